@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <specdec/core/coin.hpp>
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/proposal.hpp>
+#include <specdec/sampling/parameters.hpp>
+
+namespace specdec {
+
+/// What a round asks of a bridge.
+struct draft_request {
+    std::uint64_t position = 0;          ///< index in the sequence of the first proposed token
+    std::size_t max_proposals = 0;       ///< the round has room for this many target tokens
+    sampling_parameters sampling;        ///< how the drafter's rows become the draft law q
+    std::span<const target_id> end_ids;  ///< proposing one of these ends the draft behind it
+};
+
+/// A draft: proposals of target tokens, each with its law, and what they were made from. Views into
+/// the bridge, alive until its next call.
+template <class Law>
+struct draft_view {
+    std::span<const proposal<Law>> proposals;
+    std::span<const draft_id> draft_tokens;   ///< what the drafter drew, in its own vocabulary
+    no_draft reason = no_draft::none;         ///< why `proposals` is empty
+};
+
+[[nodiscard]] inline bool is_end(std::span<const target_id> end_ids, target_id id) {
+    for (const target_id end : end_ids)
+        if (end == id) return true;
+    return false;
+}
+
+/// A bridge: turns draws in the drafter's vocabulary D into proposals in the target's vocabulary T,
+/// and the committed target tokens into the drafter's context. It drives the drafter through the
+/// Drafter concept and knows nothing of the verifier.
+///
+///     b.start(prefix)                          forget everything; the drafter's context begins with
+///                                              `prefix` (its BOS, or nothing)
+///     b.follow(tokens)                         these target tokens were committed
+///     b.propose(drafter, stop, coin, request)  one draft
+///
+/// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
+template <class B, class D, class Stop, class C>
+concept Bridge = Drafter<D> && StopRule<Stop> && Coin<C> &&
+                 requires(B& b, D& drafter, const Stop& stop, C& coin, const draft_request& request,
+                          std::span<const target_id> tokens, std::span<const draft_id> prefix) {
+                     typename B::law_type;
+                     b.start(prefix);
+                     b.follow(tokens);
+                     {
+                         b.propose(drafter, stop, coin, request)
+                     } -> std::same_as<draft_view<typename B::law_type>>;
+                 };
+
+} // namespace specdec

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+
+#include <specdec/bridge/draft_request.hpp>
+
+namespace specdec {
+
+/// Decoding without a drafter, as a bridge that never proposes: autoregressive decoding is the same
+/// loop with empty drafts. Models Bridge with any drafter.
+struct no_bridge {
+    using law_type = one_hot_law<target_id>;
+
+    void start(std::span<const draft_id>) {}
+    void follow(std::span<const target_id>) {}
+
+    template <class D, class Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D&, const Stop&, C&, const draft_request&) {
+        return {{}, {}, no_draft::no_drafter};
+    }
+};
+
+} // namespace specdec

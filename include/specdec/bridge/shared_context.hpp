@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/token_id.hpp>
+
+namespace specdec {
+
+/// The drafter's context when both models have one vocabulary: the committed target ids themselves.
+/// Models DraftContext. Complexity: O(1) a token. Allocates beyond the reserved capacity only.
+class shared_context {
+public:
+    explicit shared_context(std::size_t capacity = 0) { ids_.reserve(capacity); }
+
+    void start(std::span<const draft_id> prefix) {
+        ids_.assign(prefix.begin(), prefix.end());
+        unchanged_ = 0;
+    }
+
+    void follow(std::span<const target_id> committed) {
+        for (const target_id t : committed) ids_.push_back(draft_id{t.value});
+    }
+
+    [[nodiscard]] std::span<const draft_id> ids() const { return ids_; }
+    [[nodiscard]] std::size_t unchanged() const { return unchanged_; }
+    void mark() { unchanged_ = ids_.size(); }
+
+private:
+    std::vector<draft_id> ids_;
+    std::size_t unchanged_ = 0;
+};
+
+} // namespace specdec

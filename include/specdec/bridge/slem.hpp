@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/draft_context.hpp>
+#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/core/concepts.hpp>
+#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/vocab/continuation.hpp>
+#include <specdec/vocab/id_map.hpp>
+
+namespace specdec {
+
+/// String-level exact match: the drafter writes text with its whole vocabulary, the text is encoded
+/// again in the target's vocabulary, aligned behind the committed tokens, and proposed as it is.
+///
+///     d_1 .. d_i := drawn from the drafter while the stop rule asks for more
+///     t_1 .. t_m := T(d_1 + .. + d_i), realigned by look-behind where the tokenizer normalises
+///
+/// Paper: Timor et al. 2025, Alg. 2 and "Algorithm 2 Supports Non-Injective Tokenizers".
+/// The proposals are one-hot: given the draft's text nothing about them is random. Lossless with exact
+/// match (the paper's verifier) and with token rejection.
+/// A control token of the drafter ends the draft; its equivalent in T, if it has one, is proposed last.
+/// Memory: buffers sized at construction and grown to the longest draft; a round allocates nothing once
+/// they have grown.
+template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
+class slem_bridge {
+public:
+    using law_type = one_hot_law<target_id>;
+
+    /// Everything passed by reference is borrowed; the map serves for control tokens only.
+    slem_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
+                std::size_t capacity, std::size_t max_draft)
+        : draft_tokenizer_(draft), map_(map), context_(target, draft, map, capacity),
+          encoder_(target), max_draft_(max_draft) {
+        committed_.reserve(capacity);
+        draft_tokens_.reserve(max_draft);
+        proposals_.reserve(16 * max_draft);
+        retokenised_.reserve(16 * max_draft);
+    }
+
+    void start(std::span<const draft_id> prefix) {
+        context_.start(prefix);
+        committed_.clear();
+    }
+    void follow(std::span<const target_id> committed) {
+        context_.follow(committed);
+        committed_.insert(committed_.end(), committed.begin(), committed.end());
+    }
+    [[nodiscard]] const auto& context() const { return context_; }
+
+    template <Drafter D, StopRule Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
+                                               const draft_request& request) {
+        proposals_.clear();
+        draft_tokens_.clear();
+        if (request.max_proposals == 0) return nothing(no_draft::no_room);
+        if (context_.ids().empty()) return nothing(no_draft::nothing_to_say);
+        if (context_.ids().size() + max_draft_ > drafter.capacity())
+            return nothing(no_draft::drafter_full);
+        if (!stop.more(0, 1.0)) return nothing(no_draft::stop_rule);
+
+        drafter.sync(context_.ids(), context_.unchanged());
+        context_.mark();
+        const target_id last = draw(drafter, stop, coin, request);
+
+        retokenised_.clear();
+        if (!text_.empty()) encoder_.encode(committed_, text_, retokenised_);
+        if (last.valid()) retokenised_.push_back(last);
+        for (const target_id t : retokenised_) {
+            if (proposals_.size() == request.max_proposals) break;
+            proposals_.push_back(certain(t));
+            if (is_end(request.end_ids, t)) break;
+        }
+        return {proposals_, draft_tokens_,
+                proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
+    }
+
+private:
+    /// Draws the draft into text_ and draft_tokens_; returns the target's control token that ends it.
+    template <class D, class Stop, class C>
+    target_id draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
+        text_.clear();
+        double last = 1.0;
+        while (draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
+            const auto q = make_law(drafter.row(), request.sampling);
+            const auto attempt = static_cast<std::uint32_t>(draft_tokens_.size());
+            const draft_id d = coin.pick({request.position, purpose::draft, attempt}, q);
+            draft_tokens_.push_back(d);
+            const std::string_view bytes = draft_tokenizer_.bytes(d);
+            if (bytes.empty()) return map_.to_target(d);
+            text_.append(bytes);
+            last = q.probability(d);
+            drafter.push(d);
+        }
+        return {};
+    }
+
+    [[nodiscard]] draft_view<law_type> nothing(no_draft reason) const {
+        return {{}, draft_tokens_, reason};
+    }
+
+    const DraftTokenizer& draft_tokenizer_;
+    const id_map& map_;
+    retokenised_context<TargetTokenizer, DraftTokenizer> context_;
+    continuation_encoder<TargetTokenizer> encoder_;
+    std::size_t max_draft_;
+    std::vector<target_id> committed_;
+    std::vector<draft_id> draft_tokens_;
+    std::string text_;
+    std::vector<target_id> retokenised_;
+    std::vector<proposal<law_type>> proposals_;
+};
+
+} // namespace specdec

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/draft_context.hpp>
+#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/mapped_law.hpp>
+#include <specdec/sampling/softmax_law.hpp>
+
+namespace specdec {
+
+/// The draft loop of every bridge that maps token by token (identity, union, TLI): draw a draft token,
+/// propose its image, feed the drafter with it.
+///
+///     while the stop rule asks for more:
+///         q := law of the drafter's next row, as the map prepares it
+///         x ~ map(q);  propose (x, q)
+///         stop behind an end token or a token that has left T
+///         the drafter's context := context + x
+///
+/// Map: to_target, to_draft, next_duplicate, target_size, and prepare(row, out), which copies a row of
+/// the drafter and takes out what must not be drawn.
+/// Memory: one copy of the drafter's row a proposal ([max_draft, |D|] floats), allocated at
+/// construction, because the residual needs q after the drafter has moved on. A round allocates nothing.
+template <DraftContext Context, class Map>
+class token_bridge {
+public:
+    using law_type = mapped_law<softmax_law<draft_id>, Map>;
+
+    /// The map is a small view of tables shared by all sequences; max_draft bounds the draft.
+    token_bridge(Map map, Context context, std::size_t max_draft)
+        : map_(map), context_(std::move(context)), max_draft_(max_draft),
+          rows_(max_draft * map.draft_size()) {
+        proposals_.reserve(max_draft);
+        draft_tokens_.reserve(max_draft);
+    }
+
+    void start(std::span<const draft_id> prefix) { context_.start(prefix); }
+    void follow(std::span<const target_id> committed) { context_.follow(committed); }
+    [[nodiscard]] const Context& context() const { return context_; }
+
+    template <Drafter D, StopRule Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
+                                               const draft_request& request) {
+        proposals_.clear();
+        draft_tokens_.clear();
+        const std::size_t most =
+            request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
+        if (most == 0) return nothing(no_draft::no_room);
+        if (map_.shared() == 0) return nothing(no_draft::nothing_shared);
+        if (context_.ids().empty()) return nothing(no_draft::nothing_to_say);
+        if (context_.ids().size() + most > drafter.capacity()) return nothing(no_draft::drafter_full);
+        if (!stop.more(0, 1.0)) return nothing(no_draft::stop_rule);
+
+        drafter.sync(context_.ids(), context_.unchanged());
+        context_.mark();
+        double last = 1.0;
+        while (proposals_.size() < most && stop.more(proposals_.size(), last)) {
+            const std::size_t i = proposals_.size();
+            const std::span<float> row{rows_.data() + i * map_.draft_size(), map_.draft_size()};
+            map_.prepare(drafter.row().values, row);
+            if (!any_allowed(row)) break;
+            const auto attempt = static_cast<std::uint32_t>(i);
+            proposals_.push_back(proposal<law_type>::draw(
+                law_type(make_law(logits_row<draft_id>{row}, request.sampling), map_), coin,
+                {request.position, purpose::draft, attempt}));
+            const target_id x = proposals_.back().token();
+            draft_tokens_.push_back(x.valid() ? map_.to_draft(x) : draft_id{});
+            if (!x.valid() || is_end(request.end_ids, x)) break;
+            last = proposals_.back().probability();
+            drafter.push(draft_tokens_.back());
+        }
+        return {proposals_, draft_tokens_,
+                proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
+    }
+
+private:
+    /// Whether the row leaves anything to draw: a drafter may forbid every token that T has.
+    [[nodiscard]] static bool any_allowed(std::span<const float> row) {
+        for (const float logit : row)
+            if (logit > -__builtin_inff()) return true;
+        return false;
+    }
+
+    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
+
+    Map map_;
+    Context context_;
+    std::size_t max_draft_;
+    std::vector<float> rows_; // [max_draft, |D|]
+    std::vector<proposal<law_type>> proposals_;
+    std::vector<draft_id> draft_tokens_;
+};
+
+} // namespace specdec

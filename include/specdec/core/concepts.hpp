@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <specdec/core/rows.hpp>
+#include <specdec/core/token_id.hpp>
+
+/// What an engine supplies: a model and a tokenizer for each side. The library keeps references,
+/// owns no memory of theirs and calls nothing but what stands here.
+namespace specdec {
+
+/// A language model with a context (KV cache) of its own.
+///
+///     m.size()              tokens held in the context
+///     m.capacity()          the most tokens the context can hold
+///     m.vocabulary_size()   logical vocabulary: length of every row (not the padded LM head)
+///     m.append(ids)         holds ids after what is held; computes no rows
+///     m.score(ids)          append, and returns ids.size() rows: row i is the law of the token
+///                           after ids[i]. The rows live until the next call on m.
+///     m.truncate(n)         forgets all but the first n tokens; n <= size()
+///
+/// Semantics: a row depends on the tokens before it and on nothing else (not on what was truncated).
+/// The library's guarantees are given "for the rows that score returns".
+/// Failure: append and score may throw and must then leave size() as it was.
+template <class M, class Id>
+concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
+    { c.size() } -> std::convertible_to<std::size_t>;
+    { c.capacity() } -> std::convertible_to<std::size_t>;
+    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
+    m.append(ids);
+    { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
+    m.truncate(n);
+};
+
+/// Where a text stands that a tokenizer is asked to encode.
+enum class text_position {
+    start,        ///< the beginning of a text: a tokenizer that adds a leading space does so
+    continuation, ///< directly behind other tokens: nothing is added in front
+};
+
+/// A tokenizer seen as bytes. Tokens are byte strings; none needs to be valid UTF-8 by itself.
+///
+///     t.vocabulary_size()            ids are 0 .. vocabulary_size()-1
+///     t.bytes(id)                    the exact bytes the token adds to a text (in a continuation);
+///                                    empty for control tokens, which are never text
+///     t.encode(text, position, out)  appends the ids of the text to out; control tokens' names in
+///                                    the text are plain text; no BOS or EOS is added
+///
+/// bytes(encode(text)) may differ from text (normalisation): the library allows for it.
+template <class T, class Id>
+concept TokenizerOf =
+    requires(const T& t, Id id, std::string_view text, text_position where, std::vector<Id>& out) {
+        { t.vocabulary_size() } -> std::convertible_to<std::size_t>;
+        { t.bytes(id) } -> std::convertible_to<std::string_view>;
+        t.encode(text, where, out);
+    };
+
+} // namespace specdec

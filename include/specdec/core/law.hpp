@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include <specdec/core/token_id.hpp>
+
+namespace specdec {
+
+/// A probability law over the ids of one vocabulary, after all processing (temperature, top-k, top-p,
+/// penalties, masks).
+///
+///     l.size()            vocabulary size: ids 0 .. size()-1 may carry mass
+///     l.probability(id)   in [0, 1]; the probabilities sum to 1 up to double rounding
+///     l.at(u)             the id whose interval of the cumulative law holds u, for u in [0, 1): the
+///                         set of u that give id has measure probability(id); never an id of mass 0
+///
+/// A law may be a view of an engine's row and then lives no longer than the row.
+template <class L, class Id>
+concept LawOf = requires(const L& law, Id id, double u) {
+    { law.size() } -> std::convertible_to<std::size_t>;
+    { law.probability(id) } -> std::convertible_to<double>;
+    { law.at(u) } -> std::convertible_to<Id>;
+};
+
+/// A law with all its mass on one id: what an exact draft (a greedy drafter, an n-gram, a retokenised
+/// string) is proposed from. Models LawOf. Allocates nothing.
+template <class Id>
+class one_hot_law {
+public:
+    using id_type = Id;
+
+    constexpr one_hot_law() = default;
+    constexpr explicit one_hot_law(Id id) : id_(id) {}
+
+    [[nodiscard]] constexpr std::size_t size() const { return id_.index() + 1; }
+    [[nodiscard]] constexpr double probability(Id id) const { return id == id_ ? 1.0 : 0.0; }
+    [[nodiscard]] constexpr Id at(double) const { return id_; }
+
+private:
+    Id id_;
+};
+
+} // namespace specdec

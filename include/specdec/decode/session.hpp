@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/draft_request.hpp>
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/decode/clock.hpp>
+#include <specdec/decode/statistics.hpp>
+#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// Settings of a session.
+struct session_settings {
+    sampling_parameters target;         ///< how the target's rows become p
+    sampling_parameters draft;          ///< how the drafter's rows become q; any choice is lossless
+    std::size_t capacity = 2048;        ///< most tokens of the sequence, prompt included
+    std::size_t max_proposals = 16;     ///< most target tokens proposed a round
+    std::vector<target_id> end_ids;     ///< tokens that end a text: EOS, end of turn
+};
+
+/// What a round decided, not yet part of the text: tokens to commit in order. Views into the session,
+/// alive until its next call.
+struct round_result {
+    std::span<const target_id> tokens; ///< the accepted proposals and one token of the target
+    std::size_t accepted = 0;          ///< tokens[0 .. accepted) were proposals
+    token_origin last = token_origin::free; ///< where tokens.back() came from
+    std::span<const target_id> proposed;    ///< all proposals, kept or not
+    std::span<const draft_id> drafted;      ///< what they were made from
+    no_draft reason = no_draft::none;       ///< why nothing was proposed
+
+    [[nodiscard]] token_origin origin(std::size_t i) const {
+        return i < accepted ? token_origin::accepted : last;
+    }
+};
+
+/// The state of one sequence under speculative decoding: drafter x bridge x verifier meet here, and
+/// only here, through their concepts. One round:
+///
+///     1. x_1 .. x_gamma, q := bridge.propose(drafter)
+///     2. p_0 .. p_gamma    := rows of one target pass over (last committed token, x_1 .. x_gamma)
+///     3. tau, next         := verifier(p, (x, q))
+///     4. commit x_1 .. x_tau, next, or fewer of them
+///
+/// The steps are separate functions, so a driver of many sequences can run step 2 for all of them in
+/// one batch; round() does 1 to 3 for one sequence. Nothing is remembered before commit(): a round
+/// may be abandoned at any point, and the next one does the same again.
+///
+/// Guarantee: given the rows the target returns, the committed tokens follow the target's law exactly
+/// when the verifier is lossless, whatever drafter, bridge and stop rule do.
+///
+/// Memory: everything is sized at construction; a round allocates nothing.
+template <class B, class V>
+class session {
+public:
+    using law_type = typename B::law_type;
+
+    session(B bridge, V verifier, session_settings settings)
+        : bridge_(std::move(bridge)), verify_(std::move(verifier)), settings_(std::move(settings)) {
+        validate(settings_.target);
+        validate(settings_.draft);
+        tokens_.reserve(settings_.capacity + settings_.max_proposals + 1);
+        mirror_.reserve(settings_.capacity + settings_.max_proposals + 1);
+        proposed_.reserve(settings_.max_proposals);
+        counts_.reserve(settings_.max_proposals);
+    }
+
+    /// Begins a sequence. The drafter's context begins with `draft_prefix` (its BOS, or nothing).
+    /// What the target's context still holds of an earlier sequence is used as far as it agrees.
+    /// Throws specdec::error if the prompt is empty or does not fit.
+    void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
+        if (prompt.empty()) throw error("session", "prompt", "at least one token");
+        if (prompt.size() >= settings_.capacity)
+            throw error("session", "prompt",
+                        "fewer tokens than the capacity of " + std::to_string(settings_.capacity) +
+                            ", got " + std::to_string(prompt.size()));
+        tokens_.assign(prompt.begin(), prompt.end());
+        committed_ = prompt.size();
+        unchanged_ = 0;
+        bridge_.start(draft_prefix);
+        bridge_.follow(prompt);
+    }
+
+    /// The committed tokens, prompt included.
+    [[nodiscard]] std::span<const target_id> tokens() const {
+        return {tokens_.data(), committed_};
+    }
+    [[nodiscard]] const statistics& counts() const { return counts_; }
+    [[nodiscard]] const session_settings& settings() const { return settings_; }
+    [[nodiscard]] const B& bridge() const { return bridge_; }
+    /// Whether another token fits.
+    [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
+
+    /// Step 1: drafts at most `room` tokens, of which the round can commit at most room.
+    /// Precondition: started, not full, room >= 1.
+    template <Drafter D, StopRule Stop, Coin C>
+    void draft(D& drafter, const Stop& stop, C& coin, std::size_t room) {
+        forget_draft();
+        const std::size_t space = settings_.capacity - committed_;
+        std::size_t most = (room < space ? room : space) - 1;
+        if (most > settings_.max_proposals) most = settings_.max_proposals;
+        draft_ = bridge_.propose(
+            drafter, stop, coin,
+            draft_request{committed_, most, settings_.draft, settings_.end_ids});
+        for (const proposal<law_type>& x : draft_.proposals) {
+            proposed_.push_back(x.token());
+            if (x.token().valid()) tokens_.push_back(x.token());
+        }
+    }
+
+    /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
+    /// give step 3 the rows of the last rows_needed() tokens of it.
+    [[nodiscard]] context_edit<target_id> target_edit() const {
+        const std::size_t keep = mirror_.plan(tokens(), unchanged_).truncate_to;
+        return {keep, std::span<const target_id>(tokens_).subspan(keep)};
+    }
+    [[nodiscard]] std::size_t rows_needed() const { return tokens_.size() - committed_ + 1; }
+    /// The engine did it.
+    void target_fed(const context_edit<target_id>& edit) {
+        mirror_.truncated(edit.truncate_to);
+        mirror_.fed(edit.append);
+        unchanged_ = committed_;
+    }
+    /// The engine lost its context (or holds another sequence's): everything will be fed again.
+    void target_lost() {
+        mirror_.truncated(0);
+        unchanged_ = 0;
+    }
+
+    /// Step 3. rows: [rows_needed()], the row behind the last committed token first.
+    template <Coin C>
+    [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin) {
+        const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
+        verdict_ = verify_(law_at, draft_.proposals, coin, committed_);
+        tokens_.resize(committed_ + verdict_.accepted);
+        tokens_.push_back(verdict_.next);
+        return {{tokens_.data() + committed_, verdict_.accepted + 1},
+                verdict_.accepted,
+                verdict_.origin,
+                proposed_,
+                draft_.draft_tokens,
+                draft_.reason};
+    }
+
+    /// Step 4: the first n tokens of the round become part of the sequence, the others are discarded.
+    /// Precondition: n <= tokens of the last round_result. n = 0 is a round paid for but not used.
+    void commit(std::size_t n) {
+        counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
+        counts_.committed += n;
+        counts_.discarded += verdict_.accepted + 1 - n;
+        bridge_.follow({tokens_.data() + committed_, n});
+        committed_ += n;
+        forget_draft();
+    }
+
+    /// Steps 1 to 3 with a model of the engine. Throws what the model throws; the session then stands
+    /// where it stood.
+    template <ModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
+    [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
+                                     std::size_t room, Time clock = {}) {
+        const double begin = clock();
+        draft(drafter, stop, coin, room);
+        const double drafted = clock();
+        const logits_rows<target_id> rows = score(target);
+        const double scored = clock();
+        const round_result result = verify(rows, coin);
+        counts_.draft_seconds += drafted - begin;
+        counts_.target_seconds += scored - drafted;
+        counts_.verify_seconds += clock() - scored;
+        return result;
+    }
+
+private:
+    template <class Target>
+    logits_rows<target_id> score(Target& target) {
+        if (target.size() != mirror_.size()) { // not the context this session left behind
+            target.truncate(0);
+            target_lost();
+        }
+        context_edit<target_id> edit = target_edit();
+        if (edit.truncate_to < target.size()) {
+            target.truncate(edit.truncate_to);
+            mirror_.truncated(edit.truncate_to);
+        }
+        // Only the last rows are needed: a prompt is fed without rows.
+        const std::size_t silent = edit.append.size() - rows_needed();
+        if (silent > 0) {
+            target.append(edit.append.first(silent));
+            target_fed({edit.truncate_to, edit.append.first(silent)});
+            edit = {edit.truncate_to + silent, edit.append.subspan(silent)};
+        }
+        const logits_rows<target_id> rows = target.score(edit.append);
+        target_fed(edit);
+        return rows;
+    }
+
+    void forget_draft() {
+        draft_ = {};
+        proposed_.clear();
+        tokens_.resize(committed_);
+    }
+
+    B bridge_;
+    V verify_;
+    session_settings settings_;
+    context_mirror<target_id> mirror_; // what the target's context holds
+    std::size_t unchanged_ = 0;        // tokens that are as they were when the mirror was last fed
+    std::vector<target_id> tokens_;    // committed tokens, then this round's
+    std::size_t committed_ = 0;
+    std::vector<target_id> proposed_;
+    draft_view<law_type> draft_;
+    verdict verdict_;
+    statistics counts_;
+};
+
+} // namespace specdec

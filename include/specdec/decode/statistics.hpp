@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// What a session counts. Rounds count when they are verified, tokens when they are committed, so the
+/// numbers add up: emitted = committed + discarded, emitted = accepted + corrected + free.
+struct statistics {
+    std::uint64_t rounds = 0;       ///< verified rounds = target calls
+    std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
+    std::uint64_t proposed = 0;     ///< target tokens proposed
+    std::uint64_t evaluated = 0;    ///< proposals the verifier looked at
+    std::uint64_t accepted = 0;     ///< proposals kept
+    std::uint64_t corrected = 0;    ///< tokens that replaced a rejected proposal
+    std::uint64_t free = 0;         ///< target's own tokens behind a wholly accepted or empty draft
+    std::uint64_t committed = 0;    ///< tokens that became part of the text
+    std::uint64_t discarded = 0;    ///< emitted tokens behind an end (EOS, stop string, limit, cancel)
+
+    double draft_seconds = 0;  ///< drafter and bridge
+    double target_seconds = 0; ///< the target's forward passes
+    double verify_seconds = 0; ///< the verification rule
+
+    /// [max proposals] how often the proposal at each place of the draft was evaluated and accepted.
+    std::vector<std::uint64_t> evaluated_at;
+    std::vector<std::uint64_t> accepted_at;
+
+    /// Rounds without a proposal, by reason (index: no_draft).
+    std::array<std::uint64_t, no_draft_reasons> without_draft{};
+
+    /// Places per draft that are told apart. Allocates.
+    void reserve(std::size_t places) {
+        evaluated_at.assign(places, 0);
+        accepted_at.assign(places, 0);
+    }
+
+    void count(const verdict& v, std::size_t proposals, std::size_t drafted, no_draft reason) {
+        ++rounds;
+        draft_tokens += drafted;
+        proposed += proposals;
+        evaluated += v.evaluated;
+        accepted += v.accepted;
+        (v.origin == token_origin::corrected ? corrected : free) += 1;
+        if (proposals == 0) ++without_draft[static_cast<std::size_t>(reason)];
+        for (std::size_t i = 0; i < v.evaluated && i < evaluated_at.size(); ++i) ++evaluated_at[i];
+        for (std::size_t i = 0; i < v.accepted && i < accepted_at.size(); ++i) ++accepted_at[i];
+    }
+
+    /// Tokens a target call, 0 before the first.
+    [[nodiscard]] double tokens_per_target_call() const {
+        return rounds == 0 ? 0.0 : static_cast<double>(committed) / static_cast<double>(rounds);
+    }
+    /// Share of the evaluated proposals that were kept, 0 before the first.
+    [[nodiscard]] double acceptance_rate() const {
+        return evaluated == 0 ? 0.0 : static_cast<double>(accepted) / static_cast<double>(evaluated);
+    }
+};
+
+} // namespace specdec

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// How many bytes at the end of a text begin a UTF-8 character whose rest is still to come: 0 to 3.
+/// Bytes that can never become valid are not counted: they are passed on as they are.
+[[nodiscard]] inline std::size_t incomplete_utf8(std::string_view text) {
+    for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+        const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+        if (byte < 0x80) return 0;
+        if (byte < 0xC0) continue;
+        const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
+        return back < length && byte >= 0xC2 && byte < 0xF5 ? back : 0;
+    }
+    return 0;
+}
+
+/// Turns committed tokens' bytes into a stream for a reader: whole UTF-8 characters only, nothing of a
+/// stop string, every byte once. Bytes are held back while they may still become part of a character
+/// or of a stop string.
+///
+/// A sink is called as sink(std::string_view bytes, token_origin origin): a run of bytes of one origin.
+class text_stream {
+public:
+    explicit text_stream(std::vector<std::string> stop_strings = {}) : stops_(std::move(stop_strings)) {}
+
+    /// Appends a token's bytes. Returns true if a stop string is complete: the text before it has then
+    /// been given to the sink and the stream is at its end.
+    template <class Sink>
+    bool push(std::string_view bytes, token_origin origin, Sink&& sink) {
+        held_.append(bytes);
+        origins_.resize(held_.size(), origin);
+        const std::size_t stop = first_stop();
+        if (stop != std::string::npos) {
+            give(stop, sink);
+            held_.clear();
+            origins_.clear();
+            return true;
+        }
+        const std::size_t partial = partial_stop();
+        const std::size_t incomplete = incomplete_utf8(held_);
+        give(held_.size() - (partial > incomplete ? partial : incomplete), sink);
+        return false;
+    }
+
+    /// The text ends here: gives what was held back.
+    template <class Sink>
+    void finish(Sink&& sink) {
+        give(held_.size(), sink);
+    }
+
+private:
+    [[nodiscard]] std::size_t first_stop() const {
+        std::size_t first = std::string::npos;
+        for (const std::string& stop : stops_) {
+            const std::size_t found = stop.empty() ? std::string::npos : held_.find(stop);
+            if (found < first) first = found;
+        }
+        return first;
+    }
+
+    /// Length of the longest end of held_ that begins a stop string.
+    [[nodiscard]] std::size_t partial_stop() const {
+        const std::string_view held = held_;
+        std::size_t longest = 0;
+        for (const std::string& stop : stops_)
+            for (std::size_t n = stop.size() < held.size() ? stop.size() : held.size(); n > longest; --n)
+                if (held.substr(held.size() - n) == std::string_view(stop).substr(0, n)) longest = n;
+        return longest;
+    }
+
+    template <class Sink>
+    void give(std::size_t count, Sink&& sink) {
+        for (std::size_t begin = 0; begin < count;) {
+            std::size_t end = begin + 1;
+            while (end < count && origins_[end] == origins_[begin]) ++end;
+            sink(std::string_view(held_).substr(begin, end - begin), origins_[begin]);
+            begin = end;
+        }
+        held_.erase(0, count);
+        origins_.erase(origins_.begin(), origins_.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+
+    std::vector<std::string> stops_;
+    std::string held_;                  // bytes not given yet
+    std::vector<token_origin> origins_; // [held_.size()]
+};
+
+} // namespace specdec

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/drafting.hpp>
+
+namespace specdec {
+
+/// A language model as drafter. Keeps a record of what the model's context holds and reaches every
+/// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is fed
+/// before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile.
+/// Models Drafter. Allocates at construction only.
+template <ModelOf<draft_id> Model>
+class model_drafter {
+public:
+    /// Precondition: the model's context is empty or may be dropped (it is truncated to nothing).
+    explicit model_drafter(Model& model) : model_(model) {
+        mirror_.reserve(model.capacity());
+        model_.truncate(0);
+    }
+
+    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
+
+    /// What the model has to do for the last synced context: for engines that want to see it, and for
+    /// tests; row() does it.
+    [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
+
+    void sync(std::span<const draft_id> context, std::size_t unchanged) {
+        pending_ = mirror_.plan(context, unchanged);
+    }
+
+    [[nodiscard]] logits_row<draft_id> row() {
+        if (pending_.truncate_to < mirror_.size()) {
+            model_.truncate(pending_.truncate_to);
+            mirror_.truncated(pending_.truncate_to);
+        }
+        // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass.
+        if (pending_.append.size() > one_pass) feed(pending_.append.size() - 1);
+        const logits_rows<draft_id> rows = model_.score(pending_.append);
+        mirror_.fed(pending_.append);
+        pending_ = {mirror_.size(), {}};
+        return rows[rows.size() - 1];
+    }
+
+    void push(draft_id id) {
+        pushed_ = id;
+        pending_.append = {&pushed_, 1};
+    }
+
+private:
+    static constexpr std::size_t one_pass = 8;
+
+    void feed(std::size_t n) {
+        model_.append(pending_.append.first(n));
+        mirror_.fed(pending_.append.first(n));
+        pending_ = {mirror_.size(), pending_.append.subspan(n)};
+    }
+
+    Model& model_;
+    context_mirror<draft_id> mirror_;
+    context_edit<draft_id> pending_;
+    draft_id pushed_;
+};
+
+} // namespace specdec

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Everything of specdec that needs the standard library only. Vocabulary maps are built by
+/// <specdec/vocab/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in.
+
+#include <specdec/core/coin.hpp>
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/contract.hpp>
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/core/law.hpp>
+#include <specdec/core/proposal.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/token_id.hpp>
+
+#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/draw.hpp>
+#include <specdec/sampling/parameters.hpp>
+#include <specdec/sampling/philox.hpp>
+#include <specdec/sampling/residual.hpp>
+#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/sparse_law.hpp>
+
+#include <specdec/verify/exact_match.hpp>
+#include <specdec/verify/token_rejection.hpp>
+#include <specdec/verify/verdict.hpp>
+
+#include <specdec/vocab/continuation.hpp>
+#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/retokenizer.hpp>
+#include <specdec/vocab/vocabulary.hpp>
+
+#include <specdec/bridge/draft_context.hpp>
+#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/identity.hpp>
+#include <specdec/bridge/mapped_law.hpp>
+#include <specdec/bridge/no_bridge.hpp>
+#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/shared_context.hpp>
+#include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/token_bridge.hpp>
+#include <specdec/bridge/union.hpp>
+
+#include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/no_drafter.hpp>
+#include <specdec/draft/stop_rule.hpp>
+
+#include <specdec/decode/clock.hpp>
+#include <specdec/decode/generate.hpp>
+#include <specdec/decode/session.hpp>
+#include <specdec/decode/statistics.hpp>
+#include <specdec/decode/text_stream.hpp>

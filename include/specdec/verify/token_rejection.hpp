@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <specdec/sampling/residual.hpp>
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// Token-wise rejection sampling: keep x_i with probability min(1, p(x_i) / q(x_i)); at the first
+/// rejection draw from norm(max(p - q, 0)); when all are kept draw one more token from p. Lossless for
+/// any q, because a proposal carries the law it was drawn from.
+///
+/// Paper: Leviathan et al. 2023, Chen et al. 2023; Timor et al. 2025, Alg. 5 (and line 8 of Alg. 1, 4).
+/// Symbols: x_i = proposals[i].token(), q = proposals[i].law(), p = law_at(i), gamma = proposals.size().
+/// Expected acceptance at a position: sum over t of min(p(t), q(t)).
+/// A proposal outside the target's vocabulary has p = 0 and is rejected.
+/// Complexity: one law a position up to the rejection; the residual is drawn by thinning, whose
+/// expected number of draws a position is at most 1 whatever p and q. Allocates nothing.
+struct token_rejection {
+    /// Draws by thinning before the residual is summed exactly. Affects speed only.
+    std::uint32_t max_thinning_draws = 32;
+
+    template <class LawAt, class Law, Coin C>
+    [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals, C& coin,
+                                     std::uint64_t position) const {
+        const std::size_t gamma = proposals.size();
+        for (std::size_t i = 0; i < gamma; ++i) {
+            const auto p = law_at(i);
+            const Law& q = proposals[i].law();
+            const target_id x = proposals[i].token();
+            const double ratio = x.valid() ? p.probability(x) / q.probability(x) : 0.0;
+            if (!coin.flip({position + i, purpose::accept}, ratio)) {
+                const target_id t = draw_residual(p, q, coin, position + i, max_thinning_draws);
+                return {i, i + 1, t, token_origin::corrected};
+            }
+        }
+        const target_id t = coin.pick({position + gamma, purpose::target}, law_at(gamma));
+        return {gamma, gamma, t, token_origin::free};
+    }
+};
+
+} // namespace specdec

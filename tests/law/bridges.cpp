@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// The output law of every bridge under every lossless rule, enumerated through session and generate:
+// joint laws of tokens after one round, and laws of texts over whole decodes.
+#include <specdec/bridge/identity.hpp>
+#include <specdec/bridge/no_bridge.hpp>
+#include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/union.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/verify/exact_match.hpp>
+#include <specdec/verify/token_rejection.hpp>
+#include <specdec/vocab/intersection.hpp>
+
+#include "../support/tiny_tokenizer.hpp"
+#include "session_law.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr double exact = 1e-12;
+constexpr token_rejection rejection{.max_thinning_draws = 1};
+
+using target_words = tiny_tokenizer<target_id>;
+using draft_words = tiny_tokenizer<draft_id>;
+
+/// Two tokenizers over {a, b}: shared pieces, pieces of one side only, ids permuted, and a duplicate
+/// on the draft side. Id 0 is the prompt's token (a) on both sides.
+struct pair_of_tokenizers {
+    target_words target{{"a", "b", "ab", "<end>"}};
+    draft_words draft{{"a", "ba", "<end>", "b"}};
+    id_map map = intersect(draft.table(), target.table(), [] {
+        equivalences same;
+        same.add(draft_id{2}, target_id{3});
+        return same;
+    }());
+};
+
+template <class Check>
+void for_every_pair_of_rows(std::size_t target_size, std::size_t draft_size, Check check) {
+    std::uint64_t seed = 100;
+    for (const row_kind p_kind : row_kinds)
+        for (const row_kind q_kind : row_kinds) {
+            row_tree p(toy_rows(p_kind, target_size, ++seed));
+            row_tree q(toy_rows(q_kind, draft_size, ++seed));
+            CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
+            check(p, q);
+        }
+}
+
+template <class MakeBridge>
+void check_rounds(MakeBridge make_bridge, std::size_t target_size, std::size_t draft_size) {
+    for_every_pair_of_rows(target_size, draft_size, [&](row_tree& p, row_tree& q) {
+        for (const std::size_t gamma : {1U, 2U, 3U}) {
+            const law_case c{p, q, target_size, draft_size, gamma, gamma + 1};
+            const joint_law expected = target_alone(p, gamma + 1);
+            REQUIRE(total_variation(session_law(make_bridge(gamma), rejection, c), expected) < exact);
+            REQUIRE(total_variation(session_law(make_bridge(gamma), exact_match{}, c), expected) < exact);
+        }
+        const law_case stopped{p, q, target_size, draft_size, 3, 4, {}, 0.4};
+        REQUIRE(total_variation(session_law(make_bridge(3), rejection, stopped), target_alone(p, 4)) <
+                exact);
+        const sampling_parameters cut{.temperature = 0.7F, .top_k = 2};
+        const law_case processed{p, q, target_size, draft_size, 2, 3, cut};
+        REQUIRE(total_variation(session_law(make_bridge(2), rejection, processed),
+                                target_alone(p, 3, cut)) < exact);
+    });
+}
+
+} // namespace
+
+TEST_CASE("identity: the law of the target, with unequal padding", "[law]") {
+    const auto with = [](std::size_t t, std::size_t d) {
+        return [=](std::size_t gamma) { return make_identity_bridge(d, t, 16, gamma); };
+    };
+    check_rounds(with(3, 3), 3, 3);
+    check_rounds(with(3, 4), 3, 4);
+    check_rounds(with(4, 3), 4, 3);
+}
+
+TEST_CASE("token-level intersection: the law of the target", "[law]") {
+    const pair_of_tokenizers two;
+    check_rounds(
+        [&](std::size_t gamma) {
+            using bridge = tli_bridge<target_words, draft_words>;
+            return bridge(tli_map(two.map),
+                          retokenised_context<target_words, draft_words>(two.target, two.draft, two.map, 16),
+                          gamma);
+        },
+        4, 4);
+}
+
+TEST_CASE("union: the law of the target", "[law]") {
+    const pair_of_tokenizers two;
+    check_rounds(
+        [&](std::size_t gamma) {
+            using bridge = union_bridge<target_words, draft_words>;
+            return bridge(union_map(two.map),
+                          retokenised_context<target_words, draft_words>(two.target, two.draft, two.map, 16),
+                          gamma);
+        },
+        4, 4);
+}
+
+TEST_CASE("string-level exact match: the law of the target", "[law]") {
+    const pair_of_tokenizers two;
+    check_rounds(
+        [&](std::size_t gamma) { return slem_bridge(two.target, two.draft, two.map, 16, gamma); }, 4, 4);
+}
+
+TEST_CASE("duplicates on the draft side are one token of the target", "[law]") {
+    // Draft ids 0 and 2 are both the byte a, as in SentencePiece's <0x61> and a.
+    const target_words target{{"a", "b", "c"}};
+    const draft_words draft{{"a", "b", "a"}};
+    const id_map map = intersect(draft.table(), target.table());
+    REQUIRE(map.to_target(draft_id{2}) == target_id{0});
+    check_rounds(
+        [&](std::size_t gamma) {
+            using bridge = tli_bridge<target_words, draft_words>;
+            return bridge(tli_map(map),
+                          retokenised_context<target_words, draft_words>(target, draft, map, 16), gamma);
+        },
+        3, 3);
+}
+
+TEST_CASE("whole decodes: the law of the text, over bytes", "[law]") {
+    const pair_of_tokenizers two;
+    const retokenised_context<target_words, draft_words> context(two.target, two.draft, two.map, 16);
+    std::uint64_t seed = 500;
+    for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
+        for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
+            row_tree p(toy_rows(p_kind, 4, ++seed)), q(toy_rows(q_kind, 4, ++seed));
+            const law_case c{p, q, 4, 4, 2, 3};
+            const text_law expected = decoded_text_law(no_bridge{}, rejection, two.target, c);
+            const auto check = [&](const auto& bridge) {
+                REQUIRE(total_variation(decoded_text_law(bridge, rejection, two.target, c), expected) <
+                        exact);
+                REQUIRE(total_variation(decoded_text_law(bridge, exact_match{}, two.target, c),
+                                        expected) < exact);
+            };
+            check(tli_bridge<target_words, draft_words>(tli_map(two.map), context, 2));
+            check(union_bridge<target_words, draft_words>(union_map(two.map), context, 2));
+            check(slem_bridge(two.target, two.draft, two.map, 16, 2));
+        }
+}

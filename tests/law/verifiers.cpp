@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The output law of every verification rule, enumerated through the production code: joint sequences of
+// gamma + 1 tokens against the target alone.
+#include <specdec/verify/exact_match.hpp>
+#include <specdec/verify/token_rejection.hpp>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/sparse_law.hpp>
+
+#include "rule_law.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr double exact = 1e-12;
+
+/// Draft laws of every type, made from the rows of q.
+struct from_logits {
+    row_tree& q;
+    softmax_law<target_id> operator()(const sequence& prefix) const { return target_law_at(q, prefix); }
+};
+
+struct from_probabilities {
+    row_tree& q;
+    std::shared_ptr<row_tree> kept =
+        std::make_shared<row_tree>([tree = &q](const sequence& prefix) {
+            std::vector<float> weights;
+            for (const float logit : (*tree)(prefix)) weights.push_back(3.0F * __builtin_expf(logit));
+            return weights;
+        });
+    dense_law<target_id> operator()(const sequence& prefix) const {
+        return dense_law<target_id>(probabilities_row<target_id>{(*kept)(prefix)});
+    }
+};
+
+struct from_argmax {
+    row_tree& q;
+    one_hot_law<target_id> operator()(const sequence& prefix) const {
+        return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0));
+    }
+};
+
+template <class MakeDraftLaw, class Rule>
+void check_lossless(const Rule& rule, std::size_t vocabulary, std::size_t gamma,
+                    const sampling_parameters& parameters = {}) {
+    std::uint64_t seed = 1;
+    for (const row_kind p_kind : row_kinds)
+        for (const row_kind q_kind : row_kinds) {
+            row_tree p(toy_rows(p_kind, vocabulary, ++seed));
+            row_tree q(toy_rows(q_kind, vocabulary, ++seed));
+            const joint_law law = rule_law(rule, MakeDraftLaw{q}, p, gamma, parameters);
+            CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind), vocabulary, gamma);
+            REQUIRE(total_variation(law, target_alone(p, gamma + 1, parameters)) < exact);
+        }
+}
+
+template <class Rule>
+void check_every_draft_law(const Rule& rule) {
+    for (const std::size_t gamma : {0U, 1U, 2U, 3U}) {
+        check_lossless<from_logits>(rule, 3, gamma);
+        check_lossless<from_probabilities>(rule, 3, gamma);
+        check_lossless<from_argmax>(rule, 3, gamma);
+    }
+    check_lossless<from_logits>(rule, 4, 2);
+    check_lossless<from_logits>(rule, 2, 4);
+}
+
+/// Expected number of accepted proposals of one proposal.
+template <class Rule, class MakeDraftLaw>
+double acceptance(const Rule& rule, MakeDraftLaw make, row_tree& p) {
+    double accepted = 0;
+    enumerate([&](enumerating_coin& coin) {
+        using law_type = decltype(make(sequence{}));
+        const std::vector draft{proposal<law_type>::draw(make({}), coin, {0, purpose::draft, 0})};
+        const sequence drafted{draft[0].token().value};
+        const auto law_at = [&](std::size_t i) {
+            return target_law_at(p, i == 0 ? sequence{} : drafted);
+        };
+        const verdict v = rule(law_at, std::span<const proposal<law_type>>(draft), coin, 0);
+        accepted += coin.probability() * static_cast<double>(v.accepted);
+    });
+    return accepted;
+}
+
+} // namespace
+
+TEST_CASE("exact match has the target's law for every draft law", "[law]") {
+    check_every_draft_law(exact_match{});
+}
+
+TEST_CASE("token rejection has the target's law for every draft law", "[law]") {
+    check_every_draft_law(token_rejection{.max_thinning_draws = 0});
+    check_every_draft_law(token_rejection{.max_thinning_draws = 1});
+}
+
+TEST_CASE("the rules keep the target's law under temperature, top-k and top-p", "[law]") {
+    for (const sampling_parameters& parameters :
+         {sampling_parameters{.temperature = 0.5F}, sampling_parameters{.top_k = 2},
+          sampling_parameters{.top_p = 0.7F}, sampling_parameters{.temperature = 0}}) {
+        check_lossless<from_logits>(exact_match{}, 3, 2, parameters);
+        check_lossless<from_logits>(token_rejection{.max_thinning_draws = 1}, 3, 2, parameters);
+        check_lossless<from_argmax>(token_rejection{.max_thinning_draws = 1}, 3, 2, parameters);
+    }
+}
+
+TEST_CASE("sparse draft laws: token rejection has the target's law", "[law]") {
+    using entry = weighted_id<target_id>;
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        row_tree p(toy_rows(row_kind::random, 4, seed));
+        std::map<sequence, std::array<entry, 2>> kept;
+        const auto make = [&](const sequence& prefix) {
+            const int a = static_cast<int>(scramble(seed, prefix, 7) % 4);
+            const int b = (a + 1 + static_cast<int>(scramble(seed, prefix, 8) % 3)) % 4;
+            const auto [at, fresh] = kept.try_emplace(
+                prefix, std::array<entry, 2>{entry{target_id{a < b ? a : b}, 0.3F},
+                                             entry{target_id{a < b ? b : a}, 0.9F}});
+            return sparse_law<target_id>(at->second, 4);
+        };
+        const joint_law law = rule_law(token_rejection{.max_thinning_draws = 1}, make, p, 3);
+        REQUIRE(total_variation(law, target_alone(p, 4)) < exact);
+    }
+}
+
+TEST_CASE("a one-proposal round accepts as often as the papers say", "[law]") {
+    for (std::uint64_t seed = 1; seed < 30; ++seed) {
+        row_tree p(toy_rows(row_kind::random, 4, seed));
+        row_tree q(toy_rows(row_kind::random, 4, seed + 1000));
+        const auto p0 = target_law_at(p, {}), q0 = target_law_at(q, {});
+        double overlap = 0, product = 0;
+        for (std::size_t v = 0; v < 4; ++v) {
+            const double a = p0.probability(id_at<target_id>(v)), b = q0.probability(id_at<target_id>(v));
+            overlap += a < b ? a : b;
+            product += a * b;
+        }
+        CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{q}, p) == Approx(overlap).epsilon(1e-12));
+        CHECK(acceptance(exact_match{}, from_logits{q}, p) == Approx(product).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("equal laws are always accepted, disjoint ones never", "[law]") {
+    row_tree p(toy_rows(row_kind::random, 4, 5));
+    CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{p}, p) == Approx(1.0).epsilon(1e-12));
+    row_tree first(toy_rows(row_kind::first, 4, 5)), second(toy_rows(row_kind::second, 4, 6));
+    CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{first}, second) == 0.0);
+}
