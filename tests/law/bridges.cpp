@@ -6,6 +6,7 @@
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
+#include <specdec/sampling/coin.hpp>
 
 #include <string>
 #include <vector>
@@ -137,15 +138,47 @@ TEST_CASE("whole decodes: the law of the text, over bytes", "[law]") {
         for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
             row_tree p(toy_rows(p_kind, 4, ++seed)), q(toy_rows(q_kind, 4, ++seed));
             const law_case c{p, q, 4, 4, 2, 3};
-            const text_law expected = decoded_text_law(no_bridge{}, rejection, two.target, c);
+            text_law expected;
+            add_target_text(expected, {}, "", 1.0, two.target, c);
             const auto check = [&](const auto& bridge) {
                 REQUIRE(total_variation(decoded_text_law(bridge, rejection, two.target, c), expected) <
                         exact);
                 REQUIRE(total_variation(decoded_text_law(bridge, exact_match{}, two.target, c),
                                         expected) < exact);
             };
+            check(no_bridge{});
             check(tli_bridge<target_words, draft_words>(tli_map(two.map), context, 2));
             check(union_bridge<target_words, draft_words>(union_map(two.map), context, 2));
             check(slem_bridge(two.target, two.draft, two.map, 16, 2));
         }
+}
+
+TEST_CASE("a second sequence on the same models: the law of the target", "[law]") {
+    const pair_of_tokenizers two;
+    row_tree p(toy_rows(row_kind::random, 4, 71)), q(toy_rows(row_kind::random, 4, 72));
+    joint_law law;
+    enumerate([&](enumerating_coin& coin) {
+        auto target = model_of<target_id>(p, 4);
+        auto draft = model_of<draft_id>(q, 4);
+        model_drafter drafter(draft);
+        session decoder(tli_bridge<target_words, draft_words>(
+                            tli_map(two.map),
+                            retokenised_context<target_words, draft_words>(two.target, two.draft,
+                                                                           two.map, 16),
+                            2),
+                        rejection, session_settings{.capacity = 16});
+        const std::vector first{target_id{0}, target_id{2}, target_id{1}};
+        decoder.start(first);
+        philox_coin other(1);
+        decoder.commit(decoder.round(target, drafter, fixed_length{2}, other, 4).tokens.size());
+        const std::vector second{target_id{0}, target_id{1}, target_id{2}};
+        decoder.start(second);
+        const round_result round = decoder.round(target, drafter, fixed_length{2}, coin, 3);
+        sequence text{1, 2};
+        for (const target_id t : round.tokens) text.push_back(t.value);
+        continue_with_target(law, text, coin.probability(), p, 5);
+    });
+    joint_law expected;
+    continue_with_target(expected, {1, 2}, 1.0, p, 5);
+    REQUIRE(total_variation(law, expected) < exact);
 }

@@ -63,6 +63,29 @@ joint_law session_law(const Bridge& bridge, const Rule& rule, const law_case& c)
 /// A text as bytes, and its law when the target decodes `tokens` tokens through the whole loop.
 using text_law = std::map<std::string, double>;
 
+/// The same from the target alone, by recursion over its laws: what every decode must match.
+template <class Tokenizer>
+void add_target_text(text_law& law, const sequence& prefix, const std::string& text, double probability,
+                     const Tokenizer& tokenizer, const law_case& c) {
+    if (prefix.size() == c.length) {
+        law[text] += probability;
+        return;
+    }
+    const auto row = target_law_at(c.p, prefix, c.parameters);
+    for (std::size_t v = 0; v < row.size(); ++v) {
+        const double step = probability * row.probability(id_at<target_id>(v));
+        if (step == 0) continue;
+        if (v + 1 == c.target_size) {
+            law[text + "<end>"] += step;
+            continue;
+        }
+        sequence longer = prefix;
+        longer.push_back(static_cast<int>(v));
+        add_target_text(law, longer, text + std::string(tokenizer.bytes(id_at<target_id>(v))), step,
+                        tokenizer, c);
+    }
+}
+
 template <class Bridge, class Rule, class Tokenizer>
 text_law decoded_text_law(const Bridge& bridge, const Rule& rule, const Tokenizer& tokenizer,
                           const law_case& c) {

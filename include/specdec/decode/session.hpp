@@ -20,11 +20,11 @@ namespace specdec {
 
 /// Settings of a session.
 struct session_settings {
-    sampling_parameters target;         ///< how the target's rows become p
-    sampling_parameters draft;          ///< how the drafter's rows become q; any choice is lossless
+    sampling_parameters target{};       ///< how the target's rows become p
+    sampling_parameters draft{};        ///< how the drafter's rows become q; any choice is lossless
     std::size_t capacity = 2048;        ///< most tokens of the sequence, prompt included
     std::size_t max_proposals = 16;     ///< most target tokens proposed a round
-    std::vector<target_id> end_ids;     ///< tokens that end a text: EOS, end of turn
+    std::vector<target_id> end_ids{};   ///< tokens that end a text: EOS, end of turn
 };
 
 /// What a round decided, not yet part of the text: tokens to commit in order. Views into the session,

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include <specdec/core/coin.hpp>
+#include <specdec/core/law.hpp>
+
+namespace specdec {
+
+/// values[j] = probability of the id at position first + j: at once where the law can, else one by one.
+template <class L>
+void fill_probabilities(const L& law, std::size_t first, std::span<double> values) {
+    if constexpr (requires { law.probabilities(first, values); }) {
+        law.probabilities(first, values);
+    } else {
+        using id_type = decltype(law.at(0.0));
+        for (std::size_t j = 0; j < values.size(); ++j)
+            values[j] = law.probability(id_at<id_type>(first + j));
+    }
+}
+
+/// What replaces a rejected proposal: the law norm(max(p - q, 0)) of Leviathan et al. (2023), Thm 3.5,
+/// with p the target's and q the draft's law over the same ids. Where p <= q everywhere (p = q up to
+/// rounding) it is p. A view of both laws. Models LawOf.
+/// Complexity: one evaluation of p and q to construct, of one block for at(u). Allocates nothing.
+template <class P, class Q>
+class residual_law {
+public:
+    using id_type = decltype(std::declval<const P&>().at(0.0));
+
+    residual_law(const P& p, const Q& q) : p_(&p), q_(&q) {
+        block_ = (p.size() / block_limit + 16) / 16 * 16;
+        blocks_ = (p.size() + block_ - 1) / block_;
+        double reached = 0;
+        for (std::size_t b = 0; b < blocks_; ++b) {
+            visit(b, [&](std::size_t, double excess) {
+                reached += excess;
+                return false;
+            });
+            ends_[b] = reached;
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const { return p_->size(); }
+    /// Sum of max(p - q, 0): the probability that a proposal from q is rejected.
+    [[nodiscard]] double mass() const { return blocks_ > 0 ? ends_[blocks_ - 1] : 0.0; }
+
+    [[nodiscard]] double probability(id_type id) const {
+        if (!(mass() > 0))
+            return p_->probability(id);
+        const double excess = p_->probability(id) - q_->probability(id);
+        return excess > 0 ? excess / mass() : 0.0;
+    }
+
+    [[nodiscard]] id_type at(double u) const {
+        if (!(mass() > 0))
+            return p_->at(u);
+        const double target = u * mass();
+        std::size_t block = 0;
+        while (block + 1 < blocks_ && !(target < ends_[block]))
+            ++block;
+        while (block > 0 && !(ends_[block] > ends_[block - 1]))
+            --block; // only for u that rounds to 1: the last block with mass
+        double reached = block > 0 ? ends_[block - 1] : 0.0;
+        std::size_t last = 0;
+        visit(block, [&](std::size_t i, double excess) {
+            if (!(excess > 0))
+                return false;
+            last = i;
+            reached += excess;
+            return target < reached;
+        });
+        return id_at<id_type>(last);
+    }
+
+private:
+    static constexpr std::size_t block_limit = 128;
+
+    /// Calls f(i, max(p - q, 0)) for the ids of a block until it returns true.
+    template <class F>
+    void visit(std::size_t block, F&& f) const {
+        const std::size_t begin = block * block_;
+        const std::size_t end = size() - begin < block_ ? size() : begin + block_;
+        constexpr std::size_t chunk = 256;
+        double p[chunk], q[chunk];
+        for (std::size_t first = begin; first < end; first += chunk) {
+            const std::size_t n = end - first < chunk ? end - first : chunk;
+            fill_probabilities(*p_, first, std::span(p, n));
+            fill_probabilities(*q_, first, std::span(q, n));
+            for (std::size_t j = 0; j < n; ++j)
+                if (f(first + j, p[j] > q[j] ? p[j] - q[j] : 0.0))
+                    return;
+        }
+    }
+
+    const P* p_;
+    const Q* q_;
+    std::size_t block_ = 16;
+    std::size_t blocks_ = 0;
+    std::array<double, block_limit> ends_; ///< excess of the blocks up to and with b
+};
+
+/// Draws from norm(max(p - q, 0)) by thinning: draw t ~ p, keep it with probability
+/// 1 - min(1, q(t) / p(t)), else again; after max_attempts draws from residual_law. Exactly the
+/// normalised residual, for any max_attempts. Expected draws 1 / mass, and a proposal is rejected with
+/// probability mass: one draw a position, whatever p and q are.
+/// Sites: position, purpose::residual, attempts 0 .. 2 * max_attempts.
+/// Pre: called after a rejection, so that the residual has mass; draws from p if it rounds to none.
+/// Complexity: a draw costs p.at(u) and one probability of each. Allocates nothing.
+template <class P, class Q, Coin C>
+[[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, std::uint64_t position,
+                                 std::uint32_t max_attempts = 32) {
+    for (std::uint32_t attempt = 0; attempt < max_attempts; ++attempt) {
+        const auto t = coin.pick(draw_site{position, purpose::residual, 2 * attempt}, p);
+        const double target = p.probability(t), draft = q.probability(t);
+        const double keep = draft < target ? 1 - draft / target : 0.0;
+        if (coin.flip(draw_site{position, purpose::residual, 2 * attempt + 1}, keep))
+            return t;
+    }
+    const residual_law<P, Q> exact(p, q);
+    return coin.pick(draw_site{position, purpose::residual, 2 * max_attempts}, exact);
+}
+
+} // namespace specdec

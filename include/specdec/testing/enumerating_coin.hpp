@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/coin.hpp>
+#include <specdec/core/error.hpp>
+
+namespace specdec {
+
+/// A coin that takes every outcome in turn: the way to compute, instead of estimate, the law of
+/// anything that draws through a coin. Made by enumerate(). Models Coin.
+///
+///     std::map<std::vector<target_id>, double> law;
+///     enumerate([&](enumerating_coin& coin) {
+///         auto text = one_round(coin, ...);        // your code: a fresh state, the same input
+///         law[text] += coin.probability();         // after the last draw
+///     });
+///     CHECK(total_variation(law, expected) < 1e-12);
+///
+/// flip visits both outcomes that have probability, pick every id that has. Between two calls the code
+/// must differ in nothing but the outcomes. Keep vocabularies and draft lengths tiny: the number of
+/// calls is the number of paths.
+/// Errors: specdec::error when the code draws differently after the same outcomes, and when it draws
+/// twice at one site (a stateless coin would then give dependent outcomes).
+class enumerating_coin {
+public:
+    [[nodiscard]] bool flip(draw_site site, double probability) {
+        const double p = probability > 0 ? (probability < 1 ? probability : 1.0) : 0.0;
+        return decide(site, 2, [&](std::size_t i) { return i == 0 ? 1 - p : p; }) == 1;
+    }
+
+    template <class L>
+    [[nodiscard]] auto pick(draw_site site, const L& law) {
+        using id_type = decltype(law.at(0.0));
+        return id_at<id_type>(decide(site, law.size(), [&](std::size_t i) {
+            return static_cast<double>(law.probability(id_at<id_type>(i)));
+        }));
+    }
+
+    /// The probability of the outcomes so far: of the path, once the code has made its last draw.
+    [[nodiscard]] double probability() const { return probability_; }
+
+private:
+    template <class F>
+    friend void enumerate(F&& run);
+
+    struct outcome {
+        std::size_t value;
+        double probability;
+        friend bool operator==(const outcome&, const outcome&) = default;
+    };
+    struct decision {
+        draw_site site;
+        std::vector<outcome> outcomes;
+        std::size_t taken = 0;
+    };
+
+    template <class F>
+    std::size_t decide(draw_site site, std::size_t count, F&& probability_of) {
+        for (std::size_t i = 0; i < depth_; ++i)
+            if (same(path_[i].site, site))
+                throw error("enumerating coin", "site", "expected at most one draw at each site");
+        std::vector<outcome> outcomes;
+        for (std::size_t i = 0; i < count; ++i)
+            if (const double p = probability_of(i); p > 0)
+                outcomes.push_back({i, p});
+        if (depth_ == path_.size()) {
+            if (outcomes.empty())
+                throw error("enumerating coin", "law", "expected an id with positive probability");
+            path_.push_back({site, std::move(outcomes)});
+        } else if (!same(path_[depth_].site, site) ||
+                   path_[depth_].outcomes != outcomes) {
+            throw error("enumerating coin", "draws", "expected the same draws after the same outcomes");
+        }
+        const decision& d = path_[depth_++];
+        probability_ *= d.outcomes[d.taken].probability;
+        return d.outcomes[d.taken].value;
+    }
+
+    static bool same(draw_site a, draw_site b) {
+        return a.position == b.position && a.why == b.why && a.attempt == b.attempt;
+    }
+
+    void begin() {
+        depth_ = 0;
+        probability_ = 1;
+    }
+
+    /// Moves to the next path; false when there is none.
+    bool advance() {
+        if (depth_ != path_.size())
+            throw error("enumerating coin", "draws", "expected the same draws after the same outcomes");
+        while (!path_.empty() && ++path_.back().taken == path_.back().outcomes.size())
+            path_.pop_back();
+        return !path_.empty();
+    }
+
+    std::vector<decision> path_;
+    std::size_t depth_ = 0;
+    double probability_ = 1;
+};
+
+/// Calls run(coin) once for every sequence of outcomes that has probability.
+template <class F>
+void enumerate(F&& run) {
+    enumerating_coin coin;
+    do {
+        coin.begin();
+        run(coin);
+    } while (coin.advance());
+}
+
+/// Half the sum of |a - b| over the keys of both: 0 for equal laws, 1 for disjoint ones. For any two
+/// maps from outcome to probability of one type.
+template <class Map>
+[[nodiscard]] double total_variation(const Map& a, const Map& b) {
+    double sum = 0;
+    for (const auto& [key, pa] : a) {
+        const auto found = b.find(key);
+        const double difference = found == b.end() ? pa : pa - found->second;
+        sum += difference < 0 ? -difference : difference;
+    }
+    for (const auto& [key, pb] : b)
+        if (a.find(key) == a.end())
+            sum += pb < 0 ? -pb : pb;
+    return sum / 2;
+}
+
+} // namespace specdec

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Plants each bug of tests/mutations/bugs.json in a copy of the headers and demands that the law
+tests turn red; a bug that no test notices is a hole in the tests.
+
+usage: scripts/mutations.py [NAME...]       only the bugs of these names
+
+bugs.json is a list of
+    {"name": "...", "header": "include/specdec/...", "search": "...", "replace": "...",
+     "test": "tests/law/....cpp", "filter": "optional Catch2 test specification"}
+The search text must stand exactly once in the header. A mutant must compile: a bug that the compiler
+finds proves nothing about the tests. Exit status 0 if every bug is caught and every test is green
+without them.
+"""
+import concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile, time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COMPILER = os.environ.get("CXX", "g++-12")
+# Preconditions stay on: a planted bug may be caught by the library's own assertions.
+COMPILE = [COMPILER, "-std=c++20", "-O1", "-w", f"-I{ROOT}/tests",
+           f'-DSPECDEC_SOURCE_DIR="{ROOT}"', '-DSPECDEC_SHARED_DIR=""']
+LONGEST_RUN = 180  # seconds; a mutant that hangs is caught
+
+
+def build(include, test, main, program):
+    """The compiler's complaint, or nothing."""
+    done = subprocess.run(COMPILE + [f"-I{include}", str(ROOT / test), str(main), "-lz", "-o", program],
+                          capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+def run(program, wanted):
+    """Whether the test is red, and how."""
+    try:
+        done = subprocess.run([program, "--abort"] + ([wanted] if wanted else []), cwd=ROOT,
+                              capture_output=True, text=True, timeout=LONGEST_RUN)
+    except subprocess.TimeoutExpired:
+        return True, "hangs"
+    if "No test cases matched" in done.stdout + done.stderr:
+        return False, f"no test matches '{wanted}'"
+    if done.returncode < 0:
+        return True, f"killed by signal {-done.returncode}"
+    return done.returncode != 0, (done.stdout.strip().splitlines() or [""])[-1]
+
+
+def try_original(test, main, folder):
+    program = folder / "program"
+    problem = build(ROOT / "include", test, main, program)
+    if problem:
+        return False, f"does not compile:\n{problem}"
+    red, how = run(program, None)
+    return not red, how
+
+
+def try_bug(bug, main, folder):
+    shutil.copytree(ROOT / "include", folder / "include")
+    header = folder / bug["header"]
+    text = header.read_text()
+    found = text.count(bug["search"])
+    if found != 1:
+        return False, f"the search text stands {found} times in {bug['header']}"
+    header.write_text(text.replace(bug["search"], bug["replace"]))
+    problem = build(folder / "include", bug["test"], main, folder / "program")
+    if problem:
+        return False, f"the mutant does not compile:\n{problem}"
+    return run(folder / "program", bug.get("filter"))
+
+
+def main():
+    bugs = json.loads((ROOT / "tests/mutations/bugs.json").read_text())
+    names = sys.argv[1:]
+    bugs = [bug for bug in bugs if not names or bug["name"] in names]
+    if not bugs:
+        sys.exit("no bug of that name")
+    bad = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        main_object = scratch / "main.o"
+        (scratch / "main.cpp").write_text("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
+        subprocess.run([COMPILER, "-std=c++20", "-O0", "-c", scratch / "main.cpp", "-o", main_object],
+                       check=True)
+
+        def job(number, name, attempt, subject, words):
+            folder = scratch / str(number)
+            folder.mkdir()
+            begin = time.monotonic()
+            good, how = attempt(subject, main_object, folder)
+            shutil.rmtree(folder)
+            return good, f"{words[not good]:10} {name} ({time.monotonic() - begin:.0f} s): {how}"
+
+        originals = sorted({bug["test"] for bug in bugs})
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            tasks = [(test, try_original, test, ("green", "NOT GREEN")) for test in originals]
+            tasks += [(bug["name"], try_bug, bug, ("caught", "NOT CAUGHT")) for bug in bugs]
+            jobs = [pool.submit(job, number, *task) for number, task in enumerate(tasks)]
+            for done in jobs:
+                good, line = done.result()
+                bad += not good
+                print(line, flush=True)
+    print(f"{len(jobs) - bad} passed, {bad} failed")
+    sys.exit(1 if bad else 0)
+
+
+main()
