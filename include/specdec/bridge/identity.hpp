@@ -49,7 +49,7 @@ using identity_bridge = token_bridge<shared_context, identity_map>;
                                                           std::size_t target_size,
                                                           std::size_t capacity,
                                                           std::size_t max_draft) {
-    return {identity_map(draft_size, target_size), shared_context(capacity), max_draft};
+    return {identity_map(draft_size, target_size), shared_context(draft_size, capacity), max_draft};
 }
 
 } // namespace specdec

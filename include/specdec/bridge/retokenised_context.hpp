@@ -29,7 +29,7 @@ public:
     void start(std::span<const draft_id> prefix) {
         text_.reset();
         text_.mark();
-        for (const draft_id d : prefix) text_.append_special(d);
+        for (const draft_id d : prefix) special(d);
     }
 
     void follow(std::span<const target_id> committed) {
@@ -38,7 +38,7 @@ public:
             if (!bytes.empty())
                 text_.append(bytes);
             else if (const draft_id d = map_.to_draft(t); d.valid())
-                text_.append_special(d);
+                special(d);
         }
     }
 
@@ -47,6 +47,12 @@ public:
     void mark() { text_.mark(); }
 
 private:
+    /// Behind what opens a sequence (BOS) a text starts; behind other control tokens it goes on.
+    void special(draft_id d) {
+        text_.append_special(d, text_.ids().empty() ? text_position::start
+                                                    : text_position::continuation);
+    }
+
     const TargetTokenizer& target_;
     const id_map& map_;
     retokenizer<DraftTokenizer, draft_id> text_;

@@ -10,10 +10,14 @@
 namespace specdec {
 
 /// The drafter's context when both models have one vocabulary: the committed target ids themselves.
-/// Models DraftContext. Complexity: O(1) a token. Allocates beyond the reserved capacity only.
+/// An id that only the target has (the longer padding) leaves no trace: no model is fed an id outside
+/// its vocabulary. Models DraftContext. Complexity: O(1) a token. Allocates beyond the reserved capacity only.
 class shared_context {
 public:
-    explicit shared_context(std::size_t capacity = 0) { ids_.reserve(capacity); }
+    /// draft_size: the drafter's vocabulary size.
+    shared_context(std::size_t draft_size, std::size_t capacity) : draft_size_(draft_size) {
+        ids_.reserve(capacity);
+    }
 
     void start(std::span<const draft_id> prefix) {
         ids_.assign(prefix.begin(), prefix.end());
@@ -21,7 +25,8 @@ public:
     }
 
     void follow(std::span<const target_id> committed) {
-        for (const target_id t : committed) ids_.push_back(draft_id{t.value});
+        for (const target_id t : committed)
+            if (t.index() < draft_size_) ids_.push_back(draft_id{t.value});
     }
 
     [[nodiscard]] std::span<const draft_id> ids() const { return ids_; }
@@ -29,6 +34,7 @@ public:
     void mark() { unchanged_ = ids_.size(); }
 
 private:
+    std::size_t draft_size_;
     std::vector<draft_id> ids_;
     std::size_t unchanged_ = 0;
 };

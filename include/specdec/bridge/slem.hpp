@@ -89,7 +89,8 @@ private:
         text_.clear();
         double last = 1.0;
         while (draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
-            const auto q = make_law(drafter.row(), request.sampling);
+            const logits_row<draft_id> row = drafter.row();
+            const auto q = make_law(row, request.sampling);
             const auto attempt = static_cast<std::uint32_t>(draft_tokens_.size());
             const draft_id d = coin.pick({request.position, purpose::draft, attempt}, q);
             draft_tokens_.push_back(d);

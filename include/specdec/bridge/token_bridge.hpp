@@ -52,17 +52,19 @@ public:
             request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
         if (most == 0) return nothing(no_draft::no_room);
         if (map_.shared() == 0) return nothing(no_draft::nothing_shared);
-        if (context_.ids().empty()) return nothing(no_draft::nothing_to_say);
-        if (context_.ids().size() + most > drafter.capacity()) return nothing(no_draft::drafter_full);
+        const std::span<const draft_id> context = context_.ids();
+        if (context.empty()) return nothing(no_draft::nothing_to_say);
+        if (context.size() + most > drafter.capacity()) return nothing(no_draft::drafter_full);
         if (!stop.more(0, 1.0)) return nothing(no_draft::stop_rule);
 
-        drafter.sync(context_.ids(), context_.unchanged());
+        drafter.sync(context, context_.unchanged());
         context_.mark();
         double last = 1.0;
         while (proposals_.size() < most && stop.more(proposals_.size(), last)) {
             const std::size_t i = proposals_.size();
             const std::span<float> row{rows_.data() + i * map_.draft_size(), map_.draft_size()};
-            map_.prepare(drafter.row().values, row);
+            const logits_row<draft_id> logits = drafter.row();
+            map_.prepare(logits.values, row);
             if (!any_allowed(row)) break;
             const auto attempt = static_cast<std::uint32_t>(i);
             proposals_.push_back(proposal<law_type>::draw(

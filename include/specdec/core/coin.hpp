@@ -34,9 +34,11 @@ struct draw_site {
 /// Outcomes of different sites are independent. Models: philox_coin (production), generator_coin (any
 /// uniform random bit generator), enumerating_coin (visits every outcome; proofs).
 template <class C>
-concept Coin = requires(C& coin, draw_site site, double probability, const one_hot_law<target_id>& law) {
+concept Coin = requires(C& coin, draw_site site, double probability,
+                        const one_hot_law<target_id>& target, const one_hot_law<draft_id>& draft) {
     { coin.flip(site, probability) } -> std::same_as<bool>;
-    { coin.pick(site, law) } -> std::same_as<target_id>;
+    { coin.pick(site, target) } -> std::same_as<target_id>;
+    { coin.pick(site, draft) } -> std::same_as<draft_id>;
 };
 
 } // namespace specdec

@@ -47,7 +47,8 @@ enum class text_position {
 ///
 ///     t.vocabulary_size()            ids are 0 .. vocabulary_size()-1
 ///     t.bytes(id)                    the exact bytes the token adds to a text (in a continuation);
-///                                    empty for control tokens, which are never text
+///                                    empty for control tokens, which are never text. A view that
+///                                    lives as long as t (a std::string would leave it dangling)
 ///     t.encode(text, position, out)  appends the ids of the text to out; control tokens' names in
 ///                                    the text are plain text; no BOS or EOS is added
 ///
@@ -56,7 +57,7 @@ template <class T, class Id>
 concept TokenizerOf =
     requires(const T& t, Id id, std::string_view text, text_position where, std::vector<Id>& out) {
         { t.vocabulary_size() } -> std::convertible_to<std::size_t>;
-        { t.bytes(id) } -> std::convertible_to<std::string_view>;
+        { t.bytes(id) } -> std::same_as<std::string_view>;
         t.encode(text, where, out);
     };
 

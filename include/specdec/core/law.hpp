@@ -21,7 +21,7 @@ template <class L, class Id>
 concept LawOf = requires(const L& law, Id id, double u) {
     { law.size() } -> std::convertible_to<std::size_t>;
     { law.probability(id) } -> std::convertible_to<double>;
-    { law.at(u) } -> std::convertible_to<Id>;
+    { law.at(u) } -> std::same_as<Id>;
 };
 
 /// A law with all its mass on one id: what an exact draft (a greedy drafter, an n-gram, a retokenised

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
@@ -24,7 +25,7 @@ enum class finish_reason : std::uint8_t {
     end_token,    ///< the target emitted one of the session's end_ids (committed, adds no text)
     stop_string,  ///< a stop string was completed (its tokens are committed, its bytes not given)
     max_tokens,   ///< the limit was reached
-    context_full, ///< the session's capacity was reached
+    context_full, ///< the session's or the target's capacity was reached
     cancelled,    ///< the reader said so
 };
 
@@ -34,6 +35,16 @@ enum class finish_reason : std::uint8_t {
 struct silent_reader {
     bool bytes(std::string_view, token_origin) { return true; }
     bool round(const round_result&) { return true; }
+};
+
+/// The reader of those who only want the text: calls take(bytes, origin), which may return false to
+/// cancel.
+template <class Take>
+struct text_reader : silent_reader {
+    Take take;
+
+    explicit text_reader(Take t) : take(std::move(t)) {}
+    bool bytes(std::string_view text, token_origin origin) { return take(text, origin); }
 };
 
 /// Decodes one text: rounds until an end token, a stop string, a limit or a cancellation, inside an
@@ -55,13 +66,16 @@ finish_reason generate(session<B, V>& session, Target& target, D& drafter, const
         if (!reader.bytes(bytes, origin)) cancelled = true;
     };
     for (std::size_t produced = 0; produced < limits.max_tokens;) {
-        if (session.full()) {
+        if (session.full() || session.tokens().size() > target.capacity()) {
             stream.finish(sink);
             return finish_reason::context_full;
         }
         const round_result result =
             session.round(target, drafter, stop, coin, limits.max_tokens - produced, clock);
-        if (!reader.round(result)) return finish_reason::cancelled;
+        if (!reader.round(result)) {
+            session.commit(0);
+            return finish_reason::cancelled;
+        }
         for (std::size_t i = 0; i < result.tokens.size(); ++i) {
             const target_id token = result.tokens[i];
             if (is_end(session.settings().end_ids, token)) {

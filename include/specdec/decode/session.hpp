@@ -84,6 +84,7 @@ public:
                             ", got " + std::to_string(prompt.size()));
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
+        forget_draft();
         unchanged_ = 0;
         bridge_.start(draft_prefix);
         bridge_.follow(prompt);
@@ -123,7 +124,7 @@ public:
         return {keep, std::span<const target_id>(tokens_).subspan(keep)};
     }
     [[nodiscard]] std::size_t rows_needed() const { return tokens_.size() - committed_ + 1; }
-    /// The engine did it.
+    /// The engine did it. Call before verify(), while `edit` still views what was fed.
     void target_fed(const context_edit<target_id>& edit) {
         mirror_.truncated(edit.truncate_to);
         mirror_.fed(edit.append);
@@ -153,6 +154,7 @@ public:
     /// Step 4: the first n tokens of the round become part of the sequence, the others are discarded.
     /// Precondition: n <= tokens of the last round_result. n = 0 is a round paid for but not used.
     void commit(std::size_t n) {
+        SPECDEC_PRECONDITION(committed_ + n <= tokens_.size());
         counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
         counts_.committed += n;
         counts_.discarded += verdict_.accepted + 1 - n;
@@ -167,7 +169,9 @@ public:
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
         const double begin = clock();
-        draft(drafter, stop, coin, room);
+        const std::size_t fits = target.capacity(); // committed and proposed tokens are fed, not the last
+        draft(drafter, stop, coin,
+              committed_ + room <= fits + 1 ? room : committed_ < fits ? fits + 1 - committed_ : 1);
         const double drafted = clock();
         const logits_rows<target_id> rows = score(target);
         const double scored = clock();

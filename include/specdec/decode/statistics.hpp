@@ -11,10 +11,11 @@
 
 namespace specdec {
 
-/// What a session counts. Rounds count when they are verified, tokens when they are committed, so the
-/// numbers add up: emitted = committed + discarded, emitted = accepted + corrected + free.
+/// What a session counts, over all its sequences. A round counts when it is committed (with 0 tokens,
+/// too), an abandoned one counts in the times only, so the numbers add up: emitted = committed +
+/// discarded, emitted = accepted + corrected + free.
 struct statistics {
-    std::uint64_t rounds = 0;       ///< verified rounds = target calls
+    std::uint64_t rounds = 0;       ///< committed rounds = target calls used
     std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
     std::uint64_t proposed = 0;     ///< target tokens proposed
     std::uint64_t evaluated = 0;    ///< proposals the verifier looked at

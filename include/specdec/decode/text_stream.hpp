@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/verify/verdict.hpp>
+#include <specdec/vocab/utf8_edges.hpp>
 
 namespace specdec {
 
@@ -28,7 +29,8 @@ namespace specdec {
 /// stop string, every byte once. Bytes are held back while they may still become part of a character
 /// or of a stop string.
 ///
-/// A sink is called as sink(std::string_view bytes, token_origin origin): a run of bytes of one origin.
+/// A sink is called as sink(std::string_view bytes, token_origin origin): a run of characters of one
+/// origin. A character made by several tokens has the origin of the first.
 class text_stream {
 public:
     explicit text_stream(std::vector<std::string> stop_strings = {}) : stops_(std::move(stop_strings)) {}
@@ -59,11 +61,17 @@ public:
     }
 
 private:
+    /// Where the stop string begins that is complete first: how the text is cut into tokens does not
+    /// matter, even if one stop string stands inside another.
     [[nodiscard]] std::size_t first_stop() const {
-        std::size_t first = std::string::npos;
+        std::size_t first = std::string::npos, first_end = std::string::npos;
         for (const std::string& stop : stops_) {
             const std::size_t found = stop.empty() ? std::string::npos : held_.find(stop);
-            if (found < first) first = found;
+            if (found == std::string::npos) continue;
+            const std::size_t end = found + stop.size();
+            if (end > first_end || (end == first_end && found > first)) continue;
+            first = found;
+            first_end = end;
         }
         return first;
     }
@@ -82,7 +90,7 @@ private:
     void give(std::size_t count, Sink&& sink) {
         for (std::size_t begin = 0; begin < count;) {
             std::size_t end = begin + 1;
-            while (end < count && origins_[end] == origins_[begin]) ++end;
+            while (end < count && (origins_[end] == origins_[begin] || is_utf8_inner(held_[end]))) ++end;
             sink(std::string_view(held_).substr(begin, end - begin), origins_[begin]);
             begin = end;
         }

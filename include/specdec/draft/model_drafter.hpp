@@ -30,10 +30,13 @@ public:
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
-        pending_ = mirror_.plan(context, unchanged);
+        // What the last sync asked for may not have been done: only this much agreed with it.
+        const std::size_t agreed = pending_.truncate_to;
+        pending_ = mirror_.plan(context, unchanged < agreed ? unchanged : agreed);
     }
 
     [[nodiscard]] logits_row<draft_id> row() {
+        SPECDEC_PRECONDITION(!pending_.append.empty());
         if (pending_.truncate_to < mirror_.size()) {
             model_.truncate(pending_.truncate_to);
             mirror_.truncated(pending_.truncate_to);
@@ -47,6 +50,7 @@ public:
     }
 
     void push(draft_id id) {
+        SPECDEC_PRECONDITION(pending_.append.empty());
         pushed_ = id;
         pending_.append = {&pushed_, 1};
     }

@@ -33,8 +33,8 @@ inline float make_scale(double temperature) {
 /// Pre: reference is finite, scale >= 1e-6.
 inline exponent make_exponent(float reference, float scale) {
     float lowest = reference - 124 / scale;
-    if (!(lowest > -3e38F))
-        lowest = -3e38F;
+    if (!(lowest > -infinity))
+        lowest = -0x1.fffffep127F;
     while (!((lowest - reference) * scale >= -125)) { // rounded too far: the next float above
         const auto bits = std::bit_cast<std::int32_t>(lowest + 0.0F);
         lowest = std::bit_cast<float>(bits < 0 ? bits - 1 : bits + 1);

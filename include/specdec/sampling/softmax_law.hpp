@@ -16,7 +16,7 @@ namespace specdec {
 /// exp(logit(i) / temperature) for the ids that the cutoffs keep, 0 for the others; temperature 0: 1
 /// for the largest logit (the lowest id among equals). A view: lives no longer than the row. Models
 /// LawOf<_, Id>.
-/// Accuracy: probabilities are within about 1e-6 (relative) of the true softmax and sum to 1 within
+/// Accuracy: probabilities are within about 3e-6 (relative) of the true softmax and sum to 1 within
 /// 1e-13; at(u) and probability(id) belong to the same law to double rounding. Ids less likely than
 /// 2^-100 times the likeliest may get 0.
 /// Errors: specdec::error for parameters out of range and for a row that is empty, holds +infinity,

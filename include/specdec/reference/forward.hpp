@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::min
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <specdec/reference/attention.hpp>
+#include <specdec/reference/elementwise.hpp>
+#include <specdec/reference/kv_cache.hpp>
+#include <specdec/reference/rotary.hpp>
+#include <specdec/reference/threads.hpp>
+#include <specdec/reference/weights.hpp>
+
+namespace specdec::reference {
+
+/// The forward pass of a Llama-family transformer (Touvron et al., arXiv 2302.13971; RMSNorm before
+/// each half of a block, rotary embedding, grouped-query attention, SwiGLU), for up to
+/// `chunk` positions at once, and the cache it fills.
+///
+/// Threads split the rows of each product; six barriers a block. Every position goes through the
+/// same operations in the same order whatever its group and the number of threads: bit for bit the
+/// same logits. Allocates in the constructor only.
+template <PanelValue Value>
+class forward_pass {
+public:
+    /// Positions that go through the layers together: whole tiles of the kernel.
+    static constexpr std::size_t chunk = 8 * tile_columns;
+    /// Below this many bytes of weights read (a position each) one thread is faster than two.
+    static constexpr std::size_t one_thread_bytes = std::size_t{3} << 20;
+
+    forward_pass(std::shared_ptr<const model_weights<Value>> weights, std::size_t capacity,
+                 std::size_t threads, isa instructions)
+        : weights_(std::move(weights)), kernels_(panel_kernels_for<Value>(instructions)),
+          threads_(threads), cache_(config().layers, config().kv_heads, config().head_dimension,
+                                    capacity),
+          rotary_(config().rotary, config().head_dimension, capacity),
+          residual_(chunk * dimension_stride()), qkv_(chunk * qkv_stride()),
+          queries_(chunk * config().heads * head_stride()), attended_(chunk * attended_stride()),
+          hidden_(chunk * hidden_stride()) {
+        for (std::size_t t = 0; t < threads; ++t) scratch_.emplace_back(*this, capacity);
+    }
+
+    [[nodiscard]] const model_weights<Value>& weights() const { return *weights_; }
+    [[nodiscard]] std::shared_ptr<const model_weights<Value>> shared_weights() const {
+        return weights_;
+    }
+    [[nodiscard]] const panel_kernels<Value>& kernels() const { return kernels_; }
+
+    /// Puts up to `chunk` tokens at positions start, start + 1, ... into the cache. Their logits go to
+    /// logits [ids.size()][stride], stride >= vocabulary rounded up to 32; nullptr: no head.
+    void run(std::span<const std::int32_t> ids, std::size_t start, float* logits,
+             std::size_t stride) {
+        const bool small = weights_->forward_bytes() * ids.size() < one_thread_bytes;
+        run_team(small ? 1 : threads_,
+                 [&](team_member me) { work(me, ids, start, logits, stride); });
+    }
+
+private:
+    /// What a thread has to itself.
+    struct private_memory {
+        private_memory(const forward_pass& f, std::size_t capacity)
+            : normed(chunk * f.dimension_stride()), turned(f.head_stride()), attention(capacity) {}
+        aligned_vector<Value> normed; ///< [chunk][dimension stride]
+        aligned_vector<float> turned; ///< one head
+        attention_scratch<Value> attention;
+    };
+
+    [[nodiscard]] const model_config& config() const { return weights_->config; }
+    [[nodiscard]] std::size_t dimension_stride() const { return round_up(config().dimension, 32); }
+    [[nodiscard]] std::size_t qkv_stride() const {
+        return round_up(config().query_size() + 2 * config().kv_size(), panel_rows);
+    }
+    [[nodiscard]] std::size_t head_stride() const { return column_stride(config().head_dimension); }
+    [[nodiscard]] std::size_t attended_stride() const {
+        return round_up(config().query_size(), 32);
+    }
+    [[nodiscard]] std::size_t hidden_stride() const {
+        return column_stride(config().hidden_dimension);
+    }
+
+    void work(team_member me, std::span<const std::int32_t> ids, std::size_t start, float* logits,
+              std::size_t logits_stride) {
+        const std::size_t n = ids.size();
+        private_memory& own = scratch_[me.rank];
+        const share columns = me.share_of(n);
+        for (std::size_t c = columns.begin; c < columns.end; ++c)
+            weights_->embedding.read_row(static_cast<std::size_t>(ids[c]),
+                                         {&residual_[c * dimension_stride()], config().dimension});
+        me.barrier();
+        for (std::size_t layer = 0; layer < config().layers; ++layer) {
+            const block_weights<Value>& block = weights_->blocks[layer];
+            project_qkv(me, own, block, n);
+            me.barrier();
+            turn_and_store(me, own, layer, start, n);
+            me.barrier();
+            // Without logits nobody reads what the last block adds to the residual.
+            if (logits == nullptr && layer + 1 == config().layers) return;
+            attend_all(me, own, layer, start, n);
+            me.barrier();
+            add_product(me, block.output, attended_.data(), attended_stride(), n);
+            me.barrier();
+            swiglu(me, own, block, n);
+            me.barrier();
+            add_product(me, block.down, hidden_.data(), hidden_stride(), n);
+            me.barrier();
+        }
+        if (logits == nullptr) return;
+        norm(own, weights_->final_norm, n);
+        multiply(kernels_, weights_->head, own.normed.data(), dimension_stride(), n, me,
+                 [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
+                     for (std::size_t i = 0; i < count; ++i)
+                         std::copy_n(y + i * panel_rows, panel_rows,
+                                     logits + (first + i) * logits_stride + row);
+                 });
+    }
+
+    /// Each thread for itself: cheaper than a barrier.
+    void norm(private_memory& own, const aligned_vector<float>& weight, std::size_t n) const {
+        for (std::size_t c = 0; c < n; ++c)
+            rms_norm(&residual_[c * dimension_stride()], weight.data(), config().dimension,
+                     config().rms_epsilon, &own.normed[c * dimension_stride()]);
+    }
+
+    void project_qkv(team_member me, private_memory& own, const block_weights<Value>& block,
+                     std::size_t n) {
+        norm(own, block.attention_norm, n);
+        const float* bias = block.qkv_bias.empty() ? nullptr : block.qkv_bias.data();
+        multiply(kernels_, block.qkv, own.normed.data(), dimension_stride(), n, me,
+                 [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
+                     for (std::size_t i = 0; i < count; ++i) {
+                         auto out = column(&qkv_[(first + i) * qkv_stride() + row], panel_rows);
+                         out = column(y + i * panel_rows, panel_rows);
+                         if (bias != nullptr) out += column(bias + row, panel_rows);
+                     }
+                 });
+    }
+
+    /// Turns queries and keys; stores keys and values. Queries [kv head][position][head of group].
+    void turn_and_store(team_member me, private_memory& own, std::size_t layer, std::size_t start,
+                        std::size_t n) {
+        const std::size_t d = config().head_dimension;
+        const std::size_t group = config().heads / config().kv_heads;
+        const float scale = 1.0F / std::sqrt(static_cast<float>(d));
+        const share mine = me.share_of(config().kv_heads * n);
+        for (std::size_t i = mine.begin; i < mine.end; ++i) {
+            const std::size_t head = i / n;
+            const std::size_t c = i % n;
+            const float* q = &qkv_[c * qkv_stride()] + head * group * d;
+            const float* k = &qkv_[c * qkv_stride()] + config().query_size() + head * d;
+            for (std::size_t g = 0; g < group; ++g) {
+                rotary_.turn(q + g * d, start + c, own.turned.data());
+                Value* query = &queries_[((head * n + c) * group + g) * head_stride()];
+                for (std::size_t l = 0; l < head_stride(); l += line_values) {
+                    line(&own.turned[l]) *= scale;
+                    round_line(&own.turned[l], query + l);
+                }
+            }
+            rotary_.turn(k, start + c, own.turned.data());
+            cache_.write(layer, head, start + c, own.turned.data(), k + config().kv_size());
+            if (c + 1 == n) cache_.clear_behind(layer, head, start + n);
+        }
+    }
+
+    /// All queries in one sequence, sorted by key/value head; a thread takes a contiguous part.
+    void attend_all(team_member me, private_memory& own, std::size_t layer, std::size_t start,
+                    std::size_t n) {
+        const std::size_t d = config().head_dimension;
+        const std::size_t group = config().heads / config().kv_heads;
+        const std::size_t per_head = n * group;
+        const share mine = me.share_of(config().kv_heads * per_head);
+        for (std::size_t i = mine.begin; i < mine.end;) {
+            const std::size_t head = i / per_head;
+            const std::size_t count =
+                std::min({tile_columns, mine.end - i, (head + 1) * per_head - i});
+            std::size_t positions[tile_columns];
+            for (std::size_t j = 0; j < count; ++j)
+                positions[j] = start + (i + j) % per_head / group;
+            attend(kernels_, cache_, layer, head, &queries_[i * head_stride()], head_stride(),
+                   count, positions, own.attention,
+                   [&](std::size_t j, std::size_t first, float scale, const float* y) {
+                       const std::size_t c = (i + j) % per_head / group;
+                       const std::size_t q = head * group + (i + j) % group;
+                       Value* out = &attended_[c * attended_stride()] + q * d;
+                       for (std::size_t r = first; r < std::min(first + panel_rows, d); ++r)
+                           out[r] = round_to<Value>(y[r - first] * scale);
+                   });
+            i += count;
+        }
+    }
+
+    /// residual += W x.
+    void add_product(team_member me, const panel_matrix<Value>& w, const Value* x,
+                     std::size_t stride, std::size_t n) {
+        multiply(kernels_, w, x, stride, n, me,
+                 [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
+                     for (std::size_t i = 0; i < count; ++i)
+                         column(&residual_[(first + i) * dimension_stride() + row], panel_rows) +=
+                             column(y + i * panel_rows, panel_rows);
+                 });
+    }
+
+    /// hidden = silu(W1 x) * (W3 x): a panel holds 16 rows of each.
+    void swiglu(team_member me, private_memory& own, const block_weights<Value>& block,
+                std::size_t n) {
+        norm(own, block.ffn_norm, n);
+        multiply(kernels_, block.gate_up, own.normed.data(), dimension_stride(), n, me,
+                 [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
+                     for (std::size_t i = 0; i < count; ++i)
+                         swiglu_line(y + i * panel_rows, y + i * panel_rows + 16,
+                                     &hidden_[(first + i) * hidden_stride() + row / 2]);
+                 });
+    }
+
+    std::shared_ptr<const model_weights<Value>> weights_;
+    panel_kernels<Value> kernels_;
+    std::size_t threads_;
+    kv_cache<Value> cache_;
+    rotary_table rotary_;
+    aligned_vector<float> residual_; ///< [chunk][dimension stride]
+    aligned_vector<float> qkv_;      ///< [chunk][qkv stride]
+    aligned_vector<Value> queries_;  ///< [kv head][position][head of group][head stride]
+    aligned_vector<Value> attended_; ///< [chunk][attended stride]
+    aligned_vector<Value> hidden_;   ///< [chunk][hidden stride]
+    std::vector<private_memory> scratch_;
+};
+
+} // namespace specdec::reference

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <specdec/core/error.hpp>
+#include <specdec/reference/checkpoint.hpp>
+#include <specdec/reference/gguf_checkpoint.hpp>
+#include <specdec/reference/hf_checkpoint.hpp>
+#include <specdec/reference/llama2c.hpp>
+#include <specdec/reference/pack.hpp>
+#include <specdec/reference/transformer.hpp>
+
+namespace specdec::reference {
+
+struct load_options {
+    precision number_format = precision::bf16;
+    context_options context;
+    /// Called from time to time with the fraction that is packed, from 0 to 1; may be empty.
+    std::function<void(double)> progress;
+};
+
+/// Opens a checkpoint by what it is: a folder (Hugging Face), a file that begins with "GGUF", or
+/// else llama2.c. Nothing but headers is read.
+[[nodiscard]] inline checkpoint open_checkpoint(const std::filesystem::path& path) {
+    if (std::filesystem::is_directory(path)) return open_hf_folder(path);
+    auto file = std::make_shared<const mapped_file>(path);
+    if (detail::text_of(*file).substr(0, 4) == "GGUF") return open_gguf(gguf_file(file));
+    if (path.extension() != ".bin")
+        throw error(path.string(), "file",
+                    "expected a Hugging Face folder, a GGUF file or a llama2.c .bin file");
+    checkpoint c = open_llama2c(file->bytes(), file->source());
+    c.files.push_back(std::move(file));
+    return c;
+}
+
+/// A transformer of an open checkpoint (which is not needed afterwards).
+[[nodiscard]] inline transformer make_transformer(const checkpoint& c, const load_options& options) {
+    if (options.number_format == precision::f32)
+        return {pack<float>(c, options.context.threads, options.progress), options.context,
+                c.source};
+    return {pack<bf16_bits>(c, options.context.threads, options.progress), options.context,
+            c.source};
+}
+
+/// Loads a model: 135M parameters take about a second.
+/// Errors: specdec::error naming the file and the field or tensor that is wrong.
+[[nodiscard]] inline transformer load_transformer(const std::filesystem::path& path,
+                                                  const load_options& options = {}) {
+    return make_transformer(open_checkpoint(path), options);
+}
+
+} // namespace specdec::reference

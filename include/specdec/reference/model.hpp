@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/reference/transformer.hpp>
+
+namespace specdec::reference {
+
+/// A transformer over one vocabulary: what the library calls a model (specdec::ModelOf<Id>).
+template <class Id>
+class model {
+public:
+    explicit model(transformer engine) : engine_(std::move(engine)) {
+        ids_.reserve(engine_.capacity());
+    }
+
+    [[nodiscard]] std::size_t size() const { return engine_.size(); }
+    [[nodiscard]] std::size_t capacity() const { return engine_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
+
+    void append(std::span<const Id> ids) { engine_.append(plain(ids)); }
+    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
+        engine_.score(plain(ids));
+        return {engine_.logits().data(), ids.size(), vocabulary_size(), engine_.logits().shape(1)};
+    }
+    void truncate(std::size_t n) { engine_.truncate(n); }
+
+    [[nodiscard]] transformer& engine() { return engine_; }
+    [[nodiscard]] const transformer& engine() const { return engine_; }
+
+private:
+    std::span<const std::int32_t> plain(std::span<const Id> ids) {
+        ids_.clear();
+        for (const Id id : ids) ids_.push_back(id.value);
+        return ids_;
+    }
+
+    transformer engine_;
+    std::vector<std::int32_t> ids_; ///< of the latest call
+};
+
+} // namespace specdec::reference

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::max
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread> // std::thread::hardware_concurrency
+#include <vector>
+
+#include <specdec/reference/checkpoint.hpp>
+#include <specdec/reference/quantised.hpp>
+#include <specdec/reference/rotary.hpp>
+#include <specdec/reference/threads.hpp>
+#include <specdec/reference/weights.hpp>
+
+namespace specdec::reference {
+
+namespace detail {
+
+/// A tensor's rows on their way into a packed matrix: row r of the tensor goes to place(r).
+template <PanelValue Value>
+struct packing_job {
+    const tensor* from;
+    panel_matrix<Value>* to;
+    std::function<std::size_t(std::size_t)> place;
+};
+
+/// Whatever tensors a configuration asks for, checked before any weight is allocated.
+template <PanelValue Value>
+class packer {
+public:
+    explicit packer(const checkpoint& c) : c_(c) { visit(nullptr); }
+
+    std::shared_ptr<const model_weights<Value>> run(std::size_t threads,
+                                                    const std::function<void(double)>& progress) {
+        auto weights = std::make_shared<model_weights<Value>>(c_.config);
+        visit(weights.get());
+        std::size_t done = 0;
+        for (const packing_job<Value>& job : jobs_) {
+            if (progress) progress(static_cast<double>(done) / static_cast<double>(total_));
+            const std::size_t rows = job.from->rows();
+            run_team(threads, [&](team_member me) {
+                std::vector<float> row(job.from->columns());
+                const share mine = me.share_of(rows);
+                for (std::size_t r = mine.begin; r < mine.end; ++r) {
+                    read_row(*job.from, r, row);
+                    job.to->write_row(job.place(r), row);
+                }
+            });
+            done += rows * job.from->columns();
+        }
+        if (progress) progress(1.0);
+        return weights;
+    }
+
+private:
+    /// With nullptr: looks every tensor up, which checks its presence, type and shape.
+    void visit(model_weights<Value>* w) {
+        const model_config& c = c_.config;
+        const std::size_t d = c.dimension;
+        const auto same = [](std::size_t r) { return r; };
+        matrix("model.embed_tokens.weight", {c.vocabulary_size, d}, w ? &w->embedding : nullptr,
+               same);
+        if (!c.tied)
+            matrix("lm_head.weight", {c.vocabulary_size, d}, w ? &w->head : nullptr, same);
+        vector("model.norm.weight", d, w ? &w->final_norm : nullptr, same);
+        for (std::size_t i = 0; i < c.layers; ++i) layer(i, w ? &w->blocks[i] : nullptr);
+    }
+
+    void layer(std::size_t i, block_weights<Value>* b) {
+        const model_config& c = c_.config;
+        const std::size_t d = c.dimension;
+        const std::size_t q = c.query_size();
+        const std::size_t kv = c.kv_size();
+        const std::string prefix = "model.layers." + std::to_string(i) + ".";
+        const auto same = [](std::size_t r) { return r; };
+        // Rows of q and k as the half-split form has them; kept small, the closures are copied.
+        const auto turned = [h = c.head_dimension, mixed = c.rotary.interleaved](std::size_t r) {
+            return mixed ? r / h * h + half_split_row(r % h, h) : r;
+        };
+        const auto key = [=](std::size_t r) { return q + turned(r); };
+        const auto value = [=](std::size_t r) { return q + kv + r; };
+        const auto gate = [](std::size_t r) { return model_weights<Value>::gate_row(r); };
+        const auto up = [](std::size_t r) { return model_weights<Value>::gate_row(r) + 16; };
+        const std::string attention = prefix + "self_attn.";
+        auto* qkv = b ? &b->qkv : nullptr;
+        matrix(attention + "q_proj.weight", {q, d}, qkv, turned);
+        matrix(attention + "k_proj.weight", {kv, d}, qkv, key);
+        matrix(attention + "v_proj.weight", {kv, d}, qkv, value);
+        matrix(attention + "o_proj.weight", {d, q}, b ? &b->output : nullptr, same);
+        const std::size_t h = c.hidden_dimension;
+        matrix(prefix + "mlp.gate_proj.weight", {h, d}, b ? &b->gate_up : nullptr, gate);
+        matrix(prefix + "mlp.up_proj.weight", {h, d}, b ? &b->gate_up : nullptr, up);
+        matrix(prefix + "mlp.down_proj.weight", {d, h}, b ? &b->down : nullptr, same);
+        vector(prefix + "input_layernorm.weight", d, b ? &b->attention_norm : nullptr, same);
+        vector(prefix + "post_attention_layernorm.weight", d, b ? &b->ffn_norm : nullptr, same);
+        if (c.qkv_bias) {
+            auto* bias = b ? &b->qkv_bias : nullptr;
+            vector(attention + "q_proj.bias", q, bias, turned);
+            vector(attention + "k_proj.bias", kv, bias, key);
+            vector(attention + "v_proj.bias", kv, bias, value);
+        } else if (c_.has(attention + "q_proj.bias")) {
+            throw error(c_.source, "tensor " + attention + "q_proj.bias",
+                        "expected no bias in this architecture");
+        }
+    }
+
+    template <class Place>
+    void matrix(const std::string& name, std::initializer_list<std::size_t> shape,
+                panel_matrix<Value>* to, const Place& place) {
+        const tensor& t = c_.at(name, shape);
+        if (to == nullptr) return;
+        jobs_.push_back({&t, to, place});
+        total_ += t.rows() * t.columns();
+    }
+    template <class Place>
+    void vector(const std::string& name, std::size_t n, aligned_vector<float>* to,
+                const Place& place) {
+        const tensor& t = c_.at(name, {n});
+        if (to == nullptr) return;
+        std::vector<float> values(n);
+        read_row(t, 0, values);
+        for (std::size_t i = 0; i < n; ++i) (*to)[place(i)] = values[i];
+    }
+
+    const checkpoint& c_;
+    std::vector<packing_job<Value>> jobs_;
+    std::size_t total_ = 0;
+};
+
+} // namespace detail
+
+/// Reads, converts and packs all tensors of a checkpoint. All of them are checked before memory for
+/// the weights is taken. Errors: specdec::error naming file and tensor.
+template <PanelValue Value>
+[[nodiscard]] std::shared_ptr<const model_weights<Value>>
+pack(const checkpoint& c, std::size_t threads = 0,
+     const std::function<void(double)>& progress = {}) {
+    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    return detail::packer<Value>(c).run(threads, progress);
+}
+
+} // namespace specdec::reference

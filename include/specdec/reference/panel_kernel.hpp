@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring> // std::memcpy
+#include <string_view>
+#include <utility> // std::index_sequence
+
+#if defined(__x86_64__)
+#include <immintrin.h> // _mm512_dpbf16_ps
+#endif
+
+#include <specdec/reference/isa.hpp>
+#include <specdec/reference/numbers.hpp>
+
+/// The one hand-written kernel: a panel of 32 matrix rows times 1 to 6 columns.
+///
+/// A panel stores its 32 rows interleaved, so that the kernel reads it as one stream whatever the
+/// number of columns (rows walked in place cost 2.4 reads: no prefetcher follows 32 of them):
+///
+///     float      panel[k * 32 + row]
+///     bf16_bits  panel[(k / 2) * 64 + row * 2 + k % 2]       two neighbours share 32 bits
+///
+/// One vector register holds one k (or pair) of several rows, so no sum runs across a register.
+/// Each (row, column) sum runs in one order (even k and odd k apart where registers are plenty),
+/// whatever the number of columns: results do not depend on the grouping of columns.
+/// bf16_bits columns are rounded already; products are exact, sums are in F32.
+namespace specdec::reference {
+
+inline constexpr std::size_t panel_rows = 32;
+/// Columns one call handles: with two sums each that fills the 32 registers of AVX-512.
+inline constexpr std::size_t tile_columns = 6;
+/// Rows' lengths are padded with zeros to a multiple of this.
+inline constexpr std::size_t length_multiple = 4;
+
+template <class Value>
+concept PanelValue = std::same_as<Value, float> || std::same_as<Value, bf16_bits>;
+
+/// y[c][row] = sum over k of panel(row, k) x[c][k]; y is [columns][32], x has `stride` values a column.
+template <PanelValue Value>
+using panel_kernel = void (*)(const Value* panel, std::size_t length, const Value* x,
+                              std::size_t stride, float* y);
+
+/// The kernels of one instruction set, by number of columns less one.
+template <PanelValue Value>
+struct panel_kernels {
+    std::array<panel_kernel<Value>, tile_columns> by_columns;
+    std::string_view name; ///< for statistics
+};
+
+namespace detail {
+
+#if defined(__clang__)
+#define SPECDEC_UNROLL _Pragma("unroll")
+#else
+// GCC keeps an array of vectors in registers only where the loops over it are unrolled.
+#define SPECDEC_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/// A little-endian pair of BF16 in one 32-bit word: value k in the low half.
+inline std::uint32_t pair_at(const bf16_bits* x) {
+    std::uint32_t pair;
+    std::memcpy(&pair, x, sizeof pair);
+    return pair;
+}
+
+/// The body of all kernels but vdpbf16ps, for vectors of `Lanes` floats and `Sums` (1, 2) sums a
+/// row and column. Inlined into a function compiled for the instruction set.
+template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
+[[gnu::always_inline]] inline void multiply_panel(const Value* panel, std::size_t length,
+                                                  const Value* x, std::size_t stride, float* y) {
+    using floats [[gnu::vector_size(Lanes * sizeof(float))]] = float;
+    using words [[gnu::vector_size(Lanes * sizeof(float))]] = std::uint32_t;
+    // Rows that are held at once: as many as the registers allow (16 of them below AVX-512).
+    constexpr std::size_t all = panel_rows / Lanes;
+    constexpr std::size_t held = Lanes == 16 || Columns == 1 ? all : (Columns <= 3 ? 4 : 2);
+    for (std::size_t first = 0; first < all; first += held) {
+        floats sum[held][Sums][Columns] = {};
+        if constexpr (std::same_as<Value, float>) {
+            for (std::size_t k = 0; k < length; k += Sums) {
+                SPECDEC_UNROLL
+                for (std::size_t s = 0; s < Sums; ++s) {
+                    SPECDEC_UNROLL
+                    for (std::size_t r = 0; r < held; ++r) {
+                        floats w;
+                        std::memcpy(&w, panel + (k + s) * panel_rows + (first + r) * Lanes, sizeof w);
+                        SPECDEC_UNROLL
+                        for (std::size_t c = 0; c < Columns; ++c)
+                            sum[r][s][c] += w * x[c * stride + k + s];
+                    }
+                }
+            }
+        } else {
+            for (std::size_t k = 0; k < length; k += 2) {
+                floats even[held];
+                floats odd[held];
+                SPECDEC_UNROLL
+                for (std::size_t r = 0; r < held; ++r) {
+                    words w;
+                    std::memcpy(&w, panel + k * panel_rows + (first + r) * Lanes * 2, sizeof w);
+                    even[r] = reinterpret_cast<floats>(w << 16);
+                    odd[r] = reinterpret_cast<floats>(w & 0xFFFF0000U);
+                }
+                SPECDEC_UNROLL
+                for (std::size_t c = 0; c < Columns; ++c) {
+                    const float low = widen(x[c * stride + k]);
+                    const float high = widen(x[c * stride + k + 1]);
+                    SPECDEC_UNROLL
+                    for (std::size_t r = 0; r < held; ++r) {
+                        sum[r][0][c] += even[r] * low;
+                        sum[r][Sums - 1][c] += odd[r] * high;
+                    }
+                }
+            }
+        }
+        SPECDEC_UNROLL
+        for (std::size_t c = 0; c < Columns; ++c) {
+            SPECDEC_UNROLL
+            for (std::size_t r = 0; r < held; ++r) {
+                floats total = sum[r][0][c];
+                if constexpr (Sums == 2) total += sum[r][1][c];
+                std::memcpy(y + c * panel_rows + (first + r) * Lanes, &total, sizeof total);
+            }
+        }
+    }
+}
+
+template <class Value, std::size_t Columns>
+void multiply_portable(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
+                       float* y) {
+    multiply_panel<Value, 4, 1, Columns>(panel, length, x, stride, y);
+}
+
+#if defined(__x86_64__)
+template <class Value, std::size_t Columns>
+[[gnu::target("avx2,fma")]] void multiply_avx2(const Value* panel, std::size_t length,
+                                               const Value* x, std::size_t stride, float* y) {
+    multiply_panel<Value, 8, 1, Columns>(panel, length, x, stride, y);
+}
+
+template <class Value, std::size_t Columns>
+[[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] void
+multiply_avx512(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
+                float* y) {
+    multiply_panel<Value, 16, 2, Columns>(panel, length, x, stride, y);
+}
+
+template <class, std::size_t Columns>
+[[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")]] void
+multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits* x,
+                     std::size_t stride, float* y) {
+    __m512 sum[2][2][Columns]; // [pair even or odd][upper or lower 16 rows][column]
+    SPECDEC_UNROLL
+    for (std::size_t c = 0; c < Columns; ++c)
+        sum[0][0][c] = sum[0][1][c] = sum[1][0][c] = sum[1][1][c] = _mm512_setzero_ps();
+    for (std::size_t k = 0; k < length; k += 4) {
+        SPECDEC_UNROLL
+        for (std::size_t s = 0; s < 2; ++s) {
+            const bf16_bits* w = panel + (k + 2 * s) * panel_rows;
+            const auto upper = reinterpret_cast<__m512bh>(_mm512_loadu_si512(w));
+            const auto lower = reinterpret_cast<__m512bh>(_mm512_loadu_si512(w + panel_rows));
+            SPECDEC_UNROLL
+            for (std::size_t c = 0; c < Columns; ++c) {
+                const std::uint32_t pair = pair_at(x + c * stride + k + 2 * s);
+                const auto both =
+                    reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(pair)));
+                sum[s][0][c] = _mm512_dpbf16_ps(sum[s][0][c], upper, both);
+                sum[s][1][c] = _mm512_dpbf16_ps(sum[s][1][c], lower, both);
+            }
+        }
+    }
+    SPECDEC_UNROLL
+    for (std::size_t c = 0; c < Columns; ++c) {
+        _mm512_storeu_ps(y + c * panel_rows, _mm512_add_ps(sum[0][0][c], sum[1][0][c]));
+        _mm512_storeu_ps(y + c * panel_rows + 16, _mm512_add_ps(sum[0][1][c], sum[1][1][c]));
+    }
+}
+#endif
+
+} // namespace detail
+
+/// The kernels of an instruction set the CPU has (see best_isa); what F32 has no use for is AVX-512.
+template <PanelValue Value>
+[[nodiscard]] panel_kernels<Value> panel_kernels_for(isa set) {
+    return [set]<std::size_t... C>(std::index_sequence<C...>) -> panel_kernels<Value> {
+#if defined(__x86_64__)
+        if constexpr (std::same_as<Value, bf16_bits>)
+            if (set == isa::avx512_bf16)
+                return {{&detail::multiply_avx512_bf16<Value, C + 1>...}, name(set)};
+        if (set >= isa::avx512)
+            return {{&detail::multiply_avx512<Value, C + 1>...}, name(isa::avx512)};
+        if (set == isa::avx2) return {{&detail::multiply_avx2<Value, C + 1>...}, name(set)};
+#endif
+        static_cast<void>(set);
+        return {{&detail::multiply_portable<Value, C + 1>...}, name(isa::portable)};
+    }(std::make_index_sequence<tile_columns>{});
+}
+
+} // namespace specdec::reference

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <specdec/reference/tokenizer/bpe_builder.hpp>
+#include <specdec/reference/tokenizer/piece_bytes.hpp>
+#include <specdec/reference/tokenizer/tokenizer.hpp>
+
+namespace specdec::reference {
+
+/// A piece of SentencePiece's kind: '▁' stands for a space, the score is the order of its merge.
+struct scored_piece {
+    std::string text;
+    float score = 0;
+    token_kind kind = token_kind::normal;
+    bool unknown = false; ///< the token of what has no token (its kind is control)
+};
+
+/// How SentencePiece treats spaces.
+struct space_rules {
+    bool dummy_prefix = true; ///< a space is put before a text
+    bool escape = true;       ///< spaces become '▁'
+};
+
+/// A tokenizer of scored pieces: SentencePiece BPE as .model files, GGUF and llama2.c keep it.
+/// A piece of kind `byte` has a name "<0xNN>". Pieces of kind `unused` take no part in merges.
+/// Errors: specdec::error that names source and field ("FIELD[id]").
+[[nodiscard]] inline tokenizer_parts from_scored_pieces(const std::vector<scored_piece>& pieces,
+                                                        space_rules rules,
+                                                        const std::string& source,
+                                                        const std::string& field) {
+    tokenizer_parts parts;
+    bpe_builder builder(bpe_alphabet::code_points, pieces.size(), source);
+    std::vector<float> scores;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        const scored_piece& piece = pieces[i];
+        const auto id = static_cast<std::int32_t>(i);
+        const std::string place = field + "[" + std::to_string(i) + "]";
+        scores.push_back(piece.score);
+        switch (piece.kind) {
+        case token_kind::byte: {
+            const std::optional<char> byte = byte_of_name(piece.text);
+            if (!byte) throw error(source, place, "expected the name of a byte (<0x41>)");
+            builder.add_byte(*byte, id);
+            parts.table.add({&*byte, 1}, piece.kind);
+            break;
+        }
+        case token_kind::normal:
+            builder.add_token(piece.text, id, false, place);
+            parts.table.add(with_spaces(piece.text), piece.kind);
+            break;
+        case token_kind::user:
+            parts.normalized_text.add({.content = piece.text, .id = id});
+            parts.table.add(with_spaces(piece.text), piece.kind);
+            break;
+        case token_kind::control:
+        case token_kind::unused:
+            if (piece.unknown) builder.set_unknown(id, true);
+            parts.raw_text_control.add({.content = piece.text, .id = id});
+            parts.table.add(piece.text, piece.kind);
+        }
+    }
+    builder.add_scores(scores, field);
+    parts.model = std::move(builder).finish(false, rules.escape ? space_sign : " ");
+    if (rules.dummy_prefix) parts.normalize.add({.kind = normalizer_kind::prepend, .content = " "});
+    if (rules.escape)
+        parts.normalize.add({.kind = normalizer_kind::replace,
+                             .find = " ",
+                             .content = std::string(space_sign)});
+    return parts;
+}
+
+} // namespace specdec::reference

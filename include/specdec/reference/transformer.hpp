@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::min
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread> // std::thread::hardware_concurrency
+#include <variant>
+
+#include <xtensor/xtensor.hpp>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/reference/forward.hpp>
+#include <specdec/reference/weights.hpp>
+
+namespace specdec::reference {
+
+/// How weights are stored and products computed.
+enum class precision : std::uint8_t {
+    f32,  ///< activations in full: for comparison with other engines
+    bf16, ///< weights and activations rounded to BF16 before each product, sums in F32: fast
+};
+
+[[nodiscard]] constexpr std::string_view name(precision p) {
+    return p == precision::f32 ? "f32" : "bf16";
+}
+
+/// What a context of a transformer is made with.
+struct context_options {
+    /// Threads of a pass; 0: one a core. Results do not depend on it. A model that fits into a core's
+    /// cache uses one whatever stands here.
+    std::size_t threads = 0;
+    /// Most tokens the context holds; 0: what the model was made for, at most 4096. Costs
+    /// 2 * layers * kv_heads * head_dimension values of cache a token.
+    std::size_t capacity = 0;
+    /// Logical vocabulary: length of a row. At most the rows of the head; 0: all of them. Give the
+    /// tokenizer's size where the head is padded.
+    std::size_t vocabulary_size = 0;
+    /// Rows that score() can return without allocating: draft length + 1 or more.
+    std::size_t rows = 16;
+    /// Instructions of the kernel; what the CPU lacks is not used.
+    isa instructions = isa::avx512_bf16;
+};
+
+/// A Llama-family transformer and one context of it. Moving it keeps the rows it has returned.
+/// Not for use by two threads at once; contexts that share weights are independent.
+class transformer {
+public:
+    /// `source` names the model in errors. Errors: specdec::error for a vocabulary larger than the
+    /// head; std::bad_alloc.
+    template <PanelValue Value>
+    transformer(std::shared_ptr<const model_weights<Value>> weights, const context_options& options,
+                const std::string& source = "model")
+        : config_(weights->config), threads_(options.threads), capacity_(options.capacity),
+          vocabulary_size_(options.vocabulary_size) {
+        if (threads_ == 0) threads_ = std::max(1U, std::thread::hardware_concurrency());
+        if (capacity_ == 0) capacity_ = std::min<std::size_t>(config_.context, 4096);
+        if (vocabulary_size_ == 0) vocabulary_size_ = config_.vocabulary_size;
+        if (vocabulary_size_ > config_.vocabulary_size)
+            throw error(source, "vocabulary",
+                        "the head has " + std::to_string(config_.vocabulary_size) +
+                            " rows, fewer than the tokenizer's " +
+                            std::to_string(vocabulary_size_) + " tokens");
+        const isa instructions = std::min(options.instructions, best_isa());
+        pass_ = std::make_unique<any_pass>(std::in_place_type<forward_pass<Value>>,
+                                           std::move(weights), capacity_, threads_, instructions);
+        logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
+    [[nodiscard]] const model_config& config() const { return config_; }
+
+    /// Holds ids after what is held; computes no rows (the head and half of the last block are
+    /// skipped). Errors, before anything changes: specdec::error where the context is too short or
+    /// an id is none of the model's.
+    void append(std::span<const std::int32_t> ids) {
+        require_room(ids);
+        run(ids, false);
+    }
+
+    /// append, and the logits of every given position: logits()(i, token), i < ids.size().
+    /// Allocates only where there are more rows than ever before.
+    void score(std::span<const std::int32_t> ids) {
+        require_room(ids);
+        if (ids.size() > logits_.shape(0)) logits_.resize({ids.size(), row_stride()});
+        run(ids, true);
+    }
+
+    /// [rows, head rows rounded up to 32]: the latest score()'s rows come first, of which the first
+    /// vocabulary_size() columns count.
+    [[nodiscard]] const xt::xtensor<float, 2>& logits() const { return logits_; }
+
+    /// Forgets all but the first n tokens. Precondition: n <= size().
+    void truncate(std::size_t n) {
+        SPECDEC_PRECONDITION(n <= size_);
+        size_ = n;
+    }
+
+    /// An empty context that shares the weights.
+    [[nodiscard]] transformer another_context(const context_options& options) const {
+        return std::visit(
+            [&](const auto& pass) { return transformer(pass.shared_weights(), options); }, *pass_);
+    }
+
+    // For statistics.
+    [[nodiscard]] precision number_format() const {
+        return pass_->index() == 0 ? precision::f32 : precision::bf16;
+    }
+    [[nodiscard]] std::string_view kernel_name() const {
+        return std::visit([](const auto& pass) { return pass.kernels().name; }, *pass_);
+    }
+    [[nodiscard]] std::size_t threads() const { return threads_; }
+    [[nodiscard]] std::size_t parameters() const {
+        return std::visit([](const auto& pass) { return pass.weights().parameters(); }, *pass_);
+    }
+    /// Bytes of weights that scoring one position reads.
+    [[nodiscard]] std::size_t forward_bytes() const {
+        return std::visit([](const auto& pass) { return pass.weights().forward_bytes(); }, *pass_);
+    }
+    /// The packed weights as they lie in memory, for measuring a plain read of them.
+    [[nodiscard]] std::span<const std::byte> weight_bytes() const {
+        return std::visit([](const auto& pass) { return std::as_bytes(pass.weights().memory()); },
+                          *pass_);
+    }
+
+private:
+    using any_pass = std::variant<forward_pass<float>, forward_pass<bf16_bits>>;
+
+    [[nodiscard]] std::size_t row_stride() const {
+        return round_up(config_.vocabulary_size, panel_rows);
+    }
+
+    void require_room(std::span<const std::int32_t> ids) const {
+        if (ids.size() > capacity_ - size_)
+            throw error("prompt", "length",
+                        "expected at most " + std::to_string(capacity_) +
+                            " tokens (the context's capacity), found " +
+                            std::to_string(size_ + ids.size()));
+        for (const std::int32_t id : ids)
+            if (id < 0 || static_cast<std::size_t>(id) >= config_.vocabulary_size)
+                throw error("prompt", "token " + std::to_string(id),
+                            "expected an id below " + std::to_string(config_.vocabulary_size));
+    }
+
+    void run(std::span<const std::int32_t> ids, bool with_logits) {
+        std::visit(
+            [&]<class Value>(forward_pass<Value>& pass) {
+                for (std::size_t done = 0; done < ids.size(); done += pass.chunk)
+                    pass.run(ids.subspan(done, std::min(pass.chunk, ids.size() - done)),
+                             size_ + done, with_logits ? &logits_(done, 0) : nullptr,
+                             row_stride());
+            },
+            *pass_);
+        size_ += ids.size();
+    }
+
+    model_config config_;
+    std::size_t threads_;
+    std::size_t capacity_;
+    std::size_t vocabulary_size_;
+    std::size_t size_ = 0;
+    std::unique_ptr<any_pass> pass_;
+    xt::xtensor<float, 2> logits_;
+};
+
+} // namespace specdec::reference
