@@ -1,0 +1,22 @@
+# What only this project's own builds use; a consumer sees none of it.
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+find_program(ccache ccache)
+if(ccache AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache})
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(NOT DEFINED CMAKE_COMPILE_WARNING_AS_ERROR)
+    set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
+endif()
+
+# Also for the targets that compile every header alone, hence a directory option.
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # False positives of g++ 12 when it inlines at -O3: in its own headers, and in branches that are
+    # never taken. clang and the address sanitizer watch over the same mistakes.
+    add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds)
+endif()

@@ -1,0 +1,27 @@
+# find_package(specdec [COMPONENTS vocab eigen xtensor reference]): always specdec::specdec, and of
+# the others only what is asked for, with its packages.
+include(CMakeFindDependencyMacro)
+include(${CMAKE_CURRENT_LIST_DIR}/specdec-packages.cmake)
+
+set(specdec_wanted specdec ${specdec_FIND_COMPONENTS})
+if("reference" IN_LIST specdec_wanted)
+    list(APPEND specdec_wanted vocab eigen xtensor)
+endif()
+list(REMOVE_DUPLICATES specdec_wanted)
+foreach(component IN LISTS specdec_wanted)
+    if(NOT DEFINED specdec_packages_${component})
+        set(specdec_FOUND FALSE)
+        set(specdec_NOT_FOUND_MESSAGE "specdec has no component '${component}'")
+        return()
+    endif()
+    foreach(package IN LISTS specdec_packages_${component})
+        string(REPLACE " " ";" package "${package}")
+        find_dependency(${package})
+    endforeach()
+endforeach()
+foreach(component specdec vocab eigen xtensor reference) # an order in which each finds its parts
+    if(component IN_LIST specdec_wanted)
+        include(${CMAKE_CURRENT_LIST_DIR}/specdec-${component}.cmake)
+        set(specdec_${component}_FOUND TRUE)
+    endif()
+endforeach()

@@ -1,0 +1,53 @@
+# specdec_headers(VARIABLE LAYER...): the headers of some layers, and the fragments (.inc) that some of
+# them include more than once.
+function(specdec_headers variable)
+    set(patterns "")
+    foreach(layer IN LISTS ARGN)
+        list(APPEND patterns ${PROJECT_SOURCE_DIR}/include/specdec/${layer}/*.hpp
+                             ${PROJECT_SOURCE_DIR}/include/specdec/${layer}/*.inc)
+    endforeach()
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${patterns})
+    set(${variable} ${headers} PARENT_SCOPE)
+endfunction()
+
+# specdec_move_headers(TO FROM LIST INCLUDING TEXT): moves the headers with an "#include TEXT".
+function(specdec_move_headers to)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FROM;INCLUDING" "")
+    set(kept "")
+    set(moved "")
+    foreach(header IN LISTS ${arg_FROM})
+        file(STRINGS ${header} lines REGEX "^#include ${arg_INCLUDING}")
+        if(lines)
+            list(APPEND moved ${header})
+        else()
+            list(APPEND kept ${header})
+        endif()
+    endforeach()
+    set(${arg_FROM} ${kept} PARENT_SCOPE)
+    set(${to} ${moved} PARENT_SCOPE)
+endfunction()
+
+# specdec_library(NAME HEADERS file... [LINK target...]): the header-only target specdec::NAME, its
+# headers as a file set (each verified to compile alone), installed and exported as a component.
+function(specdec_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;LINK")
+    set(target specdec_${name})
+    set(fragments ${arg_HEADERS})
+    list(FILTER fragments INCLUDE REGEX "\\.inc$")
+    list(FILTER arg_HEADERS EXCLUDE REGEX "\\.inc$")
+
+    add_library(${target} INTERFACE)
+    add_library(specdec::${name} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES
+        EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ${SPECDEC_BUILD_TESTS}
+        INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
+    target_compile_features(${target} INTERFACE cxx_std_20)
+    target_sources(${target} INTERFACE
+        FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${arg_HEADERS}
+        FILE_SET fragments TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${fragments})
+    target_link_libraries(${target} INTERFACE ${arg_LINK})
+
+    install(TARGETS ${target} EXPORT specdec-${name} FILE_SET HEADERS DESTINATION include
+            FILE_SET fragments DESTINATION include)
+    install(EXPORT specdec-${name} NAMESPACE specdec:: DESTINATION lib/cmake/specdec)
+endfunction()

@@ -1,0 +1,11 @@
+# The packages of each component: read by this project's build and by an installed specdec alike.
+# An entry is what find_package is given. PCRE2 and utf8proc come with find modules beside this file.
+list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+
+set(specdec_packages_specdec "")
+set(specdec_packages_vocab "Boost 1.81")
+set(specdec_packages_eigen "Eigen3 3.4")
+set(specdec_packages_xtensor "xtensor 0.24")
+set(specdec_packages_reference ${specdec_packages_vocab} ${specdec_packages_eigen}
+    ${specdec_packages_xtensor} "range-v3" "nlohmann_json 3.11" "PCRE2" "utf8proc"
+    "OpenMP COMPONENTS CXX")

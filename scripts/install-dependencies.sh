@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Installs from Debian 12's archive what is missing; does nothing where everything is there.
+#
+#   scripts/install-dependencies.sh --run     to build and run the programs
+#   scripts/install-dependencies.sh --test    also to build and run all tests, benchmarks and CI
+set -euo pipefail
+
+run=(g++ cmake ninja-build pkg-config
+     libboost1.81-dev libeigen3-dev libxtensor-dev libxsimd-dev librange-v3-dev
+     nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev)
+test=(catch2 libbenchmark-dev librandom123-dev zlib1g-dev ccache
+      clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16
+      python3 python3-venv)
+
+case "${1:-}" in
+--run) wanted=("${run[@]}") ;;
+--test) wanted=("${run[@]}" "${test[@]}") ;;
+*)
+    sed -n '2,5s/^# \{0,1\}//p' "$0"
+    exit 2
+    ;;
+esac
+
+missing=()
+for package in "${wanted[@]}"; do
+    dpkg-query --show --showformat='${db:Status-Status}\n' "$package" 2>/dev/null |
+        grep -qx installed || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+    exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "run as root (there is no sudo): apt-get install ${missing[*]}" >&2
+        exit 1
+    }
+    as_root=(sudo)
+fi
+echo "installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" </dev/null >/dev/null

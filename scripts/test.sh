@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything as users get it (preset release), runs all tests.
+# Arguments go to ctest, for example -R law/
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-dependencies.sh --test
+cmake --preset release -DSPECDEC_BUILD_TESTS=ON -DSPECDEC_BUILD_BENCHMARKS=ON >/dev/null
+cmake --build --preset release
+exec ctest --preset release "$@"

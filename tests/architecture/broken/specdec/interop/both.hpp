@@ -1,0 +1,3 @@
+#pragma once
+#include <Eigen/Core>
+#include <xtensor/xadapt.hpp>

@@ -1,0 +1,2 @@
+#pragma once
+#include <specdec/verify/ring_one.hpp>

@@ -1,0 +1,2 @@
+#pragma once
+#include <boost/unordered/unordered_flat_map.hpp>

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Reads the #include lines of include/specdec and reports what breaks the rules of CONTRIBUTING.md.
+
+usage: check_includes.py INCLUDE_FOLDER        exit status 1 if anything is reported
+"""
+import pathlib, re, sys
+
+LAYERS = "core sampling verify vocab bridge draft decode interop reference testing".split()
+DEAR = "algorithm chrono memory random ranges functional unordered_map iostream".split()
+# Where packages may be included: a layer, and what its include lines may begin with.
+PACKAGES = {
+    "vocab": ("boost/",),
+    "interop": ("Eigen/", "xtensor/"),
+    "reference": ("Eigen/", "xtensor/", "range/v3/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h",
+                  "omp.h", "immintrin.h", "fcntl.h", "unistd.h", "sys/"),
+}
+HEAVY = tuple({prefix.split("/")[0] for prefixes in PACKAGES.values() for prefix in prefixes})
+LONGEST = 250
+
+root = pathlib.Path(sys.argv[1]) / "specdec"
+lines = {p.relative_to(root).as_posix(): p.read_text().splitlines() for p in root.rglob("*.*")
+         if p.suffix in (".hpp", ".inc")}
+includes = {header: re.findall(r"^\s*#\s*include\s*[<\"]([^>\"]+)", "\n".join(text), re.M)
+            for header, text in lines.items()}
+own = {header: [i.removeprefix("specdec/") for i in found if i.startswith("specdec/")]
+       for header, found in includes.items()}
+
+
+def layer(header):
+    return header.split("/")[0]
+
+
+def reached(header):
+    """All own headers that including this one includes."""
+    seen, todo = set(), [header]
+    while todo:
+        for include in own.get(todo.pop(), []):
+            if include not in seen:
+                seen.add(include)
+                todo.append(include)
+    return seen
+
+
+def complaints(header):
+    if layer(header) not in LAYERS:
+        if any(not i.startswith("specdec/") for i in includes[header]):
+            yield "an umbrella includes own headers only"
+        return
+    if len(lines[header]) > LONGEST:
+        yield f"has {len(lines[header])} lines, more than {LONGEST}"
+    if header in reached(header):
+        yield "includes itself through others"
+    for include in own[header]:
+        if include not in lines:
+            yield f"includes <specdec/{include}>, which does not exist"
+        elif layer(include) not in LAYERS[: LAYERS.index(layer(header)) + 1]:
+            yield f"includes <specdec/{include}>, a higher layer"
+    packages = {i for i in includes[header] if "/" in i or "." in i if not i.startswith("specdec/")}
+    for include in sorted(packages):
+        if not include.startswith(PACKAGES.get(layer(header), ())):
+            yield f"includes <{include}>, no package for this layer"
+    if layer(header) == "interop" and len({i.split("/")[0] for i in packages}) > 1:
+        yield "includes more than one package"
+    if layer(header) in ("interop", "reference") or packages:
+        return
+    for include in sorted(set(includes[header]) & set(DEAR)):
+        yield f"includes <{include}>, too dear for the standard-library part"
+    if layer(header) != "vocab":
+        for other in sorted(reached(header) & set(lines)):
+            if any(i.startswith(HEAVY) for i in includes[other]):
+                yield f"reaches a package through <specdec/{other}>"
+
+
+found = [f"{header}: {text}" for header in sorted(lines) for text in complaints(header)]
+print("\n".join(found) or f"{len(lines)} headers, no complaints")
+sys.exit(1 if found or not lines else 0)
