@@ -111,7 +111,8 @@ TEST_CASE("certain and impossible flips") {
     }
 }
 
-TEST_CASE("a philox coin depends on seed, sequence and every part of the site, and on nothing else") {
+TEST_CASE(
+    "a philox coin depends on seed, sequence and every part of the site, and on nothing else") {
     const draw_site site{5, purpose::accept, 0};
     const double u = philox_coin(1, 2).uniform(site);
     CHECK(philox_coin(1, 2).uniform(site) == u);

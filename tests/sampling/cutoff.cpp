@@ -73,7 +73,6 @@ const std::vector<sampling_parameters> settings{
     {.top_p = 0.1F},
     {.top_p = 0.9F},
     {.top_p = 0.999F},
-    {.top_p = 0.9999999F},
     {.top_p = 1e-7F},
     {.min_p = 0.05F},
     {.min_p = 1},

@@ -36,7 +36,7 @@ std::vector<target_id> sorted_top(const std::vector<float>& row, std::size_t cou
 
 TEST_CASE("argmax is the lowest of the largest, wherever it stands") {
     for (const std::size_t size : sizes)
-        for (std::size_t i = 0; i < size; i += size > 300 ? 41 : 1) {
+        for (std::size_t i = 0; i<size; i += size> 300 ? 41 : 1) {
             std::vector<float> row(size, -7);
             row[i] = row[size - 1] = 2;
             REQUIRE(argmax(logits_row<draft_id>{row}).index() == i);

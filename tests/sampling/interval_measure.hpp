@@ -20,7 +20,7 @@ std::map<std::size_t, double> measure_intervals(const L& law) {
     while (from < 1) {
         const Id id = law.at(from);
         double inside = from, outside = 1;
-        for (double step = 1; std::nextafter(inside, 2.0) < outside; ) {
+        for (double step = 1; std::nextafter(inside, 2.0) < outside;) {
             step = (outside - inside) / 2;
             const double middle = std::max(inside + step, std::nextafter(inside, 2.0));
             (law.at(middle) == id ? inside : outside) = middle;
@@ -32,8 +32,8 @@ std::map<std::size_t, double> measure_intervals(const L& law) {
     return measure;
 }
 
-/// at(u) and probability(id) are one law: the intervals are as long as the probabilities, cover exactly
-/// the ids of positive probability, and the probabilities sum to 1.
+/// at(u) and probability(id) are one law: the intervals are as long as the probabilities, cover
+/// exactly the ids of positive probability, and the probabilities sum to 1.
 template <class Id, class L>
 void check_intervals(const L& law, double tolerance) {
     const auto measure = measure_intervals<Id>(law);

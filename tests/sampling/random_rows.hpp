@@ -10,9 +10,9 @@
 inline constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 /// Sizes around the lanes, groups, blocks and chunks of the kernels and laws.
-inline const std::vector<std::size_t> sizes{1,   2,   3,    4,    15,   16,   17,   31,   33,
-                                            63,  64,  65,   127,  129,  255,  256,  257,  1023,
-                                            1024, 1025, 2047, 2048, 2049, 4100};
+inline const std::vector<std::size_t> sizes{1,   2,    3,    4,    15,   16,   17,   31,
+                                            33,  63,   64,   65,   127,  129,  255,  256,
+                                            257, 1023, 1024, 1025, 2047, 2048, 2049, 4100};
 
 /// Logits as a language model gives: a normal bulk and a few peaks.
 inline std::vector<float> random_row(std::size_t size, unsigned seed, float spread = 2.5F) {
@@ -26,7 +26,8 @@ inline std::vector<float> random_row(std::size_t size, unsigned seed, float spre
     return row;
 }
 
-/// exp(logit / temperature) / sum in double: the law that every other way of computing is compared with.
+/// exp(logit / temperature) / sum in double: the law that every other way of computing is compared
+/// with.
 inline std::vector<double> softmax(const std::vector<float>& row, double temperature = 1) {
     double maximum = -std::numeric_limits<double>::infinity(), total = 0;
     for (const float logit : row)

@@ -25,7 +25,9 @@ static_assert(LawOf<residual_law<dense, one_hot_law<target_id>>, target_id>);
 
 using weights = std::vector<float>;
 
-dense law_of(const weights& row) { return dense(probabilities_row<target_id>{row}); }
+dense law_of(const weights& row) {
+    return dense(probabilities_row<target_id>{row});
+}
 
 /// norm(max(p - q, 0)), as the formula stands.
 template <class P, class Q>
@@ -63,9 +65,14 @@ void check_residual(const P& p, const Q& q) {
 }
 
 const std::vector<weights> rows{
-    {0.1F, 0.2F, 0.3F, 0.4F}, {0.4F, 0.3F, 0.2F, 0.1F}, {1, 0, 0, 0},
-    {0, 0, 0.5F, 0.5F},       {1, 1, 1, 1},             {1e-38F, 1, 1e-42F, 0},
-    {0.5F, 0.5F, 0, 0},       {1e-7F, 1, 1, 1e-7F},
+    {0.1F, 0.2F, 0.3F, 0.4F},
+    {0.4F, 0.3F, 0.2F, 0.1F},
+    {1, 0, 0, 0},
+    {0, 0, 0.5F, 0.5F},
+    {1, 1, 1, 1},
+    {1e-38F, 1, 1e-42F, 0},
+    {0.5F, 0.5F, 0, 0},
+    {1e-7F, 1, 1, 1e-7F},
 };
 
 } // namespace
@@ -81,7 +88,8 @@ TEST_CASE("thinning and the residual law are the normalised residual") {
 }
 
 TEST_CASE("residuals of laws of several kinds") {
-    const std::vector<float> logits{1, 3, 2, minus_infinity, 0.5F}, draft{2, 2, 2, 2, minus_infinity};
+    const std::vector<float> logits{1, 3, 2, minus_infinity, 0.5F},
+        draft{2, 2, 2, 2, minus_infinity};
     const softmax_law p(logits_row<target_id>{logits}), q(logits_row<target_id>{draft});
     check_residual(p, q);
     check_residual(p, one_hot_law(target_id{1}));
@@ -121,7 +129,8 @@ TEST_CASE("without residual mass the draw is from p") {
     check_intervals<target_id>(residual, 1e-12);
     std::map<std::size_t, double> drawn;
     enumerate([&](enumerating_coin& coin) {
-        drawn[draw_residual(p, p, coin, 0, 2).index()] += coin.probability();
+        const target_id t = draw_residual(p, p, coin, 0, 2);
+        drawn[t.index()] += coin.probability();
     });
     CHECK(drawn.at(3) == Approx(0.625));
     CHECK(drawn.count(2) == 0);

@@ -58,8 +58,9 @@ TEST_CASE("weights are powers of two, to a few units of the last place") {
                         continue;
                     REQUIRE((weights[i] > 0) == (exact > 0));
                     if (exact > 0) // rounding of the argument, and of the rest
-                        worst = std::max(worst, std::abs(static_cast<double>(weights[i]) / exact - 1) /
-                                                    (2.5e-7 + x * 1e-7));
+                        worst =
+                            std::max(worst, std::abs(static_cast<double>(weights[i]) / exact - 1) /
+                                                (2.5e-7 + x * 1e-7));
                 }
                 CHECK(worst < 1);
             }
@@ -127,8 +128,8 @@ TEST_CASE("NaN and infinity among the logits show in the sum") {
             row[57] = bad;
             float maximum = 0;
             INFO(name);
-            CHECK_FALSE(kernel.sum(row.data(), row.size(), row_kernels::make_exponent(0, 1), maximum) <
-                        0x1p126);
+            CHECK_FALSE(kernel.sum(row.data(), row.size(), row_kernels::make_exponent(0, 1),
+                                   maximum) < 0x1p126);
         }
 }
 
@@ -138,7 +139,7 @@ TEST_CASE("the maximum of any size and place") {
         CHECK(kernel.maximum(nullptr, 0) == minus_infinity);
         for (const std::size_t size : sizes) {
             std::vector<float> row(size, -1e30F);
-            for (std::size_t i = 0; i < size; i += size > 300 ? 37 : 1) {
+            for (std::size_t i = 0; i<size; i += size> 300 ? 37 : 1) {
                 row[i] = -5;
                 REQUIRE(kernel.maximum(row.data(), size) == -5);
                 row[i] = -1e30F;
@@ -152,7 +153,8 @@ TEST_CASE("the maximum of any size and place") {
 
 TEST_CASE("make_exponent keeps every kept logit in the kernels' range") {
     for (const float scale : {1e-6F, 0.01F, 1.4426950F, 1e4F, 1e20F, 3e38F})
-        for (const float reference : {0.0F, -0.0F, 1e-40F, 20.0F, -20.0F, 12345.678F, 1e10F, -1e30F, 3e38F}) {
+        for (const float reference :
+             {0.0F, -0.0F, 1e-40F, 20.0F, -20.0F, 12345.678F, 1e10F, -1e30F, 3e38F}) {
             const exponent e = row_kernels::make_exponent(reference, scale);
             INFO("scale " << scale << " reference " << reference);
             CHECK(e.lowest <= reference);

@@ -18,7 +18,8 @@ static_assert(LawOf<softmax_law<draft_id>, draft_id>);
 
 namespace {
 
-softmax_law<target_id> law_of(const std::vector<float>& row, const sampling_parameters& parameters = {}) {
+softmax_law<target_id> law_of(const std::vector<float>& row,
+                              const sampling_parameters& parameters = {}) {
     return make_law(logits_row<target_id>{row}, parameters);
 }
 
@@ -29,16 +30,18 @@ std::vector<double> probabilities_of(const softmax_law<target_id>& law) {
     return p;
 }
 
-/// Every probability within `relative` of the oracle's, and a total of 1 far more exactly than that.
-void check_softmax(const std::vector<float>& row, float temperature, double relative) {
+/// Every probability within the promised error of the oracle's; a total of 1 far more exactly.
+void check_softmax(const std::vector<float>& row, float temperature) {
     const auto law = law_of(row, {.temperature = temperature});
     const auto expected = softmax(row, static_cast<double>(temperature));
     const auto actual = probabilities_of(law);
+    const double likeliest = *std::max_element(expected.begin(), expected.end());
     double total = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
         INFO("id " << i << " logit " << row[i]);
         if (expected[i] > 1e-25)
-            REQUIRE(std::abs(actual[i] / expected[i] - 1) <= relative);
+            REQUIRE(std::abs(actual[i] / expected[i] - 1) <=
+                    2e-6 + 1.5e-7 * std::log2(likeliest / expected[i]));
         else
             REQUIRE(actual[i] <= 1.001e-25);
         if (row[i] == minus_infinity)
@@ -50,8 +53,9 @@ void check_softmax(const std::vector<float>& row, float temperature, double rela
             REQUIRE(law.log_probability(id_at<target_id>(i)) < -60);
         total += actual[i];
     }
-    CHECK(std::abs(total - 1) < 1e-13);
-    const auto top = static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+    CHECK(std::abs(total - 1) < 1e-12);
+    const auto top =
+        static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
     CHECK(law.top().index() == top);
 }
 
@@ -61,10 +65,10 @@ TEST_CASE("softmax of every size and temperature") {
     for (const std::size_t size : sizes)
         for (const float temperature : {1.0F, 0.7F, 0.05F, 3.0F}) {
             INFO("size " << size << " temperature " << temperature);
-            check_softmax(random_row(size, static_cast<unsigned>(size)), temperature, 5e-6);
+            check_softmax(random_row(size, static_cast<unsigned>(size)), temperature);
         }
-    check_softmax(random_row(128256, 9), 1, 2e-6);
-    check_softmax(random_row(128256, 9), 0.3F, 5e-6);
+    check_softmax(random_row(128256, 9), 1);
+    check_softmax(random_row(128256, 9), 0.3F);
 }
 
 TEST_CASE("softmax of difficult rows") {
@@ -83,7 +87,7 @@ TEST_CASE("softmax of difficult rows") {
     };
     for (const auto& row : rows) {
         INFO("row of " << row.size() << " from " << row[0]);
-        check_softmax(row, 1, 2e-6);
+        check_softmax(row, 1);
         check_intervals<target_id>(law_of(row), 1e-12);
     }
 }
@@ -95,10 +99,10 @@ TEST_CASE("a maximum far above what the front of the row lets expect") {
             row[place] = height;
             row[(place + 2500) % 5000] = height - 1;
             INFO("height " << height << " place " << place);
-            check_softmax(row, 1, 2e-6);
+            check_softmax(row, 1);
             std::fill(row.begin(), row.begin() + 2000, minus_infinity);
             row[3000] = height;
-            check_softmax(row, 1, 2e-6);
+            check_softmax(row, 1);
         }
 }
 
@@ -110,7 +114,8 @@ TEST_CASE("at(u) measures probability") {
         for (std::size_t i = 0; i + 1 < size; i += 3)
             row[i] = minus_infinity;
         check_intervals<target_id>(law_of(row), 1e-12);
-        check_intervals<target_id>(law_of(row, {.temperature = 0.8F, .top_k = 9, .top_p = 0.9F}), 1e-12);
+        check_intervals<target_id>(law_of(row, {.temperature = 0.8F, .top_k = 9, .top_p = 0.9F}),
+                                   1e-12);
     }
 }
 
@@ -132,7 +137,8 @@ TEST_CASE("at(u) never gives an id without probability, even at the ends") {
             continue;
         std::vector<float> row = random_row(size, 5);
         row.front() = row.back() = minus_infinity;
-        std::fill(row.begin() + static_cast<std::ptrdiff_t>(size - size / 3), row.end(), minus_infinity);
+        std::fill(row.begin() + static_cast<std::ptrdiff_t>(size - size / 3), row.end(),
+                  minus_infinity);
         const auto law = law_of(row);
         for (const double u : {0.0, std::nextafter(0.0, 1.0), 0.5, std::nextafter(1.0, 0.0), 1.0})
             CHECK(law.probability(law.at(u)) > 0);
@@ -159,8 +165,8 @@ TEST_CASE("many probabilities at once are the same bits") {
         const auto row = random_row(1000, 6);
         const auto law = law_of(row, {.temperature = temperature, .top_k = 300});
         const auto expected = probabilities_of(law);
-        for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{700}, std::size_t{999},
-                                        std::size_t{1000}, std::size_t{5000}}) {
+        for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{700},
+                                        std::size_t{999}, std::size_t{1000}, std::size_t{5000}}) {
             std::vector<double> values(600, -1);
             law.probabilities(first, values);
             for (std::size_t j = 0; j < values.size(); ++j)

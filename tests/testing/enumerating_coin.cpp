@@ -15,7 +15,9 @@ static_assert(Coin<enumerating_coin>);
 
 namespace {
 
-draw_site site(std::uint64_t position) { return {position, purpose::accept, 0}; }
+draw_site site(std::uint64_t position) {
+    return {position, purpose::accept, 0};
+}
 
 } // namespace
 
@@ -102,8 +104,8 @@ TEST_CASE("a law without mass is refused") {
         double probability(target_id) const { return 0; }
         target_id at(double) const { return {}; }
     };
-    CHECK_THROWS_AS(enumerate([](enumerating_coin& coin) { (void)coin.pick(site(0), empty_law{}); }),
-                    error);
+    CHECK_THROWS_AS(
+        enumerate([](enumerating_coin& coin) { (void)coin.pick(site(0), empty_law{}); }), error);
 }
 
 TEST_CASE("total variation") {

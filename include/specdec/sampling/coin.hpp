@@ -13,10 +13,10 @@ namespace specdec {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-/// The production coin: Philox keyed by (seed, sequence), its counter the name of the decision. Models
-/// Coin. Without state: the outcome at a site depends on nothing but seed, sequence and site, so text
-/// does not change with the draft length, the number of threads or what else was drawn.
-/// Pre: no site is used twice in one sequence. Allocates nothing.
+/// The production coin: Philox keyed by (seed, sequence), its counter the name of the decision.
+/// Models Coin. Without state: the outcome at a site depends on nothing but seed, sequence and
+/// site, so text does not change with the draft length, the number of threads or what else was
+/// drawn. Pre: no site is used twice in one sequence. Allocates nothing.
 class philox_coin {
 public:
     constexpr explicit philox_coin(std::uint64_t seed, std::uint64_t sequence = 0)
@@ -44,8 +44,8 @@ private:
     philox4x64::key_type key_;
 };
 
-/// A coin over any std::uniform_random_bit_generator, which it borrows. Models Coin. Outcomes depend on
-/// the order of draws; sites are ignored.
+/// A coin over any std::uniform_random_bit_generator, which it borrows. Models Coin. Outcomes
+/// depend on the order of draws; sites are ignored.
 template <class G>
 class generator_coin {
 public:

@@ -10,8 +10,8 @@
 
 namespace specdec {
 
-/// The id of the largest logit, the lowest id among equals; NaN is never chosen; no id (invalid) when
-/// nothing is above -infinity. Complexity: one read. Allocates nothing.
+/// The id of the largest logit, the lowest id among equals; NaN is never chosen; no id (invalid)
+/// when nothing is above -infinity. Complexity: one read. Allocates nothing.
 template <class Id>
 [[nodiscard]] Id argmax(logits_row<Id> row) {
     constexpr std::size_t chunk = 1024;
@@ -32,10 +32,10 @@ template <class Id>
     return id_at<Id>(i);
 }
 
-/// The ids of the largest logits, largest first, lower ids first among equals, into `ids`; returns how
-/// many there are: ids.size(), or fewer when fewer logits are above -infinity. NaN is never chosen.
-/// Complexity: about one read for few ids (chunks without a candidate are only compared), and at most
-/// O(V * ids.size()). Allocates nothing.
+/// The ids of the largest logits, largest first, lower ids first among equals, into `ids`; returns
+/// how many there are: ids.size(), or fewer when fewer logits are above -infinity. NaN is never
+/// chosen. Complexity: about one read for few ids (chunks without a candidate are only compared),
+/// and at most O(V * ids.size()). Allocates nothing.
 template <class Id>
 std::size_t top_ids(logits_row<Id> row, std::span<Id> ids) {
     constexpr std::size_t chunk = 64;

@@ -7,9 +7,9 @@
 
 namespace specdec {
 
-/// How logits become a law, applied in this order (as Hugging Face does): temperature, top_k, top_p,
-/// min_p. All four are cutoffs on the logit: ids whose logits are equal are kept or dropped together,
-/// so that the law does not depend on the order of ids.
+/// How logits become a law, applied in this order (as Hugging Face does): temperature, top_k,
+/// top_p, min_p. All four are cutoffs on the logit: ids whose logits are equal are kept or dropped
+/// together, so that the law does not depend on the order of ids.
 struct sampling_parameters {
     /// Logits are divided by it; 0: all mass on the largest logit (the lowest id among equals).
     float temperature = 1;

@@ -15,7 +15,8 @@ public:
     using key_type = std::array<std::uint64_t, 2>;
     using counter_type = std::array<std::uint64_t, 4>;
 
-    /// The block of four words that belongs to (key, counter); as Random123's philox4x64_R(10, ...).
+    /// The block of four words that belongs to (key, counter); as Random123's philox4x64_R(10,
+    /// ...).
     [[nodiscard]] static constexpr counter_type block(key_type key, counter_type x) {
         for (int round = 0; round < 10; ++round) {
             const wide a = multiply(0xD2E7470EE14C6C93, x[0]);

@@ -12,7 +12,8 @@
 
 namespace specdec {
 
-/// values[j] = probability of the id at position first + j: at once where the law can, else one by one.
+/// values[j] = probability of the id at position first + j: at once where the law can, else one by
+/// one.
 template <class L>
 void fill_probabilities(const L& law, std::size_t first, std::span<double> values) {
     if constexpr (requires { law.probabilities(first, values); }) {
@@ -24,10 +25,10 @@ void fill_probabilities(const L& law, std::size_t first, std::span<double> value
     }
 }
 
-/// What replaces a rejected proposal: the law norm(max(p - q, 0)) of Leviathan et al. (2023), Thm 3.5,
-/// with p the target's and q the draft's law over the same ids. Where p <= q everywhere (p = q up to
-/// rounding) it is p. A view of both laws. Models LawOf.
-/// Complexity: one evaluation of p and q to construct, of one block for at(u). Allocates nothing.
+/// What replaces a rejected proposal: the law norm(max(p - q, 0)) of Leviathan et al. (2023),
+/// Thm 3.5, with p the target's and q the draft's law over the same ids. Where p <= q everywhere (p
+/// = q up to rounding) it is p. A view of both laws. Models LawOf. Complexity: one evaluation of p
+/// and q to construct, of one block for at(u). Allocates nothing.
 template <class P, class Q>
 class residual_law {
 public:
@@ -38,8 +39,13 @@ public:
         blocks_ = (p.size() + block_ - 1) / block_;
         double reached = 0;
         for (std::size_t b = 0; b < blocks_; ++b) {
-            visit(b, [&](std::size_t, double excess) {
-                reached += excess;
+            visit(b, [&](std::size_t, std::span<const double> excess) {
+                double even = 0, odd = 0; // two chains of additions
+                for (std::size_t j = 0; j + 1 < excess.size(); j += 2) {
+                    even += excess[j];
+                    odd += excess[j + 1];
+                }
+                reached += even + odd + (excess.size() % 2 != 0 ? excess.back() : 0.0);
                 return false;
             });
             ends_[b] = reached;
@@ -68,12 +74,16 @@ public:
             --block; // only for u that rounds to 1: the last block with mass
         double reached = block > 0 ? ends_[block - 1] : 0.0;
         std::size_t last = 0;
-        visit(block, [&](std::size_t i, double excess) {
-            if (!(excess > 0))
-                return false;
-            last = i;
-            reached += excess;
-            return target < reached;
+        visit(block, [&](std::size_t first, std::span<const double> excess) {
+            for (std::size_t j = 0; j < excess.size(); ++j) {
+                if (!(excess[j] > 0))
+                    continue;
+                last = first + j;
+                reached += excess[j];
+                if (target < reached)
+                    return true;
+            }
+            return false;
         });
         return id_at<id_type>(last);
     }
@@ -81,7 +91,8 @@ public:
 private:
     static constexpr std::size_t block_limit = 128;
 
-    /// Calls f(i, max(p - q, 0)) for the ids of a block until it returns true.
+    /// Calls f(first, max(p - q, 0) of first, first + 1, ...) for parts of a block until it returns
+    /// true.
     template <class F>
     void visit(std::size_t block, F&& f) const {
         const std::size_t begin = block * block_;
@@ -92,9 +103,12 @@ private:
             const std::size_t n = end - first < chunk ? end - first : chunk;
             fill_probabilities(*p_, first, std::span(p, n));
             fill_probabilities(*q_, first, std::span(q, n));
-            for (std::size_t j = 0; j < n; ++j)
-                if (f(first + j, p[j] > q[j] ? p[j] - q[j] : 0.0))
-                    return;
+            for (std::size_t j = 0; j < n; ++j) {
+                const double excess = p[j] - q[j];
+                p[j] = excess > 0 ? excess : 0.0; // a maximum, not a branch
+            }
+            if (f(first, std::span<const double>(p, n)))
+                return;
         }
     }
 
@@ -107,11 +121,11 @@ private:
 
 /// Draws from norm(max(p - q, 0)) by thinning: draw t ~ p, keep it with probability
 /// 1 - min(1, q(t) / p(t)), else again; after max_attempts draws from residual_law. Exactly the
-/// normalised residual, for any max_attempts. Expected draws 1 / mass, and a proposal is rejected with
-/// probability mass: one draw a position, whatever p and q are.
-/// Sites: position, purpose::residual, attempts 0 .. 2 * max_attempts.
-/// Pre: called after a rejection, so that the residual has mass; draws from p if it rounds to none.
-/// Complexity: a draw costs p.at(u) and one probability of each. Allocates nothing.
+/// normalised residual, for any max_attempts. Expected draws 1 / mass, and a proposal is rejected
+/// with probability mass: one draw a position, whatever p and q are. Sites: position,
+/// purpose::residual, attempts 0 .. 2 * max_attempts. Pre: called after a rejection, so that the
+/// residual has mass; draws from p if it rounds to none. Complexity: a draw costs p.at(u) and one
+/// probability of each. Allocates nothing.
 template <class P, class Q, Coin C>
 [[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, std::uint64_t position,
                                  std::uint32_t max_attempts = 32) {

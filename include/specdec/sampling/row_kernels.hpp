@@ -9,14 +9,15 @@
 #error "specdec needs infinities and rounding as IEEE 754 has them: compile without -ffast-math"
 #endif
 
-/// The three loops that read rows of logits, compiled for several instruction sets and chosen once by
-/// what the CPU has. Vector code is written with the vector extensions of GCC and Clang.
+/// The three loops that read rows of logits, compiled for several instruction sets and chosen once
+/// by what the CPU has. Vector code is written with the vector extensions of GCC and Clang.
 namespace specdec::row_kernels {
 
 constexpr float infinity = __builtin_inff();
 
 /// A logit as a weight: w(l) = 2^((l - reference) * scale), 0 below `lowest`, NaN for NaN.
-/// Pre: lowest > -infinity; (l - reference) * scale in [-125, 125] for finite logits not below `lowest`.
+/// Pre: lowest > -infinity; (l - reference) * scale in [-125, 125] for finite logits not below
+/// `lowest`.
 struct exponent {
     float reference = 0;
     float scale = 1;

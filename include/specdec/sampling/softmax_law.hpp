@@ -13,17 +13,16 @@
 namespace specdec {
 
 /// The law of a row of logits after sampling parameters: probability(i) proportional to
-/// exp(logit(i) / temperature) for the ids that the cutoffs keep, 0 for the others; temperature 0: 1
-/// for the largest logit (the lowest id among equals). A view: lives no longer than the row. Models
-/// LawOf<_, Id>.
-/// Accuracy: probabilities are within about 3e-6 (relative) of the true softmax and sum to 1 within
-/// 1e-13; at(u) and probability(id) belong to the same law to double rounding. Ids less likely than
-/// 2^-100 times the likeliest may get 0.
-/// Errors: specdec::error for parameters out of range and for a row that is empty, holds +infinity,
-/// nothing finite, or (temperature above 0) NaN; at temperature 0 NaN is never chosen.
-/// Complexity: one read of the row to construct (more reads of it, then cached, with top_k, top_p,
-/// min_p or a wide row at a low temperature); at(u) reads one block of about V / 128 logits;
-/// probability and log_probability O(1). Allocates nothing; about 1 KB large.
+/// exp(logit(i) / temperature) for the ids that the cutoffs keep, 0 for the others; temperature 0:
+/// 1 for the largest logit (the lowest id among equals). A view: lives no longer than the row.
+/// Models LawOf<_, Id>. Accuracy: probabilities are within about 1e-6 (relative) of the true
+/// softmax, and 1e-7 more for every factor of 2 below the likeliest; they sum to 1 within 1e-12;
+/// at(u) and probability(id) belong to the same law to double rounding. Ids less likely than 2^-100
+/// times the likeliest may get 0. Errors: specdec::error for parameters out of range and for a row
+/// that is empty, holds +infinity, nothing finite, or (temperature above 0) NaN; at temperature 0
+/// NaN is never chosen. Complexity: one read of the row to construct (more reads of it, then
+/// cached, with top_k, top_p, min_p or a wide row at a low temperature); at(u) reads one block of
+/// about V / 128 logits; probability and log_probability O(1). Allocates nothing; about 1 KB large.
 template <class Id>
 class softmax_law {
 public:
@@ -39,10 +38,11 @@ public:
 
     /// The likeliest id; the lowest among equals.
     [[nodiscard]] Id top() const { return id_at<Id>(row_.top()); }
-    /// Natural logarithm of probability(id), -infinity for 0; accurate where probability underflows.
+    /// Natural logarithm of probability(id), -infinity for 0; accurate where probability
+    /// underflows.
     [[nodiscard]] double log_probability(Id id) const { return row_.log_probability(id.index()); }
-    /// Natural logarithm of the sum of exp(logit / temperature) over the whole row, before the cutoffs;
-    /// at temperature 0 the largest logit.
+    /// Natural logarithm of the sum of exp(logit / temperature) over the whole row, before the
+    /// cutoffs; at temperature 0 the largest logit.
     [[nodiscard]] double log_sum_exp() const { return row_.log_sum_exp(); }
     /// values[j] = probability of the id at position first + j (0 outside the row): the fast way to
     /// many of them.

@@ -20,7 +20,8 @@ struct weighted_id {
 /// lives no longer than the entries. Models LawOf<_, Id>.
 /// Pre: ids are valid, strictly ascending and below `vocabulary`; weights are not negative.
 /// Errors: specdec::error where the precondition or a positive, finite sum is missing.
-/// Complexity: n entries: O(n) to construct and for at(u), O(log n) for probability. Allocates nothing.
+/// Complexity: n entries: O(n) to construct and for at(u), O(log n) for probability. Allocates
+/// nothing.
 template <class Id>
 class sparse_law {
 public:
@@ -36,8 +37,9 @@ public:
             total_ += static_cast<double>(weight);
         }
         if (!valid || entries_.empty() || previous.index() >= vocabulary_)
-            throw error("sparse law", "entries",
-                        "expected ids in ascending order inside the vocabulary, weights of at least 0");
+            throw error(
+                "sparse law", "entries",
+                "expected ids in ascending order inside the vocabulary, weights of at least 0");
         if (!(total_ > 0) || !(total_ <= 1e300))
             throw error("sparse law", "weights", "expected a positive, finite sum");
     }

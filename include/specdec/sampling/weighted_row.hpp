@@ -13,9 +13,9 @@
 namespace specdec {
 
 /// The softmax of a row of logits in the form that costs one read of the row: weights
-/// w(i) = exp(l(i) / T - r) for some reference r near the maximum, recomputed whenever they are needed
-/// (always by the same kernel, so always the same bits), and their sums over at most 128 blocks, in
-/// double. What softmax_law is made of; ids are plain positions here. Shapes: row [V].
+/// w(i) = exp(l(i) / T - r) for some reference r near the maximum, recomputed whenever they are
+/// needed (always by the same kernel, so always the same bits), and their sums over at most 128
+/// blocks, in double. What softmax_law is made of; ids are plain positions here. Shapes: row [V].
 /// Errors, complexity, allocation: as softmax_law.
 class weighted_row {
 public:
@@ -50,17 +50,17 @@ public:
     void probabilities(std::size_t first, std::span<double> values) const {
         constexpr std::size_t chunk = 256;
         float weights[chunk];
-        for (std::size_t done = 0; done < values.size(); done += chunk) {
-            const std::size_t n = smaller(values.size() - done, chunk), from = first + done;
-            const std::size_t inside = from < size() ? smaller(size() - from, n) : 0;
-            if (inside > 0 && !greedy_)
-                row_kernels::best().weigh(&row_[from], weights, inside, exponent_);
+        const std::size_t inside = first < size() ? smaller(size() - first, values.size()) : 0;
+        for (std::size_t done = 0; done < inside && !greedy_; done += chunk) {
+            const std::size_t n = smaller(inside - done, chunk);
+            row_kernels::best().weigh(&row_[first + done], weights, n, exponent_);
             for (std::size_t j = 0; j < n; ++j)
-                values[done + j] =
-                    j < inside && !greedy_ ? static_cast<double>(weights[j]) * unit_ : 0.0;
-            if (greedy_ && top() - from < inside)
-                values[done + top() - from] = 1;
+                values[done + j] = static_cast<double>(weights[j]) * unit_;
         }
+        for (std::size_t j = greedy_ ? 0 : inside; j < values.size(); ++j)
+            values[j] = 0;
+        if (greedy_ && top() - first < inside)
+            values[top() - first] = 1;
     }
 
     [[nodiscard]] double log_probability(std::size_t i) const {
@@ -68,7 +68,8 @@ public:
             return i == top() ? 0 : -__builtin_inf();
         if (i >= size() || row_[i] < exponent_.lowest)
             return -__builtin_inf();
-        const double above = static_cast<double>(row_[i]) - static_cast<double>(exponent_.reference);
+        const double above =
+            static_cast<double>(row_[i]) - static_cast<double>(exponent_.reference);
         return above / temperature_ - __builtin_log(mass());
     }
 
@@ -125,7 +126,8 @@ private:
         // logits from the front tell roughly where it is.
         const float seen = row_kernels::best().maximum(row_.data(), smaller(size(), 1024));
         block_maxima maxima;
-        if (!(seen > -infinity && seen < infinity) || !sum_blocks(seen + 24 / exponent_.scale, maxima)) {
+        if (!(seen > -infinity && seen < infinity) ||
+            !sum_blocks(seen + 16 / exponent_.scale, maxima)) {
             choose_maximum();
             sum_blocks(maximum_, maxima);
         }
@@ -142,10 +144,11 @@ private:
         maximum_ = -infinity;
         double reached = 0;
         for (std::size_t b = 0; b < blocks_; ++b) {
-            reached += row_kernels::best().sum(block(b).data(), block(b).size(), exponent_, maxima[b]);
+            reached +=
+                row_kernels::best().sum(block(b).data(), block(b).size(), exponent_, maxima[b]);
             ends_[b] = reached;
             raise_maximum(b, maxima[b]);
-            if ((maximum_ - reference) * exponent_.scale > 100)
+            if ((maximum_ - reference) * exponent_.scale > 32)
                 return false;
         }
         return true;
@@ -155,17 +158,18 @@ private:
     void cut(const sampling_parameters& parameters, const block_maxima& maxima) {
         float lowest = exponent_.lowest;
         const auto raise = [&](float logit) { lowest = logit > lowest ? logit : lowest; };
-        double left = mass();
-        if (parameters.top_k > 0 && parameters.top_k < size()) {
-            const cutoff kept =
-                find_cutoff(row_, exponent_, exponent_.lowest, maximum_, parameters.top_k, 0);
-            raise(kept.logit);
-            left = kept.mass;
+        const bool has_top_k = parameters.top_k > 0 && parameters.top_k < size();
+        if (has_top_k || parameters.top_p < 1) {
+            const cutoff_search search(row_, exponent_, maximum_);
+            double left = mass();
+            if (has_top_k) {
+                const cutoff kept = search.of_count(parameters.top_k);
+                raise(kept.logit);
+                left = kept.mass;
+            }
+            if (parameters.top_p < 1)
+                raise(search.of_mass(left * static_cast<double>(parameters.top_p)).logit);
         }
-        if (parameters.top_p < 1)
-            raise(find_cutoff(row_, exponent_, exponent_.lowest, maximum_, 1,
-                              left * static_cast<double>(parameters.top_p))
-                      .logit);
         if (parameters.min_p > 0)
             raise(static_cast<float>(static_cast<double>(maximum_) +
                                      temperature_ *
@@ -177,7 +181,8 @@ private:
         float unused = 0;
         for (std::size_t b = 0; b < blocks_; ++b) {
             if (!(maxima[b] < lowest))
-                reached += row_kernels::best().sum(block(b).data(), block(b).size(), exponent_, unused);
+                reached +=
+                    row_kernels::best().sum(block(b).data(), block(b).size(), exponent_, unused);
             ends_[b] = reached;
         }
     }
@@ -207,7 +212,8 @@ private:
         return i - 1;
     }
 
-    [[nodiscard]] static std::size_t find_in_group(const float* weights, std::size_t n, double target) {
+    [[nodiscard]] static std::size_t find_in_group(const float* weights, std::size_t n,
+                                                   double target) {
         std::size_t found = 0;
         for (std::size_t i = 0; i < n && !(target < 0); ++i)
             if (weights[i] > 0) {

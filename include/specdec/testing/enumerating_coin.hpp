@@ -20,11 +20,11 @@ namespace specdec {
 ///     });
 ///     CHECK(total_variation(law, expected) < 1e-12);
 ///
-/// flip visits both outcomes that have probability, pick every id that has. Between two calls the code
-/// must differ in nothing but the outcomes. Keep vocabularies and draft lengths tiny: the number of
-/// calls is the number of paths.
-/// Errors: specdec::error when the code draws differently after the same outcomes, and when it draws
-/// twice at one site (a stateless coin would then give dependent outcomes).
+/// flip visits both outcomes that have probability, pick every id that has. Between two calls the
+/// code must differ in nothing but the outcomes. Keep vocabularies and draft lengths tiny: the
+/// number of calls is the number of paths. Errors: specdec::error when the code draws differently
+/// after the same outcomes, and when it draws twice at one site (a stateless coin would then give
+/// dependent outcomes).
 class enumerating_coin {
 public:
     [[nodiscard]] bool flip(draw_site site, double probability) {
@@ -71,9 +71,9 @@ private:
             if (outcomes.empty())
                 throw error("enumerating coin", "law", "expected an id with positive probability");
             path_.push_back({site, std::move(outcomes)});
-        } else if (!same(path_[depth_].site, site) ||
-                   path_[depth_].outcomes != outcomes) {
-            throw error("enumerating coin", "draws", "expected the same draws after the same outcomes");
+        } else if (!same(path_[depth_].site, site) || path_[depth_].outcomes != outcomes) {
+            throw error("enumerating coin", "draws",
+                        "expected the same draws after the same outcomes");
         }
         const decision& d = path_[depth_++];
         probability_ *= d.outcomes[d.taken].probability;
@@ -92,7 +92,8 @@ private:
     /// Moves to the next path; false when there is none.
     bool advance() {
         if (depth_ != path_.size())
-            throw error("enumerating coin", "draws", "expected the same draws after the same outcomes");
+            throw error("enumerating coin", "draws",
+                        "expected the same draws after the same outcomes");
         while (!path_.empty() && ++path_.back().taken == path_.back().outcomes.size())
             path_.pop_back();
         return !path_.empty();
@@ -113,8 +114,8 @@ void enumerate(F&& run) {
     } while (coin.advance());
 }
 
-/// Half the sum of |a - b| over the keys of both: 0 for equal laws, 1 for disjoint ones. For any two
-/// maps from outcome to probability of one type.
+/// Half the sum of |a - b| over the keys of both: 0 for equal laws, 1 for disjoint ones. For any
+/// two maps from outcome to probability of one type.
 template <class Map>
 [[nodiscard]] double total_variation(const Map& a, const Map& b) {
     double sum = 0;
