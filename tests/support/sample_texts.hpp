@@ -12,9 +12,12 @@ namespace specdec::test {
 inline const std::string& sample_text() {
     static const std::string text =
         "The quick brown fox jumps over the lazy dog. def main(args):\n    return [x for x in "
-        "range(1234567)]\n\nprint(\"hello, world!\")  # unbelievable   spaces\n\nCaf\u00e9 na\u00efve "
-        "e\u0301tude a\u0308rger \u4f60\u597d\u4e16\u754c \U0001F600 and so on; it's John's 3.14159 "
-        "value , or not .\n\tTabs\tand more words, retokenised incrementally by the engine, and the "
+        "range(1234567)]\n\nprint(\"hello, world!\")  # unbelievable   spaces\n\nCaf\u00e9 "
+        "na\u00efve "
+        "e\u0301tude a\u0308rger \u4f60\u597d\u4e16\u754c \U0001F600 and so on; it's John's "
+        "3.14159 "
+        "value , or not .\n\tTabs\tand more words, retokenised incrementally by the engine, and "
+        "the "
         "engine's readers understand the words incrementally. ";
     return text;
 }
@@ -31,12 +34,21 @@ inline std::string random_text(std::mt19937_64& bits, std::size_t size) {
 inline std::vector<std::string> texts_without_words() {
     std::string chinese, decomposed, half, every_byte;
     const char* const characters[] = {"\u4f60", "\u597d", "\u4e16", "\u754c"};
-    for (std::size_t i = 0; i < 400; ++i) chinese += characters[(i * i / 3 + i) % 4];
-    for (int i = 0; i < 300; ++i) decomposed += "e\u0301a\u0301";
-    for (int i = 0; i < 300; ++i) half += "\xe4\xbd";
-    for (int i = 0; i < 1200; ++i) every_byte += static_cast<char>(i * i / 7 + i);
-    return {std::string(1500, 'a'), std::string(1500, '\n'), std::string(1500, '7'),
-            chinese, decomposed, half, every_byte};
+    for (std::size_t i = 0; i < 400; ++i)
+        chinese += characters[(i * i / 3 + i) % 4];
+    for (int i = 0; i < 300; ++i)
+        decomposed += "e\u0301a\u0301";
+    for (int i = 0; i < 300; ++i)
+        half += "\xe4\xbd";
+    for (int i = 0; i < 1200; ++i)
+        every_byte += static_cast<char>(i * i / 7 + i);
+    return {std::string(1500, 'a'),
+            std::string(1500, '\n'),
+            std::string(1500, '7'),
+            chinese,
+            decomposed,
+            half,
+            every_byte};
 }
 
 } // namespace specdec::test

@@ -37,18 +37,21 @@ struct checkpoint {
         std::minstd_rand bits(seed);
         const auto add = [&](const std::string& name, std::vector<std::size_t> shape) {
             std::size_t n = 1;
-            for (const std::size_t length : shape) n *= length;
+            for (const std::size_t length : shape)
+                n *= length;
             weights w{shape, std::vector<float>(n)};
             for (float& v : w.values) {
                 v = (static_cast<float>(bits() % 2001) - 1000.0F) * 3e-4F;
-                if (shape.size() == 1) v += 1.0F;
+                if (shape.size() == 1)
+                    v += 1.0F;
             }
             tensors[name] = w;
         };
         const std::size_t q = heads * head_dimension;
         const std::size_t kv = kv_heads * head_dimension;
         add("model.embed_tokens.weight", {vocabulary, dimension});
-        if (!tied) add("lm_head.weight", {vocabulary, dimension});
+        if (!tied)
+            add("lm_head.weight", {vocabulary, dimension});
         add("model.norm.weight", {dimension});
         for (std::size_t i = 0; i < layers; ++i) {
             const std::string p = "model.layers." + std::to_string(i) + ".";
@@ -88,10 +91,10 @@ struct checkpoint {
         std::string data;
         for (const auto& [name, w] : tensors) {
             const std::size_t begin = data.size();
-            for (const float v : w.values) put(data, v);
-            header[name] = {{"dtype", "F32"},
-                            {"shape", w.shape},
-                            {"data_offsets", {begin, data.size()}}};
+            for (const float v : w.values)
+                put(data, v);
+            header[name] = {
+                {"dtype", "F32"}, {"shape", w.shape}, {"data_offsets", {begin, data.size()}}};
         }
         edit(header);
         const std::string text = header.dump();
@@ -115,8 +118,8 @@ struct checkpoint {
         const std::size_t h = head_dimension;
         for (std::size_t r = 0; r < w.shape[0]; ++r) {
             const std::size_t in_head = r % h;
-            const std::size_t to = r / h * h + (in_head < h / 2 ? 2 * in_head
-                                                                : 2 * (in_head - h / 2) + 1);
+            const std::size_t to =
+                r / h * h + (in_head < h / 2 ? 2 * in_head : 2 * (in_head - h / 2) + 1);
             std::memcpy(&out[to * columns], &w.values[r * columns], columns * sizeof(float));
         }
         return out;
@@ -180,12 +183,14 @@ inline std::string checkpoint::gguf() const {
     for (const auto& [name, w] : tensors) {
         put_string(out, gguf_name(name));
         put(out, static_cast<std::uint32_t>(w.shape.size()));
-        for (std::size_t a = w.shape.size(); a-- > 0;) put<std::uint64_t>(out, w.shape[a]);
+        for (std::size_t a = w.shape.size(); a-- > 0;)
+            put<std::uint64_t>(out, w.shape[a]);
         put<std::uint32_t>(out, 0);
         data.resize((data.size() + 31) / 32 * 32);
         put<std::uint64_t>(out, data.size());
         const bool turned = name.find("q_proj") != name.npos || name.find("k_proj") != name.npos;
-        for (const float v : turned ? interleaved(w) : w.values) put(data, v);
+        for (const float v : turned ? interleaved(w) : w.values)
+            put(data, v);
     }
     out.resize((out.size() + 31) / 32 * 32);
     return out + data;
@@ -199,7 +204,8 @@ inline std::string checkpoint::llama2c() const {
     put(out, static_cast<std::int32_t>(context));
     const auto add = [&](const std::string& name, bool turned = false) {
         const weights& w = tensors.at(name);
-        for (const float v : turned ? interleaved(w) : w.values) put(out, v);
+        for (const float v : turned ? interleaved(w) : w.values)
+            put(out, v);
     };
     const auto stack = [&](const std::string& name, bool turned = false) {
         for (std::size_t i = 0; i < layers; ++i)
@@ -217,7 +223,8 @@ inline std::string checkpoint::llama2c() const {
     stack("mlp.up_proj");
     add("model.norm.weight");
     out.append(context * head_dimension * 4, '\0');
-    if (!tied) add("lm_head.weight");
+    if (!tied)
+        add("lm_head.weight");
     return out;
 }
 

@@ -55,7 +55,8 @@ ids tokens_of(const Tokenizer& tokenizer, const std::vector<std::string>& pieces
 template <class Tokenizer>
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const ids& tokens) {
     std::vector<std::string> pieces;
-    for (const target_id id : tokens) pieces.emplace_back(tokenizer.bytes(id));
+    for (const target_id id : tokens)
+        pieces.emplace_back(tokenizer.bytes(id));
     return pieces;
 }
 
@@ -168,17 +169,20 @@ acceptance measure(const Tokenizer& tokenizer) {
         tokenizer.encode(random_text(bits, 250), text_position::start, text);
         const std::size_t at = 1 + bits() % (text.size() - 1);
         std::string rest;
-        for (std::size_t i = at; i < text.size(); ++i) rest += tokenizer.bytes(text[i]);
+        for (std::size_t i = at; i < text.size(); ++i)
+            rest += tokenizer.bytes(text[i]);
         const std::string draft = rest.substr(0, 3 + bits() % 25);
         const auto accepted = [&](const ids& proposal) {
             std::size_t n = 0;
-            while (n < proposal.size() && at + n < text.size() && proposal[n] == text[at + n]) ++n;
+            while (n < proposal.size() && at + n < text.size() && proposal[n] == text[at + n])
+                ++n;
             return n;
         };
         ids proposal;
         encoder.encode(std::span(text).first(at), draft, proposal);
         std::string bytes;
-        for (const target_id id : proposal) bytes += tokenizer.bytes(id);
+        for (const target_id id : proposal)
+            bytes += tokenizer.bytes(id);
         result.aligned += accepted(proposal);
         result.alone += accepted(encode(tokenizer, draft));
         result.lost += bytes != draft;
@@ -190,7 +194,8 @@ TEST_CASE("continuation: aligned proposals are accepted more often than those en
     const auto check = [](const auto& tokenizer, bool strictly) {
         const acceptance result = measure(tokenizer);
         CHECK(result.aligned >= result.alone);
-        if (strictly) CHECK(result.aligned > result.alone);
+        if (strictly)
+            CHECK(result.aligned > result.alone);
         CHECK(result.lost == 0);
     };
     check(gpt2_like(), true);
@@ -212,8 +217,10 @@ TEST_CASE("continuation: the cost does not depend on the context") {
     continuation_encoder<bpe> encoder(gpt2_like());
     ids out;
     const std::size_t before = gpt2_like().encoded_bytes;
-    for (int i = 0; i < 100; ++i) encoder.encode(text, " and some more words", out);
-    CHECK(gpt2_like().encoded_bytes - before <= 100 * 3 * (2 * continuation_options{}.look_behind + 20));
+    for (int i = 0; i < 100; ++i)
+        encoder.encode(text, " and some more words", out);
+    CHECK(gpt2_like().encoded_bytes - before <=
+          100 * 3 * (2 * continuation_options{}.look_behind + 20));
 }
 
 } // namespace

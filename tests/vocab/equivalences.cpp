@@ -12,7 +12,8 @@ using Catch::Matchers::Contains;
 
 vocabulary table_of(std::initializer_list<std::pair<const char*, token_kind>> entries) {
     vocabulary v;
-    for (const auto& [entry, kind] : entries) v.add(entry, kind);
+    for (const auto& [entry, kind] : entries)
+        v.add(entry, kind);
     return v;
 }
 
@@ -41,9 +42,10 @@ TEST_CASE("equivalences: by name and by id, control tokens first") {
 TEST_CASE("equivalences: errors name the token and what was expected") {
     equivalences unknown;
     unknown.add("<|eot|>", "<|im_end|>");
-    CHECK_THROWS_WITH(unknown.resolve(draft, target),
-                      "equivalences: draft token \"<|eot|>\": the name of a token of the draft "
-                      "vocabulary (5 ids)");
+    CHECK_THROWS_WITH(
+        unknown.resolve(draft, target),
+        "equivalences: draft token \"<|eot|>\": expected the name of a token of the draft "
+        "vocabulary (5 ids)");
 
     equivalences ambiguous;
     ambiguous.add("twice", "<|im_end|>");
@@ -52,7 +54,8 @@ TEST_CASE("equivalences: errors name the token and what was expected") {
 
     equivalences outside;
     outside.add("<s>", target_id{2});
-    CHECK_THROWS_WITH(outside.resolve(draft, target), "equivalences: target token 2: an id below 2");
+    CHECK_THROWS_WITH(outside.resolve(draft, target),
+                      "equivalences: target token 2: expected an id below 2");
 
     equivalences twofold;
     twofold.add("<s>", target_id{0});

@@ -29,7 +29,8 @@ TEST_CASE("id_map: both directions, and every draft id of a target id once") {
     CHECK_FALSE(map.to_target(draft_id{1}).valid());
     CHECK(map.to_draft(target_id{2}) == draft_id{3});
     CHECK_FALSE(map.to_draft(target_id{1}).valid());
-    CHECK(drafts_of(map, 2) == std::vector<std::int32_t>{3, 0, 4}); // canonical first, then ascending
+    CHECK(drafts_of(map, 2) ==
+          std::vector<std::int32_t>{3, 0, 4}); // canonical first, then ascending
     CHECK(drafts_of(map, 0) == std::vector<std::int32_t>{2});
     CHECK(drafts_of(map, 1).empty());
     CHECK(map.draft_fingerprint() == 11);
@@ -60,11 +61,11 @@ TEST_CASE("id_map: equal vocabularies with different padding") {
 
 TEST_CASE("id_map: tables that contradict each other are refused") {
     using table = std::vector<std::int32_t>;
-    CHECK_THROWS_AS(id_map(table{3}, table{0}, 0, 0), error);      // beyond the target vocabulary
-    CHECK_THROWS_AS(id_map(table{-2}, table{-1}, 0, 0), error);    // not an id
-    CHECK_THROWS_AS(id_map(table{0}, table{1}, 0, 0), error);      // beyond the draft vocabulary
-    CHECK_THROWS_AS(id_map(table{0}, table{-1}, 0, 0), error);     // no way back
-    CHECK_THROWS_AS(id_map(table{0, -1}, table{1}, 0, 0), error);  // the way back leads elsewhere
+    CHECK_THROWS_AS(id_map(table{3}, table{0}, 0, 0), error);     // beyond the target vocabulary
+    CHECK_THROWS_AS(id_map(table{-2}, table{-1}, 0, 0), error);   // not an id
+    CHECK_THROWS_AS(id_map(table{0}, table{1}, 0, 0), error);     // beyond the draft vocabulary
+    CHECK_THROWS_AS(id_map(table{0}, table{-1}, 0, 0), error);    // no way back
+    CHECK_THROWS_AS(id_map(table{0, -1}, table{1}, 0, 0), error); // the way back leads elsewhere
 }
 
 TEST_CASE("restrict_to_shared: minus infinity outside the intersection, padding included") {

@@ -22,7 +22,8 @@ constexpr auto unused = token_kind::unused;
 
 vocabulary table_of(std::initializer_list<std::pair<const char*, token_kind>> entries) {
     vocabulary v;
-    for (const auto& [entry, kind] : entries) v.add(entry, kind);
+    for (const auto& [entry, kind] : entries)
+        v.add(entry, kind);
     return v;
 }
 
@@ -34,10 +35,20 @@ std::vector<std::int32_t> to_draft(const id_map& map) {
 }
 
 TEST_CASE("intersect: equal bytes of text tokens, never control, unused or empty ones") {
-    const vocabulary draft = table_of({{"a", normal}, {"<s>", control}, {"x", unused}, {"", normal},
-                                       {" b", user}, {"\n", byte}, {"only", normal}});
-    const vocabulary target = table_of({{"\n", normal}, {" b", normal}, {"x", normal}, {"", user},
-                                        {"<s>", normal}, {"a", byte}, {"a", control}});
+    const vocabulary draft = table_of({{"a", normal},
+                                       {"<s>", control},
+                                       {"x", unused},
+                                       {"", normal},
+                                       {" b", user},
+                                       {"\n", byte},
+                                       {"only", normal}});
+    const vocabulary target = table_of({{"\n", normal},
+                                        {" b", normal},
+                                        {"x", normal},
+                                        {"", user},
+                                        {"<s>", normal},
+                                        {"a", byte},
+                                        {"a", control}});
     const id_map map = intersect(draft, target);
     CHECK(to_target(map) == std::vector<std::int32_t>{5, -1, -1, -1, 1, 0, -1});
     CHECK(to_draft(map) == std::vector<std::int32_t>{5, 4, -1, -1, -1, 0, -1});
@@ -66,8 +77,8 @@ TEST_CASE("intersect: of tokens with equal bytes the one the tokenizer writes is
 }
 
 TEST_CASE("intersect: equivalences join control tokens and override the join by bytes") {
-    const vocabulary draft =
-        table_of({{"</s>", control}, {"<end>", control}, {"a", normal}, {"a", user}, {"b", normal}});
+    const vocabulary draft = table_of(
+        {{"</s>", control}, {"<end>", control}, {"a", normal}, {"a", user}, {"b", normal}});
     const vocabulary target =
         table_of({{"a", normal}, {"<|im_end|>", control}, {"<|pad|>", control}, {"b", normal}});
     equivalences e;
@@ -105,12 +116,14 @@ TEST_CASE("intersect: agrees with comparing every pair, on random tables") {
             const target_id t = map.to_target(id_at<draft_id>(d));
             bool any = false, any_normal = false;
             for (std::size_t i = 0; i < target.size(); ++i) {
-                if (draft.text(d).empty() || target.text(i) != draft.text(d)) continue;
+                if (draft.text(d).empty() || target.text(i) != draft.text(d))
+                    continue;
                 any = true;
                 any_normal = any_normal || target.kind(i) != token_kind::byte;
             }
             REQUIRE(t.valid() == any);
-            if (!any) continue;
+            if (!any)
+                continue;
             REQUIRE(target.text(t.index()) == draft.text(d));
             REQUIRE((target.kind(t.index()) != token_kind::byte) == any_normal);
             REQUIRE(map.to_target(map.to_draft(t)) == t);

@@ -49,11 +49,14 @@ ids encode(const Tokenizer& tokenizer, std::string_view text,
 template <class Tokenizer>
 std::string bytes_of(const Tokenizer& tokenizer, std::span<const draft_id> tokens) {
     std::string bytes;
-    for (const draft_id id : tokens) bytes += tokenizer.bytes(id);
+    for (const draft_id id : tokens)
+        bytes += tokenizer.bytes(id);
     return bytes;
 }
 
-ids copy(std::span<const draft_id> tokens) { return {tokens.begin(), tokens.end()}; }
+ids copy(std::span<const draft_id> tokens) {
+    return {tokens.begin(), tokens.end()};
+}
 
 /// Appends the text in random pieces and follows changed_from() as an engine's context would.
 template <class Tokenizer>
@@ -90,13 +93,21 @@ void check_equal_to_whole(const Tokenizer& tokenizer) {
 }
 
 TEST_CASE("retokenizer: however a text grows, its encoding is that of the whole") {
-    SECTION("byte-level with pre-tokens") { check_equal_to_whole(gpt2_like()); }
-    SECTION("SentencePiece") { check_equal_to_whole(llama_like()); }
-    SECTION("longest match") { check_equal_to_whole(longest_match()); }
+    SECTION("byte-level with pre-tokens") {
+        check_equal_to_whole(gpt2_like());
+    }
+    SECTION("SentencePiece") {
+        check_equal_to_whole(llama_like());
+    }
+    SECTION("longest match") {
+        check_equal_to_whole(longest_match());
+    }
 }
 
 TEST_CASE("retokenizer: normalising tokenizers lose and double nothing") {
-    SECTION("NFC") { check_equal_to_whole(normalising<bpe, draft_id>(gpt2_like(), some_nfc)); }
+    SECTION("NFC") {
+        check_equal_to_whole(normalising<bpe, draft_id>(gpt2_like(), some_nfc));
+    }
     SECTION("literal U+2581") {
         check_equal_to_whole(normalising<bpe, draft_id>(llama_like(), literal_space_sign));
     }
@@ -120,6 +131,17 @@ TEST_CASE("retokenizer: with no place to cut, the text is right and only the cos
     const normalising<bpe, draft_id> cleaning(gpt2_like(), clean_up_spaces);
     const std::string spaces = "a" + std::string(2000, ' ') + "b";
     CHECK(retokenise(cleaning, spaces, bits) == encode(cleaning, spaces));
+}
+
+TEST_CASE("retokenizer: where parts never have the whole's tokens, cuts keep the bytes") {
+    const toy_first_alone<draft_id> tokenizer;
+    std::mt19937_64 bits(6);
+    std::string text;
+    for (int i = 0; i < 4000; ++i)
+        text += static_cast<char>('a' + bits() % 26);
+    const std::size_t before = tokenizer.encoded_bytes;
+    CHECK(bytes_of(tokenizer, retokenise(tokenizer, text, bits)) == text);
+    CHECK(tokenizer.encoded_bytes - before < 200 * text.size());
 }
 
 TEST_CASE("retokenizer: an unfinished character is bytes where the tokenizer can") {
@@ -161,7 +183,8 @@ TEST_CASE("retokenizer: special tokens end a run of text") {
     r.append("The dog");
 
     ids expected{bos};
-    for (const draft_id id : encode(llama_like(), "The dog")) expected.push_back(id);
+    for (const draft_id id : encode(llama_like(), "The dog"))
+        expected.push_back(id);
     expected.push_back(end);
     const ids second = encode(llama_like(), "The dog", text_position::continuation);
     expected.insert(expected.end(), second.begin(), second.end());
@@ -221,9 +244,11 @@ TEST_CASE("retokenizer: the cost of an append does not depend on the context") {
 
 TEST_CASE("retokenizer: Llama 2's real vocabulary", "[shared]") {
     const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
-    if (!std::filesystem::exists(folder)) return;
+    if (!std::filesystem::exists(folder))
+        return;
     vocab_tsv file = read_vocab_tsv(folder + "llama2.vocab.tsv.gz");
-    // SentencePiece BPE needs no pre-tokens: the toy's rule with the real ranks is the real encoder.
+    // SentencePiece BPE needs no pre-tokens: the toy's rule with the real ranks is the real
+    // encoder.
     const bpe tokenizer(std::move(file.table), file.ranks, {false, true, true});
     std::mt19937_64 bits(4);
     for (int round = 0; round < 10; ++round) {

@@ -70,7 +70,8 @@ TEST_CASE("joins on displayed strings make false pairs and miss true ones") {
 
 TEST_CASE("published counts of the joins", "[shared]") {
     const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
-    if (!std::filesystem::exists(folder)) return;
+    if (!std::filesystem::exists(folder))
+        return;
     const auto table = [&folder](const std::string& name) {
         return test::read_vocab_tsv(folder + name + ".vocab.tsv.gz").table;
     };
@@ -94,13 +95,14 @@ TEST_CASE("published counts of the joins", "[shared]") {
     CHECK(join_on_signs(llama2, llama3).pairs == 22416);
     CHECK(join_on_signs(llama2, table("llama3")).pairs == 22416);
 
-    // What bytes give for the same pairs: target ids with a partner. 96 draft ids more have one, since
-    // Llama 2 has these bytes twice (<0x41> and A).
+    // What bytes give for the same pairs: target ids with a partner. 96 draft ids more have one,
+    // since Llama 2 has these bytes twice (<0x41> and A).
     CHECK(intersect(llama2, qwen2).shared_targets() == 26342);
     CHECK(intersect(llama2, llama3).shared_targets() == 26599);
     CHECK(intersect(llama2, qwen2).shared() == 26342 + 96);
     CHECK(intersect(llama2, llama3).shared() == 26599 + 96);
-    // Not here: Gemma-2 and Phi-3 (30,489 and 9,588 of the same table): no such vocabularies at hand.
+    // Not here: Gemma-2 and Phi-3 (30,489 and 9,588 of the same table): no such vocabularies at
+    // hand.
 }
 
 } // namespace

@@ -33,7 +33,8 @@ TEST_CASE("vocabulary: fingerprints tell entries, their borders and kinds apart"
     using entries = std::vector<std::pair<std::string, token_kind>>;
     const auto fingerprint = [](const entries& list) {
         vocabulary v;
-        for (const auto& [entry, kind] : list) v.add(entry, kind);
+        for (const auto& [entry, kind] : list)
+            v.add(entry, kind);
         return v.fingerprint();
     };
     constexpr auto normal = token_kind::normal;

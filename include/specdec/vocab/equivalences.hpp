@@ -14,8 +14,8 @@
 
 namespace specdec {
 
-/// Tokens that mean the same in two vocabularies though they are spelt differently, or are no text at
-/// all: the drafter's end of turn is the target's end of turn. Without such a table a drafter of
+/// Tokens that mean the same in two vocabularies though they are spelt differently, or are no text
+/// at all: the drafter's end of turn is the target's end of turn. Without such a table a drafter of
 /// another family can never propose the end of a turn. Given by the caller, by name or by id:
 ///
 ///     equivalences e;
@@ -54,9 +54,9 @@ public:
     }
     [[nodiscard]] std::size_t size() const { return pairs_.size(); }
 
-    /// The pairs as ids, in the order given. A name is looked for among the control tokens first, then
-    /// among all others. Errors: an unknown or ambiguous name, an id outside its vocabulary, a draft
-    /// token with two different partners. Complexity: pairs times vocabulary sizes.
+    /// The pairs as ids, in the order given. A name is looked for among the control tokens first,
+    /// then among all others. Errors: an unknown or ambiguous name, an id outside its vocabulary, a
+    /// draft token with two different partners. Complexity: pairs times vocabulary sizes.
     [[nodiscard]] std::vector<id_pair> resolve(const vocabulary& draft,
                                                const vocabulary& target) const {
         std::vector<id_pair> ids;
@@ -65,7 +65,7 @@ public:
             for (const id_pair& other : ids)
                 if (other.draft == found.draft && other.target != found.target)
                     throw error("equivalences", "draft token " + printed(d),
-                                "one target token, not several");
+                                "expected one target token, not several");
             ids.push_back(found);
         }
         return ids;
@@ -87,25 +87,29 @@ private:
         const std::string field = std::string(side) + " token " + printed(wanted);
         if (!wanted.has_name()) {
             if (wanted.id().index() >= table.size())
-                throw error("equivalences", field, "an id below " + std::to_string(table.size()));
+                throw error("equivalences", field,
+                            "expected an id below " + std::to_string(table.size()));
             return wanted.id();
         }
         for (const bool control : {true, false}) {
             Id found;
             for (std::size_t i = 0; i < table.size(); ++i) {
-                if ((table.kind(i) == token_kind::control) != control) continue;
-                if (table.entry(i) != wanted.name()) continue;
+                if ((table.kind(i) == token_kind::control) != control)
+                    continue;
+                if (table.entry(i) != wanted.name())
+                    continue;
                 if (found.valid())
                     throw error("equivalences", field,
-                                "a name that is given once, but it names ids " +
+                                "expected a name given once, but ids " +
                                     std::to_string(found.value) + " and " + std::to_string(i) +
-                                    "; give the id");
+                                    " have it; give the id");
                 found = id_at<Id>(i);
             }
-            if (found.valid()) return found;
+            if (found.valid())
+                return found;
         }
         throw error("equivalences", field,
-                    std::string("the name of a token of the ") + side + " vocabulary (" +
+                    std::string("expected the name of a token of the ") + side + " vocabulary (" +
                         std::to_string(table.size()) + " ids)");
     }
 

@@ -14,9 +14,9 @@
 
 namespace specdec {
 
-/// The identity of tokens across two vocabularies: a partial function D -> T and its inverse, as used
-/// by TLI (Timor et al., Algorithm 4) and the union rule (Algorithm 1). Built by intersect() (equal
-/// bytes) or identity() (equal vocabularies, whatever their padding).
+/// The identity of tokens across two vocabularies: a partial function D -> T and its inverse, as
+/// used by TLI (Timor et al., Algorithm 4) and the union rule (Algorithm 1). Built by intersect()
+/// (equal bytes) or identity() (equal vocabularies, whatever their padding).
 ///
 /// Several draft ids may map to one target id (SentencePiece has both <0x41> and A); to_draft gives
 /// the canonical one and next_duplicate walks through the others, so that
@@ -32,9 +32,9 @@ class id_map {
 public:
     id_map() = default;
 
-    /// From both tables, -1 for "none". Post: the ids of a target id are chained, canonical id first,
-    /// the others ascending. Errors: ids outside the vocabularies, a canonical id that does not map
-    /// back, a target id that is mapped to but has no canonical id. Complexity: linear.
+    /// From both tables, -1 for "none". Post: the ids of a target id are chained, canonical id
+    /// first, the others ascending. Errors: ids outside the vocabularies, a canonical id that does
+    /// not map back, a target id that is mapped to but has no canonical id. Complexity: linear.
     id_map(std::vector<std::int32_t> draft_to_target, std::vector<std::int32_t> target_to_draft,
            std::uint64_t draft_fingerprint, std::uint64_t target_fingerprint)
         : draft_to_target_(std::move(draft_to_target)),
@@ -42,21 +42,27 @@ public:
           draft_fingerprint_(draft_fingerprint), target_fingerprint_(target_fingerprint) {
         for (std::size_t t = 0; t < target_size(); ++t) {
             const std::int32_t canonical = target_to_draft_[t];
-            if (canonical == none) continue;
+            if (canonical == none)
+                continue;
             ++shared_targets_;
             if (!below(canonical, draft_size()) ||
-                draft_to_target_[static_cast<std::size_t>(canonical)] != static_cast<std::int32_t>(t))
-                throw error("id_map", "target_to_draft", "draft ids that map back");
+                draft_to_target_[static_cast<std::size_t>(canonical)] !=
+                    static_cast<std::int32_t>(t))
+                throw error("id_map", "target_to_draft", "expected draft ids that map back");
         }
         for (std::size_t d = draft_size(); d-- > 0;) {
             const std::int32_t t = draft_to_target_[d];
-            if (t == none) continue;
+            if (t == none)
+                continue;
             ++shared_;
-            if (!below(t, target_size())) throw error("id_map", "draft_to_target", "target ids");
+            if (!below(t, target_size()))
+                throw error("id_map", "draft_to_target", "expected target ids");
             const std::int32_t canonical = target_to_draft_[static_cast<std::size_t>(t)];
             if (canonical == none)
-                throw error("id_map", "target_to_draft", "a draft id for every target id mapped to");
-            if (canonical == static_cast<std::int32_t>(d)) continue;
+                throw error("id_map", "target_to_draft",
+                            "expected a draft id for every target id mapped to");
+            if (canonical == static_cast<std::int32_t>(d))
+                continue;
             // Descending d, each put behind the canonical id: the chain ascends.
             std::int32_t& head = next_[static_cast<std::size_t>(canonical)];
             next_[d] = head;
@@ -105,9 +111,9 @@ public:
     [[nodiscard]] std::uint64_t target_fingerprint() const { return target_fingerprint_; }
 
     /// Copies a row of draft logits with -infinity outside the intersection, so that its softmax is
-    /// the renormalised q' of Algorithm 4. Pre: out.size() == row.size(). Shapes: [draft_size()], or
-    /// longer by padding rows, which become -infinity. The table itself is the mask (four bytes an
-    /// id, as a bias row would be), so NaN and infinities outside the intersection do no harm.
+    /// the renormalised q' of Algorithm 4. Pre: out.size() == row.size(). Shapes: [draft_size()],
+    /// or longer by padding rows, which become -infinity. The table itself is the mask (four bytes
+    /// an id, as a bias row would be), so NaN and infinities outside the intersection do no harm.
     void restrict_to_shared(std::span<const float> row, std::span<float> out) const {
         SPECDEC_PRECONDITION(out.size() == row.size());
         constexpr float forbidden = -std::numeric_limits<float>::infinity();
@@ -115,8 +121,10 @@ public:
         const std::int32_t* const mask = draft_to_target_.data();
         const float* const from = row.data();
         float* const to = out.data();
-        for (std::size_t i = 0; i < known; ++i) to[i] = mask[i] >= 0 ? from[i] : forbidden;
-        for (std::size_t i = known; i < row.size(); ++i) to[i] = forbidden;
+        for (std::size_t i = 0; i < known; ++i)
+            to[i] = mask[i] >= 0 ? from[i] : forbidden;
+        for (std::size_t i = known; i < row.size(); ++i)
+            to[i] = forbidden;
     }
 
 private:

@@ -22,7 +22,8 @@ template <class Id, TokenizerOf<Id> Tokenizer>
                                std::string_view text) {
     for (const Id id : tokens) {
         const std::string_view token = tokenizer.bytes(id);
-        if (!text.starts_with(token)) return false;
+        if (!text.starts_with(token))
+            return false;
         text.remove_prefix(token.size());
     }
     return text.empty();
@@ -33,24 +34,28 @@ template <class Id, TokenizerOf<Id> Tokenizer>
 [[nodiscard]] bool bytes_end_with(const Tokenizer& tokenizer, const std::vector<Id>& tokens,
                                   std::string_view text) {
     for (std::size_t i = tokens.size(); !text.empty(); --i) {
-        if (i == 0) return false;
+        if (i == 0)
+            return false;
         const std::string_view token = tokenizer.bytes(tokens[i - 1]);
-        if (token.size() >= text.size()) return token.ends_with(text);
-        if (!text.ends_with(token)) return false;
+        if (token.size() >= text.size())
+            return token.ends_with(text);
+        if (!text.ends_with(token))
+            return false;
         text.remove_suffix(token.size());
     }
     return true;
 }
 
-/// The number of tokens in front whose bytes, joined, are exactly the text: the token boundary at its
-/// end. tokens.size() + 1 if there is none.
+/// The number of tokens in front whose bytes, joined, are exactly the text: the token boundary at
+/// its end. tokens.size() + 1 if there is none.
 template <class Id, TokenizerOf<Id> Tokenizer>
 [[nodiscard]] std::size_t boundary_behind(const Tokenizer& tokenizer, const std::vector<Id>& tokens,
                                           std::string_view text) {
     std::size_t i = 0;
     for (; !text.empty() && i < tokens.size(); ++i) {
         const std::string_view token = tokenizer.bytes(tokens[i]);
-        if (!text.starts_with(token)) break;
+        if (!text.starts_with(token))
+            break;
         text.remove_prefix(token.size());
     }
     return text.empty() ? i : tokens.size() + 1;

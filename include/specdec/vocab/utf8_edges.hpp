@@ -16,7 +16,8 @@ namespace specdec {
 /// Number of bytes at the front that belong to a character begun before the text: 0 to 3.
 [[nodiscard]] constexpr std::size_t utf8_head(std::string_view text) {
     std::size_t n = 0;
-    while (n < text.size() && n < 3 && is_utf8_inner(text[n])) ++n;
+    while (n < text.size() && n < 3 && is_utf8_inner(text[n]))
+        ++n;
     return n;
 }
 
@@ -24,7 +25,8 @@ namespace specdec {
 [[nodiscard]] constexpr std::size_t utf8_tail(std::string_view text) {
     for (std::size_t n = 1; n <= 3 && n <= text.size(); ++n) {
         const auto lead = static_cast<unsigned char>(text[text.size() - n]);
-        if ((lead & 0xc0u) == 0x80u) continue;
+        if ((lead & 0xc0u) == 0x80u)
+            continue;
         const std::size_t whole = lead >= 0xf0u ? 4 : lead >= 0xe0u ? 3 : lead >= 0xc0u ? 2 : 1;
         return n < whole ? n : 0;
     }

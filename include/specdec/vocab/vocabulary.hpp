@@ -22,8 +22,8 @@ enum class token_kind : std::uint8_t {
     unused,  ///< an id without a token
 };
 
-/// The byte table of one tokenizer: id -> (bytes, kind). A plain value, independent of the tokenizer
-/// it came from; what vocabulary maps are built from and what fingerprints are taken of.
+/// The byte table of one tokenizer: id -> (bytes, kind). A plain value, independent of the
+/// tokenizer it came from; what vocabulary maps are built from and what fingerprints are taken of.
 ///
 /// For `control` entries entry(i) is the printed name (for people and equivalence tables), while
 /// text(i), what the token adds to a text, is empty.
@@ -60,9 +60,9 @@ public:
         return is_text(i) ? entry(i) : std::string_view{};
     }
 
-    /// A 64-bit fingerprint of every entry, length and kind: tells vocabularies apart in maps and saved
-    /// files, the same on every machine. FNV-1a's step over words of eight bytes, with a shift that
-    /// brings high bits down; not cryptographic. Complexity: linear in the bytes.
+    /// A 64-bit fingerprint of every entry, length and kind: tells vocabularies apart in maps and
+    /// saved files, the same on every machine. FNV-1a's step over words of eight bytes, with a
+    /// shift that brings high bits down; not cryptographic. Complexity: linear in the bytes.
     [[nodiscard]] std::uint64_t fingerprint() const {
         std::uint64_t hash = 0xcbf29ce484222325u;
         const auto mix = [&hash](std::uint64_t word) {
@@ -71,7 +71,8 @@ public:
         };
         for (std::size_t i = 0; i < size(); ++i)
             mix(static_cast<std::uint64_t>(ends_[i]) << 8 | static_cast<std::uint64_t>(kinds_[i]));
-        for (std::size_t i = 0; i < entries_.size(); i += 8) mix(word_at(i));
+        for (std::size_t i = 0; i < entries_.size(); i += 8)
+            mix(word_at(i));
         return hash;
     }
 
@@ -84,9 +85,9 @@ private:
         return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
     }
 
-    std::string entries_;            // all entries, one behind the other
-    std::vector<std::size_t> ends_;  // [size] end of entry i in entries_
-    std::vector<token_kind> kinds_;  // [size]
+    std::string entries_;           // all entries, one behind the other
+    std::vector<std::size_t> ends_; // [size] end of entry i in entries_
+    std::vector<token_kind> kinds_; // [size]
 };
 
 } // namespace specdec

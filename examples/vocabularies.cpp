@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// What two tokenizers share: the intersection by bytes that the library uses, and for comparison
+// the joins on displayed strings that papers count.
+//
+//     vocabularies                                   the pair in this repository
+//     vocabularies DRAFTER TARGET --text FILE        with the share of a text's tokens
+//     vocabularies <(zcat a.vocab.tsv.gz) b.vocab.tsv --json
+//
+// DRAFTER and TARGET: a Hugging Face folder, tokenizer.json, SentencePiece .model, .gguf, tokenizer
+// .bin of llama2.c, or a plain table (support/vocab_tsv.hpp).
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "support/equivalences_file.hpp"
+#include "support/vocab_tsv.hpp"
+#include <specdec/reference/tokenizer/load_tokenizer.hpp>
+#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/string_join.hpp>
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace specdec;
+using nlohmann::ordered_json;
+
+#ifdef SPECDEC_MODELS_DIR
+const fs::path models = SPECDEC_MODELS_DIR;
+#elif defined(SPECDEC_SOURCE_DIR)
+const fs::path models = fs::path(SPECDEC_SOURCE_DIR) / "models";
+#else
+const fs::path models = "models";
+#endif
+
+/// A vocabulary, and its tokenizer unless it came as a plain table.
+struct side {
+    vocabulary table;
+    std::optional<reference::tokenizer> tokenizer;
+};
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        throw error(path.string(), "file", "expected a readable file");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool is_table(const fs::path& path) {
+    if (!fs::exists(path))
+        throw error(path.string(), "path", "expected an existing file or folder");
+    if (fs::is_directory(path))
+        return false;
+    if (!fs::is_regular_file(path))
+        return true; // a pipe
+    std::string start(examples::vocab_tsv::first_line.size(), '\0');
+    std::ifstream(path, std::ios::binary).read(start.data(), std::ssize(start));
+    return start == examples::vocab_tsv::first_line;
+}
+
+side load(const fs::path& path) {
+    if (is_table(path))
+        return {examples::parse_vocab_tsv(read_file(path), path.string()).table, {}};
+    if (path.extension() == ".gz")
+        throw error(path.string(), "file", "expected it unpacked, for example <(zcat FILE)");
+    reference::tokenizer tokenizer = reference::load_tokenizer(path);
+    return {tokenizer.table(), std::move(tokenizer)};
+}
+
+double ratio(std::size_t part, std::size_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// Share of a text's tokens that have a partner in the other vocabulary.
+template <class HasPartner>
+ordered_json share_of_text(const side& one, const std::string& text,
+                           const HasPartner& has_partner) {
+    std::vector<std::int32_t> ids;
+    one.tokenizer->encode(text, text_position::start, ids);
+    std::size_t shared = 0;
+    for (const std::int32_t id : ids)
+        shared += has_partner(id);
+    return {{"tokens", ids.size()}, {"shared", shared}, {"share", ratio(shared, ids.size())}};
+}
+
+ordered_json compare(const side& draft, const side& target, const equivalences& equal,
+                     const std::string& text_path) {
+    const auto begin = std::chrono::steady_clock::now();
+    const id_map by_bytes = intersect(draft.table, target.table);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    const id_map map = intersect(draft.table, target.table, equal);
+    const string_join strings = join_on_strings(draft.table, target.table);
+    const string_join signs = join_on_signs(draft.table, target.table);
+    const auto in_hex = [](std::uint64_t value) {
+        char digits[17];
+        std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
+        return std::string(digits);
+    };
+    ordered_json result{
+        {"draft_size", draft.table.size()},
+        {"target_size", target.table.size()},
+        {"byte_intersection", by_bytes.shared_targets()},
+        {"string_intersection", strings.pairs},
+        {"sign_intersection", signs.pairs},
+        {"false_pairs", strings.false_pairs},
+        {"sign_false_pairs", signs.false_pairs},
+        {"draft_ids_shared", by_bytes.shared()},
+        {"draft_share", ratio(by_bytes.shared(), draft.table.size())},
+        {"target_share", ratio(by_bytes.shared_targets(), target.table.size())},
+        {"equivalences", equal.size()},
+        {"map_milliseconds", took.count()},
+        {"draft_fingerprint", in_hex(map.draft_fingerprint())},
+        {"target_fingerprint", in_hex(map.target_fingerprint())},
+    };
+    if (text_path.empty())
+        return result;
+    if (!draft.tokenizer || !target.tokenizer)
+        throw error("--text", "DRAFTER and TARGET",
+                    "expected tokenizers; a plain table encodes no text");
+    const std::string text = read_file(text_path);
+    result["text"] = {
+        {"bytes", text.size()},
+        {"draft",
+         share_of_text(draft, text,
+                       [&](std::int32_t i) { return map.to_target(draft_id{i}).valid(); })},
+        {"target",
+         share_of_text(target, text,
+                       [&](std::int32_t i) { return map.to_draft(target_id{i}).valid(); })},
+    };
+    return result;
+}
+
+void print(const ordered_json& r, const std::string& draft, const std::string& target) {
+    const auto count = [&](const char* key) { return r[key].get<std::size_t>(); };
+    const auto percent = [](const ordered_json& value) { return 100.0 * value.get<double>(); };
+    std::printf("drafter  %10zu ids  %s\n", count("draft_size"), draft.c_str());
+    std::printf("target   %10zu ids  %s\n\n", count("target_size"), target.c_str());
+    std::printf("equal bytes       %10zu target ids (%.1f %%), of %zu draft ids (%.1f %%)\n",
+                count("byte_intersection"), percent(r["target_share"]), count("draft_ids_shared"),
+                percent(r["draft_share"]));
+    std::printf("equal strings     %10zu pairs, %zu of them false (other bytes)\n",
+                count("string_intersection"), count("false_pairs"));
+    std::printf("  space sign put  %10zu pairs, %zu of them false\n", count("sign_intersection"),
+                count("sign_false_pairs"));
+    std::printf("special tokens    %10zu pairs given\n", count("equivalences"));
+    std::printf("map built in      %10.1f ms\n", r["map_milliseconds"].get<double>());
+    if (!r.contains("text"))
+        return;
+    std::printf("\nof a text of %zu bytes\n", r["text"]["bytes"].get<std::size_t>());
+    for (const char* side : {"draft", "target"}) {
+        const ordered_json& share = r["text"][side];
+        std::printf("%-6s tokens     %10zu, %.1f %% of them shared\n", side,
+                    share["tokens"].get<std::size_t>(), percent(share["share"]));
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+    CLI::App app("What the vocabularies of a drafter and a target share.");
+    std::string draft_path = (models / "docs-drafter").string();
+    std::string target_path = (models / "docs-target").string();
+    std::string text_path, equivalences_path;
+    bool as_json = false;
+    app.add_option("DRAFTER", draft_path, "folder, tokenizer.json, .model, .gguf, .bin or table");
+    app.add_option("TARGET", target_path, "the same");
+    app.add_option("--text", text_path, "a file: the share of its tokens that both have");
+    app.add_option("--equivalences", equivalences_path,
+                   "pairs of special tokens (default: equivalences.json beside the drafter)");
+    app.add_flag("--json", as_json, "print one JSON object");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& problem) {
+        return app.exit(problem) == 0 ? 0 : 1;
+    }
+
+    const side draft = load(draft_path), target = load(target_path);
+    const equivalences equal = equivalences_path.empty()
+                                   ? examples::equivalences_beside(draft_path)
+                                   : examples::read_equivalences(equivalences_path);
+    const ordered_json result = compare(draft, target, equal, text_path);
+    if (as_json)
+        std::printf("%s\n", result.dump(2).c_str());
+    else
+        print(result, draft_path, target_path);
+    return 0;
+} catch (const std::exception& problem) {
+    std::fprintf(stderr, "vocabularies: %s\n", problem.what());
+    return 1;
+}

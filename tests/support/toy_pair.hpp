@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/union.hpp>
+#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/intersection.hpp>
+
+#include "text_model.hpp"
+#include "tiny_tokenizer.hpp"
+
+namespace specdec::testing {
+
+using target_words = tiny_tokenizer<target_id>;
+using draft_words = tiny_tokenizer<draft_id>;
+using words_context = retokenised_context<target_words, draft_words>;
+using words_tli = tli_bridge<target_words, draft_words>;
+using words_union = union_bridge<target_words, draft_words>;
+using words_slem = slem_bridge<target_words, draft_words>;
+
+/// Two tokenizers over {a, b, c, space} with permuted ids: shared pieces, pieces of one side only,
+/// a duplicate on the draft side, an end token that is paired and a mark without a partner.
+struct toy_pair {
+    target_words target{{"<end>", "a", "b", "c", " ", "ab", " a", "<mark>", "abc"}};
+    draft_words draft{{"<bos>", "a", " ", "ba", "c", "b", "<stop>", " a", "ca", "a"}};
+    id_map map = intersect(draft.table(), target.table(), [] {
+        equivalences same;
+        same.add("<stop>", "<end>");
+        return same;
+    }());
+
+    static constexpr target_id end{0};
+    static constexpr target_id mark{7};
+    static constexpr draft_id bos{0};
+    static constexpr draft_id stop{6};
+
+    [[nodiscard]] std::vector<target_id> encode(std::string_view text) const {
+        std::vector<target_id> ids;
+        target.encode(text, text_position::start, ids);
+        return ids;
+    }
+    [[nodiscard]] std::vector<draft_id> encode_draft(std::string_view text) const {
+        std::vector<draft_id> ids;
+        draft.encode(text, text_position::start, ids);
+        return ids;
+    }
+
+    [[nodiscard]] words_tli tli(std::size_t max_draft, std::size_t capacity = 512) const {
+        return {tli_map(map), words_context(target, draft, map, capacity), max_draft};
+    }
+    [[nodiscard]] words_union union_of(std::size_t max_draft, std::size_t capacity = 512) const {
+        return {union_map(map), words_context(target, draft, map, capacity), max_draft};
+    }
+    [[nodiscard]] words_slem slem(std::size_t max_draft, std::size_t capacity = 512) const {
+        return {target, draft, map, capacity, max_draft};
+    }
+};
+
+/// The bytes of tokens, joined.
+template <class Tokenizer, class Ids>
+std::string text_of(const Tokenizer& tokenizer, const Ids& ids) {
+    std::string text;
+    for (const auto id : ids)
+        text += tokenizer.bytes(id);
+    return text;
+}
+
+} // namespace specdec::testing
