@@ -30,7 +30,8 @@ class added_tokens {
 public:
     /// Empty contents are never found.
     void add(added_token token) {
-        if (token.content.empty()) return;
+        if (token.content.empty())
+            return;
         auto& bucket = buckets_[static_cast<unsigned char>(token.content[0])];
         bucket.push_back(std::move(token));
         std::sort(bucket.begin(), bucket.end(), [](const added_token& a, const added_token& b) {
@@ -52,21 +53,26 @@ public:
             }
             std::size_t begin = i;
             i += found->content.size();
-            if (found->takes_left_space) begin = space_before(text, done, begin);
-            if (begin > done) on_text(done, begin);
-            if (found->takes_right_space) i = space_behind(text, i);
+            if (found->takes_left_space)
+                begin = space_before(text, done, begin);
+            if (begin > done)
+                on_text(done, begin);
+            if (found->takes_right_space)
+                i = space_behind(text, i);
             on_token(found->id);
             done = i;
         }
-        if (done < text.size()) on_text(done, text.size());
+        if (done < text.size())
+            on_text(done, text.size());
     }
 
 private:
     [[nodiscard]] const added_token* match(std::string_view text, std::size_t i) const {
         for (const added_token& token : buckets_[static_cast<unsigned char>(text[i])]) {
-            if (text.compare(i, token.content.size(), token.content) != 0) continue;
-            if (token.single_word && (is_word(text, previous(text, i)) ||
-                                      is_word(text, i + token.content.size())))
+            if (text.compare(i, token.content.size(), token.content) != 0)
+                continue;
+            if (token.single_word &&
+                (is_word(text, previous(text, i)) || is_word(text, i + token.content.size())))
                 continue;
             return &token;
         }
@@ -76,15 +82,19 @@ private:
     /// Where the code point before i begins; text.size() if there is none.
     static std::size_t previous(std::string_view text, std::size_t i) {
         for (std::size_t back = 1; back <= 4 && back <= i; ++back)
-            if (decode_utf8(text, i - back).bytes == back) return i - back;
+            if (decode_utf8(text, i - back).bytes == back)
+                return i - back;
         return text.size();
     }
 
     static bool is_word(std::string_view text, std::size_t i) {
-        if (i >= text.size()) return false;
+        if (i >= text.size())
+            return false;
         const code_point c = decode_utf8(text, i);
-        if (c.bytes == 0) return false;
-        if (c.value == 0x200C || c.value == 0x200D) return true; // joiners
+        if (c.bytes == 0)
+            return false;
+        if (c.value == 0x200C || c.value == 0x200D)
+            return true; // joiners
         const auto category = utf8proc_category(static_cast<std::int32_t>(c.value));
         return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) ||
                category == UTF8PROC_CATEGORY_PC;
@@ -92,8 +102,10 @@ private:
 
     static bool is_space(std::string_view text, std::size_t i) {
         const code_point c = decode_utf8(text, i);
-        if (c.bytes == 0) return false;
-        if ((c.value >= 9 && c.value <= 13) || c.value == 0x85) return true;
+        if (c.bytes == 0)
+            return false;
+        if ((c.value >= 9 && c.value <= 13) || c.value == 0x85)
+            return true;
         const auto category = utf8proc_category(static_cast<std::int32_t>(c.value));
         return category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP;
     }
@@ -101,14 +113,16 @@ private:
     static std::size_t space_before(std::string_view text, std::size_t done, std::size_t i) {
         while (i > done) {
             const std::size_t at = previous(text, i);
-            if (at >= text.size() || at < done || !is_space(text, at)) break;
+            if (at >= text.size() || at < done || !is_space(text, at))
+                break;
             i = at;
         }
         return i;
     }
 
     static std::size_t space_behind(std::string_view text, std::size_t i) {
-        while (i < text.size() && is_space(text, i)) i += decode_utf8(text, i).bytes;
+        while (i < text.size() && is_space(text, i))
+            i += decode_utf8(text, i).bytes;
         return i;
     }
 

@@ -36,7 +36,8 @@ public:
     /// A token that merges make, or that is a single symbol. `text` in the form the merges see.
     /// No text ever becomes a `control` token.
     void add_token(std::string_view text, std::int32_t id, bool control, const std::string& field) {
-        if (text.empty()) throw error(source_, field, "expected a token that is not empty");
+        if (text.empty())
+            throw error(source_, field, "expected a token that is not empty");
         if (!model_.tokens_.emplace(std::string(text), bpe_model::whole_token{id}).second)
             throw error(source_, field,
                         "expected each token once, found \"" + std::string(text) + "\" again");
@@ -46,7 +47,8 @@ public:
             return;
         }
         if (model_.alphabet_ == bpe_alphabet::bytes) {
-            if (text.size() == 1) add_byte(text[0], id);
+            if (text.size() == 1)
+                add_byte(text[0], id);
         } else if (const code_point c = decode_utf8(text, 0); c.bytes == text.size()) {
             add_character(c.value, id);
         }
@@ -74,7 +76,8 @@ public:
     void add_merge(std::string_view left, std::string_view right, std::int32_t rank,
                    const std::string& field) {
         if (left.empty() || right.empty())
-            throw error(source_, field, "expected two tokens, one is empty (it would join forever)");
+            throw error(source_, field,
+                        "expected two tokens, one is empty (it would join forever)");
         const std::int32_t a = find(left), b = find(right);
         joined_.assign(left).append(right);
         const std::int32_t made = find(joined_);
@@ -82,10 +85,14 @@ public:
             throw error(source_, field,
                         "expected tokens of the vocabulary, \"" + std::string(text) + "\" is none");
         };
-        if (a < 0) absent(left);
-        if (b < 0) absent(right);
-        if (made < 0) absent(joined_);
-        if (controls_.contains(made)) return;
+        if (a < 0)
+            absent(left);
+        if (b < 0)
+            absent(right);
+        if (made < 0)
+            absent(joined_);
+        if (controls_.contains(made))
+            return;
         if (!model_.merges_.add(a, b, {rank, made}))
             throw error(source_, field, "expected each merge once, found this one before");
     }
@@ -100,7 +107,8 @@ public:
                 throw error(source_, field, "expected scores, found one that is not a number");
             if (text.size() > longest_scored)
                 throw error(source_, field,
-                            "expected tokens of at most " + std::to_string(longest_scored) + " bytes");
+                            "expected tokens of at most " + std::to_string(longest_scored) +
+                                " bytes");
             tokens.emplace_back(text, whole.id);
             order.push_back(score);
         }
@@ -116,7 +124,8 @@ public:
                 const std::int32_t left = symbol(text.substr(0, cut));
                 const std::int32_t right = symbol(text.substr(cut));
                 // The same pair twice makes the same text, hence the same token.
-                if (left >= 0 && right >= 0) model_.merges_.add(left, right, {rank, id});
+                if (left >= 0 && right >= 0)
+                    model_.merges_.add(left, right, {rank, id});
             }
         }
     }
@@ -126,13 +135,16 @@ public:
     bpe_model finish(bool ignore_merges, std::string_view word_sign = {}) && {
         bpe_model::scratch s;
         for (auto& [text, whole] : model_.tokens_) {
-            if (!ignore_merges && text.size() <= longest_direct) model_.merge_symbols(text, s);
+            if (!ignore_merges && text.size() <= longest_direct)
+                model_.merge_symbols(text, s);
             whole.direct = ignore_merges || (text.size() <= longest_direct &&
                                              s.symbols.size() == 1 && s.symbols[0] == whole.id);
         }
         for (auto& [text, whole] : model_.tokens_)
-            if (controls_.contains(whole.id)) whole.direct = false;
-        if (can_cut(word_sign)) model_.word_sign_ = word_sign;
+            if (controls_.contains(whole.id))
+                whole.direct = false;
+        if (can_cut(word_sign))
+            model_.word_sign_ = word_sign;
         return std::move(model_);
     }
 
@@ -154,9 +166,11 @@ private:
 
     /// A token, or a single code point that is none and becomes a helper symbol; else -1.
     std::int32_t symbol(std::string_view text) {
-        if (const std::int32_t id = find(text); id >= 0) return id;
+        if (const std::int32_t id = find(text); id >= 0)
+            return id;
         const code_point c = decode_utf8(text, 0);
-        if (c.bytes != text.size()) return -1;
+        if (c.bytes != text.size())
+            return -1;
         std::int32_t id = c.value < 128 ? model_.ascii_[c.value] : model_.character(c.value);
         if (id < 0) {
             id = model_.vocabulary_size_ + static_cast<std::int32_t>(model_.helpers_.size());
@@ -167,13 +181,16 @@ private:
     }
 
     [[nodiscard]] bool can_cut(std::string_view sign) const {
-        if (sign.empty()) return false;
+        if (sign.empty())
+            return false;
         for (const std::int32_t id : model_.byte_ids_) // a run of unknown tokens may cross
-            if (id < 0) return false;
+            if (id < 0)
+                return false;
         for (const auto& [text, whole] : model_.tokens_)
             for (std::size_t at = text.find(sign); at != std::string::npos;
                  at = text.find(sign, at + sign.size()))
-                if (at > 0 && !std::string_view(text).substr(0, at).ends_with(sign)) return false;
+                if (at > 0 && !std::string_view(text).substr(0, at).ends_with(sign))
+                    return false;
         return true;
     }
 

@@ -35,7 +35,8 @@ public:
 
     /// Appends the ids of a pre-token.
     void encode(std::string_view text, std::vector<std::int32_t>& out, scratch& s) const {
-        if (word_sign_.empty()) return encode_word(text, out, s);
+        if (word_sign_.empty())
+            return encode_word(text, out, s);
         // No token has the sign behind another character: no merge crosses such a place.
         std::size_t begin = 0;
         bool in_word = false; // a character that is no sign has been seen
@@ -52,7 +53,8 @@ public:
                 ++i;
             }
         }
-        if (begin < text.size()) encode_word(text.substr(begin), out, s);
+        if (begin < text.size())
+            encode_word(text.substr(begin), out, s);
     }
 
 private:
@@ -77,21 +79,25 @@ private:
         }
         merge_symbols(text, s);
         const std::size_t begin = out.size();
-        for (const std::int32_t symbol : s.symbols) put(symbol, begin, out);
+        for (const std::int32_t symbol : s.symbols)
+            put(symbol, begin, out);
     }
 
     void merge_symbols(std::string_view text, scratch& s) const {
         s.symbols.clear();
         if (alphabet_ == bpe_alphabet::bytes)
-            for (const char byte : text) put_byte(byte, s.symbols);
+            for (const char byte : text)
+                put_byte(byte, s.symbols);
         else
-            for (std::size_t i = 0; i < text.size();) i += put_code_point(text, i, s.symbols);
+            for (std::size_t i = 0; i < text.size();)
+                i += put_code_point(text, i, s.symbols);
         merges_.join(s.symbols, s.merges);
     }
 
     void put_byte(char byte, std::vector<std::int32_t>& symbols) const {
         const std::int32_t id = byte_ids_[static_cast<unsigned char>(byte)];
-        if (id >= 0 || unknown_ >= 0) symbols.push_back(id >= 0 ? id : unknown_);
+        if (id >= 0 || unknown_ >= 0)
+            symbols.push_back(id >= 0 ? id : unknown_);
     }
 
     std::size_t put_code_point(std::string_view text, std::size_t i,
@@ -117,9 +123,11 @@ private:
     /// A code point without a token: all of its bytes, or one unknown token.
     void put_fallback(std::string_view text, std::vector<std::int32_t>& symbols) const {
         bool all = true;
-        for (const char byte : text) all = all && byte_ids_[static_cast<unsigned char>(byte)] >= 0;
+        for (const char byte : text)
+            all = all && byte_ids_[static_cast<unsigned char>(byte)] >= 0;
         if (all)
-            for (const char byte : text) put_byte(byte, symbols);
+            for (const char byte : text)
+                put_byte(byte, symbols);
         else if (unknown_ >= 0)
             symbols.push_back(unknown_);
     }
@@ -127,12 +135,14 @@ private:
     void put(std::int32_t symbol, std::size_t begin, std::vector<std::int32_t>& out) const {
         if (symbol == unknown_ && fuse_unknown_ && out.size() > begin && out.back() == unknown_)
             return;
-        if (symbol < vocabulary_size_) return out.push_back(symbol);
+        if (symbol < vocabulary_size_)
+            return out.push_back(symbol);
         std::string text;
         append_utf8(text, helpers_[static_cast<std::size_t>(symbol - vocabulary_size_)]);
         std::vector<std::int32_t> bytes;
         put_fallback(text, bytes);
-        for (const std::int32_t id : bytes) put(id, begin, out);
+        for (const std::int32_t id : bytes)
+            put(id, begin, out);
     }
 
     bpe_alphabet alphabet_ = bpe_alphabet::bytes;

@@ -30,14 +30,16 @@ namespace specdec::reference {
         std::array<std::int16_t, 0x144> map{};
         map.fill(-1);
         constexpr auto characters = byte_level_characters();
-        for (std::size_t b = 0; b < 256; ++b) map[characters[b]] = static_cast<std::int16_t>(b);
+        for (std::size_t b = 0; b < 256; ++b)
+            map[characters[b]] = static_cast<std::int16_t>(b);
         return map;
     }();
     std::string out;
     out.reserve(display.size());
     for (std::size_t i = 0; i < display.size();) {
         const code_point c = decode_utf8(display, i);
-        if (c.bytes == 0 || c.value >= bytes.size() || bytes[c.value] < 0) return std::nullopt;
+        if (c.bytes == 0 || c.value >= bytes.size() || bytes[c.value] < 0)
+            return std::nullopt;
         out.push_back(static_cast<char>(bytes[c.value]));
         i += c.bytes;
     }

@@ -33,8 +33,10 @@ private:
 
     explicit gguf_tokenizer_reader(const gguf_file& file)
         : file_(file), tokens_(file.at(tokens_key).strings()) {
-        if (const gguf_value* types = file.find(types_key)) types_ = types->integers();
-        if (tokens_.empty()) throw error(file.source(), tokens_key, "expected at least one");
+        if (const gguf_value* types = file.find(types_key))
+            types_ = types->integers();
+        if (tokens_.empty())
+            throw error(file.source(), tokens_key, "expected at least one");
         if (!types_.empty() && types_.size() != tokens_.size())
             throw error(file.source(), types_key,
                         "expected one a token (" + std::to_string(tokens_.size()) + "), found " +
@@ -60,12 +62,17 @@ private:
     /// llama.cpp's numbers: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte.
     [[nodiscard]] token_kind kind_of(std::size_t id) const {
         switch (types_.empty() ? 1 : types_[id]) {
-        case 1: return token_kind::normal;
+        case 1:
+            return token_kind::normal;
         case 2:
-        case 3: return token_kind::control;
-        case 4: return token_kind::user;
-        case 5: return token_kind::unused;
-        case 6: return token_kind::byte;
+        case 3:
+            return token_kind::control;
+        case 4:
+            return token_kind::user;
+        case 5:
+            return token_kind::unused;
+        case 6:
+            return token_kind::byte;
         default:
             throw error(file_.source(), place(types_key, id),
                         "expected a type from 1 to 6, found " + std::to_string(types_[id]));
@@ -88,7 +95,8 @@ private:
                         "expected one a token (" + std::to_string(tokens_.size()) + "), found " +
                             std::to_string(scores.size()));
         if (flag("tokenizer.ggml.remove_extra_whitespaces", false))
-            throw error(file_.source(), "tokenizer.ggml.remove_extra_whitespaces", "expected false");
+            throw error(file_.source(), "tokenizer.ggml.remove_extra_whitespaces",
+                        "expected false");
         std::vector<scored_piece> pieces;
         pieces.reserve(tokens_.size());
         for (std::size_t i = 0; i < tokens_.size(); ++i)
@@ -109,15 +117,18 @@ private:
             const bool is_text = kind == token_kind::normal || kind == token_kind::byte;
             parts.table.add(is_text && bytes ? *bytes : text, kind);
             if (is_text) {
-                if (bytes) builder.add_token(*bytes, id, false, place(tokens_key, i));
+                if (bytes)
+                    builder.add_token(*bytes, id, false, place(tokens_key, i));
             } else {
-                if (kind == token_kind::user) parts.raw_text.add({.content = text, .id = id});
+                if (kind == token_kind::user)
+                    parts.raw_text.add({.content = text, .id = id});
                 parts.raw_text_control.add({.content = text, .id = id});
             }
         }
         const std::vector<std::string_view> merges = file_.at("tokenizer.ggml.merges").strings();
         builder.reserve_merges(merges.size());
-        for (std::size_t i = 0; i < merges.size(); ++i) add_merge(builder, merges[i], i);
+        for (std::size_t i = 0; i < merges.size(); ++i)
+            add_merge(builder, merges[i], i);
         const char* key = "tokenizer.ggml.pre";
         const std::string_view name = file_.at(key).string();
         parts.pre_tokenize = named_pre_tokenizer(name, file_.source(), key);
@@ -141,7 +152,8 @@ private:
 
     [[nodiscard]] std::optional<std::int32_t> special_id(const char* key) const {
         const gguf_value* value = file_.find(key);
-        if (value == nullptr) return std::nullopt;
+        if (value == nullptr)
+            return std::nullopt;
         const std::int64_t id = value->integer();
         if (id < 0 || id >= static_cast<std::int64_t>(tokens_.size()))
             throw error(file_.source(), key,
@@ -155,12 +167,14 @@ private:
         special.bos = special_id("tokenizer.ggml.bos_token_id");
         const auto ends = [&special](std::int32_t id) {
             for (const std::int32_t known : special.eos)
-                if (known == id) return;
+                if (known == id)
+                    return;
             special.eos.push_back(id);
         };
         for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
                                 "tokenizer.ggml.eom_token_id"})
-            if (const auto id = special_id(key)) ends(*id);
+            if (const auto id = special_id(key))
+                ends(*id);
         // The keys name one end at most of each sort; files in the field rely on these names too.
         for (std::size_t i = 0; i < tokens_.size(); ++i)
             for (const std::string_view name :
@@ -168,8 +182,8 @@ private:
                   "<|end|>", "<end_of_turn>"})
                 if (parts.table.kind(i) == token_kind::control && tokens_[i] == name)
                     ends(static_cast<std::int32_t>(i));
-        special.add_bos = flag("tokenizer.ggml.add_bos_token", special.add_bos) &&
-                          special.bos.has_value();
+        special.add_bos =
+            flag("tokenizer.ggml.add_bos_token", special.add_bos) && special.bos.has_value();
     }
 
     const gguf_file& file_;

@@ -12,17 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include <specdec/core/error.hpp>
+#include <specdec/reference/json_fields.hpp>
 
 namespace specdec::reference {
-
-/// Parses a JSON text. Errors: specdec::error that names the source and the place.
-[[nodiscard]] inline nlohmann::json parse_json(std::string_view text, const std::string& source) {
-    try {
-        return nlohmann::json::parse(text.begin(), text.end());
-    } catch (const nlohmann::json::exception& cause) {
-        throw error(source, "JSON", cause.what());
-    }
-}
 
 /// A value inside a JSON file that knows where it stands ("model.merges[3]"), so that asking for
 /// what is not there is a specdec::error that names file and field. Borrows the value and `source`.
@@ -45,22 +37,27 @@ public:
 
     /// The member of that name, unless it is missing or null.
     [[nodiscard]] std::optional<json_view> find(const char* key) const {
-        if (!value_->is_object()) expected("an object");
+        if (!value_->is_object())
+            expected("an object");
         const auto found = value_->find(key);
-        if (found == value_->end() || found->is_null()) return std::nullopt;
+        if (found == value_->end() || found->is_null())
+            return std::nullopt;
         return json_view(*found, *source_, field_.empty() ? key : field_ + "." + key);
     }
     [[nodiscard]] json_view at(const char* key) const {
-        if (const auto found = find(key)) return *found;
+        if (const auto found = find(key))
+            return *found;
         throw error(*source_, field_.empty() ? key : field_ + "." + key, "expected this field");
     }
 
     [[nodiscard]] const std::string& string() const {
-        if (!value_->is_string()) expected("a string");
+        if (!value_->is_string())
+            expected("a string");
         return value_->get_ref<const std::string&>();
     }
     [[nodiscard]] bool boolean() const {
-        if (!value_->is_boolean()) expected("true or false");
+        if (!value_->is_boolean())
+            expected("true or false");
         return value_->get<bool>();
     }
     [[nodiscard]] bool boolean_or(const char* key, bool otherwise) const {
@@ -81,10 +78,12 @@ public:
     }
     /// The elements of an array.
     [[nodiscard]] std::vector<json_view> elements() const {
-        if (!value_->is_array()) expected("an array");
+        if (!value_->is_array())
+            expected("an array");
         std::vector<json_view> out;
         out.reserve(size());
-        for (std::size_t i = 0; i < size(); ++i) out.push_back((*this)[i]);
+        for (std::size_t i = 0; i < size(); ++i)
+            out.push_back((*this)[i]);
         return out;
     }
     [[nodiscard]] const nlohmann::json& value() const { return *value_; }

@@ -25,7 +25,8 @@ namespace specdec::reference {
     constexpr std::size_t first_normal = 3 + 256;
     byte_reader in(std::as_bytes(std::span(bytes)), source);
     const auto longest = in.read<std::int32_t>("max_token_length");
-    if (longest < 1) throw error(source, "max_token_length", "expected at least 1");
+    if (longest < 1)
+        throw error(source, "max_token_length", "expected at least 1");
     std::vector<scored_piece> pieces;
     while (in.left() > 0) {
         const std::size_t id = pieces.size();
@@ -42,7 +43,8 @@ namespace specdec::reference {
         if (id < 3) {
             piece.kind = token_kind::control;
             piece.unknown = id == 0;
-            while (piece.text.ends_with('\n')) piece.text.pop_back();
+            while (piece.text.ends_with('\n'))
+                piece.text.pop_back();
             piece.text.erase(0, piece.text.find_first_not_of('\n'));
         } else if (id < first_normal) {
             piece.kind = token_kind::byte;

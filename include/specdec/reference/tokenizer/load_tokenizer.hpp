@@ -59,14 +59,19 @@ namespace specdec::reference {
 /// .model or a tokenizer .bin of llama2.c.
 /// Errors: specdec::error that names file and field.
 [[nodiscard]] inline tokenizer load_tokenizer(const std::filesystem::path& path) {
-    if (std::filesystem::is_directory(path)) return load_tokenizer_folder(path);
+    if (std::filesystem::is_directory(path))
+        return load_tokenizer_folder(path);
     const mapped_file file(path);
     const std::string_view text = text_of(file);
-    if (text.starts_with("GGUF")) return read_gguf_tokenizer(gguf_file(path));
+    if (text.starts_with("GGUF"))
+        return read_gguf_tokenizer(gguf_file(path));
     const std::string kind = path.extension().string();
-    if (kind == ".json") return read_tokenizer_json(text, file.source());
-    if (kind == ".model") return read_sentencepiece_model(text, file.source());
-    if (kind == ".bin") return read_llama2c_tokenizer(text, file.source());
+    if (kind == ".json")
+        return read_tokenizer_json(text, file.source());
+    if (kind == ".model")
+        return read_sentencepiece_model(text, file.source());
+    if (kind == ".bin")
+        return read_llama2c_tokenizer(text, file.source());
     throw error(file.source(), "file", "expected a folder, .gguf, .json, .model or .bin");
 }
 

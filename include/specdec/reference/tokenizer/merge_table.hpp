@@ -18,8 +18,8 @@ struct merge {
 };
 
 /// Byte-pair encoding proper (Sennrich et al., 2016): (left, right) -> merge, and the joining of a
-/// sequence of symbols: "join the adjacent pair of smallest rank, leftmost first, until none joins".
-/// Joining n symbols takes O(n^2) simple steps for short and O(n log n) for long sequences.
+/// sequence of symbols: "join the adjacent pair of smallest rank, leftmost first, until none
+/// joins". Joining n symbols takes O(n^2) simple steps for short and O(n log n) for long sequences.
 class merge_table {
 public:
     /// Buffers of join(), reused between calls.
@@ -50,7 +50,8 @@ public:
 
     /// Joins in place.
     void join(std::vector<std::int32_t>& symbols, scratch& s) const {
-        if (symbols.size() < 2) return;
+        if (symbols.size() < 2)
+            return;
         symbols.size() <= 32 ? join_short(symbols, s) : join_long(symbols, s);
     }
 
@@ -68,13 +69,17 @@ private:
         while (!pairs.empty()) {
             std::size_t best = 0;
             for (std::size_t i = 1; i < pairs.size(); ++i)
-                if (pairs[i].rank < pairs[best].rank) best = i;
-            if (pairs[best].id < 0) return;
+                if (pairs[i].rank < pairs[best].rank)
+                    best = i;
+            if (pairs[best].id < 0)
+                return;
             symbols[best] = pairs[best].id;
             symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(best) + 1);
             pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(best));
-            if (best > 0) pairs[best - 1] = find(symbols[best - 1], symbols[best]);
-            if (best < pairs.size()) pairs[best] = find(symbols[best], symbols[best + 1]);
+            if (best > 0)
+                pairs[best - 1] = find(symbols[best - 1], symbols[best]);
+            if (best < pairs.size())
+                pairs[best] = find(symbols[best], symbols[best + 1]);
         }
     }
 
@@ -88,14 +93,16 @@ private:
         };
         const auto offer = [&](std::size_t at, std::size_t right) {
             const merge what = find(symbols[at], symbols[right]);
-            if (what.id < 0) return;
+            if (what.id < 0)
+                return;
             s.heap.push_back({what, at, symbols[at], symbols[right]});
             std::push_heap(s.heap.begin(), s.heap.end(), later);
         };
         for (std::size_t i = 0; i < n; ++i) {
             s.next[i] = i + 1;
             s.previous[i] = i - 1; // wraps at 0, which is never looked up
-            if (i + 1 < n) offer(i, i + 1);
+            if (i + 1 < n)
+                offer(i, i + 1);
         }
         while (!s.heap.empty()) {
             const scratch::candidate best = s.heap.front();
@@ -111,10 +118,12 @@ private:
                 s.previous[s.next[right]] = best.at;
                 offer(best.at, s.next[right]);
             }
-            if (best.at > 0) offer(s.previous[best.at], best.at);
+            if (best.at > 0)
+                offer(s.previous[best.at], best.at);
         }
         std::size_t kept = 0;
-        for (std::size_t i = 0; i < n; i = s.next[i]) symbols[kept++] = symbols[i];
+        for (std::size_t i = 0; i < n; i = s.next[i])
+            symbols[kept++] = symbols[i];
         symbols.resize(kept);
     }
 

@@ -40,18 +40,22 @@ public:
     void apply(std::string& text, bool prefix, regex::matcher& matcher) const {
         const std::size_t most = (std::size_t{1} << 16) + 64 * text.size();
         for (const normalizer_step& step : steps_) {
-            if (text.empty()) return;
+            if (text.empty())
+                return;
             switch (step.kind) {
             case normalizer_kind::prepend:
-                if (prefix) text.insert(0, step.content);
+                if (prefix)
+                    text.insert(0, step.content);
                 break;
             case normalizer_kind::replace:
                 step.pattern ? replace_pattern(text, step, most, matcher)
                              : replace_text(text, step, most);
                 break;
-            default: map_spans(text, step.kind);
+            default:
+                map_spans(text, step.kind);
             }
-            if (text.size() > most) grown();
+            if (text.size() > most)
+                grown();
         }
     }
 
@@ -62,14 +66,16 @@ private:
 
     static void replace_text(std::string& text, const normalizer_step& step, std::size_t most) {
         std::size_t at = step.find.empty() ? std::string::npos : text.find(step.find);
-        if (at == std::string::npos) return;
+        if (at == std::string::npos)
+            return;
         std::string out;
         out.reserve(text.size() + text.size() / 2);
         std::size_t done = 0;
         for (; at != std::string::npos; at = text.find(step.find, done)) {
             out.append(text, done, at - done).append(step.content);
             done = at + step.find.size();
-            if (out.size() > most) grown();
+            if (out.size() > most)
+                grown();
         }
         text = std::move(out.append(text, done, std::string::npos));
     }
@@ -90,7 +96,8 @@ private:
                 }
                 out.append(span, done, from - done).append(step.content);
                 done = at = to;
-                if (out.size() > most) grown();
+                if (out.size() > most)
+                    grown();
             }
             out.append(span, done);
         };
@@ -100,7 +107,8 @@ private:
 
     /// Normalization forms and lower case: maps every valid span.
     static void map_spans(std::string& text, normalizer_kind kind) {
-        if (kind != normalizer_kind::lowercase && needs_no_mapping(text, kind)) return;
+        if (kind != normalizer_kind::lowercase && needs_no_mapping(text, kind))
+            return;
         std::string out;
         out.reserve(text.size());
         const auto keep = [&](std::size_t begin, std::size_t end) {
@@ -118,7 +126,8 @@ private:
     static bool needs_no_mapping(const std::string& text, normalizer_kind kind) {
         const unsigned limit = kind == normalizer_kind::nfc ? 0xCC : 0x80; // lead byte of U+0300
         for (const char c : text)
-            if (static_cast<unsigned char>(c) >= limit) return false;
+            if (static_cast<unsigned char>(c) >= limit)
+                return false;
         return true;
     }
 
@@ -145,7 +154,8 @@ private:
             utf8proc_map(reinterpret_cast<const std::uint8_t*>(span.data()),
                          static_cast<utf8proc_ssize_t>(span.size()), &mapped, options);
         const std::unique_ptr<std::uint8_t, void (*)(void*)> owner(mapped, &std::free);
-        if (size < 0) throw error("normalizer", "form", utf8proc_errmsg(size));
+        if (size < 0)
+            throw error("normalizer", "form", utf8proc_errmsg(size));
         out.append(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
     }
 

@@ -22,11 +22,13 @@ inline constexpr std::string_view space_sign = "\xE2\x96\x81";
 
 /// The byte that a name such as "<0x4F>" stands for.
 [[nodiscard]] inline std::optional<char> byte_of_name(std::string_view name) {
-    if (name.size() != 6 || !name.starts_with("<0x") || name[5] != '>') return std::nullopt;
+    if (name.size() != 6 || !name.starts_with("<0x") || name[5] != '>')
+        return std::nullopt;
     int value = 0;
     for (const char c : name.substr(3, 2)) {
         const bool digit = c >= '0' && c <= '9', letter = c >= 'A' && c <= 'F';
-        if (!digit && !letter) return std::nullopt;
+        if (!digit && !letter)
+            return std::nullopt;
         value = value * 16 + (digit ? c - '0' : c - 'A' + 10);
     }
     return static_cast<char>(value);

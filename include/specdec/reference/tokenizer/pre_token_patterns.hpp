@@ -36,9 +36,8 @@ inline constexpr std::string_view white_space = R"(\s+)";
 
 /// The pre-tokenizer that a GGUF file names in `tokenizer.ggml.pre`.
 /// Errors: a name that is not known.
-[[nodiscard]] inline pre_tokenizer named_pre_tokenizer(std::string_view name,
-                                                       const std::string& source,
-                                                       const std::string& field) {
+[[nodiscard]] inline pre_tokenizer
+named_pre_tokenizer(std::string_view name, const std::string& source, const std::string& field) {
     pre_tokenizer out;
     const auto is = [name](auto... names) { return ((name == names) || ...); };
     const auto split = [&](std::string_view pattern) {
@@ -48,7 +47,8 @@ inline constexpr std::string_view white_space = R"(\s+)";
     };
     if (is("gpt-2", "phi-2", "mpt", "olmo", "jais", "gigachat", "roberta-bpe", "exaone4")) {
         split(pre_token_pattern::gpt2);
-    } else if (is("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b")) {
+    } else if (is("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone",
+                  "minerva-7b")) {
         split(pre_token_pattern::digit);
         split(pre_token_pattern::gpt2);
     } else if (is_llama3_pre_tokenizer(name) || is("dbrx", "smaug-bpe")) {
@@ -56,11 +56,13 @@ inline constexpr std::string_view white_space = R"(\s+)";
     } else if (is("qwen2", "deepseek-r1-qwen", "stablelm2", "megrez")) {
         split(pre_token_pattern::qwen2);
     } else if (name == "default") {
-        for (const std::string_view pattern : pre_token_pattern::default_steps) split(pattern);
+        for (const std::string_view pattern : pre_token_pattern::default_steps)
+            split(pattern);
     } else {
         throw error(source, field,
                     "expected a known pre-tokenizer (gpt-2, smollm, starcoder, refact, llama-bpe, "
-                    "qwen2, ...), found \"" + std::string(name) + "\"");
+                    "qwen2, ...), found \"" +
+                        std::string(name) + "\"");
     }
     return out;
 }

@@ -65,11 +65,13 @@ public:
     /// stands before it.
     void apply(pre_tokens& out, bool prefixes, bool first, regex::matcher& matcher) const {
         out.pieces.clear();
-        if (out.text.empty()) return;
+        if (out.text.empty())
+            return;
         const auto piece = [&out](std::size_t begin, std::size_t end) {
             out.pieces.emplace_back(begin, end);
         };
-        if (steps_.empty()) return piece(0, out.text.size());
+        if (steps_.empty())
+            return piece(0, out.text.size());
         for_each_utf8_span(out.text, piece, piece);
         pre_tokens next;
         for (const pre_token_step& step : steps_) {
@@ -77,7 +79,8 @@ public:
                 rewrite(step, out, prefixes, first, next);
                 std::swap(out, next);
             }
-            if (!step.pattern) continue;
+            if (!step.pattern)
+                continue;
             next.pieces.clear();
             for (const auto& [begin, end] : out.pieces) {
                 if (decode_utf8(out.text, begin).bytes == 0) // an invalid run
@@ -105,7 +108,8 @@ private:
             }
             const bool wanted = step.rule == prefix_rule::every ||
                                 (step.rule == prefix_rule::first && first && i == 0);
-            if (prefixes && wanted && !std::string_view(out.text).substr(begin).starts_with(step.prefix)) {
+            if (prefixes && wanted &&
+                !std::string_view(out.text).substr(begin).starts_with(step.prefix)) {
                 out.text.insert(begin, step.prefix);
                 if (decode_utf8(piece, 0).bytes == 0) { // an invalid run stays one
                     out.pieces.emplace_back(begin, begin + step.prefix.size());
@@ -122,20 +126,28 @@ private:
                       std::vector<pre_tokens::range>& out) {
         const std::string_view piece = std::string_view(text).substr(begin, end - begin);
         const std::size_t first = out.size();
-        bool open = false;           // the piece behind may still join the last one
-        bool was_delimiter = false;  // the last one is of delimiters
+        bool open = false;          // the piece behind may still join the last one
+        bool was_delimiter = false; // the last one is of delimiters
         const auto put = [&](std::size_t from, std::size_t to, bool matched) {
             const bool delimiter = matched != step.invert;
             const pre_tokens::range r{begin + from, begin + to};
             bool join = false;
             switch (step.behavior) {
-            case split_behavior::isolated: break;
-            case split_behavior::removed:
-                if (delimiter) return;
+            case split_behavior::isolated:
                 break;
-            case split_behavior::merged_with_previous: join = delimiter && !was_delimiter; break;
-            case split_behavior::merged_with_next: join = !delimiter && open; break;
-            case split_behavior::contiguous: join = delimiter == was_delimiter; break;
+            case split_behavior::removed:
+                if (delimiter)
+                    return;
+                break;
+            case split_behavior::merged_with_previous:
+                join = delimiter && !was_delimiter;
+                break;
+            case split_behavior::merged_with_next:
+                join = !delimiter && open;
+                break;
+            case split_behavior::contiguous:
+                join = delimiter == was_delimiter;
+                break;
             }
             if (join && out.size() > first)
                 out.back().second = r.second;
@@ -149,13 +161,16 @@ private:
             at = to;
             if (to == from) { // an empty match cuts, unless a match has just ended there
                 at = to < piece.size() ? to + decode_utf8(piece, to).bytes : to + 1;
-                if (to == done && to > 0) continue;
+                if (to == done && to > 0)
+                    continue;
             }
-            if (from > done) put(done, from, false);
+            if (from > done)
+                put(done, from, false);
             put(from, to, true);
             done = to;
         }
-        if (done < piece.size()) put(done, piece.size(), false);
+        if (done < piece.size())
+            put(done, piece.size(), false);
         const auto is_empty = [](const pre_tokens::range& r) { return r.first == r.second; };
         const auto begin_of_new = out.begin() + static_cast<std::ptrdiff_t>(first);
         out.erase(std::remove_if(begin_of_new, out.end(), is_empty), out.end());

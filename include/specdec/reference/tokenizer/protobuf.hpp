@@ -28,15 +28,24 @@ public:
 
     /// Goes to the next field; false at the end.
     bool next() {
-        if (in_.left() == 0) return false;
+        if (in_.left() == 0)
+            return false;
         const std::uint64_t key = varint();
         number_ = key >> 3;
         wire_ = static_cast<unsigned>(key & 7);
         switch (wire_) {
-        case 0: value_ = varint(); return true;
-        case 1: value_ = in_.read<std::uint64_t>(*field_); return true;
-        case 2: bytes_ = in_.take(varint(), *field_); return true;
-        case 5: value_ = in_.read<std::uint32_t>(*field_); return true;
+        case 0:
+            value_ = varint();
+            return true;
+        case 1:
+            value_ = in_.read<std::uint64_t>(*field_);
+            return true;
+        case 2:
+            bytes_ = in_.take(varint(), *field_);
+            return true;
+        case 5:
+            value_ = in_.read<std::uint32_t>(*field_);
+            return true;
         default:
             throw error(*source_, *field_,
                         "expected a field of a known wire type, found " + std::to_string(wire_));
@@ -69,7 +78,8 @@ private:
         for (unsigned shift = 0; shift < 64; shift += 7) {
             const auto byte = in_.read<std::uint8_t>(*field_);
             value |= static_cast<std::uint64_t>(byte & 0x7Fu) << shift;
-            if ((byte & 0x80u) == 0) return value;
+            if ((byte & 0x80u) == 0)
+                return value;
         }
         throw error(*source_, *field_, "expected integers of at most 10 bytes");
     }

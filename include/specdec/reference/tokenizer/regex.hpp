@@ -26,7 +26,8 @@ public:
     class matcher {
     public:
         matcher() : data_(pcre2_match_data_create_8(1, nullptr), &pcre2_match_data_free_8) {
-            if (!data_) throw error("regular expression", "memory", "expected enough of it");
+            if (!data_)
+                throw error("regular expression", "memory", "expected enough of it");
         }
 
     private:
@@ -37,7 +38,8 @@ public:
     /// A pattern in the syntax of tokenizer.json (Oniguruma, Rust).
     regex(std::string_view pattern, white_space_rule spaces, const std::string& source,
           const std::string& field)
-        : regex(to_pcre2_syntax(pattern, spaces, source, field),
+        // A pattern that backtracks without end gives an error instead.
+        : regex("(*LIMIT_MATCH=1000000)" + to_pcre2_syntax(pattern, spaces, source, field),
                 PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, source, field) {}
 
     /// A pattern that matches just this text.
@@ -45,6 +47,7 @@ public:
                          const std::string& field) {
         return {text, PCRE2_LITERAL, source, field};
     }
+
     /// The first match from `from` on: sets [begin, end) and returns true.
     /// Precondition: the text is valid UTF-8 and `from` stands between code points.
     bool find(std::string_view text, std::size_t from, matcher& m, std::size_t& begin,
@@ -55,9 +58,11 @@ public:
         if (found == PCRE2_ERROR_JIT_STACKLIMIT)
             found = pcre2_match_8(code_.get(), subject, text.size(), from,
                                   PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, m.data_.get(), nullptr);
-        if (found == PCRE2_ERROR_NOMATCH) return false;
+        if (found == PCRE2_ERROR_NOMATCH)
+            return false;
         const std::size_t* bounds = pcre2_get_ovector_pointer_8(m.data_.get());
-        if (found < 0) throw error(where_ + ": matching failed: " + message(found));
+        if (found < 0)
+            throw error(where_ + ": matching failed: " + message(found));
         begin = bounds[0];
         end = bounds[1];
         if (begin < from || end < begin || end > text.size())
@@ -71,16 +76,14 @@ private:
         : where_(source + ": " + field) {
         int code = 0;
         std::size_t at = 0;
-        pcre2_code_8* compiled = pcre2_compile_8(
-            reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
-            PCRE2_UTF | options, &code, &at, nullptr);
+        pcre2_code_8* compiled =
+            pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
+                            PCRE2_UTF | options, &code, &at, nullptr);
         if (compiled == nullptr)
-            throw error(source, field,
-                        "expected a regular expression: " + message(code) + " at byte " +
-                            std::to_string(at));
+            throw error(source, field, "expected a regular expression: " + message(code));
         pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE); // without it, matching interprets
-        code_ = std::shared_ptr<const pcre2_code_8>(
-            compiled, [](pcre2_code_8* c) { pcre2_code_free_8(c); });
+        code_ = std::shared_ptr<const pcre2_code_8>(compiled,
+                                                    [](pcre2_code_8* c) { pcre2_code_free_8(c); });
     }
 
     static std::string message(int code) {

@@ -47,7 +47,8 @@ struct space_rules {
         switch (piece.kind) {
         case token_kind::byte: {
             const std::optional<char> byte = byte_of_name(piece.text);
-            if (!byte) throw error(source, place, "expected the name of a byte (<0x41>)");
+            if (!byte)
+                throw error(source, place, "expected the name of a byte (<0x41>)");
             builder.add_byte(*byte, id);
             parts.table.add({&*byte, 1}, piece.kind);
             break;
@@ -62,18 +63,19 @@ struct space_rules {
             break;
         case token_kind::control:
         case token_kind::unused:
-            if (piece.unknown) builder.set_unknown(id, true);
+            if (piece.unknown)
+                builder.set_unknown(id, true);
             parts.raw_text_control.add({.content = piece.text, .id = id});
             parts.table.add(piece.text, piece.kind);
         }
     }
     builder.add_scores(scores, field);
     parts.model = std::move(builder).finish(false, rules.escape ? space_sign : " ");
-    if (rules.dummy_prefix) parts.normalize.add({.kind = normalizer_kind::prepend, .content = " "});
+    if (rules.dummy_prefix)
+        parts.normalize.add({.kind = normalizer_kind::prepend, .content = " "});
     if (rules.escape)
-        parts.normalize.add({.kind = normalizer_kind::replace,
-                             .find = " ",
-                             .content = std::string(space_sign)});
+        parts.normalize.add(
+            {.kind = normalizer_kind::replace, .find = " ", .content = std::string(space_sign)});
     return parts;
 }
 

@@ -39,10 +39,11 @@ struct tokenizer_parts {
     special_tokens special{};
 };
 
-/// A BPE tokenizer: bytes of ids, ids of texts. An immutable value: copies share everything, and any
-/// number of threads may encode at once.
+/// A BPE tokenizer: bytes of ids, ids of texts. An immutable value: copies share everything, and
+/// any number of threads may encode at once.
 ///
-/// encode: added tokens found in the text -> normalizer -> added tokens found in the normalized text
+/// encode: added tokens found in the text -> normalizer -> added tokens found in the normalized
+/// text
 /// -> pre-tokenizer -> merges. Byte-level tokenizers with all 256 bytes give back any bytes:
 /// joined bytes(encode(x)) == x unless a normalizer changes x.
 /// Complexity: about linear in the text. Errors: specdec::error where a pattern of the tokenizer's
@@ -141,13 +142,15 @@ public:
     void encode(std::string_view text, text_position position, std::vector<Id>& out) const {
         std::vector<std::int32_t> ids;
         tokenizer_.encode(text, position, ids);
-        for (const std::int32_t id : ids) out.push_back(Id{id});
+        for (const std::int32_t id : ids)
+            out.push_back(Id{id});
     }
     void encode_with_control(std::string_view text, text_position position,
                              std::vector<Id>& out) const {
         std::vector<std::int32_t> ids;
         tokenizer_.encode_with_control(text, position, ids);
-        for (const std::int32_t id : ids) out.push_back(Id{id});
+        for (const std::int32_t id : ids)
+            out.push_back(Id{id});
     }
     [[nodiscard]] const tokenizer& base() const { return tokenizer_; }
 

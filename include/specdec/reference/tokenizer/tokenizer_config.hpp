@@ -18,10 +18,12 @@ public:
     /// tokenizer_config.json: bos_token, eos_token, add_bos_token.
     static void read_tokenizer_config(std::string_view text, const std::string& source,
                                       tokenizer_parts& parts) {
-        const nlohmann::json document = parse_json(text, source);
+        const nlohmann::json document = parse_json(text, source, "file");
         const json_view root(document, source);
-        if (const auto name = root.find("bos_token")) parts.special.bos = id_of(*name, parts);
-        if (const auto name = root.find("eos_token")) add_end(id_of(*name, parts), true, parts);
+        if (const auto name = root.find("bos_token"))
+            parts.special.bos = id_of(*name, parts);
+        if (const auto name = root.find("eos_token"))
+            add_end(id_of(*name, parts), true, parts);
         if (const auto add = root.find("add_bos_token")) {
             parts.special.add_bos = add->boolean();
             if (parts.special.add_bos && !parts.special.bos)
@@ -32,11 +34,13 @@ public:
     /// generation_config.json or config.json: eos_token_id, a number or several.
     static void read_model_config(std::string_view text, const std::string& source,
                                   tokenizer_parts& parts) {
-        const nlohmann::json document = parse_json(text, source);
+        const nlohmann::json document = parse_json(text, source, "file");
         const json_view root(document, source);
         const auto ends = root.find("eos_token_id");
-        if (!ends) return;
-        if (!ends->is_array()) return add_end(ends->id_below(parts.table.size()), false, parts);
+        if (!ends)
+            return;
+        if (!ends->is_array())
+            return add_end(ends->id_below(parts.table.size()), false, parts);
         for (const json_view& id : ends->elements())
             add_end(id.id_below(parts.table.size()), false, parts);
     }
@@ -48,18 +52,23 @@ private:
         const vocabulary& table = parts.table;
         std::int32_t found = -1;
         for (std::size_t i = 0; i < table.size(); ++i) {
-            if (table.entry(i) != name.string()) continue;
-            if (table.kind(i) == token_kind::control) return static_cast<std::int32_t>(i);
-            if (found < 0) found = static_cast<std::int32_t>(i);
+            if (table.entry(i) != name.string())
+                continue;
+            if (table.kind(i) == token_kind::control)
+                return static_cast<std::int32_t>(i);
+            if (found < 0)
+                found = static_cast<std::int32_t>(i);
         }
-        if (found < 0) name.expected("a token of the vocabulary");
+        if (found < 0)
+            name.expected("a token of the vocabulary");
         return found;
     }
 
     static void add_end(std::int32_t id, bool usual, tokenizer_parts& parts) {
         auto& ends = parts.special.eos;
         for (const std::int32_t known : ends)
-            if (known == id) return;
+            if (known == id)
+                return;
         ends.insert(usual ? ends.begin() : ends.end(), id);
     }
 };

@@ -23,10 +23,9 @@ namespace specdec::reference {
 /// Errors: specdec::error that names file and field.
 class tokenizer_json_reader {
 public:
-    [[nodiscard]] static tokenizer_parts
-    read(std::string_view text, const std::string& source,
-         white_space_rule spaces = white_space_rule::unicode) {
-        const nlohmann::json document = parse_json(text, source);
+    [[nodiscard]] static tokenizer_parts read(std::string_view text, const std::string& source,
+                                              white_space_rule spaces = white_space_rule::unicode) {
+        const nlohmann::json document = parse_json(text, source, "file");
         return tokenizer_json_reader(json_view(document, source), spaces).read_all();
     }
 
@@ -49,7 +48,8 @@ private:
         read_vocabulary();
         read_added_tokens();
         read_merges();
-        if (const auto post = root_.find("post_processor")) read_post_processor(*post, 0);
+        if (const auto post = root_.find("post_processor"))
+            read_post_processor(*post, 0);
         return std::move(parts_);
     }
 
@@ -65,7 +65,8 @@ private:
 
     void read_vocabulary() {
         const json_view vocabulary_field = model_.at("vocab");
-        if (!vocabulary_field.is_object()) vocabulary_field.expected("an object");
+        if (!vocabulary_field.is_object())
+            vocabulary_field.expected("an object");
         const auto added = root_.find("added_tokens");
         std::size_t count = vocabulary_field.size();
         if (added)
@@ -75,19 +76,23 @@ private:
         for (const auto& [text, id] : vocabulary_field.value().items()) {
             const json_view v(id, root_.source(), "model.vocab[\"" + text + "\"]");
             entry& e = entries_[static_cast<std::size_t>(v.id_below(count))];
-            if (e.text != nullptr) v.expected("an id of its own, \"" + *e.text + "\" has it too");
+            if (e.text != nullptr)
+                v.expected("an id of its own, \"" + *e.text + "\" has it too");
             e = {&text, token_kind::normal, true};
-            if (byte_fallback_ && byte_of_name(text)) e.kind = token_kind::byte;
+            if (byte_fallback_ && byte_of_name(text))
+                e.kind = token_kind::byte;
         }
     }
 
     void read_added_tokens() {
         const auto added = root_.find("added_tokens");
-        if (!added) return;
+        if (!added)
+            return;
         regex::matcher matcher;
         for (const json_view& v : added->elements()) {
             const std::string& content = v.at("content").string();
-            if (content.empty()) v.at("content").expected("a text that is not empty");
+            if (content.empty())
+                v.at("content").expected("a text that is not empty");
             const json_view id_field = v.at("id");
             added_token token{.content = content, .id = id_field.id_below(entries_.size())};
             token.takes_left_space = v.boolean_or("lstrip", false);
@@ -123,9 +128,12 @@ private:
 
     /// What a token adds to a text.
     [[nodiscard]] std::string bytes_of(const entry& e) const {
-        if (e.kind == token_kind::byte) return std::string(1, *byte_of_name(*e.text));
-        if (e.kind != token_kind::normal) return *e.text;
-        if (steps_.space_sign) return with_spaces(*e.text);
+        if (e.kind == token_kind::byte)
+            return std::string(1, *byte_of_name(*e.text));
+        if (e.kind != token_kind::normal)
+            return *e.text;
+        if (steps_.space_sign)
+            return with_spaces(*e.text);
         return form(*e.text).value_or(*e.text);
     }
 
@@ -136,21 +144,26 @@ private:
             const entry& e = entries_[i];
             const auto id = static_cast<std::int32_t>(i);
             parts_.table.add(bytes_of(e), e.kind);
-            if (e.kind == token_kind::byte) builder.add_byte(*byte_of_name(*e.text), id);
-            if (!e.in_model || e.kind == token_kind::byte) continue;
+            if (e.kind == token_kind::byte)
+                builder.add_byte(*byte_of_name(*e.text), id);
+            if (!e.in_model || e.kind == token_kind::byte)
+                continue;
             const bool control = e.kind == token_kind::control || e.kind == token_kind::unused;
             if (const auto text = form(*e.text))
                 builder.add_token(*text, id, control, "model.vocab[\"" + *e.text + "\"]");
         }
         if (const auto unknown = model_.find("unk_token")) {
             const std::int32_t id = builder.find(form(unknown->string()).value_or(""));
-            if (id < 0) unknown->expected("a token of the vocabulary");
+            if (id < 0)
+                unknown->expected("a token of the vocabulary");
             builder.set_unknown(id, model_.boolean_or("fuse_unk", false));
         }
         const json_view merges = model_.at("merges");
-        if (!merges.is_array()) merges.expected("an array");
+        if (!merges.is_array())
+            merges.expected("an array");
         builder.reserve_merges(merges.size());
-        for (std::size_t i = 0; i < merges.size(); ++i) add_merge(builder, merges.value()[i], i);
+        for (std::size_t i = 0; i < merges.size(); ++i)
+            add_merge(builder, merges.value()[i], i);
         const bool words = steps_.space_sign && !model_.boolean_or("ignore_merges", false);
         parts_.model = std::move(builder).finish(model_.boolean_or("ignore_merges", false),
                                                  words ? space_sign : std::string_view{});
@@ -167,12 +180,14 @@ private:
             left = both.substr(0, space);
             right = both.substr(space + 1);
         } else {
-            if (!v.is_array() || v.size() != 2) v.expected("two tokens");
+            if (!v.is_array() || v.size() != 2)
+                v.expected("two tokens");
             left = v[0].string();
             right = v[1].string();
         }
         const auto a = form(left), b = form(right);
-        if (!a || !b) v.expected("tokens of the byte-level characters");
+        if (!a || !b)
+            v.expected("tokens of the byte-level characters");
         builder.add_merge(*a, *b, static_cast<std::int32_t>(rank), v.field());
     }
 
@@ -180,15 +195,18 @@ private:
     void read_post_processor(const json_view& v, int depth) {
         const json_view type_field = v.at("type");
         const std::string& type = type_field.string();
-        if (depth > 8) v.expected("sequences nested at most 8 deep");
+        if (depth > 8)
+            v.expected("sequences nested at most 8 deep");
         if (type == "Sequence") {
             for (const json_view& step : v.at("processors").elements())
                 read_post_processor(step, depth + 1);
         } else if (type == "TemplateProcessing") {
             const auto single = v.at("single").elements();
-            if (single.empty()) return;
+            if (single.empty())
+                return;
             const auto special = single[0].find("SpecialToken");
-            if (!special) return;
+            if (!special)
+                return;
             const json_view name = special->at("id");
             for (std::size_t i = 0; i < parts_.table.size(); ++i)
                 if (parts_.table.kind(i) == token_kind::control &&
@@ -209,8 +227,8 @@ private:
     tokenizer_parts parts_;
 };
 
-/// A tokenizer.json from memory. Its patterns' \s is Hugging Face's, unless the caller wants the ids
-/// of an encoder in JavaScript.
+/// A tokenizer.json from memory. Its patterns' \s is Hugging Face's, unless the caller wants the
+/// ids of an encoder in JavaScript.
 [[nodiscard]] inline tokenizer
 read_tokenizer_json(std::string_view text, const std::string& source,
                     white_space_rule spaces = white_space_rule::unicode) {

@@ -26,9 +26,12 @@ class tokenizer_json_steps_reader {
 public:
     [[nodiscard]] static tokenizer_json_steps read(const json_view& root, white_space_rule spaces) {
         tokenizer_json_steps_reader reader(spaces);
-        if (const auto v = root.find("normalizer")) reader.read_normalizer(*v, 0);
-        if (const auto v = root.find("pre_tokenizer")) reader.read_pre_tokenizer(*v, 0);
-        if (const auto v = root.find("decoder")) reader.read_decoder(*v, 0);
+        if (const auto v = root.find("normalizer"))
+            reader.read_normalizer(*v, 0);
+        if (const auto v = root.find("pre_tokenizer"))
+            reader.read_pre_tokenizer(*v, 0);
+        if (const auto v = root.find("decoder"))
+            reader.read_decoder(*v, 0);
         if (reader.steps_.byte_level && reader.steps_.space_sign)
             root.at("decoder").expected("either byte-level tokens or tokens with a space sign");
         return std::move(reader.steps_);
@@ -38,7 +41,8 @@ private:
     static constexpr std::string_view sign = space_sign;
 
     static void check_depth(const json_view& v, int depth) {
-        if (depth > 8) v.expected("sequences nested at most 8 deep");
+        if (depth > 8)
+            v.expected("sequences nested at most 8 deep");
     }
 
     explicit tokenizer_json_steps_reader(white_space_rule spaces) : spaces_(spaces) {}
@@ -69,7 +73,8 @@ private:
                 step.find = text->string();
             else
                 step.pattern.emplace(pattern_of(v));
-            if (step.find == " " && step.content == sign) steps_.space_sign = true;
+            if (step.find == " " && step.content == sign)
+                steps_.space_sign = true;
             steps_.normalize.add(std::move(step));
         } else if (type == "NFC") {
             simple(normalizer_kind::nfc);
@@ -83,7 +88,8 @@ private:
             simple(normalizer_kind::lowercase);
         } else {
             type_field.expected("Sequence, Prepend, Replace, NFC, NFD, NFKC, NFKD or Lowercase, "
-                                "found \"" + type + "\"");
+                                "found \"" +
+                                type + "\"");
         }
     }
 
@@ -98,11 +104,16 @@ private:
 
     static split_behavior behavior_of(const json_view& v) {
         const std::string& name = v.string();
-        if (name == "Isolated") return split_behavior::isolated;
-        if (name == "Removed") return split_behavior::removed;
-        if (name == "MergedWithPrevious") return split_behavior::merged_with_previous;
-        if (name == "MergedWithNext") return split_behavior::merged_with_next;
-        if (name == "Contiguous") return split_behavior::contiguous;
+        if (name == "Isolated")
+            return split_behavior::isolated;
+        if (name == "Removed")
+            return split_behavior::removed;
+        if (name == "MergedWithPrevious")
+            return split_behavior::merged_with_previous;
+        if (name == "MergedWithNext")
+            return split_behavior::merged_with_next;
+        if (name == "Contiguous")
+            return split_behavior::contiguous;
         v.expected("Isolated, Removed, MergedWithPrevious, MergedWithNext or Contiguous");
     }
 
@@ -115,7 +126,8 @@ private:
                 read_pre_tokenizer(step, depth + 1);
             return;
         }
-        if (steps_.byte_level) v.expected("no step behind ByteLevel");
+        if (steps_.byte_level)
+            v.expected("no step behind ByteLevel");
         if (type == "ByteLevel") {
             steps_.byte_level = true;
             if (v.boolean_or("add_prefix_space", true)) {
@@ -124,7 +136,8 @@ private:
                 step.rule = prefix_rule::every;
                 steps_.pre_tokenize.add(std::move(step));
             }
-            if (v.boolean_or("use_regex", true)) add_split(v, pre_token_pattern::gpt2);
+            if (v.boolean_or("use_regex", true))
+                add_split(v, pre_token_pattern::gpt2);
         } else if (type == "Split") {
             pre_token_step step;
             step.pattern.emplace(pattern_of(v));
@@ -146,7 +159,8 @@ private:
             read_metaspace(v);
         } else {
             type_field.expected("Sequence, ByteLevel, Split, Digits, Punctuation, Whitespace, "
-                                "WhitespaceSplit or Metaspace, found \"" + type + "\"");
+                                "WhitespaceSplit or Metaspace, found \"" +
+                                type + "\"");
         }
     }
 
@@ -179,7 +193,8 @@ private:
         const json_view type_field = v.at("type");
         const std::string& type = type_field.string();
         if (type == "Sequence") {
-            for (const json_view& step : v.at("decoders").elements()) read_decoder(step, depth + 1);
+            for (const json_view& step : v.at("decoders").elements())
+                read_decoder(step, depth + 1);
         } else if (type == "ByteLevel") {
             steps_.byte_level = true;
         } else if (type == "Metaspace") {
@@ -191,7 +206,8 @@ private:
             steps_.space_sign = true;
         } else if (type != "ByteFallback" && type != "Fuse" && type != "Strip") {
             type_field.expected("Sequence, ByteLevel, Metaspace, Replace, ByteFallback, Fuse or "
-                                "Strip, found \"" + type + "\"");
+                                "Strip, found \"" +
+                                type + "\"");
         }
     }
 

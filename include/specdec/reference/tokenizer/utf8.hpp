@@ -23,18 +23,21 @@ struct code_point {
     };
     const auto tail = [&byte, i](std::size_t k) { return (byte(i + k) & 0xC0u) == 0x80u; };
     const std::uint32_t lead = byte(i);
-    if (lead < 0x80) return {lead, 1};
+    if (lead < 0x80)
+        return {lead, 1};
     std::uint32_t value = 0;
     if (lead >= 0xC2 && lead < 0xE0 && tail(1))
         return {(lead & 0x1Fu) << 6 | (byte(i + 1) & 0x3Fu), 2};
     if (lead >= 0xE0 && lead < 0xF0 && tail(1) && tail(2)) {
         value = (lead & 0x0Fu) << 12 | (byte(i + 1) & 0x3Fu) << 6 | (byte(i + 2) & 0x3Fu);
-        if (value >= 0x800 && (value < 0xD800 || value > 0xDFFF)) return {value, 3};
+        if (value >= 0x800 && (value < 0xD800 || value > 0xDFFF))
+            return {value, 3};
     }
     if (lead >= 0xF0 && lead < 0xF5 && tail(1) && tail(2) && tail(3)) {
         value = (lead & 0x07u) << 18 | (byte(i + 1) & 0x3Fu) << 12 | (byte(i + 2) & 0x3Fu) << 6 |
                 (byte(i + 3) & 0x3Fu);
-        if (value >= 0x10000 && value <= 0x10FFFF) return {value, 4};
+        if (value >= 0x10000 && value <= 0x10FFFF)
+            return {value, 4};
     }
     return {};
 }
@@ -65,9 +68,11 @@ inline void append_utf8(std::string& out, char32_t value) {
     for (; i + 8 <= text.size(); i += 8) {
         std::uint64_t word = 0;
         std::memcpy(&word, text.data() + i, 8);
-        if ((word & 0x8080808080808080u) != 0) break;
+        if ((word & 0x8080808080808080u) != 0)
+            break;
     }
-    while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+    while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80)
+        ++i;
     return i;
 }
 
@@ -80,15 +85,20 @@ void for_each_utf8_span(std::string_view text, Valid&& valid, Invalid&& invalid)
         const std::size_t begin = i;
         while (i < text.size()) {
             i = skip_ascii(text, i);
-            if (i == text.size()) break;
+            if (i == text.size())
+                break;
             const std::size_t bytes = decode_utf8(text, i).bytes;
-            if (bytes == 0) break;
+            if (bytes == 0)
+                break;
             i += bytes;
         }
-        if (i > begin) valid(begin, i);
+        if (i > begin)
+            valid(begin, i);
         const std::size_t broken = i;
-        while (i < text.size() && decode_utf8(text, i).bytes == 0) ++i;
-        if (i > broken) invalid(broken, i);
+        while (i < text.size() && decode_utf8(text, i).bytes == 0)
+            ++i;
+        if (i > broken)
+            invalid(broken, i);
     }
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Any bytes: read_safetensors gives tensors inside the bytes or a specdec::error, nothing else.
+#include <cstdint>
+#include <vector>
+
+#include <specdec/reference/quantised.hpp>
+#include <specdec/reference/safetensors.hpp>
+
+using namespace specdec::reference;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    try {
+        const auto bytes = std::as_bytes(std::span(data, size));
+        for (const tensor& t : read_safetensors(bytes, "fuzz")) {
+            if (t.bytes.empty() || t.shape.size() > 2)
+                continue;
+            std::vector<float> row(t.columns());
+            read_row(t, t.rows() - 1, row);
+        }
+    } catch (const specdec::error&) {
+    }
+    return 0;
+}

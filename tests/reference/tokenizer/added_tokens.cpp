@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/reference/tokenizer/added_tokens.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <string_view>
+
+using namespace specdec::reference;
+
+namespace {
+
+std::string found(const added_tokens& tokens, std::string_view text) {
+    std::string out;
+    tokens.for_each(
+        text,
+        [&](std::size_t b, std::size_t e) { (out += '(').append(text.substr(b, e - b)) += ')'; },
+        [&](std::int32_t id) { out += std::to_string(id); });
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("the leftmost and then the longest added token is found") {
+    added_tokens tokens;
+    CHECK(tokens.empty());
+    CHECK(found(tokens, "<a>") == "(<a>)");
+    tokens.add({.content = "<a>", .id = 1});
+    tokens.add({.content = "<a>b", .id = 2});
+    tokens.add({.content = "a>", .id = 3});
+    tokens.add({.content = "", .id = 4});
+    CHECK_FALSE(tokens.empty());
+    CHECK(found(tokens, "") == "");
+    CHECK(found(tokens, "x<a>y") == "(x)1(y)");
+    CHECK(found(tokens, "<a>b<a>c") == "21(c)");
+    CHECK(found(tokens, "ba>") == "(b)3");
+    CHECK(found(tokens, "<a") == "(<a)");
+}
+
+TEST_CASE("flags of added tokens") {
+    added_tokens tokens;
+    tokens.add({.content = "L", .id = 1, .takes_left_space = true});
+    tokens.add({.content = "R", .id = 2, .takes_right_space = true});
+    tokens.add({.content = "word", .id = 3, .single_word = true});
+    CHECK(found(tokens, "a \n L b") == "(a)1( b)");
+    CHECK(found(tokens, "a R \xC2\xA0\t b") == "(a )2(b)");
+    CHECK(found(tokens, "R L") == "21");
+    CHECK(found(tokens, " L") == "1");
+    CHECK(found(tokens, "a word, words _word word") == "(a )3(, words _word )3");
+    CHECK(found(tokens, "\xC3\xA9word") == "(\xC3\xA9word)");
+    CHECK(found(tokens, "\xFFword\xFF") == "(\xFF)3(\xFF)");
+}

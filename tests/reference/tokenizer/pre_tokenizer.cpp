@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/reference/tokenizer/pre_tokenizer.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "toys.hpp"
+#include <specdec/reference/tokenizer/pre_token_patterns.hpp>
+
+using namespace specdec::reference;
+using toys::error_of;
+
+namespace {
+
+regex pattern(const char* text, white_space_rule rule = white_space_rule::unicode) {
+    return {text, rule, "test", "pattern"};
+}
+
+pre_token_step splitting(const char* text, split_behavior behavior, bool invert = false) {
+    pre_token_step step;
+    step.pattern = pattern(text);
+    step.behavior = behavior;
+    step.invert = invert;
+    return step;
+}
+
+/// The pieces, with bars between.
+std::string cut(const pre_tokenizer& p, std::string text, bool prefixes = false,
+                bool first = true) {
+    pre_tokens out;
+    out.text = std::move(text);
+    regex::matcher matcher;
+    p.apply(out, prefixes, first, matcher);
+    std::string joined;
+    for (std::size_t i = 0; i < out.pieces.size(); ++i)
+        joined.append(i ? "|" : "").append(out[i]);
+    return joined;
+}
+
+std::string cut(pre_token_step step, std::string text, bool prefixes = false, bool first = true) {
+    pre_tokenizer p;
+    p.add(std::move(step));
+    return cut(p, std::move(text), prefixes, first);
+}
+
+} // namespace
+
+TEST_CASE("what becomes of delimiters") {
+    using enum split_behavior;
+    CHECK(cut(splitting("-", isolated), "the-final--countdown") == "the|-|final|-|-|countdown");
+    CHECK(cut(splitting("-", removed), "the-final--countdown") == "the|final|countdown");
+    CHECK(cut(splitting("-", merged_with_previous), "the-final--countdown") ==
+          "the-|final-|-|countdown");
+    CHECK(cut(splitting("-", merged_with_next), "the-final--countdown") ==
+          "the|-final|-|-countdown");
+    CHECK(cut(splitting("-", contiguous), "the-final--countdown") == "the|-|final|--|countdown");
+    CHECK(cut(splitting("[a-z]+", removed, true), "the-final--countdown") == "the|final|countdown");
+    CHECK(cut(splitting("-", merged_with_previous), "-a") == "-|a");
+    CHECK(cut(splitting("-", merged_with_next), "a-") == "a|-");
+    CHECK(cut(splitting("", isolated), "ab") == "a|b");
+    CHECK(cut(splitting("b*", isolated), "abbc") == "a|bb|c");
+}
+
+TEST_CASE("bytes that are not UTF-8 are pieces of their own") {
+    pre_tokenizer p;
+    CHECK(cut(p, "a\xFF"
+                 "b") == "a\xFF"
+                         "b");
+    p.add(splitting("\\p{L}+", split_behavior::isolated));
+    CHECK(cut(p, "ab\xFF\xFE"
+                 "c1") == "ab|\xFF\xFE|c|1");
+    CHECK(cut(p, "\xC3") == "\xC3");
+    CHECK(cut(p, "") == "");
+}
+
+TEST_CASE("prefixes stand at the start only") {
+    pre_token_step step;
+    step.replace = step.prefix = "_";
+    step.rule = prefix_rule::first;
+    CHECK(cut(step, "a b", true) == "_a_b");
+    CHECK(cut(step, " b", true) == "_b");
+    CHECK(cut(step, "a b", true, false) == "a_b");
+    CHECK(cut(step, "a b", false) == "a_b");
+    CHECK(cut(step,
+              "\xFF"
+              "a",
+              true) == "_|\xFF|a");
+    pre_tokenizer p;
+    p.add(splitting("-", split_behavior::removed));
+    step.rule = prefix_rule::every;
+    p.add(step);
+    CHECK(cut(p, "a-b", true, false) == "_a|_b");
+}
+
+TEST_CASE("named pre-tokenizers") {
+    const auto named = [](const char* name, const std::string& text) {
+        return cut(named_pre_tokenizer(name, "test", "pre"), text);
+    };
+    const std::string text = "It's  12345 DAYS, isn'T\n\n it?";
+    CHECK(named("gpt-2", text) == "It|'s| | 12345| DAYS|,| isn|'|T|\n\n| it|?");
+    CHECK(named("smollm", text) == "It|'s|  |1|2|3|4|5| DAYS|,| isn|'|T|\n\n| it|?");
+    CHECK(named("llama-bpe", text) == "It|'s| | |123|45| DAYS|,| isn|'T|\n\n| it|?");
+    CHECK(named("qwen2", text) == "It|'s| | |1|2|3|4|5| DAYS|,| isn|'T|\n\n| it|?");
+    CHECK(named("default", "1234 a+b") == "123|4| a|+|b");
+    CHECK(error_of([] { (void)named_pre_tokenizer("what", "f.gguf", "tokenizer.ggml.pre"); }) ==
+          "f.gguf: tokenizer.ggml.pre: expected a known pre-tokenizer (gpt-2, smollm, starcoder, "
+          "refact, llama-bpe, qwen2, ...), found \"what\"");
+}
+
+TEST_CASE("patterns mean what Oniguruma means") {
+    const auto split = [](const char* p, const std::string& text,
+                          white_space_rule rule = white_space_rule::unicode) {
+        pre_token_step step;
+        step.pattern = pattern(p, rule);
+        return cut(step, text);
+    };
+    CHECK(split("\\s+", "a\xC2\x85"
+                        "b") == "a|\xC2\x85|b"); // U+0085
+    CHECK(split("\\s+", "a\xEF\xBB\xBF"
+                        "b") == "a\xEF\xBB\xBF"
+                                "b"); // U+FEFF
+    CHECK(split("\\s+", "a\xE1\xA0\x8E"
+                        "b") == "a\xE1\xA0\x8E"
+                                "b"); // U+180E
+    CHECK(split("[^\\s]+", "a\xC2\xA0"
+                           "b") == "a|\xC2\xA0|b"); // U+00A0
+    CHECK(split("\\s+",
+                "a\xC2\x85"
+                "b",
+                white_space_rule::ecmascript) == "a\xC2\x85"
+                                                 "b");
+    CHECK(split("\\S+",
+                "a\xEF\xBB\xBF"
+                "b",
+                white_space_rule::ecmascript) == "a|\xEF\xBB\xBF|b");
+    CHECK(split("[\\w-]+", "a_\xCC\x81-1 .") == "a_\xCC\x81-1| .");
+    CHECK(split("\\W+", "a, b") == "a|, |b");
+    CHECK(split("\\u0062+", "abbc") == "a|bb|c");
+    CHECK(split("[]a]+", "x]a") == "x|]a");
+    CHECK(split("[[:digit:]]+", "x12") == "x|12");
+    CHECK(split("\\[|\\]", "[a]") == "[|a|]");
+    for (const char* bad :
+         {"(", "[a&&b]", "[a[b]]", "[\\W]", "[\\S]", "\\u00", "[[:x", "\\C", "a{9999999}"})
+        CHECK(error_of([&] { (void)pattern(bad); }).starts_with("test: pattern: expected"));
+}
+
+TEST_CASE("a pattern that never ends is stopped with an error") {
+    const std::string message = error_of([] {
+        (void)cut(splitting("(a+)+(a+)+(a+)+$", split_behavior::isolated),
+                  std::string(64, 'a') + "b");
+    });
+    CHECK(message.starts_with("test: pattern: matching failed"));
+}
