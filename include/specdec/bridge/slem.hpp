@@ -11,6 +11,7 @@
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 #include <specdec/vocab/continuation.hpp>
 #include <specdec/vocab/id_map.hpp>
@@ -90,6 +91,12 @@ private:
         double last = 1.0;
         while (draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
             const logits_row<draft_id> row = drafter.row();
+            if (row.values.size() > draft_tokenizer_.vocabulary_size())
+                throw error("slem bridge", "drafter's row",
+                            "expected at most " +
+                                std::to_string(draft_tokenizer_.vocabulary_size()) +
+                                " logits, one for each id of its tokenizer, got " +
+                                std::to_string(row.values.size()));
             const auto q = make_law(row, request.sampling);
             const auto attempt = static_cast<std::uint32_t>(draft_tokens_.size());
             const draft_id d = coin.pick({request.position, purpose::draft, attempt}, q);

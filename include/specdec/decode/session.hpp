@@ -57,6 +57,8 @@ struct round_result {
 /// Guarantee: given the rows the target returns, the committed tokens follow the target's law exactly
 /// when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
+/// A target's context serves one session at a time; after another one has used it, say target_lost().
+///
 /// Memory: everything is sized at construction; a round allocates nothing.
 template <class B, class V>
 class session {
@@ -169,9 +171,9 @@ public:
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
         const double begin = clock();
-        const std::size_t fits = target.capacity(); // committed and proposed tokens are fed, not the last
-        draft(drafter, stop, coin,
-              committed_ + room <= fits + 1 ? room : committed_ < fits ? fits + 1 - committed_ : 1);
+        const std::size_t capacity = target.capacity(); // of what is fed: all but the round's last token
+        const std::size_t left = capacity > committed_ ? capacity - committed_ : 0;
+        draft(drafter, stop, coin, room <= left ? room : left + 1);
         const double drafted = clock();
         const logits_rows<target_id> rows = score(target);
         const double scored = clock();

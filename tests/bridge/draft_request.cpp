@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/bridge/draft_request.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/bridge/identity.hpp>
+#include <specdec/bridge/no_bridge.hpp>
+#include <specdec/draft/no_drafter.hpp>
+
+#include "../support/archetypes.hpp"
+#include "../support/toy_pair.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+template <class B>
+constexpr bool bridges = Bridge<B, drafter_archetype, stop_rule_archetype, coin_archetype>;
+
+/// Any tokenizers and any draft context do.
+using letters_slem = slem_bridge<tokenizer_archetype<target_id>, tokenizer_archetype<draft_id>>;
+using letters_tli = tli_bridge<tokenizer_archetype<target_id>, tokenizer_archetype<draft_id>>;
+using letters_union = union_bridge<tokenizer_archetype<target_id>, tokenizer_archetype<draft_id>>;
+using other_context = token_bridge<draft_context_archetype, identity_map>;
+
+struct no_follow : no_bridge {
+    void follow(std::span<const target_id>) = delete;
+};
+struct no_start : no_bridge {
+    void start(std::span<const draft_id>) = delete;
+};
+struct follows_draft_ids : no_bridge {
+    void follow(std::span<const draft_id>) {}
+};
+struct proposes_tokens : no_bridge {
+    template <class D, class Stop, Coin C>
+    std::span<const target_id> propose(D&, const Stop&, C&, const draft_request&) {
+        return {};
+    }
+};
+struct unnamed_law {
+    void start(std::span<const draft_id>) {}
+    void follow(std::span<const target_id>) {}
+    template <class D, class Stop, Coin C>
+    draft_view<one_hot_law<target_id>> propose(D&, const Stop&, C&, const draft_request&) {
+        return {};
+    }
+};
+
+} // namespace
+
+static_assert(bridges<no_bridge>);
+static_assert(bridges<identity_bridge>);
+static_assert(bridges<letters_slem>);
+static_assert(bridges<letters_tli>);
+static_assert(bridges<letters_union>);
+static_assert(bridges<other_context>);
+static_assert(!bridges<int>);
+static_assert(!bridges<no_follow>);
+static_assert(!bridges<no_start>);
+static_assert(!bridges<follows_draft_ids>);
+static_assert(!bridges<proposes_tokens>);
+static_assert(!bridges<unnamed_law>);
+static_assert(!Bridge<no_bridge, int, stop_rule_archetype, coin_archetype>);
+static_assert(!Bridge<no_bridge, no_drafter, int, coin_archetype>);
+static_assert(!Bridge<no_bridge, no_drafter, stop_rule_archetype, int>);
+
+TEST_CASE("end ids are found") {
+    const std::vector<target_id> ends{target_id{3}, target_id{5}};
+    CHECK(is_end(ends, target_id{5}));
+    CHECK_FALSE(is_end(ends, target_id{4}));
+    CHECK_FALSE(is_end({}, target_id{3}));
+    CHECK_FALSE(is_end(ends, target_id{}));
+}
+
+TEST_CASE("bridges run with nothing but what the concepts promise") {
+    const tokenizer_archetype<target_id> target;
+    const tokenizer_archetype<draft_id> draft;
+    const id_map map = id_map::identity(4, 4);
+    const std::vector<target_id> prompt{target_id{0}, target_id{1}};
+    const auto run = [&](auto bridge) {
+        drafter_archetype drafter;
+        coin_archetype coin;
+        bridge.start({});
+        bridge.follow(prompt);
+        const auto draft_made =
+            bridge.propose(drafter, stop_rule_archetype(), coin, {2, 3, {}, {}});
+        REQUIRE(draft_made.reason == no_draft::none);
+        REQUIRE(!draft_made.proposals.empty());
+        REQUIRE(draft_made.proposals.size() <= 3);
+    };
+    const retokenised_context<tokenizer_archetype<target_id>, tokenizer_archetype<draft_id>>
+        context(target, draft, map, 16);
+    run(letters_tli(tli_map(map), context, 3));
+    run(letters_union(union_map(map), context, 3));
+    run(letters_slem(target, draft, map, 16, 3));
+    run(other_context(identity_map(4, 4), {}, 3));
+    run(make_identity_bridge(4, 4, 16, 3));
+}

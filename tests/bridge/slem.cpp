@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/bridge/slem.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/draft/stop_rule.hpp>
+#include <specdec/sampling/coin.hpp>
+
+#include "../support/script_drafter.hpp"
+#include "../support/toy_pair.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr sampling_parameters greedy{.temperature = 0};
+const std::vector<target_id> ends{toy_pair::end};
+
+struct fixture {
+    toy_pair two;
+    philox_coin coin{1};
+    words_slem bridge = two.slem(4);
+
+    explicit fixture(std::string_view committed = "c") {
+        bridge.start(std::vector{toy_pair::bos});
+        bridge.follow(two.encode(committed));
+    }
+    auto propose(script_drafter& drafter, std::size_t room, std::size_t length = 8,
+                 std::span<const target_id> end_ids = ends) {
+        return bridge.propose(drafter, fixed_length{length}, coin, {4, room, greedy, end_ids});
+    }
+};
+
+const draft_id a{1}, space{2}, ba{3}, c{4}, b{5}, ca{8};
+
+} // namespace
+
+TEST_CASE("the draft's text is proposed in the target's tokens") {
+    fixture f;
+    script_drafter drafter(10, {a, b, c, space});
+    const auto draft = f.propose(drafter, 8);
+    CHECK(draft.reason == no_draft::none);
+    CHECK(tokens_of(draft) == f.two.encode("abc ")); // abc is one token of the target
+    CHECK(tokens_of(draft).size() == 2);
+    CHECK(copy_of(draft.draft_tokens) == std::vector{a, b, c, space});
+    CHECK(drafter.pushed == std::vector{a, b, c, space});
+    for (const auto& x : draft.proposals)
+        CHECK(x.probability() == 1.0);
+}
+
+TEST_CASE("the whole vocabulary of the drafter may be used") {
+    fixture f;
+    script_drafter drafter(10, {ba, ca, b});
+    CHECK(tokens_of(f.propose(drafter, 8, 3)) == f.two.encode("bacab"));
+}
+
+TEST_CASE("what goes on inside a committed token is proposed alone") {
+    fixture f("a"); // a + b would be one token of the target
+    script_drafter drafter(10, {b, c});
+    CHECK(tokens_of(f.propose(drafter, 8, 2)) == std::vector{target_id{2}, target_id{3}});
+}
+
+TEST_CASE("room, length and limit of the draft") {
+    fixture f;
+    script_drafter drafter(10, {c});
+    CHECK(f.propose(drafter, 2).proposals.size() == 2); // room is counted in target tokens
+    CHECK(f.propose(drafter, 8, 3).draft_tokens.size() == 3);
+    CHECK(f.propose(drafter, 8, 100).draft_tokens.size() == 4);
+}
+
+TEST_CASE("a control token ends the draft; its equivalent is proposed last") {
+    fixture f;
+    script_drafter drafter(10, {a, toy_pair::stop, b});
+    const auto draft = f.propose(drafter, 8);
+    CHECK(tokens_of(draft) == std::vector{target_id{1}, toy_pair::end});
+    CHECK(copy_of(draft.draft_tokens) == std::vector{a, toy_pair::stop});
+
+    script_drafter foreign(10, {a, toy_pair::bos, b}); // <bos> has no equivalent
+    CHECK(tokens_of(f.propose(foreign, 8)) == std::vector{target_id{1}});
+
+    script_drafter at_once(10, {toy_pair::stop});
+    CHECK(tokens_of(f.propose(at_once, 8)) == std::vector{toy_pair::end});
+}
+
+TEST_CASE("an end id that is text ends the draft behind it") {
+    fixture f;
+    script_drafter drafter(10, {c, space, c, c});
+    const std::vector<target_id> space_ends{target_id{4}};
+    CHECK(tokens_of(f.propose(drafter, 8, 4, space_ends)) ==
+          std::vector{target_id{3}, target_id{4}});
+}
+
+TEST_CASE("every reason for an empty draft") {
+    fixture f;
+    script_drafter drafter(10, {a});
+    const auto reason = [](const auto& draft) {
+        CHECK(draft.proposals.empty());
+        return draft.reason;
+    };
+    CHECK(reason(f.propose(drafter, 0)) == no_draft::no_room);
+    CHECK(reason(f.propose(drafter, 8, 0)) == no_draft::stop_rule);
+    CHECK(drafter.syncs == 0);
+    script_drafter full(10, {a}, 5); // two in the context, four of a draft
+    CHECK(reason(f.propose(full, 8)) == no_draft::drafter_full);
+    CHECK(full.syncs == 0);
+    script_drafter fits(10, {a}, 6);
+    CHECK(f.propose(fits, 8).reason == no_draft::none);
+
+    script_drafter silent(10, {toy_pair::bos});
+    const auto nothing = f.propose(silent, 8);
+    CHECK(nothing.draft_tokens.size() == 1); // paid for
+    CHECK(reason(nothing) == no_draft::nothing_to_say);
+
+    f.bridge.start({});
+    CHECK(reason(f.propose(drafter, 8)) == no_draft::nothing_to_say);
+}
+
+TEST_CASE("an abandoned draft leaves no trace; a committed one moves the context") {
+    fixture once, twice;
+    script_drafter one(10, {ba, c}), two(10, {ba, c});
+    const draft_request request{4, 4, {}, ends};
+    for (int i = 0; i < 3; ++i)
+        (void)twice.bridge.propose(two, fixed_length{}, twice.coin, request);
+    const auto x = once.bridge.propose(one, fixed_length{}, once.coin, request);
+    const auto y = twice.bridge.propose(two, fixed_length{}, twice.coin, request);
+    CHECK(tokens_of(x) == tokens_of(y));
+    CHECK(copy_of(x.draft_tokens) == copy_of(y.draft_tokens));
+    CHECK(one.context == two.context);
+
+    once.bridge.follow(once.two.encode("ab"));
+    (void)once.propose(one, 8);
+    CHECK(text_of(once.two.draft, one.context) == "cab");
+    once.bridge.start(std::vector{toy_pair::bos}); // and another text
+    once.bridge.follow(once.two.encode("b"));
+    (void)once.propose(one, 8);
+    CHECK(one.context == std::vector{toy_pair::bos, b});
+    CHECK(one.unchanged == 0);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/core/drafting.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/no_drafter.hpp>
+#include <specdec/draft/stop_rule.hpp>
+
+#include "../support/archetypes.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+static_assert(Drafter<drafter_archetype>);
+static_assert(Drafter<no_drafter>);
+static_assert(Drafter<model_drafter<model_archetype<draft_id>>>);
+static_assert(StopRule<stop_rule_archetype>);
+static_assert(StopRule<fixed_length>);
+static_assert(StopRule<confidence>);
+
+namespace {
+struct no_sync : no_drafter {
+    void sync(std::span<const draft_id>, std::size_t) = delete;
+};
+struct syncs_target_ids : no_drafter {
+    void sync(std::span<const target_id>, std::size_t) {}
+};
+struct rows_of_the_target : no_drafter {
+    logits_row<target_id> row() { return {}; }
+};
+struct probabilities_instead : no_drafter {
+    probabilities_row<draft_id> row() { return {}; }
+};
+struct pushes_target_ids : no_drafter {
+    void push(target_id) {}
+};
+struct no_drafter_capacity : no_drafter {
+    std::size_t capacity() const = delete;
+};
+struct asks_too_little {
+    bool more(std::size_t) const { return false; }
+};
+struct learns_while_asked {
+    bool more(std::size_t, double) { return false; }
+};
+} // namespace
+static_assert(!Drafter<int>);
+static_assert(
+    !Drafter<model_archetype<draft_id>>); // a model is a drafter through model_drafter only
+static_assert(!Drafter<no_sync>);
+static_assert(!Drafter<syncs_target_ids>);
+static_assert(!Drafter<rows_of_the_target>);
+static_assert(!Drafter<probabilities_instead>);
+static_assert(!Drafter<pushes_target_ids>);
+static_assert(!Drafter<no_drafter_capacity>);
+static_assert(!StopRule<int>);
+static_assert(!StopRule<asks_too_little>);
+static_assert(!StopRule<learns_while_asked>);
+
+TEST_CASE("every reason has a place in a table of no_draft_reasons") {
+    CHECK(static_cast<std::size_t>(no_draft::none) == 0);
+    CHECK(static_cast<std::size_t>(no_draft::nothing_to_say) + 1 == no_draft_reasons);
+}

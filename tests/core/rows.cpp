@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/core/rows.hpp>
+
+#include <concepts>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/core/token_id.hpp>
+
+using namespace specdec;
+
+static_assert(!std::convertible_to<logits_row<draft_id>, logits_row<target_id>>);
+static_assert(!std::convertible_to<logits_rows<draft_id>, logits_rows<target_id>>);
+static_assert(!std::convertible_to<logits_row<target_id>, probabilities_row<target_id>>);
+
+TEST_CASE("rows show the logical vocabulary and skip the padding") {
+    std::vector<float> buffer;
+    for (int row = 0; row < 3; ++row)
+        for (const int value : {0, 1, 2, 1000, 1000})
+            buffer.push_back(static_cast<float>(value == 1000 ? 1000 : 10 * row + value));
+    const logits_rows<target_id> rows(buffer.data(), 3, 3, 5);
+    REQUIRE(rows.size() == 3);
+    CHECK(rows.vocabulary() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        REQUIRE(rows[i].size() == 3);
+        for (std::size_t v = 0; v < 3; ++v)
+            CHECK(rows[i].values[v] == static_cast<float>(10 * i + v));
+    }
+}
+
+TEST_CASE("rows without padding, and no rows at all") {
+    const float buffer[] = {1, 2, 3, 4};
+    const logits_rows<draft_id> rows(buffer, 2, 2, 2);
+    CHECK(rows[1].values[0] == 3);
+    CHECK(rows[1].values.data() == buffer + 2); // borrowed, not copied
+    CHECK(logits_rows<draft_id>().size() == 0);
+    CHECK(logits_row<draft_id>().size() == 0);
+}

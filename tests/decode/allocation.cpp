@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// No allocation a round: operator new is counted over rounds of every bridge and rule, with models
+// and tokenizers that do not allocate themselves.
+#include <specdec/decode/session.hpp>
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "../support/decoding.hpp"
+
+namespace {
+std::size_t allocations = 0;
+
+void* counted(std::size_t size) {
+    ++allocations;
+    if (void* const memory = std::malloc(size == 0 ? 1 : size))
+        return memory;
+    throw std::bad_alloc();
+}
+} // namespace
+
+void* operator new(std::size_t size) {
+    return counted(size);
+}
+void* operator new[](std::size_t size) {
+    return counted(size);
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+// Moved, not copied, bridges keep what they reserved. Scratch of the tokenizers grows for a while.
+constexpr int warm_up = 300;
+constexpr std::size_t capacity = 4096;
+
+toy_world roomy_world() {
+    toy_world world;
+    world.capacity = capacity;
+    return world;
+}
+
+/// Allocations of 50 rounds behind the warm-up.
+template <class B, class V, class D>
+std::size_t allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
+                           const sampling_parameters& parameters) {
+    target_text_model target = world.target_model();
+    philox_coin coin(1);
+    session_settings settings = world.settings(1, capacity);
+    settings.target = settings.draft = parameters;
+    session decoder(std::move(bridge), rule, settings);
+    decoder.start(world.prompt, world.prefix);
+    std::size_t before = 0;
+    for (int round = 0; round < warm_up + 50; ++round) {
+        if (round == warm_up)
+            before = allocations;
+        decoder.commit(decoder.round(target, drafter, fixed_length{4}, coin, 100).tokens.size());
+    }
+    return allocations - before;
+}
+
+} // namespace
+
+TEST_CASE("the counter counts") {
+    const std::size_t before = allocations;
+    std::vector<int> memory(100);
+    CHECK(allocations == before + 1);
+    CHECK(memory.size() == 100);
+}
+
+TEST_CASE("a round allocates nothing, whatever the bridge and the rule") {
+    const toy_world world = roomy_world();
+    for (const sampling_parameters& parameters :
+         {sampling_parameters{}, sampling_parameters{.temperature = 0},
+          sampling_parameters{.temperature = 0.8F, .top_k = 4, .top_p = 0.9F, .min_p = 0.01F}})
+        for_every_rule([&](const char* rule_name, auto rule) {
+            no_drafter none;
+            CHECK(allocations_of(world, no_bridge{}, rule, none, parameters) == 0);
+            for_every_bridge(world, 4, [&](const char* name, auto bridge) {
+                draft_text_model draft = world.draft_model();
+                model_drafter drafter(draft);
+                CAPTURE(rule_name, name, parameters.temperature);
+                CHECK(allocations_of(world, std::move(bridge), rule, drafter, parameters) == 0);
+            });
+            text_model<draft_id> same(world.two.target.table(), {.seed = 2, .capacity = capacity});
+            model_drafter drafter(same);
+            CHECK(allocations_of(world, make_identity_bridge(9, 9, capacity, 4), rule, drafter,
+                                 parameters) == 0);
+        });
+}
+
+TEST_CASE("abandoned rounds allocate nothing") {
+    const toy_world world = roomy_world();
+    target_text_model target = world.target_model();
+    draft_text_model draft = world.draft_model();
+    model_drafter drafter(draft);
+    philox_coin coin(1);
+    session decoder(world.two.slem(4, capacity), exact_match{}, world.settings(1, capacity));
+    decoder.start(world.prompt, world.prefix);
+    std::size_t before = 0;
+    for (int round = 0; round < 2 * warm_up; ++round) {
+        if (round == 2 * warm_up - 50)
+            before = allocations;
+        (void)decoder.round(target, drafter, fixed_length{4}, coin, 100);
+        if (round % 2 == 0)
+            decoder.commit(1);
+    }
+    CHECK(allocations - before == 0);
+}

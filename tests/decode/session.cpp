@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/decode/session.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "../support/archetypes.hpp"
+#include "../support/decoding.hpp"
+#include "../support/failing_model.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr std::size_t length = 40;
+
+std::vector<target_id> copy(std::span<const target_id> ids) {
+    return {ids.begin(), ids.end()};
+}
+
+/// What an uninterrupted session commits.
+template <class B, class V>
+std::vector<target_id> undisturbed(const toy_world& world, B bridge, V rule,
+                                   float temperature = 1) {
+    target_text_model target = world.target_model();
+    draft_text_model draft = world.draft_model();
+    model_drafter drafter(draft);
+    philox_coin coin(7);
+    session decoder(std::move(bridge), rule, world.settings(temperature));
+    decoder.start(world.prompt, world.prefix);
+    return play(decoder, target, drafter, fixed_length{4}, coin, length);
+}
+
+template <class F>
+void for_every_pair(const toy_world& world, F&& f) {
+    for_every_rule([&](const char* rule_name, auto rule) {
+        for_every_bridge(world, 4, [&](const char* bridge_name, auto bridge) {
+            CAPTURE(rule_name, bridge_name);
+            f(bridge, rule);
+        });
+    });
+}
+
+} // namespace
+
+TEST_CASE("a prompt must have tokens and leave room for one") {
+    toy_world world;
+    session decoder(no_bridge{}, exact_match{}, world.settings(0, 5));
+    const auto message = [&](std::size_t n) {
+        try {
+            decoder.start(std::vector<target_id>(n, target_id{1}));
+        } catch (const error& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    CHECK(message(0) == "session: prompt: at least one token");
+    CHECK(message(5) == "session: prompt: fewer tokens than the capacity of 5, got 5");
+    CHECK(message(4).empty());
+    CHECK(decoder.tokens().size() == 4);
+    CHECK_FALSE(decoder.full());
+}
+
+TEST_CASE("settings out of range are refused at once") {
+    toy_world world;
+    session_settings bad = world.settings(1);
+    bad.draft.top_p = 0;
+    CHECK_THROWS_AS((session(no_bridge{}, exact_match{}, bad)), error);
+    bad = world.settings(1);
+    bad.target.temperature = -1;
+    CHECK_THROWS_AS((session(no_bridge{}, exact_match{}, bad)), error);
+}
+
+TEST_CASE("a round tells what it proposed and where its tokens came from") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        target_text_model target = world.target_model();
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(3);
+        session decoder(bridge, rule, world.settings(1));
+        decoder.start(world.prompt, world.prefix);
+        for (int i = 0; i < 20; ++i) {
+            const std::size_t before = decoder.tokens().size();
+            const round_result r = decoder.round(target, drafter, fixed_length{4}, coin, 10);
+            REQUIRE(r.tokens.size() == r.accepted + 1);
+            REQUIRE(r.accepted <= r.proposed.size());
+            for (std::size_t k = 0; k < r.accepted; ++k) {
+                REQUIRE(r.tokens[k] == r.proposed[k]);
+                REQUIRE(r.origin(k) == token_origin::accepted);
+            }
+            REQUIRE(r.last == (r.accepted == r.proposed.size() ? token_origin::free
+                                                               : token_origin::corrected));
+            REQUIRE(r.origin(r.accepted) == r.last);
+            REQUIRE(r.proposed.empty() == (r.reason != no_draft::none));
+            REQUIRE(!r.drafted.empty());
+            REQUIRE(decoder.tokens().size() == before); // nothing is committed yet
+            decoder.commit(r.tokens.size());
+            REQUIRE(decoder.tokens().size() == before + r.accepted + 1);
+        }
+    });
+}
+
+TEST_CASE("rooms: a round never decides more than there is room for") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        for (std::size_t room = 1; room <= 6; ++room) {
+            target_text_model target = world.target_model();
+            draft_text_model draft = world.draft_model();
+            model_drafter drafter(draft);
+            philox_coin coin(room);
+            session decoder(bridge, rule, world.settings(0));
+            decoder.start(world.prompt, world.prefix);
+            const round_result r = decoder.round(target, drafter, fixed_length{4}, coin, room);
+            REQUIRE(r.tokens.size() <= room);
+            REQUIRE(r.proposed.size() <= room - 1);
+            REQUIRE((r.reason == no_draft::no_room) == (room == 1));
+        }
+    });
+}
+
+TEST_CASE("the capacity is reached to the last token and never passed") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        for (std::size_t capacity = 7; capacity < 20; ++capacity) {
+            target_text_model target(world.two.target.table(), {.capacity = capacity});
+            draft_text_model draft = world.draft_model();
+            model_drafter drafter(draft);
+            philox_coin coin(1);
+            session decoder(bridge, rule, world.settings(1, capacity));
+            decoder.start(world.prompt, world.prefix);
+            while (!decoder.full())
+                decoder.commit(
+                    decoder.round(target, drafter, fixed_length{4}, coin, 100).tokens.size());
+            REQUIRE(decoder.tokens().size() == capacity);
+            REQUIRE(target.size() < capacity); // the last token is not fed
+        }
+    });
+}
+
+TEST_CASE("a target with less room than the session is never overfilled") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        target_text_model target(world.two.target.table(), {.capacity = 20});
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(1);
+        session decoder(bridge, rule, world.settings(1));
+        decoder.start(world.prompt, world.prefix);
+        while (decoder.tokens().size() <= 20)
+            decoder.commit(decoder.round(target, drafter, fixed_length{4}, coin, ~std::size_t{0})
+                               .tokens.size());
+        REQUIRE(decoder.tokens().size() == 21);
+    });
+}
+
+TEST_CASE("no proposals where max_proposals is 0, at most so many otherwise") {
+    toy_world world;
+    for (const std::size_t most : {0U, 1U, 3U}) {
+        target_text_model target = world.target_model();
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(1);
+        session_settings settings = world.settings(0);
+        settings.max_proposals = most;
+        session decoder(world.two.slem(8), exact_match{}, settings);
+        decoder.start(world.prompt, world.prefix);
+        const round_result r = decoder.round(target, drafter, fixed_length{8}, coin, 50);
+        CHECK(r.proposed.size() == most);
+    }
+}
+
+TEST_CASE("abandoned rounds leave no trace in the text") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        const auto expected = undisturbed(world, bridge, rule);
+        target_text_model target = world.target_model();
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(7);
+        session decoder(bridge, rule, world.settings(1));
+        decoder.start(world.prompt, world.prefix);
+        const std::size_t begin = decoder.tokens().size();
+        std::mt19937 random(1);
+        while (decoder.tokens().size() - begin < length) {
+            const std::size_t room = length - (decoder.tokens().size() - begin);
+            switch (random() % 5) {
+            case 0:
+                decoder.draft(drafter, fixed_length{4}, coin, room);
+                break;
+            case 1:
+                (void)decoder.round(target, drafter, fixed_length{4}, coin, room);
+                break;
+            case 2: // drafted, fed, not verified
+                decoder.draft(drafter, fixed_length{4}, coin, room);
+                if (const auto edit = decoder.target_edit(); true) {
+                    target.truncate(edit.truncate_to);
+                    (void)target.score(edit.append);
+                    decoder.target_fed(edit);
+                }
+                break;
+            case 3:
+                (void)decoder.round(target, drafter, fixed_length{4}, coin, room);
+                decoder.commit(0);
+                break;
+            default: {
+                const auto r = decoder.round(target, drafter, fixed_length{4}, coin, room);
+                decoder.commit(r.tokens.size());
+            }
+            }
+        }
+        const auto all = decoder.tokens();
+        REQUIRE(copy(all.subspan(begin)) == expected);
+    });
+}
+
+TEST_CASE("commits of any part: greedy and exact-match text stays the target's") {
+    toy_world world;
+    for (const float temperature : {0.0F, 1.0F}) {
+        const auto expected = target_alone(world, temperature, philox_coin(7), length);
+        for_every_bridge(world, 4, [&](const char* name, auto bridge) {
+            CAPTURE(name);
+            for (unsigned seed = 0; seed < 5; ++seed) {
+                target_text_model target = world.target_model();
+                draft_text_model draft = world.draft_model();
+                model_drafter drafter(draft);
+                philox_coin coin(7);
+                session decoder(bridge, exact_match{}, world.settings(temperature));
+                decoder.start(world.prompt, world.prefix);
+                std::mt19937 random(seed);
+                const std::size_t begin = decoder.tokens().size();
+                while (decoder.tokens().size() - begin < length) {
+                    const auto r = decoder.round(target, drafter, fixed_length{random() % 5}, coin,
+                                                 length - (decoder.tokens().size() - begin));
+                    decoder.commit(random() % (r.tokens.size() + 1));
+                }
+                REQUIRE(copy(decoder.tokens().subspan(begin)) == expected);
+                const statistics& c = decoder.counts();
+                REQUIRE(c.accepted + c.corrected + c.free == c.committed + c.discarded);
+                REQUIRE(c.committed == length);
+            }
+        });
+    }
+}
+
+TEST_CASE("an engine that only follows target_edit gets the text of round()") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        const auto expected = undisturbed(world, bridge, rule);
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(7);
+        session decoder(bridge, rule, world.settings(1));
+        decoder.start(world.prompt, world.prefix);
+        const std::size_t begin = decoder.tokens().size();
+        // The engine: a context of ids, and a fresh model for the rows it is asked for.
+        std::vector<target_id> context;
+        std::size_t fed = 0;
+        int rounds = 0;
+        while (decoder.tokens().size() - begin < length) {
+            decoder.draft(drafter, fixed_length{4}, coin,
+                          length - (decoder.tokens().size() - begin));
+            if (++rounds % 5 == 0) { // a preempted engine
+                context.clear();
+                decoder.target_lost();
+            }
+            const auto edit = decoder.target_edit();
+            REQUIRE(edit.truncate_to <= context.size());
+            REQUIRE(edit.append.size() >= decoder.rows_needed());
+            if (rounds % 5 != 0 && rounds > 1)
+                REQUIRE(edit.append.size() == decoder.rows_needed()); // nothing is fed twice
+            context.resize(edit.truncate_to);
+            context.insert(context.end(), edit.append.begin(), edit.append.end());
+            fed += edit.append.size();
+            decoder.target_fed(edit);
+            target_text_model fresh = world.target_model();
+            const std::size_t silent = context.size() - decoder.rows_needed();
+            fresh.append(std::span<const target_id>(context).first(silent));
+            const auto rows = fresh.score(std::span<const target_id>(context).subspan(silent));
+            decoder.commit(decoder.verify(rows, coin).tokens.size());
+        }
+        REQUIRE(copy(decoder.tokens().subspan(begin)) == expected);
+    });
+}
+
+TEST_CASE("the target's context is always what a fresh one would be") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        target_text_model target = world.target_model();
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(7);
+        session decoder(bridge, rule, world.settings(1));
+        decoder.start(world.prompt, world.prefix);
+        for (int i = 0; i < 15; ++i) {
+            decoder.draft(drafter, fixed_length{4}, coin, 20);
+            const auto edit = decoder.target_edit();
+            auto wanted = copy(decoder.tokens());
+            const std::size_t proposals = decoder.rows_needed() - 1;
+            const auto r = decoder.round(target, drafter, fixed_length{4}, coin, 20);
+            for (std::size_t k = 0; k < proposals; ++k)
+                wanted.push_back(r.proposed[k]);
+            REQUIRE(target.held() == wanted);
+            REQUIRE(edit.truncate_to < wanted.size());
+            decoder.commit(r.tokens.size());
+        }
+    });
+}
+
+TEST_CASE(
+    "a target or drafter that fails at any call leaves the session usable, the text unchanged") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        const auto expected = undisturbed(world, bridge, rule);
+        const auto run = [&](bool target_fails, std::size_t at) {
+            failing_model<target_text_model, target_id> target(world.target_model());
+            failing_model<draft_text_model, draft_id> draft(world.draft_model());
+            model_drafter drafter(draft);
+            draft.calls = 0;
+            (target_fails ? target.fails_at : draft.fails_at) = at;
+            philox_coin coin(7);
+            session decoder(bridge, rule, world.settings(1));
+            decoder.start(world.prompt, world.prefix);
+            const std::size_t begin = decoder.tokens().size();
+            bool failed = false;
+            while (decoder.tokens().size() - begin < length) {
+                const auto before = copy(decoder.tokens());
+                try {
+                    const auto r = decoder.round(target, drafter, fixed_length{4}, coin,
+                                                 length - (decoder.tokens().size() - begin));
+                    decoder.commit(r.tokens.size());
+                } catch (const model_failure&) {
+                    failed = true;
+                    REQUIRE(copy(decoder.tokens()) == before);
+                }
+            }
+            REQUIRE(copy(decoder.tokens().subspan(begin)) == expected);
+            return failed;
+        };
+        for (const bool target_fails : {true, false}) {
+            std::size_t at = 0;
+            while (at < 60 && run(target_fails, at))
+                ++at;
+            REQUIRE(at > 10); // every call of append, score and truncate had its turn
+        }
+    });
+}
+
+TEST_CASE("a target whose context was touched is fed again from the start") {
+    toy_world world;
+    const auto expected = undisturbed(world, world.two.slem(4), exact_match{});
+    target_text_model target = world.target_model();
+    draft_text_model draft = world.draft_model();
+    model_drafter drafter(draft);
+    philox_coin coin(7);
+    session decoder(world.two.slem(4), exact_match{}, world.settings(1));
+    decoder.start(world.prompt, world.prefix);
+    target.append(world.prompt); // somebody else's
+    auto tokens = play(decoder, target, drafter, fixed_length{4}, coin, 10);
+    target.truncate(3);
+    const auto rest = play(decoder, target, drafter, fixed_length{4}, coin, length - 10);
+    tokens.insert(tokens.end(), rest.begin(), rest.end());
+    CHECK(tokens == expected);
+}
+
+TEST_CASE(
+    "a second prompt: the same text as in a new session, the common beginning not fed again") {
+    toy_world first, second;
+    second.prompt = first.two.encode("ab c bb");
+    for_every_pair(second, [&](auto bridge, auto rule) {
+        const auto expected = undisturbed(second, bridge, rule);
+        target_text_model target = first.target_model();
+        draft_text_model draft = first.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(7);
+        session decoder(bridge, rule, first.settings(1));
+        decoder.start(first.prompt, first.prefix);
+        (void)play(decoder, target, drafter, fixed_length{4}, coin, 10);
+        (void)decoder.round(target, drafter, fixed_length{4}, coin, 10); // abandoned
+        decoder.start(second.prompt, second.prefix);
+        CHECK(decoder.rows_needed() == 1);             // the abandoned draft is gone
+        CHECK(decoder.target_edit().truncate_to == 3); // ab, space, c
+        REQUIRE(copy(decoder.tokens()) == second.prompt);
+        REQUIRE(play(decoder, target, drafter, fixed_length{4}, coin, length) == expected);
+    });
+}
+
+TEST_CASE("statistics add up") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        target_text_model target = world.target_model();
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(7);
+        session decoder(bridge, rule, world.settings(1));
+        decoder.start(world.prompt, world.prefix);
+        double now = 0;
+        std::size_t rounds = 0;
+        for (std::size_t i = 0; i < 30; ++i) {
+            const auto r = decoder.round(target, drafter, fixed_length{i % 5}, coin, 10,
+                                         [&] { return now += 1.0; });
+            ++rounds;
+            decoder.commit(i % 7 == 0 ? 0 : i % 3 == 0 ? 1 : r.tokens.size());
+        }
+        const statistics& c = decoder.counts();
+        CHECK(c.rounds == rounds);
+        CHECK(c.corrected + c.free == rounds);
+        CHECK(c.accepted + c.corrected + c.free == c.committed + c.discarded);
+        CHECK(c.committed == decoder.tokens().size() - world.prompt.size());
+        CHECK(c.accepted <= c.evaluated);
+        CHECK(c.evaluated == c.accepted + c.corrected);
+        CHECK(c.evaluated <= c.proposed);
+        std::uint64_t evaluated = 0, accepted = 0, without = 0;
+        for (const auto n : c.evaluated_at)
+            evaluated += n;
+        for (const auto n : c.accepted_at)
+            accepted += n;
+        for (const auto n : c.without_draft)
+            without += n;
+        CHECK(evaluated == c.evaluated);
+        CHECK(accepted == c.accepted);
+        CHECK(c.without_draft[static_cast<std::size_t>(no_draft::stop_rule)] == 6);
+        CHECK(without == 6);
+        CHECK(c.draft_seconds == static_cast<double>(rounds)); // one tick a step
+        CHECK(c.target_seconds == static_cast<double>(rounds));
+        CHECK(c.verify_seconds == static_cast<double>(rounds));
+    });
+}
+
+TEST_CASE("rounds without a drafter say so") {
+    toy_world world;
+    target_text_model target = world.target_model();
+    no_drafter drafter;
+    philox_coin coin(1);
+    session decoder(no_bridge{}, token_rejection{}, world.settings(1));
+    decoder.start(world.prompt);
+    (void)play(decoder, target, drafter, fixed_length{}, coin, 5);
+    CHECK(decoder.counts().without_draft[static_cast<std::size_t>(no_draft::no_drafter)] == 5);
+    CHECK(decoder.counts().free == 5);
+    CHECK(decoder.counts().tokens_per_target_call() == 1.0);
+}
+
+TEST_CASE("a session runs with nothing but what the concepts promise") {
+    const tokenizer_archetype<target_id> target_tokenizer;
+    const tokenizer_archetype<draft_id> draft_tokenizer;
+    const id_map map = id_map::identity(4, 4);
+    const std::vector<target_id> prompt{target_id{0}};
+    const auto run = [&](auto bridge, auto rule, auto&& drafter) {
+        model_archetype<target_id> target(4);
+        coin_archetype coin;
+        session_settings settings;
+        settings.capacity = 32;
+        session decoder(std::move(bridge), rule, settings);
+        decoder.start(prompt);
+        for (int i = 0; i < 5; ++i)
+            decoder.commit(
+                decoder.round(target, drafter, stop_rule_archetype(), coin, 4, clock_archetype())
+                    .tokens.size());
+        CHECK(decoder.tokens().size() > 5);
+    };
+    model_archetype<draft_id> draft(4);
+    run(slem_bridge(target_tokenizer, draft_tokenizer, map, 32, 3), exact_match{},
+        drafter_archetype());
+    run(slem_bridge(target_tokenizer, draft_tokenizer, map, 32, 3), token_rejection{},
+        model_drafter(draft));
+    run(make_identity_bridge(4, 4, 32, 3), token_rejection{}, drafter_archetype());
+    run(token_bridge<draft_context_archetype, tli_map>(tli_map(map), {}, 3), token_rejection{},
+        drafter_archetype());
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/draft/model_drafter.hpp>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "../support/archetypes.hpp"
+#include "../support/failing_model.hpp"
+#include "../support/toy_model.hpp"
+#include "../support/toy_rows.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+using ids = std::vector<draft_id>;
+using toy = toy_model<draft_id>;
+constexpr std::size_t vocabulary = 3;
+
+std::vector<float> row_of(const ids& context) {
+    sequence prefix;
+    for (const draft_id id : context)
+        prefix.push_back(id.value);
+    return toy_rows(row_kind::random, vocabulary, 3)(prefix);
+}
+
+toy model() {
+    return toy(vocabulary, row_of);
+}
+
+std::vector<float> values(logits_row<draft_id> row) {
+    return {row.values.begin(), row.values.end()};
+}
+
+ids make_ids(std::initializer_list<int> numbers) {
+    ids result;
+    for (const int n : numbers)
+        result.push_back(draft_id{n});
+    return result;
+}
+
+std::size_t agreeing(const ids& a, const ids& b) {
+    std::size_t n = 0;
+    while (n < a.size() && n < b.size() && a[n] == b[n])
+        ++n;
+    return n;
+}
+
+ids random_context(std::mt19937& random, std::size_t most) {
+    ids context(1 + random() % most);
+    for (draft_id& id : context)
+        id = draft_id{static_cast<std::int32_t>(random() % 2)};
+    return context;
+}
+
+} // namespace
+
+TEST_CASE("what a model holds at construction is dropped") {
+    toy m = model();
+    m.append(make_ids({1, 1, 1}));
+    model_drafter drafter(m);
+    CHECK(m.size() == 0);
+    CHECK(drafter.capacity() == m.capacity());
+    const ids context = make_ids({0});
+    drafter.sync(context, 0);
+    CHECK(values(drafter.row()) == row_of(context));
+}
+
+TEST_CASE("nothing is fed before a row is asked for, and then only what is new") {
+    toy m = model();
+    model_drafter drafter(m);
+    const ids first = make_ids({0, 1, 2});
+    drafter.sync(first, 0);
+    CHECK(m.fed == 0);
+    CHECK(drafter.pending().truncate_to == 0);
+    CHECK(drafter.pending().append.size() == 3);
+    CHECK(values(drafter.row()) == row_of(first));
+    CHECK(m.fed == 3);
+
+    drafter.push(draft_id{1});
+    CHECK(m.fed == 3);
+    CHECK(values(drafter.row()) == row_of(make_ids({0, 1, 2, 1})));
+    CHECK(m.fed == 4);
+    drafter.push(draft_id{2}); // never fed: no row is asked for
+
+    const ids accepted = make_ids({0, 1, 2, 1, 0});
+    drafter.sync(accepted, 3);
+    CHECK(drafter.pending().truncate_to == 4); // the accepted draft token is still there
+    CHECK(values(drafter.row()) == row_of(accepted));
+    CHECK(m.fed == 5);
+    CHECK(m.held() == accepted);
+
+    const ids rejected = make_ids({0, 1, 1});
+    drafter.sync(rejected, 2);
+    CHECK(m.size() == 5);
+    CHECK(values(drafter.row()) == row_of(rejected));
+    CHECK(m.fed == 6);
+    CHECK(m.held() == rejected);
+}
+
+TEST_CASE("an unchanged context costs one token") {
+    toy m = model();
+    model_drafter drafter(m);
+    const ids context = make_ids({0, 1, 2, 0});
+    drafter.sync(context, 0);
+    (void)drafter.row();
+    drafter.sync(context, context.size());
+    CHECK(values(drafter.row()) == row_of(context));
+    CHECK(m.fed == context.size() + 1);
+}
+
+TEST_CASE("a long tail is fed without rows, a short one in one pass") {
+    for (const std::size_t length : {1U, 2U, 8U, 9U, 50U}) {
+        std::size_t rows = 0;
+        toy m(vocabulary, [&](const ids& context) {
+            ++rows;
+            return row_of(context);
+        });
+        model_drafter drafter(m);
+        std::mt19937 random(static_cast<unsigned>(length));
+        ids context = random_context(random, 1);
+        while (context.size() < length)
+            context.push_back(draft_id{1});
+        drafter.sync(context, 0);
+        CHECK(values(drafter.row()) == row_of(context));
+        CHECK(m.fed == length);
+        CHECK(m.calls == 1);
+        CHECK(rows == (length > 8 ? 1 : length));
+    }
+}
+
+TEST_CASE("random contexts: always the right row, always the shortest edit") {
+    std::mt19937 random(2);
+    toy m = model();
+    model_drafter drafter(m);
+    ids last;
+    for (int step = 0; step < 500; ++step) {
+        ids context = random_context(random, 20);
+        if (random() % 2 == 0) { // a longer or shorter form of the last one, as in decoding
+            context = last;
+            context.resize(last.empty() ? 0 : random() % last.size());
+            for (std::size_t n = 1 + random() % 4; n > 0; --n)
+                context.push_back(draft_id{static_cast<std::int32_t>(random() % 2)});
+        }
+        const ids held = m.held();
+        const std::size_t fed = m.fed;
+        drafter.sync(context, agreeing(last, context));
+        last = context;
+        if (random() % 4 == 0)
+            continue; // an abandoned round
+        REQUIRE(values(drafter.row()) == row_of(context));
+        const std::size_t kept = std::min(agreeing(held, context), context.size() - 1);
+        REQUIRE(m.fed - fed == context.size() - kept);
+        ids pushed = context;
+        for (std::size_t n = random() % 4; n > 0; --n) {
+            pushed.push_back(draft_id{static_cast<std::int32_t>(random() % 3)});
+            drafter.push(pushed.back());
+            REQUIRE(values(drafter.row()) == row_of(pushed));
+        }
+    }
+}
+
+TEST_CASE("a model that fails at any call leaves the drafter usable") {
+    // Every script ends with rows that must be right although one call before has thrown.
+    for (std::size_t at = 0; at < 40; ++at) {
+        std::mt19937 random(5);
+        failing_model<toy, draft_id> m(model());
+        model_drafter drafter(m);
+        m.calls = 0;
+        m.fails_at = at;
+        ids last;
+        int failures = 0;
+        for (int step = 0; step < 40; ++step) {
+            ids context = random_context(random, 20);
+            for (std::size_t i = 0; i < context.size() && i < last.size() && i < 9; ++i)
+                context[i] = last[i];
+            drafter.sync(context, agreeing(last, context));
+            last = context;
+            try {
+                const std::vector<float> row = values(drafter.row());
+                REQUIRE(row == row_of(context));
+                drafter.push(draft_id{2});
+                ids pushed = context;
+                pushed.push_back(draft_id{2});
+                const std::vector<float> behind = values(drafter.row());
+                REQUIRE(behind == row_of(pushed));
+            } catch (const model_failure&) {
+                ++failures;
+                if (step % 2 == 0) { // the same row once more
+                    drafter.sync(context, context.size());
+                    REQUIRE(values(drafter.row()) == row_of(context));
+                }
+            }
+        }
+        REQUIRE(failures == 1);
+    }
+}
+
+TEST_CASE("an archetype of a model drafts") {
+    model_archetype<draft_id> m(4);
+    model_drafter drafter(m);
+    CHECK(drafter.capacity() == 64);
+    const ids context = make_ids({0, 1});
+    drafter.sync(context, 0);
+    CHECK(drafter.row().size() == 4);
+}
