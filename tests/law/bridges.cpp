@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The output law of every bridge under every lossless rule, enumerated through session and generate:
-// joint laws of tokens after one round, and laws of texts over whole decodes.
+// The output law of every bridge under every lossless rule, enumerated through session and
+// generate: joint laws of tokens after one round, and laws of texts over whole decodes.
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/no_bridge.hpp>
 #include <specdec/bridge/slem.hpp>
@@ -31,8 +31,8 @@ constexpr token_rejection rejection{.max_thinning_draws = 1};
 using target_words = tiny_tokenizer<target_id>;
 using draft_words = tiny_tokenizer<draft_id>;
 
-/// Two tokenizers over {a, b}: shared pieces, pieces of one side only, ids permuted, and a duplicate
-/// on the draft side. Id 0 is the prompt's token (a) on both sides.
+/// Two tokenizers over {a, b}: shared pieces, pieces of one side only, ids permuted, and a
+/// duplicate on the draft side. Id 0 is the prompt's token (a) on both sides.
 struct pair_of_tokenizers {
     target_words target{{"a", "b", "ab", "<end>"}};
     draft_words draft{{"a", "ba", "<end>", "b"}};
@@ -61,12 +61,14 @@ void check_rounds(MakeBridge make_bridge, std::size_t target_size, std::size_t d
         for (const std::size_t gamma : {1U, 2U, 3U}) {
             const law_case c{p, q, target_size, draft_size, gamma, gamma + 1};
             const joint_law expected = target_alone(p, gamma + 1);
-            REQUIRE(total_variation(session_law(make_bridge(gamma), rejection, c), expected) < exact);
-            REQUIRE(total_variation(session_law(make_bridge(gamma), exact_match{}, c), expected) < exact);
+            REQUIRE(total_variation(session_law(make_bridge(gamma), rejection, c), expected) <
+                    exact);
+            REQUIRE(total_variation(session_law(make_bridge(gamma), exact_match{}, c), expected) <
+                    exact);
         }
         const law_case stopped{p, q, target_size, draft_size, 3, 4, {}, 0.4};
-        REQUIRE(total_variation(session_law(make_bridge(3), rejection, stopped), target_alone(p, 4)) <
-                exact);
+        REQUIRE(total_variation(session_law(make_bridge(3), rejection, stopped),
+                                target_alone(p, 4)) < exact);
         const sampling_parameters cut{.temperature = 0.7F, .top_k = 2};
         const law_case processed{p, q, target_size, draft_size, 2, 3, cut};
         REQUIRE(total_variation(session_law(make_bridge(2), rejection, processed),
@@ -90,9 +92,10 @@ TEST_CASE("token-level intersection: the law of the target", "[law]") {
     check_rounds(
         [&](std::size_t gamma) {
             using bridge = tli_bridge<target_words, draft_words>;
-            return bridge(tli_map(two.map),
-                          retokenised_context<target_words, draft_words>(two.target, two.draft, two.map, 16),
-                          gamma);
+            return bridge(
+                tli_map(two.map),
+                retokenised_context<target_words, draft_words>(two.target, two.draft, two.map, 16),
+                gamma);
         },
         4, 4);
 }
@@ -102,9 +105,10 @@ TEST_CASE("union: the law of the target", "[law]") {
     check_rounds(
         [&](std::size_t gamma) {
             using bridge = union_bridge<target_words, draft_words>;
-            return bridge(union_map(two.map),
-                          retokenised_context<target_words, draft_words>(two.target, two.draft, two.map, 16),
-                          gamma);
+            return bridge(
+                union_map(two.map),
+                retokenised_context<target_words, draft_words>(two.target, two.draft, two.map, 16),
+                gamma);
         },
         4, 4);
 }
@@ -112,7 +116,8 @@ TEST_CASE("union: the law of the target", "[law]") {
 TEST_CASE("string-level exact match: the law of the target", "[law]") {
     const pair_of_tokenizers two;
     check_rounds(
-        [&](std::size_t gamma) { return slem_bridge(two.target, two.draft, two.map, 16, gamma); }, 4, 4);
+        [&](std::size_t gamma) { return slem_bridge(two.target, two.draft, two.map, 16, gamma); },
+        4, 4);
 }
 
 TEST_CASE("duplicates on the draft side are one token of the target", "[law]") {
@@ -125,14 +130,16 @@ TEST_CASE("duplicates on the draft side are one token of the target", "[law]") {
         [&](std::size_t gamma) {
             using bridge = tli_bridge<target_words, draft_words>;
             return bridge(tli_map(map),
-                          retokenised_context<target_words, draft_words>(target, draft, map, 16), gamma);
+                          retokenised_context<target_words, draft_words>(target, draft, map, 16),
+                          gamma);
         },
         3, 3);
 }
 
 TEST_CASE("whole decodes: the law of the text, over bytes", "[law]") {
     const pair_of_tokenizers two;
-    const retokenised_context<target_words, draft_words> context(two.target, two.draft, two.map, 16);
+    const retokenised_context<target_words, draft_words> context(two.target, two.draft, two.map,
+                                                                 16);
     std::uint64_t seed = 500;
     for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
         for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
@@ -141,8 +148,8 @@ TEST_CASE("whole decodes: the law of the text, over bytes", "[law]") {
             text_law expected;
             add_target_text(expected, {}, "", 1.0, two.target, c);
             const auto check = [&](const auto& bridge) {
-                REQUIRE(total_variation(decoded_text_law(bridge, rejection, two.target, c), expected) <
-                        exact);
+                REQUIRE(total_variation(decoded_text_law(bridge, rejection, two.target, c),
+                                        expected) < exact);
                 REQUIRE(total_variation(decoded_text_law(bridge, exact_match{}, two.target, c),
                                         expected) < exact);
             };
@@ -161,12 +168,12 @@ TEST_CASE("a second sequence on the same models: the law of the target", "[law]"
         auto target = model_of<target_id>(p, 4);
         auto draft = model_of<draft_id>(q, 4);
         model_drafter drafter(draft);
-        session decoder(tli_bridge<target_words, draft_words>(
-                            tli_map(two.map),
-                            retokenised_context<target_words, draft_words>(two.target, two.draft,
-                                                                           two.map, 16),
-                            2),
-                        rejection, session_settings{.capacity = 16});
+        session decoder(
+            tli_bridge<target_words, draft_words>(
+                tli_map(two.map),
+                retokenised_context<target_words, draft_words>(two.target, two.draft, two.map, 16),
+                2),
+            rejection, session_settings{.capacity = 16});
         const std::vector first{target_id{0}, target_id{2}, target_id{1}};
         decoder.start(first);
         philox_coin other(1);
@@ -175,7 +182,8 @@ TEST_CASE("a second sequence on the same models: the law of the target", "[law]"
         decoder.start(second);
         const round_result round = decoder.round(target, drafter, fixed_length{2}, coin, 3);
         sequence text{1, 2};
-        for (const target_id t : round.tokens) text.push_back(t.value);
+        for (const target_id t : round.tokens)
+            text.push_back(t.value);
         continue_with_target(law, text, coin.probability(), p, 5);
     });
     joint_law expected;

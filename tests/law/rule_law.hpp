@@ -20,8 +20,9 @@ inline softmax_law<target_id> target_law_at(row_tree& p, const sequence& prefix,
 }
 
 /// Adds `probability` times the target's own law of what follows `text` up to `length` tokens.
-inline void continue_with_target(joint_law& law, const sequence& text, double probability, row_tree& p,
-                                 std::size_t length, const sampling_parameters& parameters = {}) {
+inline void continue_with_target(joint_law& law, const sequence& text, double probability,
+                                 row_tree& p, std::size_t length,
+                                 const sampling_parameters& parameters = {}) {
     if (text.size() >= length) {
         law[text] += probability;
         return;
@@ -29,7 +30,8 @@ inline void continue_with_target(joint_law& law, const sequence& text, double pr
     const auto row = target_law_at(p, text, parameters);
     for (std::size_t v = 0; v < row.size(); ++v) {
         const double step = row.probability(id_at<target_id>(v));
-        if (step == 0) continue;
+        if (step == 0)
+            continue;
         sequence longer = text;
         longer.push_back(static_cast<int>(v));
         continue_with_target(law, longer, probability * step, p, length, parameters);
@@ -44,8 +46,8 @@ inline joint_law target_alone(row_tree& p, std::size_t length,
     return law;
 }
 
-/// The law of the first gamma + 1 tokens when the first round runs the rule on gamma proposals drawn
-/// from laws that make_draft_law(prefix) makes, and the target goes on alone.
+/// The law of the first gamma + 1 tokens when the first round runs the rule on gamma proposals
+/// drawn from laws that make_draft_law(prefix) makes, and the target goes on alone.
 template <class Rule, class MakeDraftLaw>
 joint_law rule_law(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, std::size_t gamma,
                    const sampling_parameters& parameters = {}) {
@@ -55,8 +57,8 @@ joint_law rule_law(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, s
         std::vector<proposal<law_type>> draft;
         sequence drafted;
         for (std::size_t i = 0; i < gamma; ++i) {
-            draft.push_back(proposal<law_type>::draw(make_draft_law(drafted), coin,
-                                                     {0, purpose::draft, static_cast<std::uint32_t>(i)}));
+            draft.push_back(proposal<law_type>::draw(
+                make_draft_law(drafted), coin, {0, purpose::draft, static_cast<std::uint32_t>(i)}));
             drafted.push_back(draft.back().token().value);
         }
         const auto law_at = [&](std::size_t i) {
@@ -65,7 +67,8 @@ joint_law rule_law(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, s
                 parameters);
         };
         const verdict v = rule(law_at, std::span<const proposal<law_type>>(draft), coin, 0);
-        sequence emitted(drafted.begin(), drafted.begin() + static_cast<std::ptrdiff_t>(v.accepted));
+        sequence emitted(drafted.begin(),
+                         drafted.begin() + static_cast<std::ptrdiff_t>(v.accepted));
         emitted.push_back(v.next.value);
         continue_with_target(law, emitted, coin.probability(), p, gamma + 1, parameters);
     });

@@ -19,7 +19,8 @@ template <class Id>
 toy_model<Id> model_of(row_tree& rows, std::size_t vocabulary) {
     return toy_model<Id>(vocabulary, [&rows](const std::vector<Id>& context) {
         sequence prefix;
-        for (std::size_t i = 1; i < context.size(); ++i) prefix.push_back(context[i].value);
+        for (std::size_t i = 1; i < context.size(); ++i)
+            prefix.push_back(context[i].value);
         return rows(prefix);
     });
 }
@@ -29,14 +30,14 @@ struct law_case {
     row_tree& q;
     std::size_t target_size;
     std::size_t draft_size;
-    std::size_t gamma;                 ///< draft tokens
-    std::size_t length;                ///< tokens of the joint law
-    sampling_parameters parameters{};  ///< of both sides
-    double threshold = 0;              ///< of the confidence stop rule
+    std::size_t gamma;                ///< draft tokens
+    std::size_t length;               ///< tokens of the joint law
+    sampling_parameters parameters{}; ///< of both sides
+    double threshold = 0;             ///< of the confidence stop rule
 };
 
-/// The law of the first `length` tokens: the first round through the session (bridge, verifier, loop:
-/// production code), the rest from the target alone.
+/// The law of the first `length` tokens: the first round through the session (bridge, verifier,
+/// loop: production code), the rest from the target alone.
 template <class Bridge, class Rule>
 joint_law session_law(const Bridge& bridge, const Rule& rule, const law_case& c) {
     joint_law law;
@@ -51,10 +52,11 @@ joint_law session_law(const Bridge& bridge, const Rule& rule, const law_case& c)
         const std::vector prompt{target_id{0}};
         const std::vector prefix{draft_id{0}};
         decoder.start(prompt, prefix);
-        const round_result round = decoder.round(target, drafter, confidence{c.threshold, c.gamma}, coin,
-                                                 c.length);
+        const round_result round =
+            decoder.round(target, drafter, confidence{c.threshold, c.gamma}, coin, c.length);
         sequence text;
-        for (const target_id t : round.tokens) text.push_back(t.value);
+        for (const target_id t : round.tokens)
+            text.push_back(t.value);
         continue_with_target(law, text, coin.probability(), c.p, c.length, c.parameters);
     });
     return law;
@@ -65,8 +67,8 @@ using text_law = std::map<std::string, double>;
 
 /// The same from the target alone, by recursion over its laws: what every decode must match.
 template <class Tokenizer>
-void add_target_text(text_law& law, const sequence& prefix, const std::string& text, double probability,
-                     const Tokenizer& tokenizer, const law_case& c) {
+void add_target_text(text_law& law, const sequence& prefix, const std::string& text,
+                     double probability, const Tokenizer& tokenizer, const law_case& c) {
     if (prefix.size() == c.length) {
         law[text] += probability;
         return;
@@ -74,7 +76,8 @@ void add_target_text(text_law& law, const sequence& prefix, const std::string& t
     const auto row = target_law_at(c.p, prefix, c.parameters);
     for (std::size_t v = 0; v < row.size(); ++v) {
         const double step = probability * row.probability(id_at<target_id>(v));
-        if (step == 0) continue;
+        if (step == 0)
+            continue;
         if (v + 1 == c.target_size) {
             law[text + "<end>"] += step;
             continue;
@@ -111,9 +114,11 @@ text_law decoded_text_law(const Bridge& bridge, const Rule& rule, const Tokenize
         } reader;
         generation_limits limits;
         limits.max_tokens = c.length;
-        const finish_reason why = generate(decoder, target, drafter, confidence{c.threshold, c.gamma},
-                                           coin, tokenizer, limits, reader);
-        if (why == finish_reason::end_token) reader.text += "<end>";
+        const finish_reason why =
+            generate(decoder, target, drafter, confidence{c.threshold, c.gamma}, coin, tokenizer,
+                     limits, reader);
+        if (why == finish_reason::end_token)
+            reader.text += "<end>";
         law[reader.text] += coin.probability();
     });
     return law;

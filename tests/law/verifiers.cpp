@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The output law of every verification rule, enumerated through the production code: joint sequences of
-// gamma + 1 tokens against the target alone.
+// The output law of every verification rule, enumerated through the production code: joint
+// sequences of gamma + 1 tokens against the target alone.
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
@@ -25,7 +25,9 @@ constexpr double exact = 1e-12;
 /// Draft laws of every type, made from the rows of q.
 struct from_logits {
     row_tree& q;
-    softmax_law<target_id> operator()(const sequence& prefix) const { return target_law_at(q, prefix); }
+    softmax_law<target_id> operator()(const sequence& prefix) const {
+        return target_law_at(q, prefix);
+    }
 };
 
 struct from_probabilities {
@@ -33,7 +35,8 @@ struct from_probabilities {
     std::shared_ptr<row_tree> kept =
         std::make_shared<row_tree>([tree = &q](const sequence& prefix) {
             std::vector<float> weights;
-            for (const float logit : (*tree)(prefix)) weights.push_back(3.0F * __builtin_expf(logit));
+            for (const float logit : (*tree)(prefix))
+                weights.push_back(3.0F * __builtin_expf(logit));
             return weights;
         });
     dense_law<target_id> operator()(const sequence& prefix) const {
@@ -136,18 +139,21 @@ TEST_CASE("a one-proposal round accepts as often as the papers say", "[law]") {
         const auto p0 = target_law_at(p, {}), q0 = target_law_at(q, {});
         double overlap = 0, product = 0;
         for (std::size_t v = 0; v < 4; ++v) {
-            const double a = p0.probability(id_at<target_id>(v)), b = q0.probability(id_at<target_id>(v));
+            const double a = p0.probability(id_at<target_id>(v)),
+                         b = q0.probability(id_at<target_id>(v));
             overlap += a < b ? a : b;
             product += a * b;
         }
-        CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{q}, p) == Approx(overlap).epsilon(1e-12));
+        CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{q}, p) ==
+              Approx(overlap).epsilon(1e-12));
         CHECK(acceptance(exact_match{}, from_logits{q}, p) == Approx(product).epsilon(1e-12));
     }
 }
 
 TEST_CASE("equal laws are always accepted, disjoint ones never", "[law]") {
     row_tree p(toy_rows(row_kind::random, 4, 5));
-    CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{p}, p) == Approx(1.0).epsilon(1e-12));
+    CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{p}, p) ==
+          Approx(1.0).epsilon(1e-12));
     row_tree first(toy_rows(row_kind::first, 4, 5)), second(toy_rows(row_kind::second, 4, 6));
     CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{first}, second) == 0.0);
 }

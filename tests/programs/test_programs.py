@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, subprocess, sys, unittest
+import json, os, pathlib, subprocess, sys, tempfile, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -13,12 +13,17 @@ VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersect
     false_pairs""".split()
 
 
-def call(program, *arguments, status=0, folder="/"):
-    """What the program prints, without a terminal and, unless told, away from the source folder."""
-    done = subprocess.run([PROGRAMS / program, *map(str, arguments)], capture_output=True, timeout=240,
-                          stdin=subprocess.DEVNULL, cwd=folder, env={**os.environ, "NO_COLOR": "1"})
+def run(program, *arguments, input="", folder="/"):
+    """The program, away from the source folder and without a terminal."""
+    return subprocess.run([PROGRAMS / program, *map(str, arguments)], capture_output=True, timeout=240,
+                          input=input.encode(), cwd=folder, env={**os.environ, "NO_COLOR": "1"})
+
+
+def call(program, *arguments, status=0, **more):
+    """What it prints; what it says on standard error where it has to fail."""
+    done = run(program, *arguments, **more)
     out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
-    if (done.returncode == 0) != (status == 0):
+    if done.returncode != status:
         raise AssertionError(f"{program} {arguments} exits with {done.returncode}:\n{out}\n{err}")
     return out if status == 0 else err
 
@@ -42,28 +47,81 @@ class FirstProgram(unittest.TestCase):
 
 class Compare(unittest.TestCase):
     def test_json_has_the_keys_and_greedy_text_is_identical(self):
-        found = rows(call("compare", "--json", "--limit", 1, "--max-tokens", 12, "--temperatures", 0))
-        self.assertGreaterEqual(len(found), 2)
+        found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4))
+        self.assertGreaterEqual(len(found), 4)
         for row in found:
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
             self.assertTrue(row["identical_text"], row)
             self.assertGreater(row["tokens"], 0)
+            self.assertAlmostEqual(row["tokens_per_second"] * row["seconds"], row["tokens"], places=3)
+            self.assertEqual(row["tokens"], found[0]["tokens"])
+        self.assertEqual(found[0]["rule"], "autoregressive")
+        self.assertEqual((found[0]["speedup"], found[0]["tokens_per_target_call"]), (1, 1))
+        self.assertTrue(any(row["accepted"] > 0 for row in found))
+
+    def test_sampled_rows(self):
+        found = rows(call("compare", "--json", "--max-tokens", 8, "--temperatures", 1, "--limit", 3,
+                          "--rules", "slem,tli", "--tokens-at-least", 40, "--draft-length", 3))
+        self.assertEqual([row["rule"] for row in found], ["autoregressive", "slem", "tli"])
+        for row in found:
+            self.assertIsNone(row["identical_text"])
+            self.assertGreaterEqual(row["tokens"], 40)
+            self.assertGreater(row["nll_stderr"], 0)
+        # Exact match draws what autoregressive decoding draws.
+        self.assertEqual(found[1]["nll"], found[0]["nll"])
 
     def test_table_has_no_escape_sequences_without_a_terminal(self):
-        self.assertNotIn("\x1b", call("compare", "--limit", 1, "--max-tokens", 4, "--temperatures", 0))
+        table = call("compare", "--max-tokens", 4, "--temperatures", 0, "--limit", 2)
+        self.assertNotIn("\x1b", table)
+        self.assertIn("every rule gave autoregressive's text", table)
+
+    def test_the_picture_of_the_rows(self):
+        out = call("compare", "--json", "--max-tokens", 4, "--temperatures", "0,1", "--limit", 2)
+        drawn = subprocess.run([sys.executable, ROOT / "scripts/draw_results.py"], input=out.encode(),
+                               capture_output=True, check=True).stdout
+        self.assertEqual(xml.dom.minidom.parseString(drawn).documentElement.tagName, "svg")
 
 
 class Generate(unittest.TestCase):
+    prompt = ["--prompt", "Return a list of", "--max-tokens", 24]
+
     def test_same_seed_same_text(self):
-        arguments = ["--prompt", "The list", "--max-tokens", 8, "--temperature", 1, "--seed", 7]
-        text = call("generate", *arguments)
-        self.assertTrue(text.strip())
+        sampled = ["generate", *self.prompt, "--temperature", 1, "--seed", 7]
+        text = call(*sampled, "--no-drafter")
+        self.assertGreater(len(text), len("Return a list of\n"))
         self.assertNotIn("\x1b", text)
-        self.assertEqual(text, call("generate", *arguments))
+        self.assertNotEqual(text, call(*sampled[:-1], 8, "--no-drafter"))
+        for rule in "tli-exact", "slem":  # their text is autoregressive's for every seed
+            self.assertEqual(text, call(*sampled, "--rule", rule))
+        self.assertEqual(call(*sampled, "--rule", "tli"), call(*sampled, "--rule", "tli"))
+
+    def test_greedy_text_does_not_depend_on_anything(self):
+        text = call("generate", *self.prompt, "--no-drafter")
+        for more in (["--rule", "tli"], ["--rule", "slem"], ["--rule", "union"], ["--threads", 1],
+                     ["--draft-length", 0], ["--draft-length", 9], ["--stop-confidence", 0.5]):
+            self.assertEqual(text, call("generate", *self.prompt, *more), more)
 
     def test_json_statistics(self):
-        out = call("generate", "--prompt", "The list", "--max-tokens", 8, "--json")
-        self.assertIsInstance(json.loads(out[out.index("{"):]), dict)
+        out = json.loads(call("generate", *self.prompt, "--json"))
+        self.assertEqual(out["tokens"], len(out["token_ids"]))
+        self.assertEqual(out["accepted"] + out["corrected"] + out["free"], out["tokens"] + out["discarded"])
+        self.assertEqual("Return a list of" + out["text"] + "\n", call("generate", *self.prompt))
+
+    def test_stop_string(self):
+        text = json.loads(call("generate", *self.prompt, "--json"))["text"]
+        stop = text[len(text) // 2:][:3]
+        cut = json.loads(call("generate", *self.prompt, "--json", "--stop", stop))
+        self.assertEqual((cut["text"], cut["finish_reason"]), (text[:text.index(stop)], "stop_string"))
+
+    def test_prompt_from_standard_input(self):
+        self.assertEqual(call("generate", *self.prompt),
+                         call("generate", "--prompt", "-", "--max-tokens", 24, input="Return a list of\n"))
+
+    def test_trace_and_colours(self):
+        done = run("generate", *self.prompt, "--trace", "--color", "never")
+        self.assertIn("drafter's tokens", done.stderr.decode())
+        self.assertNotIn(b"\x1b", done.stdout + done.stderr)
+        self.assertIn(b"\x1b[32m", run("generate", *self.prompt, "--color", "always").stdout)
 
 
 class Vocabularies(unittest.TestCase):
@@ -82,9 +140,48 @@ class PlugInYourEngine(unittest.TestCase):
 
 
 class BadInput(unittest.TestCase):
+    def assertRefused(self, words, *arguments, **more):
+        self.assertIn(words, call(*arguments, status=1, **more))
+
     def test_a_missing_model_is_named(self):
         for program in ("generate", "compare"):
-            self.assertIn("/nowhere", call(program, "--target", "/nowhere", status=1))
+            self.assertRefused("/nowhere", program, "--target", "/nowhere", "--drafter", "/nowhere")
+        self.assertRefused("/nowhere", "generate", "--drafter", "/nowhere")
+
+    def test_flags(self):
+        for flag, value in (("--rule", "best"), ("--rule", "identity"), ("--temperature", "-1"),
+                            ("--temperature", "nan"), ("--temperature", "hot"), ("--top-p", "0"),
+                            ("--draft-length", "-1"), ("--draft-length", "1000"), ("--max-tokens", "0"),
+                            ("--models", "other"), ("--precision", "f64"), ("--color", "sometimes"),
+                            ("--stop-confidence", "2"), ("--nonsense", "1")):
+            with self.subTest(flag=flag, value=value):
+                self.assertRefused(flag.lstrip("-").split("-")[0], "generate", flag, value)
+        self.assertRefused("--drafter", "compare", "--no-drafter")
+        self.assertRefused("--rules", "compare", "--rules", "tli,best")
+        self.assertRefused("--draft-length", "compare", "--draft-length", "1,2,3")
+
+    def test_prompts(self):
+        self.assertRefused("--prompt", "generate", "--prompt", "")
+        self.assertRefused("prompt", "generate", "--prompt", "-", input="a word " * 3000)
+        self.assertRefused("<|im_start|>", "generate", "--chat", "--prompt", "Hello")
+        self.assertRefused("/nowhere", "compare", "--prompts", "/nowhere")
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "prompts.txt")
+            file.write_text("\n")
+            self.assertRefused(str(file), "compare", "--prompts", file)
+            file.write_text("A list\n" + "a word " * 3000)
+            self.assertRefused(f"{file}: line 2", "compare", "--prompts", file)
+
+    def test_files_that_are_no_models(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("model.gguf", "model.bin", "notes.txt"):
+                file = pathlib.Path(folder, name)
+                file.write_bytes(b"GGUF" if name == "model.gguf" else b"no model at all")
+                self.assertRefused(name, "generate", "--target", file)
+            self.assertRefused(folder, "generate", "--target", folder)
+            pathlib.Path(folder, "equivalences.json").write_text('{"pairs": [["</s>", "<|nothing|>"]]}')
+            self.assertRefused("<|nothing|>", "generate", "--equivalences",
+                               pathlib.Path(folder, "equivalences.json"))
 
 
 if __name__ == "__main__":

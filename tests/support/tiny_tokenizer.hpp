@@ -12,9 +12,9 @@
 
 namespace specdec::testing {
 
-/// Longest match over a handful of pieces: the smallest tokenizer that makes two vocabularies differ.
-/// A piece in angle brackets is a control token. Text that no piece matches is an error of the test.
-/// Models TokenizerOf<Id> and offers its table.
+/// Longest match over a handful of pieces: the smallest tokenizer that makes two vocabularies
+/// differ. A piece in angle brackets is a control token. Text that no piece matches is an error of
+/// the test. Models TokenizerOf<Id> and offers its table.
 template <class Id>
 class tiny_tokenizer {
 public:
@@ -36,7 +36,8 @@ public:
                     best = table_.text(i).size();
                     id = i;
                 }
-            if (best == 0) throw "tiny_tokenizer: no piece matches";
+            if (best == 0)
+                throw "tiny_tokenizer: no piece matches";
             out.push_back(id_at<Id>(id));
             text.remove_prefix(best);
         }

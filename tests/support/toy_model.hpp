@@ -11,8 +11,9 @@
 
 namespace specdec::testing {
 
-/// A model whose rows are any function of the tokens before them. Counts what is asked of it; models
-/// ModelOf<Id> and nothing more. Rows are padded by `padding` floats of +1000, which must never matter.
+/// A model whose rows are any function of the tokens before them. Counts what is asked of it;
+/// models ModelOf<Id> and nothing more. Rows are padded by `padding` floats of +1000, which must
+/// never matter.
 template <class Id>
 class toy_model {
 public:
@@ -38,7 +39,8 @@ public:
         for (std::size_t i = 0; i < ids.size(); ++i) {
             held_.push_back(ids[i]);
             const std::vector<float> row = rows_(held_);
-            for (std::size_t v = 0; v < vocabulary_; ++v) scores_[i * stride + v] = row[v];
+            for (std::size_t v = 0; v < vocabulary_; ++v)
+                scores_[i * stride + v] = row[v];
         }
         fed += ids.size();
         ++calls;

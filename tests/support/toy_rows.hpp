@@ -24,7 +24,8 @@ public:
 
     const std::vector<float>& operator()(const sequence& prefix) {
         const auto found = rows_.find(prefix);
-        return found != rows_.end() ? found->second : rows_.emplace(prefix, make_(prefix)).first->second;
+        return found != rows_.end() ? found->second
+                                    : rows_.emplace(prefix, make_(prefix)).first->second;
     }
 
 private:
@@ -35,7 +36,8 @@ private:
 /// A reproducible number for (seed, prefix, index).
 inline std::uint64_t scramble(std::uint64_t seed, const sequence& prefix, std::uint64_t index) {
     std::uint64_t h = seed * 0x9E3779B97F4A7C15u + index;
-    for (const int t : prefix) h = (h ^ static_cast<std::uint64_t>(t + 1)) * 0xBF58476D1CE4E5B9u;
+    for (const int t : prefix)
+        h = (h ^ static_cast<std::uint64_t>(t + 1)) * 0xBF58476D1CE4E5B9u;
     h ^= h >> 31;
     h *= 0x94D049BB133111EBu;
     return h ^ (h >> 29);
@@ -51,8 +53,8 @@ enum class row_kind {
     second,   ///< all mass on the second half: disjoint from `first`
     denormal, ///< masses down to the smallest floats
 };
-inline constexpr row_kind row_kinds[] = {row_kind::random, row_kind::peaked, row_kind::zeros,
-                                         row_kind::ties,   row_kind::first,  row_kind::second,
+inline constexpr row_kind row_kinds[] = {row_kind::random,  row_kind::peaked, row_kind::zeros,
+                                         row_kind::ties,    row_kind::first,  row_kind::second,
                                          row_kind::denormal};
 
 inline row_tree::maker toy_rows(row_kind kind, std::size_t vocabulary, std::uint64_t seed) {
@@ -64,13 +66,27 @@ inline row_tree::maker toy_rows(row_kind kind, std::size_t vocabulary, std::uint
             const float unit = static_cast<float>(bits % 1000) / 500.0F - 1.0F;
             const std::size_t chosen = scramble(seed, prefix, 99) % vocabulary;
             switch (kind) {
-            case row_kind::random: row[v] = 2.0F * unit; break;
-            case row_kind::peaked: row[v] = v == chosen ? 12.0F : unit; break;
-            case row_kind::zeros: row[v] = v != chosen && bits % 3 == 0 ? forbidden : unit; break;
-            case row_kind::ties: row[v] = bits % 2 == 0 ? 1.0F : 0.0F; break;
-            case row_kind::first: row[v] = v < (vocabulary + 1) / 2 ? unit : forbidden; break;
-            case row_kind::second: row[v] = v >= (vocabulary + 1) / 2 ? unit : forbidden; break;
-            case row_kind::denormal: row[v] = v == chosen ? 0.0F : -70.0F - 15.0F * unit; break;
+            case row_kind::random:
+                row[v] = 2.0F * unit;
+                break;
+            case row_kind::peaked:
+                row[v] = v == chosen ? 12.0F : unit;
+                break;
+            case row_kind::zeros:
+                row[v] = v != chosen && bits % 3 == 0 ? forbidden : unit;
+                break;
+            case row_kind::ties:
+                row[v] = bits % 2 == 0 ? 1.0F : 0.0F;
+                break;
+            case row_kind::first:
+                row[v] = v < (vocabulary + 1) / 2 ? unit : forbidden;
+                break;
+            case row_kind::second:
+                row[v] = v >= (vocabulary + 1) / 2 ? unit : forbidden;
+                break;
+            case row_kind::denormal:
+                row[v] = v == chosen ? 0.0F : -70.0F - 15.0F * unit;
+                break;
             }
         }
         return row;

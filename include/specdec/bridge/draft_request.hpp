@@ -14,10 +14,10 @@ namespace specdec {
 
 /// What a round asks of a bridge.
 struct draft_request {
-    std::uint64_t position = 0;          ///< index in the sequence of the first proposed token
-    std::size_t max_proposals = 0;       ///< the round has room for this many target tokens
-    sampling_parameters sampling;        ///< how the drafter's rows become the draft law q
-    std::span<const target_id> end_ids;  ///< proposing one of these ends the draft behind it
+    std::uint64_t position = 0;         ///< index in the sequence of the first proposed token
+    std::size_t max_proposals = 0;      ///< the round has room for this many target tokens
+    sampling_parameters sampling;       ///< how the drafter's rows become the draft law q
+    std::span<const target_id> end_ids; ///< proposing one of these ends the draft behind it
 };
 
 /// A draft: proposals of target tokens, each with its law, and what they were made from. Views into
@@ -25,13 +25,14 @@ struct draft_request {
 template <class Law>
 struct draft_view {
     std::span<const proposal<Law>> proposals;
-    std::span<const draft_id> draft_tokens;   ///< what the drafter drew, in its own vocabulary
-    no_draft reason = no_draft::none;         ///< why `proposals` is empty
+    std::span<const draft_id> draft_tokens; ///< what the drafter drew, in its own vocabulary
+    no_draft reason = no_draft::none;       ///< why `proposals` is empty
 };
 
 [[nodiscard]] inline bool is_end(std::span<const target_id> end_ids, target_id id) {
     for (const target_id end : end_ids)
-        if (end == id) return true;
+        if (end == id)
+            return true;
     return false;
 }
 
@@ -39,7 +40,8 @@ struct draft_view {
 /// and the committed target tokens into the drafter's context. It drives the drafter through the
 /// Drafter concept and knows nothing of the verifier.
 ///
-///     b.start(prefix)                          forget everything; the drafter's context begins with
+///     b.start(prefix)                          forget everything; the drafter's context begins
+///     with
 ///                                              `prefix` (its BOS, or nothing)
 ///     b.follow(tokens)                         these target tokens were committed
 ///     b.propose(drafter, stop, coin, request)  one draft

@@ -9,8 +9,8 @@
 
 namespace specdec {
 
-/// The map of two models with one vocabulary: id d is id d. Their LM heads may be padded differently;
-/// only ids that both have are drawn.
+/// The map of two models with one vocabulary: id d is id d. Their LM heads may be padded
+/// differently; only ids that both have are drawn.
 class identity_map {
 public:
     identity_map(std::size_t draft_size, std::size_t target_size)
@@ -31,8 +31,10 @@ public:
     [[nodiscard]] draft_id next_duplicate(draft_id) const { return {}; }
 
     void prepare(std::span<const float> row, std::span<float> out) const {
-        for (std::size_t d = 0; d < shared(); ++d) out[d] = row[d];
-        for (std::size_t d = shared(); d < draft_size_; ++d) out[d] = -__builtin_inff();
+        for (std::size_t d = 0; d < shared(); ++d)
+            out[d] = row[d];
+        for (std::size_t d = shared(); d < draft_size_; ++d)
+            out[d] = -__builtin_inff();
     }
 
 private:

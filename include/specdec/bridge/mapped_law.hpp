@@ -25,7 +25,8 @@ public:
 
     /// 0 for an invalid id: outside T there is no id to give the mass to.
     [[nodiscard]] double probability(target_id t) const {
-        if (!t.valid()) return 0.0;
+        if (!t.valid())
+            return 0.0;
         double sum = 0.0;
         for (draft_id d = map_.to_draft(t); d.valid(); d = map_.next_duplicate(d))
             sum += inner_.probability(d);

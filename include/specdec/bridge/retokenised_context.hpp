@@ -13,15 +13,14 @@
 namespace specdec {
 
 /// The drafter's context when the vocabularies differ: the committed text, encoded again in the
-/// drafter's vocabulary. A target token without a draft token of the same bytes becomes several draft
-/// tokens, never UNK or EOS. A control token becomes its equivalent of the map; without one it leaves
-/// no trace (it is no text).
-/// Models DraftContext. Borrows the tokenizers and the map.
+/// drafter's vocabulary. A target token without a draft token of the same bytes becomes several
+/// draft tokens, never UNK or EOS. A control token becomes its equivalent of the map; without one
+/// it leaves no trace (it is no text). Models DraftContext. Borrows the tokenizers and the map.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class retokenised_context {
 public:
-    retokenised_context(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
-                        std::size_t capacity)
+    retokenised_context(const TargetTokenizer& target, const DraftTokenizer& draft,
+                        const id_map& map, std::size_t capacity)
         : target_(target), map_(map), text_(draft) {
         text_.reserve(2 * capacity);
     }
@@ -29,7 +28,8 @@ public:
     void start(std::span<const draft_id> prefix) {
         text_.reset();
         text_.mark();
-        for (const draft_id d : prefix) special(d);
+        for (const draft_id d : prefix)
+            special(d);
     }
 
     void follow(std::span<const target_id> committed) {

@@ -10,8 +10,9 @@
 namespace specdec {
 
 /// The drafter's context when both models have one vocabulary: the committed target ids themselves.
-/// An id that only the target has (the longer padding) leaves no trace: no model is fed an id outside
-/// its vocabulary. Models DraftContext. Complexity: O(1) a token. Allocates beyond the reserved capacity only.
+/// An id that only the target has (the longer padding) leaves no trace: no model is fed an id
+/// outside its vocabulary. Models DraftContext. Complexity: O(1) a token. Allocates beyond the
+/// reserved capacity only.
 class shared_context {
 public:
     /// draft_size: the drafter's vocabulary size.
@@ -26,7 +27,8 @@ public:
 
     void follow(std::span<const target_id> committed) {
         for (const target_id t : committed)
-            if (t.index() < draft_size_) ids_.push_back(draft_id{t.value});
+            if (t.index() < draft_size_)
+                ids_.push_back(draft_id{t.value});
     }
 
     [[nodiscard]] std::span<const draft_id> ids() const { return ids_; }

@@ -25,11 +25,10 @@ namespace specdec {
 ///     t_1 .. t_m := T(d_1 + .. + d_i), realigned by look-behind where the tokenizer normalises
 ///
 /// Paper: Timor et al. 2025, Alg. 2 and "Algorithm 2 Supports Non-Injective Tokenizers".
-/// The proposals are one-hot: given the draft's text nothing about them is random. Lossless with exact
-/// match (the paper's verifier) and with token rejection.
-/// A control token of the drafter ends the draft; its equivalent in T, if it has one, is proposed last.
-/// Memory: buffers sized at construction and grown to the longest draft; a round allocates nothing once
-/// they have grown.
+/// The proposals are one-hot: given the draft's text nothing about them is random. Lossless with
+/// exact match (the paper's verifier) and with token rejection. A control token of the drafter ends
+/// the draft; its equivalent in T, if it has one, is proposed last. Memory: buffers sized at
+/// construction and grown to the longest draft; a round allocates nothing once they have grown.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class slem_bridge {
 public:
@@ -61,30 +60,38 @@ public:
                                                const draft_request& request) {
         proposals_.clear();
         draft_tokens_.clear();
-        if (request.max_proposals == 0) return nothing(no_draft::no_room);
-        if (context_.ids().empty()) return nothing(no_draft::nothing_to_say);
+        if (request.max_proposals == 0)
+            return nothing(no_draft::no_room);
+        if (context_.ids().empty())
+            return nothing(no_draft::nothing_to_say);
         if (context_.ids().size() + max_draft_ > drafter.capacity())
             return nothing(no_draft::drafter_full);
-        if (!stop.more(0, 1.0)) return nothing(no_draft::stop_rule);
+        if (!stop.more(0, 1.0))
+            return nothing(no_draft::stop_rule);
 
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
         const target_id last = draw(drafter, stop, coin, request);
 
         retokenised_.clear();
-        if (!text_.empty()) encoder_.encode(committed_, text_, retokenised_);
-        if (last.valid()) retokenised_.push_back(last);
+        if (!text_.empty())
+            encoder_.encode(committed_, text_, retokenised_);
+        if (last.valid())
+            retokenised_.push_back(last);
         for (const target_id t : retokenised_) {
-            if (proposals_.size() == request.max_proposals) break;
+            if (proposals_.size() == request.max_proposals)
+                break;
             proposals_.push_back(certain(t));
-            if (is_end(request.end_ids, t)) break;
+            if (is_end(request.end_ids, t))
+                break;
         }
         return {proposals_, draft_tokens_,
                 proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
     }
 
 private:
-    /// Draws the draft into text_ and draft_tokens_; returns the target's control token that ends it.
+    /// Draws the draft into text_ and draft_tokens_; returns the target's control token that ends
+    /// it.
     template <class D, class Stop, class C>
     target_id draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
         text_.clear();
@@ -102,7 +109,8 @@ private:
             const draft_id d = coin.pick({request.position, purpose::draft, attempt}, q);
             draft_tokens_.push_back(d);
             const std::string_view bytes = draft_tokenizer_.bytes(d);
-            if (bytes.empty()) return map_.to_target(d);
+            if (bytes.empty())
+                return map_.to_target(d);
             text_.append(bytes);
             last = q.probability(d);
             drafter.push(d);

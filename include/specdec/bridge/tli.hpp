@@ -10,9 +10,9 @@
 
 namespace specdec {
 
-/// The map of TLI: draft ids outside the intersection are never drawn, and the law is renormalised over
-/// those inside: q'(t) = q(t) / sum of q over the intersection. Temperature, top-k and the like apply to
-/// the restricted row.
+/// The map of TLI: draft ids outside the intersection are never drawn, and the law is renormalised
+/// over those inside: q'(t) = q(t) / sum of q over the intersection. Temperature, top-k and the
+/// like apply to the restricted row.
 class tli_map {
 public:
     explicit tli_map(const id_map& map) : map_(&map) {}
@@ -35,7 +35,8 @@ private:
 /// Token-level intersection: the drafter proposes tokens that both vocabularies have, with its own
 /// probabilities renormalised over them, at any temperature.
 /// Paper: Timor et al. 2025, Alg. 4. Lossless with every verifier.
-/// Expected acceptance at a position (token rejection): sum over the intersection of min(p(t), q'(t)).
+/// Expected acceptance at a position (token rejection): sum over the intersection of min(p(t),
+/// q'(t)).
 template <class TargetTokenizer, class DraftTokenizer>
 using tli_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map>;
 

@@ -15,8 +15,8 @@
 
 namespace specdec {
 
-/// The draft loop of every bridge that maps token by token (identity, union, TLI): draw a draft token,
-/// propose its image, feed the drafter with it.
+/// The draft loop of every bridge that maps token by token (identity, union, TLI): draw a draft
+/// token, propose its image, feed the drafter with it.
 ///
 ///     while the stop rule asks for more:
 ///         q := law of the drafter's next row, as the map prepares it
@@ -24,10 +24,10 @@ namespace specdec {
 ///         stop behind an end token or a token that has left T
 ///         the drafter's context := context + x
 ///
-/// Map: to_target, to_draft, next_duplicate, target_size, and prepare(row, out), which copies a row of
-/// the drafter and takes out what must not be drawn.
-/// Memory: one copy of the drafter's row a proposal ([max_draft, |D|] floats), allocated at
-/// construction, because the residual needs q after the drafter has moved on. A round allocates nothing.
+/// Map: to_target, to_draft, next_duplicate, target_size, and prepare(row, out), which copies a row
+/// of the drafter and takes out what must not be drawn. Memory: one copy of the drafter's row a
+/// proposal ([max_draft, |D|] floats), allocated at construction, because the residual needs q
+/// after the drafter has moved on. A round allocates nothing.
 template <DraftContext Context, class Map>
 class token_bridge {
 public:
@@ -52,12 +52,17 @@ public:
         draft_tokens_.clear();
         const std::size_t most =
             request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
-        if (most == 0) return nothing(no_draft::no_room);
-        if (map_.shared() == 0) return nothing(no_draft::nothing_shared);
+        if (most == 0)
+            return nothing(no_draft::no_room);
+        if (map_.shared() == 0)
+            return nothing(no_draft::nothing_shared);
         const std::span<const draft_id> context = context_.ids();
-        if (context.empty()) return nothing(no_draft::nothing_to_say);
-        if (context.size() + most > drafter.capacity()) return nothing(no_draft::drafter_full);
-        if (!stop.more(0, 1.0)) return nothing(no_draft::stop_rule);
+        if (context.empty())
+            return nothing(no_draft::nothing_to_say);
+        if (context.size() + most > drafter.capacity())
+            return nothing(no_draft::drafter_full);
+        if (!stop.more(0, 1.0))
+            return nothing(no_draft::stop_rule);
 
         drafter.sync(context, context_.unchanged());
         context_.mark();
@@ -72,14 +77,16 @@ public:
                                 " logits, one for each id of the map, got " +
                                 std::to_string(logits.values.size()));
             map_.prepare(logits.values, row);
-            if (!any_allowed(row)) break;
+            if (!any_allowed(row))
+                break;
             const auto attempt = static_cast<std::uint32_t>(i);
             proposals_.push_back(proposal<law_type>::draw(
                 law_type(make_law(logits_row<draft_id>{row}, request.sampling), map_), coin,
                 {request.position, purpose::draft, attempt}));
             const target_id x = proposals_.back().token();
             draft_tokens_.push_back(x.valid() ? map_.to_draft(x) : draft_id{});
-            if (!x.valid() || is_end(request.end_ids, x)) break;
+            if (!x.valid() || is_end(request.end_ids, x))
+                break;
             last = proposals_.back().probability();
             drafter.push(draft_tokens_.back());
         }
@@ -91,7 +98,8 @@ private:
     /// Whether the row leaves anything to draw: a drafter may forbid every token that T has.
     [[nodiscard]] static bool any_allowed(std::span<const float> row) {
         for (const float logit : row)
-            if (logit > -__builtin_inff()) return true;
+            if (logit > -__builtin_inff())
+                return true;
         return false;
     }
 

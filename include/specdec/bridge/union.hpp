@@ -10,8 +10,8 @@
 
 namespace specdec {
 
-/// The map of the union strategy: every draft id may be drawn; one outside the target's vocabulary has
-/// no image, so its proposal can only be rejected, and it ends the draft.
+/// The map of the union strategy: every draft id may be drawn; one outside the target's vocabulary
+/// has no image, so its proposal can only be rejected, and it ends the draft.
 class union_map {
 public:
     explicit union_map(const id_map& map) : map_(&map) {}
@@ -24,7 +24,8 @@ public:
     [[nodiscard]] draft_id next_duplicate(draft_id d) const { return map_->next_duplicate(d); }
 
     void prepare(std::span<const float> row, std::span<float> out) const {
-        for (std::size_t d = 0; d < out.size(); ++d) out[d] = row[d];
+        for (std::size_t d = 0; d < out.size(); ++d)
+            out[d] = row[d];
     }
 
 private:
@@ -32,9 +33,9 @@ private:
 };
 
 /// The union strategy: both laws are read as laws over the union of the vocabularies.
-/// Paper: Timor et al. 2025, Alg. 1. Lossless; accepts no more often than TLI (their Theorem 4.1), so
-/// it exists for comparison.
-/// Expected acceptance at a position (token rejection): sum over the intersection of min(p(t), q(t)).
+/// Paper: Timor et al. 2025, Alg. 1. Lossless; accepts no more often than TLI (their Theorem 4.1),
+/// so it exists for comparison. Expected acceptance at a position (token rejection): sum over the
+/// intersection of min(p(t), q(t)).
 template <class TargetTokenizer, class DraftTokenizer>
 using union_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map>;
 

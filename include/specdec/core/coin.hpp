@@ -31,8 +31,8 @@ struct draw_site {
 ///     c.flip(site, p)     true with probability min(1, max(0, p))
 ///     c.pick(site, law)   an id drawn from the law
 ///
-/// Outcomes of different sites are independent. Models: philox_coin (production), generator_coin (any
-/// uniform random bit generator), enumerating_coin (visits every outcome; proofs).
+/// Outcomes of different sites are independent. Models: philox_coin (production), generator_coin
+/// (any uniform random bit generator), enumerating_coin (visits every outcome; proofs).
 template <class C>
 concept Coin = requires(C& coin, draw_site site, double probability,
                         const one_hot_law<target_id>& target, const one_hot_law<draft_id>& draft) {

@@ -24,9 +24,9 @@ namespace specdec {
 ///                           after ids[i]. The rows live until the next call on m.
 ///     m.truncate(n)         forgets all but the first n tokens; n <= size()
 ///
-/// Semantics: a row depends on the tokens before it and on nothing else (not on what was truncated).
-/// The library's guarantees are given "for the rows that score returns".
-/// Failure: append and score may throw and must then leave size() as it was.
+/// Semantics: a row depends on the tokens before it and on nothing else (not on what was
+/// truncated). The library's guarantees are given "for the rows that score returns". Failure:
+/// append and score may throw and must then leave size() as it was.
 template <class M, class Id>
 concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
     { c.size() } -> std::convertible_to<std::size_t>;

@@ -28,15 +28,16 @@ public:
 
     [[nodiscard]] std::size_t size() const { return held_.size(); }
 
-    /// The edit that makes the model hold `wanted` once `append` is fed. At least the last token is in
-    /// `append`, because only a token that is fed yields a row.
-    /// Precondition: wanted is not empty; its first `unchanged` tokens are those of the last plan.
-    /// Complexity: linear in the tokens behind `unchanged`.
+    /// The edit that makes the model hold `wanted` once `append` is fed. At least the last token is
+    /// in `append`, because only a token that is fed yields a row. Precondition: wanted is not
+    /// empty; its first `unchanged` tokens are those of the last plan. Complexity: linear in the
+    /// tokens behind `unchanged`.
     [[nodiscard]] context_edit<Id> plan(std::span<const Id> wanted, std::size_t unchanged) const {
         SPECDEC_PRECONDITION(!wanted.empty());
         const std::size_t most = held_.size() < wanted.size() ? held_.size() : wanted.size() - 1;
         std::size_t common = unchanged < most ? unchanged : most;
-        while (common < most && held_[common] == wanted[common]) ++common;
+        while (common < most && held_[common] == wanted[common])
+            ++common;
         return {common, wanted.subspan(common)};
     }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// Two assertion words. SPECDEC_PRECONDITION: the caller broke a stated precondition.
-/// SPECDEC_INVARIANT: the library broke its own promise. Both cost nothing when NDEBUG is defined and
-/// may be redefined by the host engine before the first include.
+/// SPECDEC_INVARIANT: the library broke its own promise. Both cost nothing when NDEBUG is defined
+/// and may be redefined by the host engine before the first include.
 #ifndef SPECDEC_PRECONDITION
 #ifdef NDEBUG
 #define SPECDEC_PRECONDITION(condition) ((void)0)

@@ -15,14 +15,15 @@ namespace specdec {
 /// A drafter: the draft law q over the drafter's own vocabulary D, given a context of draft tokens.
 ///
 ///     d.capacity()                the most draft tokens a context may have
-///     d.sync(context, unchanged)  the next row() is for this context; its first `unchanged` tokens are
+///     d.sync(context, unchanged)  the next row() is for this context; its first `unchanged` tokens
+///     are
 ///                                 those of the last sync. The span lives until the round's end.
 ///     d.row()                     the logits of the token behind the context and what was pushed
 ///     d.push(id)                  the context is hypothetically one draft token longer
 ///
 /// Called as sync, row, push, row, push, ...; a new sync may come at any time.
-/// Cost: sync is linear in the changed tail; row is one forward pass. Pushed tokens are forgotten at
-/// the next sync unless its context holds them.
+/// Cost: sync is linear in the changed tail; row is one forward pass. Pushed tokens are forgotten
+/// at the next sync unless its context holds them.
 template <class D>
 concept Drafter =
     requires(D& d, std::span<const draft_id> context, std::size_t unchanged, draft_id id) {
@@ -32,13 +33,14 @@ concept Drafter =
         d.push(id);
     };
 
-/// When to stop drafting. Asked before every draft token, the first included (a draft may be empty):
+/// When to stop drafting. Asked before every draft token, the first included (a draft may be
+/// empty):
 ///
 ///     stop.more(drafted, last)    drafted: draft tokens so far
 ///                                 last: the probability q of the last of them, 1 before the first
 ///
-/// The answer may depend on what was drafted so far and on nothing random besides: it may end a draft
-/// behind the token it looked at but never drop that token, which would bias the law.
+/// The answer may depend on what was drafted so far and on nothing random besides: it may end a
+/// draft behind the token it looked at but never drop that token, which would bias the law.
 template <class S>
 concept StopRule = requires(const S& stop, std::size_t drafted, double last) {
     { stop.more(drafted, last) } -> std::convertible_to<bool>;
@@ -46,13 +48,13 @@ concept StopRule = requires(const S& stop, std::size_t drafted, double last) {
 
 /// Why a round has no proposals, or `none` when it has some. No silent fallback: every round says.
 enum class no_draft : std::uint8_t {
-    none,             ///< something was proposed
-    no_drafter,       ///< decoding without a drafter
-    stop_rule,        ///< the stop rule asked for an empty draft
-    no_room,          ///< token limit or context of the target leaves no room for a proposal
-    drafter_full,     ///< the drafter's context cannot hold the text and a draft
-    nothing_shared,   ///< the vocabularies share no token the drafter could propose
-    nothing_to_say,   ///< the draft's text gave no target token
+    none,           ///< something was proposed
+    no_drafter,     ///< decoding without a drafter
+    stop_rule,      ///< the stop rule asked for an empty draft
+    no_room,        ///< token limit or context of the target leaves no room for a proposal
+    drafter_full,   ///< the drafter's context cannot hold the text and a draft
+    nothing_shared, ///< the vocabularies share no token the drafter could propose
+    nothing_to_say, ///< the draft's text gave no target token
 };
 inline constexpr std::size_t no_draft_reasons = 7;
 

@@ -8,12 +8,13 @@
 
 namespace specdec {
 
-/// A probability law over the ids of one vocabulary, after all processing (temperature, top-k, top-p,
-/// penalties, masks).
+/// A probability law over the ids of one vocabulary, after all processing (temperature, top-k,
+/// top-p, penalties, masks).
 ///
 ///     l.size()            vocabulary size: ids 0 .. size()-1 may carry mass
 ///     l.probability(id)   in [0, 1]; the probabilities sum to 1 up to double rounding
-///     l.at(u)             the id whose interval of the cumulative law holds u, for u in [0, 1): the
+///     l.at(u)             the id whose interval of the cumulative law holds u, for u in [0, 1):
+///     the
 ///                         set of u that give id has measure probability(id); never an id of mass 0
 ///
 /// A law may be a view of an engine's row and then lives no longer than the row.
@@ -24,8 +25,8 @@ concept LawOf = requires(const L& law, Id id, double u) {
     { law.at(u) } -> std::same_as<Id>;
 };
 
-/// A law with all its mass on one id: what an exact draft (a greedy drafter, an n-gram, a retokenised
-/// string) is proposed from. Models LawOf. Allocates nothing.
+/// A law with all its mass on one id: what an exact draft (a greedy drafter, an n-gram, a
+/// retokenised string) is proposed from. Models LawOf. Allocates nothing.
 template <class Id>
 class one_hot_law {
 public:

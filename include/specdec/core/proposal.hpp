@@ -20,8 +20,8 @@ class proposal {
 public:
     using law_type = Law;
 
-    /// Draws from the law (in the law's own way where it has one: law.draw(coin, site)). The proposal
-    /// is a view where the law is one.
+    /// Draws from the law (in the law's own way where it has one: law.draw(coin, site)). The
+    /// proposal is a view where the law is one.
     template <Coin C>
     [[nodiscard]] static proposal draw(Law law, C& coin, draw_site site) {
         target_id token;

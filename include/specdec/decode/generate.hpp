@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,7 +18,7 @@ namespace specdec {
 /// Where a text ends.
 struct generation_limits {
     std::size_t max_tokens = 256;
-    std::vector<std::string> stop_strings; ///< the text ends before the first of them
+    std::vector<std::string> stop_strings{}; ///< the text ends before the first of them
 };
 
 /// Why a text ended.
@@ -29,22 +30,31 @@ enum class finish_reason : std::uint8_t {
     cancelled,    ///< the reader said so
 };
 
-/// A reader that takes text and nothing else: bytes(text, origin) is given whole characters as soon as
-/// they are certain, round(result) every round before it is committed. Either may return false to
-/// cancel; a reader may also leave one of them out by inheriting this.
+/// A reader that takes text and nothing else: bytes(text, origin) is given whole characters as soon
+/// as they are certain, round(result) every round before it is committed. Either may return false
+/// to cancel; a reader may also leave one of them out by inheriting this.
 struct silent_reader {
     bool bytes(std::string_view, token_origin) { return true; }
     bool round(const round_result&) { return true; }
 };
 
 /// The reader of those who only want the text: calls take(bytes, origin), which may return false to
-/// cancel.
+/// cancel, or nothing.
 template <class Take>
 struct text_reader : silent_reader {
     Take take;
 
     explicit text_reader(Take t) : take(std::move(t)) {}
-    bool bytes(std::string_view text, token_origin origin) { return take(text, origin); }
+    bool bytes(std::string_view text, token_origin origin) {
+        if constexpr (requires {
+                          { take(text, origin) } -> std::same_as<void>;
+                      }) {
+            take(text, origin);
+            return true;
+        } else {
+            return take(text, origin);
+        }
+    }
 };
 
 /// Decodes one text: rounds until an end token, a stop string, a limit or a cancellation, inside an
@@ -57,13 +67,14 @@ struct text_reader : silent_reader {
 /// Throws what the models and the reader throw; the session then holds what was committed before.
 template <class B, class V, ModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C,
           TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
-finish_reason generate(session<B, V>& session, Target& target, D& drafter, const Stop& stop, C& coin,
-                       const Tokenizer& tokenizer, const generation_limits& limits, Reader&& reader,
-                       Time clock = {}) {
+finish_reason generate(session<B, V>& session, Target& target, D& drafter, const Stop& stop,
+                       C& coin, const Tokenizer& tokenizer, const generation_limits& limits,
+                       Reader&& reader, Time clock = {}) {
     text_stream stream(limits.stop_strings);
     bool cancelled = false;
     const auto sink = [&](std::string_view bytes, token_origin origin) {
-        if (!reader.bytes(bytes, origin)) cancelled = true;
+        if (!reader.bytes(bytes, origin))
+            cancelled = true;
     };
     for (std::size_t produced = 0; produced < limits.max_tokens;) {
         if (session.full() || session.tokens().size() > target.capacity()) {

@@ -20,18 +20,18 @@ namespace specdec {
 
 /// Settings of a session.
 struct session_settings {
-    sampling_parameters target{};       ///< how the target's rows become p
-    sampling_parameters draft{};        ///< how the drafter's rows become q; any choice is lossless
-    std::size_t capacity = 2048;        ///< most tokens of the sequence, prompt included
-    std::size_t max_proposals = 16;     ///< most target tokens proposed a round
-    std::vector<target_id> end_ids{};   ///< tokens that end a text: EOS, end of turn
+    sampling_parameters target{};     ///< how the target's rows become p
+    sampling_parameters draft{};      ///< how the drafter's rows become q; any choice is lossless
+    std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
+    std::size_t max_proposals = 16;   ///< most target tokens proposed a round
+    std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
 };
 
-/// What a round decided, not yet part of the text: tokens to commit in order. Views into the session,
-/// alive until its next call.
+/// What a round decided, not yet part of the text: tokens to commit in order. Views into the
+/// session, alive until its next call.
 struct round_result {
-    std::span<const target_id> tokens; ///< the accepted proposals and one token of the target
-    std::size_t accepted = 0;          ///< tokens[0 .. accepted) were proposals
+    std::span<const target_id> tokens;      ///< the accepted proposals and one token of the target
+    std::size_t accepted = 0;               ///< tokens[0 .. accepted) were proposals
     token_origin last = token_origin::free; ///< where tokens.back() came from
     std::span<const target_id> proposed;    ///< all proposals, kept or not
     std::span<const draft_id> drafted;      ///< what they were made from
@@ -50,14 +50,15 @@ struct round_result {
 ///     3. tau, next         := verifier(p, (x, q))
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
-/// The steps are separate functions, so a driver of many sequences can run step 2 for all of them in
-/// one batch; round() does 1 to 3 for one sequence. Nothing is remembered before commit(): a round
-/// may be abandoned at any point, and the next one does the same again.
+/// The steps are separate functions, so a driver of many sequences can run step 2 for all of them
+/// in one batch; round() does 1 to 3 for one sequence. Nothing is remembered before commit(): a
+/// round may be abandoned at any point, and the next one does the same again.
 ///
-/// Guarantee: given the rows the target returns, the committed tokens follow the target's law exactly
-/// when the verifier is lossless, whatever drafter, bridge and stop rule do.
+/// Guarantee: given the rows the target returns, the committed tokens follow the target's law
+/// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
-/// A target's context serves one session at a time; after another one has used it, say target_lost().
+/// A target's context serves one session at a time; after another one has used it, say
+/// target_lost().
 ///
 /// Memory: everything is sized at construction; a round allocates nothing.
 template <class B, class V>
@@ -79,7 +80,8 @@ public:
     /// What the target's context still holds of an earlier sequence is used as far as it agrees.
     /// Throws specdec::error if the prompt is empty or does not fit.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
-        if (prompt.empty()) throw error("session", "prompt", "at least one token");
+        if (prompt.empty())
+            throw error("session", "prompt", "at least one token");
         if (prompt.size() >= settings_.capacity)
             throw error("session", "prompt",
                         "fewer tokens than the capacity of " + std::to_string(settings_.capacity) +
@@ -93,9 +95,7 @@ public:
     }
 
     /// The committed tokens, prompt included.
-    [[nodiscard]] std::span<const target_id> tokens() const {
-        return {tokens_.data(), committed_};
-    }
+    [[nodiscard]] std::span<const target_id> tokens() const { return {tokens_.data(), committed_}; }
     [[nodiscard]] const statistics& counts() const { return counts_; }
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
@@ -109,13 +109,15 @@ public:
         forget_draft();
         const std::size_t space = settings_.capacity - committed_;
         std::size_t most = (room < space ? room : space) - 1;
-        if (most > settings_.max_proposals) most = settings_.max_proposals;
-        draft_ = bridge_.propose(
-            drafter, stop, coin,
-            draft_request{committed_, most, settings_.draft, settings_.end_ids});
+        if (most > settings_.max_proposals)
+            most = settings_.max_proposals;
+        draft_ =
+            bridge_.propose(drafter, stop, coin,
+                            draft_request{committed_, most, settings_.draft, settings_.end_ids});
         for (const proposal<law_type>& x : draft_.proposals) {
             proposed_.push_back(x.token());
-            if (x.token().valid()) tokens_.push_back(x.token());
+            if (x.token().valid())
+                tokens_.push_back(x.token());
         }
     }
 
@@ -153,8 +155,9 @@ public:
                 draft_.reason};
     }
 
-    /// Step 4: the first n tokens of the round become part of the sequence, the others are discarded.
-    /// Precondition: n <= tokens of the last round_result. n = 0 is a round paid for but not used.
+    /// Step 4: the first n tokens of the round become part of the sequence, the others are
+    /// discarded. Precondition: n <= tokens of the last round_result. n = 0 is a round paid for but
+    /// not used.
     void commit(std::size_t n) {
         SPECDEC_PRECONDITION(committed_ + n <= tokens_.size());
         counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
@@ -165,13 +168,14 @@ public:
         forget_draft();
     }
 
-    /// Steps 1 to 3 with a model of the engine. Throws what the model throws; the session then stands
-    /// where it stood.
+    /// Steps 1 to 3 with a model of the engine. Throws what the model throws; the session then
+    /// stands where it stood.
     template <ModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
         const double begin = clock();
-        const std::size_t capacity = target.capacity(); // of what is fed: all but the round's last token
+        const std::size_t capacity =
+            target.capacity(); // of what is fed: all but the round's last token
         const std::size_t left = capacity > committed_ ? capacity - committed_ : 0;
         draft(drafter, stop, coin, room <= left ? room : left + 1);
         const double drafted = clock();

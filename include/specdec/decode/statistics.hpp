@@ -11,9 +11,9 @@
 
 namespace specdec {
 
-/// What a session counts, over all its sequences. A round counts when it is committed (with 0 tokens,
-/// too), an abandoned one counts in the times only, so the numbers add up: emitted = committed +
-/// discarded, emitted = accepted + corrected + free.
+/// What a session counts, over all its sequences. A round counts when it is committed (with 0
+/// tokens, too), an abandoned one counts in the times only, so the numbers add up: emitted =
+/// committed + discarded, emitted = accepted + corrected + free.
 struct statistics {
     std::uint64_t rounds = 0;       ///< committed rounds = target calls used
     std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
@@ -23,13 +23,14 @@ struct statistics {
     std::uint64_t corrected = 0;    ///< tokens that replaced a rejected proposal
     std::uint64_t free = 0;         ///< target's own tokens behind a wholly accepted or empty draft
     std::uint64_t committed = 0;    ///< tokens that became part of the text
-    std::uint64_t discarded = 0;    ///< emitted tokens behind an end (EOS, stop string, limit, cancel)
+    std::uint64_t discarded = 0; ///< emitted tokens behind an end (EOS, stop string, limit, cancel)
 
     double draft_seconds = 0;  ///< drafter and bridge
     double target_seconds = 0; ///< the target's forward passes
     double verify_seconds = 0; ///< the verification rule
 
-    /// [max proposals] how often the proposal at each place of the draft was evaluated and accepted.
+    /// [max proposals] how often the proposal at each place of the draft was evaluated and
+    /// accepted.
     std::vector<std::uint64_t> evaluated_at;
     std::vector<std::uint64_t> accepted_at;
 
@@ -49,9 +50,12 @@ struct statistics {
         evaluated += v.evaluated;
         accepted += v.accepted;
         (v.origin == token_origin::corrected ? corrected : free) += 1;
-        if (proposals == 0) ++without_draft[static_cast<std::size_t>(reason)];
-        for (std::size_t i = 0; i < v.evaluated && i < evaluated_at.size(); ++i) ++evaluated_at[i];
-        for (std::size_t i = 0; i < v.accepted && i < accepted_at.size(); ++i) ++accepted_at[i];
+        if (proposals == 0)
+            ++without_draft[static_cast<std::size_t>(reason)];
+        for (std::size_t i = 0; i < v.evaluated && i < evaluated_at.size(); ++i)
+            ++evaluated_at[i];
+        for (std::size_t i = 0; i < v.accepted && i < accepted_at.size(); ++i)
+            ++accepted_at[i];
     }
 
     /// Tokens a target call, 0 before the first.
@@ -60,7 +64,8 @@ struct statistics {
     }
     /// Share of the evaluated proposals that were kept, 0 before the first.
     [[nodiscard]] double acceptance_rate() const {
-        return evaluated == 0 ? 0.0 : static_cast<double>(accepted) / static_cast<double>(evaluated);
+        return evaluated == 0 ? 0.0
+                              : static_cast<double>(accepted) / static_cast<double>(evaluated);
     }
 };
 

@@ -17,26 +17,29 @@ namespace specdec {
 [[nodiscard]] inline std::size_t incomplete_utf8(std::string_view text) {
     for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
         const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-        if (byte < 0x80) return 0;
-        if (byte < 0xC0) continue;
+        if (byte < 0x80)
+            return 0;
+        if (byte < 0xC0)
+            continue;
         const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
         return back < length && byte >= 0xC2 && byte < 0xF5 ? back : 0;
     }
     return 0;
 }
 
-/// Turns committed tokens' bytes into a stream for a reader: whole UTF-8 characters only, nothing of a
-/// stop string, every byte once. Bytes are held back while they may still become part of a character
-/// or of a stop string.
+/// Turns committed tokens' bytes into a stream for a reader: whole UTF-8 characters only, nothing
+/// of a stop string, every byte once. Bytes are held back while they may still become part of a
+/// character or of a stop string.
 ///
-/// A sink is called as sink(std::string_view bytes, token_origin origin): a run of characters of one
-/// origin. A character made by several tokens has the origin of the first.
+/// A sink is called as sink(std::string_view bytes, token_origin origin): a run of characters of
+/// one origin. A character made by several tokens has the origin of the first.
 class text_stream {
 public:
-    explicit text_stream(std::vector<std::string> stop_strings = {}) : stops_(std::move(stop_strings)) {}
+    explicit text_stream(std::vector<std::string> stop_strings = {})
+        : stops_(std::move(stop_strings)) {}
 
-    /// Appends a token's bytes. Returns true if a stop string is complete: the text before it has then
-    /// been given to the sink and the stream is at its end.
+    /// Appends a token's bytes. Returns true if a stop string is complete: the text before it has
+    /// then been given to the sink and the stream is at its end.
     template <class Sink>
     bool push(std::string_view bytes, token_origin origin, Sink&& sink) {
         held_.append(bytes);
@@ -61,15 +64,17 @@ public:
     }
 
 private:
-    /// Where the stop string begins that is complete first: how the text is cut into tokens does not
-    /// matter, even if one stop string stands inside another.
+    /// Where the stop string begins that is complete first: how the text is cut into tokens does
+    /// not matter, even if one stop string stands inside another.
     [[nodiscard]] std::size_t first_stop() const {
         std::size_t first = std::string::npos, first_end = std::string::npos;
         for (const std::string& stop : stops_) {
             const std::size_t found = stop.empty() ? std::string::npos : held_.find(stop);
-            if (found == std::string::npos) continue;
+            if (found == std::string::npos)
+                continue;
             const std::size_t end = found + stop.size();
-            if (end > first_end || (end == first_end && found > first)) continue;
+            if (end > first_end || (end == first_end && found > first))
+                continue;
             first = found;
             first_end = end;
         }
@@ -81,8 +86,10 @@ private:
         const std::string_view held = held_;
         std::size_t longest = 0;
         for (const std::string& stop : stops_)
-            for (std::size_t n = stop.size() < held.size() ? stop.size() : held.size(); n > longest; --n)
-                if (held.substr(held.size() - n) == std::string_view(stop).substr(0, n)) longest = n;
+            for (std::size_t n = stop.size() < held.size() ? stop.size() : held.size(); n > longest;
+                 --n)
+                if (held.substr(held.size() - n) == std::string_view(stop).substr(0, n))
+                    longest = n;
         return longest;
     }
 
@@ -90,7 +97,8 @@ private:
     void give(std::size_t count, Sink&& sink) {
         for (std::size_t begin = 0; begin < count;) {
             std::size_t end = begin + 1;
-            while (end < count && (origins_[end] == origins_[begin] || is_utf8_inner(held_[end]))) ++end;
+            while (end < count && (origins_[end] == origins_[begin] || is_utf8_inner(held_[end])))
+                ++end;
             sink(std::string_view(held_).substr(begin, end - begin), origins_[begin]);
             begin = end;
         }

@@ -11,8 +11,8 @@
 namespace specdec {
 
 /// A language model as drafter. Keeps a record of what the model's context holds and reaches every
-/// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is fed
-/// before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile.
+/// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is
+/// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile.
 /// Models Drafter. Allocates at construction only.
 template <ModelOf<draft_id> Model>
 class model_drafter {
@@ -25,8 +25,8 @@ public:
 
     [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
 
-    /// What the model has to do for the last synced context: for engines that want to see it, and for
-    /// tests; row() does it.
+    /// What the model has to do for the last synced context: for engines that want to see it, and
+    /// for tests; row() does it.
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
@@ -42,7 +42,8 @@ public:
             mirror_.truncated(pending_.truncate_to);
         }
         // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass.
-        if (pending_.append.size() > one_pass) feed(pending_.append.size() - 1);
+        if (pending_.append.size() > one_pass)
+            feed(pending_.append.size() - 1);
         const logits_rows<draft_id> rows = model_.score(pending_.append);
         mirror_.fed(pending_.append);
         pending_ = {mirror_.size(), {}};

@@ -24,10 +24,12 @@ struct aligned_allocator {
     constexpr aligned_allocator(const aligned_allocator<U>&) noexcept {}
 
     [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
+        if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T))
+            throw std::bad_array_new_length();
         void* memory = ::operator new(n * sizeof(T), alignment(n));
 #if defined(__linux__)
-        if (n * sizeof(T) >= huge_page) ::madvise(memory, n * sizeof(T), MADV_HUGEPAGE); // a hint
+        if (n * sizeof(T) >= huge_page)
+            ::madvise(memory, n * sizeof(T), MADV_HUGEPAGE); // a hint
 #endif
         return static_cast<T*>(memory);
     }

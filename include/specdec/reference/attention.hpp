@@ -23,18 +23,20 @@ struct attention_scratch {
     aligned_vector<Value> weights;
 };
 
-/// Causal grouped-query attention (Ainslie et al., arXiv 2305.13245) of up to six queries that share
-/// one key/value head. Query i stands at positions[i] and sees the positions up to its
-/// own, all of which are in the cache.
+/// Causal grouped-query attention (Ainslie et al., arXiv 2305.13245) of up to six queries that
+/// share one key/value head. Query i stands at positions[i] and sees the positions up to its own,
+/// all of which are in the cache.
 ///     queries [n][stride], scaled by 1 / sqrt(head dimension)
 ///     use(query, first dimension, scale, y): 32 dimensions of the output are scale * y
 /// A query's result is the same alone and in any group: masked positions add exact zeros.
 template <PanelValue Value, class Use>
-void attend(const panel_kernels<Value>& kernels, const kv_cache<Value>& cache, std::size_t layer,
-            std::size_t head, const Value* queries, std::size_t stride, std::size_t n,
-            const std::size_t* positions, attention_scratch<Value>& scratch, const Use& use) {
+void attend(const panel_kernels<Value>& kernels, const column_functions<Value>& functions,
+            const kv_cache<Value>& cache, std::size_t layer, std::size_t head, const Value* queries,
+            std::size_t stride, std::size_t n, const std::size_t* positions,
+            attention_scratch<Value>& scratch, const Use& use) {
     std::size_t seen = 0; // by the last of them
-    for (std::size_t i = 0; i < n; ++i) seen = std::max(seen, positions[i] + 1);
+    for (std::size_t i = 0; i < n; ++i)
+        seen = std::max(seen, positions[i] + 1);
 
     for (std::size_t first = 0; first < seen; first += panel_rows)
         multiply_panel(kernels, cache.keys(layer, head, first / panel_rows), cache.key_length(),
@@ -46,9 +48,9 @@ void attend(const panel_kernels<Value>& kernels, const kv_cache<Value>& cache, s
 
     float scale[tile_columns];
     for (std::size_t i = 0; i < n; ++i)
-        scale[i] = softmax_weights(scratch.scores.data() + i * scratch.stride, positions[i] + 1,
-                                   round_up(seen, line_values),
-                                   scratch.weights.data() + i * scratch.stride);
+        scale[i] = functions.softmax(scratch.scores.data() + i * scratch.stride, positions[i] + 1,
+                                     round_up(seen, line_values),
+                                     scratch.weights.data() + i * scratch.stride);
 
     for (std::size_t p = 0; p < cache.value_panels(); ++p)
         multiply_panel(kernels, cache.values(layer, head, p), cache.value_length(seen),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -13,9 +14,9 @@
 
 namespace specdec::reference {
 
-/// A model as its files give it, whatever the format: configuration and tensors under the names that
-/// Hugging Face uses ("model.layers.0.self_attn.q_proj.weight"). Tensors keep their own names for
-/// messages and view the mappings, which live as long as the checkpoint.
+/// A model as its files give it, whatever the format: configuration and tensors under the names
+/// that Hugging Face uses ("model.layers.0.self_attn.q_proj.weight"). Tensors keep their own names
+/// for messages and view the mappings, which live as long as the checkpoint.
 struct checkpoint {
     std::string source;
     model_config config;

@@ -23,11 +23,11 @@ struct model_config {
     std::size_t vocabulary_size = 0;  ///< rows of the embedding and of the head
     std::size_t context = 0;          ///< longest context the model was made for
     float rms_epsilon = 1e-5F;
-    bool tied = false;                ///< the head is the embedding
-    bool qkv_bias = false;            ///< Qwen2: biases on q, k and v
+    bool tied = false;     ///< the head is the embedding
+    bool qkv_bias = false; ///< Qwen2: biases on q, k and v
     rotary_config rotary;
-    std::int32_t bos = -1;            ///< -1: none named
-    std::vector<std::int32_t> eos;    ///< every id that ends a text; may be empty
+    std::int32_t bos = -1;         ///< -1: none named
+    std::vector<std::int32_t> eos; ///< every id that ends a text; may be empty
 
     [[nodiscard]] std::size_t query_size() const { return heads * head_dimension; }
     [[nodiscard]] std::size_t kv_size() const { return kv_heads * head_dimension; }

@@ -36,13 +36,14 @@ public:
     forward_pass(std::shared_ptr<const model_weights<Value>> weights, std::size_t capacity,
                  std::size_t threads, isa instructions)
         : weights_(std::move(weights)), kernels_(panel_kernels_for<Value>(instructions)),
-          threads_(threads), cache_(config().layers, config().kv_heads, config().head_dimension,
-                                    capacity),
+          functions_(column_functions_for<Value>(instructions)), threads_(threads),
+          cache_(config().layers, config().kv_heads, config().head_dimension, capacity),
           rotary_(config().rotary, config().head_dimension, capacity),
           residual_(chunk * dimension_stride()), qkv_(chunk * qkv_stride()),
           queries_(chunk * config().heads * head_stride()), attended_(chunk * attended_stride()),
           hidden_(chunk * hidden_stride()) {
-        for (std::size_t t = 0; t < threads; ++t) scratch_.emplace_back(*this, capacity);
+        for (std::size_t t = 0; t < threads; ++t)
+            scratch_.emplace_back(*this, capacity);
     }
 
     [[nodiscard]] const model_weights<Value>& weights() const { return *weights_; }
@@ -51,8 +52,8 @@ public:
     }
     [[nodiscard]] const panel_kernels<Value>& kernels() const { return kernels_; }
 
-    /// Puts up to `chunk` tokens at positions start, start + 1, ... into the cache. Their logits go to
-    /// logits [ids.size()][stride], stride >= vocabulary rounded up to 32; nullptr: no head.
+    /// Puts up to `chunk` tokens at positions start, start + 1, ... into the cache. Their logits go
+    /// to logits [ids.size()][stride], stride >= vocabulary rounded up to 32; nullptr: no head.
     void run(std::span<const std::int32_t> ids, std::size_t start, float* logits,
              std::size_t stride) {
         const bool small = weights_->forward_bytes() * ids.size() < one_thread_bytes;
@@ -99,7 +100,8 @@ private:
             turn_and_store(me, own, layer, start, n);
             me.barrier();
             // Without logits nobody reads what the last block adds to the residual.
-            if (logits == nullptr && layer + 1 == config().layers) return;
+            if (logits == nullptr && layer + 1 == config().layers)
+                return;
             attend_all(me, own, layer, start, n);
             me.barrier();
             add_product(me, block.output, attended_.data(), attended_stride(), n);
@@ -109,7 +111,8 @@ private:
             add_product(me, block.down, hidden_.data(), hidden_stride(), n);
             me.barrier();
         }
-        if (logits == nullptr) return;
+        if (logits == nullptr)
+            return;
         norm(own, weights_->final_norm, n);
         multiply(kernels_, weights_->head, own.normed.data(), dimension_stride(), n, me,
                  [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
@@ -122,8 +125,9 @@ private:
     /// Each thread for itself: cheaper than a barrier.
     void norm(private_memory& own, const aligned_vector<float>& weight, std::size_t n) const {
         for (std::size_t c = 0; c < n; ++c)
-            rms_norm(&residual_[c * dimension_stride()], weight.data(), config().dimension,
-                     config().rms_epsilon, &own.normed[c * dimension_stride()]);
+            functions_.rms_norm(&residual_[c * dimension_stride()], weight.data(),
+                                config().dimension, config().rms_epsilon,
+                                &own.normed[c * dimension_stride()]);
     }
 
     void project_qkv(team_member me, private_memory& own, const block_weights<Value>& block,
@@ -135,7 +139,8 @@ private:
                      for (std::size_t i = 0; i < count; ++i) {
                          auto out = column(&qkv_[(first + i) * qkv_stride() + row], panel_rows);
                          out = column(y + i * panel_rows, panel_rows);
-                         if (bias != nullptr) out += column(bias + row, panel_rows);
+                         if (bias != nullptr)
+                             out += column(bias + row, panel_rows);
                      }
                  });
     }
@@ -155,14 +160,12 @@ private:
             for (std::size_t g = 0; g < group; ++g) {
                 rotary_.turn(q + g * d, start + c, own.turned.data());
                 Value* query = &queries_[((head * n + c) * group + g) * head_stride()];
-                for (std::size_t l = 0; l < head_stride(); l += line_values) {
-                    line(&own.turned[l]) *= scale;
-                    round_line(&own.turned[l], query + l);
-                }
+                functions_.scale(own.turned.data(), scale, head_stride(), query);
             }
             rotary_.turn(k, start + c, own.turned.data());
             cache_.write(layer, head, start + c, own.turned.data(), k + config().kv_size());
-            if (c + 1 == n) cache_.clear_behind(layer, head, start + n);
+            if (c + 1 == n)
+                cache_.clear_behind(layer, head, start + n);
         }
     }
 
@@ -180,8 +183,8 @@ private:
             std::size_t positions[tile_columns];
             for (std::size_t j = 0; j < count; ++j)
                 positions[j] = start + (i + j) % per_head / group;
-            attend(kernels_, cache_, layer, head, &queries_[i * head_stride()], head_stride(),
-                   count, positions, own.attention,
+            attend(kernels_, functions_, cache_, layer, head, &queries_[i * head_stride()],
+                   head_stride(), count, positions, own.attention,
                    [&](std::size_t j, std::size_t first, float scale, const float* y) {
                        const std::size_t c = (i + j) % per_head / group;
                        const std::size_t q = head * group + (i + j) % group;
@@ -210,14 +213,14 @@ private:
         norm(own, block.ffn_norm, n);
         multiply(kernels_, block.gate_up, own.normed.data(), dimension_stride(), n, me,
                  [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
-                     for (std::size_t i = 0; i < count; ++i)
-                         swiglu_line(y + i * panel_rows, y + i * panel_rows + 16,
-                                     &hidden_[(first + i) * hidden_stride() + row / 2]);
+                     functions_.swiglu(y, count, &hidden_[first * hidden_stride() + row / 2],
+                                       hidden_stride());
                  });
     }
 
     std::shared_ptr<const model_weights<Value>> weights_;
     panel_kernels<Value> kernels_;
+    column_functions<Value> functions_;
     std::size_t threads_;
     kv_cache<Value> cache_;
     rotary_table rotary_;

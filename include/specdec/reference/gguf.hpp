@@ -51,7 +51,8 @@ public:
     }
     /// The same; an error where there is none.
     [[nodiscard]] const gguf_value& at(std::string_view key) const {
-        if (const gguf_value* value = find(key)) return *value;
+        if (const gguf_value* value = find(key))
+            return *value;
         throw error(source_, std::string(key), "expected this metadata key, it is missing");
     }
 
@@ -79,7 +80,8 @@ private:
         std::vector<std::uint64_t> offsets;
         tensors_.reserve(tensors);
         offsets.reserve(tensors);
-        for (std::size_t i = 0; i < tensors; ++i) offsets.push_back(entry(in));
+        for (std::size_t i = 0; i < tensors; ++i)
+            offsets.push_back(entry(in));
         place(bytes, in.position(), offsets);
     }
 
@@ -121,7 +123,8 @@ private:
             const std::string field = "tensor " + t.name;
             if (offsets[i] % alignment != 0 || offsets[i] > room)
                 throw error(source_, field, "expected an aligned offset inside the file");
-            if (t.type == dtype::other) continue;
+            if (t.type == dtype::other)
+                continue;
             if (t.shape.back() % block_values(t.type) != 0)
                 throw error(source_, field, "expected rows of whole blocks of 32");
             // No product exceeds what the file can hold, so none overflows.
@@ -140,24 +143,30 @@ private:
 
     static dtype type_of(std::uint32_t type) {
         switch (type) {
-        case 0: return dtype::f32;
-        case 1: return dtype::f16;
-        case 2: return dtype::q4_0;
-        case 3: return dtype::q4_1;
-        case 8: return dtype::q8_0;
-        case 30: return dtype::bf16;
-        default: return dtype::other;
+        case 0:
+            return dtype::f32;
+        case 1:
+            return dtype::f16;
+        case 2:
+            return dtype::q4_0;
+        case 3:
+            return dtype::q4_1;
+        case 8:
+            return dtype::q8_0;
+        case 30:
+            return dtype::bf16;
+        default:
+            return dtype::other;
         }
     }
 
     static std::string type_name(std::uint32_t type) {
         static constexpr std::string_view names[] = {
-            "F32",     "F16",    "Q4_0",   "Q4_1",   "Q4_2",    "Q4_3",   "Q5_0",  "Q5_1",
-            "Q8_0",    "Q8_1",   "Q2_K",   "Q3_K",   "Q4_K",    "Q5_K",   "Q6_K",  "Q8_K",
-            "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL",  "IQ3_S",  "IQ2_S", "IQ4_XS",
-            "I8",      "I16",    "I32",    "I64",    "F64",     "IQ1_M",  "BF16"};
-        return type < std::size(names) ? std::string(names[type])
-                                       : "type " + std::to_string(type);
+            "F32",     "F16",    "Q4_0",    "Q4_1",  "Q4_2",   "Q4_3",  "Q5_0",  "Q5_1",
+            "Q8_0",    "Q8_1",   "Q2_K",    "Q3_K",  "Q4_K",   "Q5_K",  "Q6_K",  "Q8_K",
+            "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
+            "I8",      "I16",    "I32",     "I64",   "F64",    "IQ1_M", "BF16"};
+        return type < std::size(names) ? std::string(names[type]) : "type " + std::to_string(type);
     }
 
     std::shared_ptr<const mapped_file> file_;

@@ -15,7 +15,19 @@
 namespace specdec::reference {
 
 enum class gguf_type : std::uint32_t {
-    u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64,
+    u8,
+    i8,
+    u16,
+    i16,
+    u32,
+    i32,
+    f32,
+    boolean,
+    string,
+    array,
+    u64,
+    i64,
+    f64,
 };
 
 /// One metadata value of a GGUF file: a scalar, a string or an array of them (views of the file).
@@ -30,7 +42,8 @@ public:
             return;
         }
         element_ = known(in.read<std::uint32_t>(key_));
-        if (element_ == gguf_type::array) fail("an array of scalars or strings (not of arrays)");
+        if (element_ == gguf_type::array)
+            fail("an array of scalars or strings (not of arrays)");
         const std::size_t smallest = element_ == gguf_type::string ? 8 : width(element_);
         size_ = in.count<std::uint64_t>(key_, smallest);
         payload_ = read_elements(in, element_, size_);
@@ -47,17 +60,20 @@ public:
     /// A floating-point number or an integer.
     [[nodiscard]] double number() const { return number_at(type_, 0, "a number"); }
     [[nodiscard]] bool boolean() const {
-        if (type_ != gguf_type::boolean) fail("a boolean");
+        if (type_ != gguf_type::boolean)
+            fail("a boolean");
         return payload_[0] != 0;
     }
     [[nodiscard]] std::string_view string() const {
-        if (type_ != gguf_type::string) fail("a string");
+        if (type_ != gguf_type::string)
+            fail("a string");
         return payload_.substr(8);
     }
 
     /// An array of strings.
     [[nodiscard]] std::vector<std::string_view> strings() const {
-        if (type_ != gguf_type::array || element_ != gguf_type::string) fail("an array of strings");
+        if (type_ != gguf_type::array || element_ != gguf_type::string)
+            fail("an array of strings");
         std::vector<std::string_view> out;
         out.reserve(size_);
         for (std::size_t at = 0, i = 0; i < size_; ++i) {
@@ -98,29 +114,36 @@ private:
         switch (type) {
         case gguf_type::u8:
         case gguf_type::i8:
-        case gguf_type::boolean: return 1;
+        case gguf_type::boolean:
+            return 1;
         case gguf_type::u16:
-        case gguf_type::i16: return 2;
+        case gguf_type::i16:
+            return 2;
         case gguf_type::u32:
         case gguf_type::i32:
-        case gguf_type::f32: return 4;
-        default: return 8;
+        case gguf_type::f32:
+            return 4;
+        default:
+            return 8;
         }
     }
 
     std::string_view read_elements(byte_reader& in, gguf_type type, std::size_t n) const {
-        if (type != gguf_type::string) return in.take(n * width(type), key_);
+        if (type != gguf_type::string)
+            return in.take(n * width(type), key_);
         std::string_view all;
         for (std::size_t i = 0; i < n; ++i) {
             const std::string_view text = in.string(key_);
-            if (i == 0) all = {text.data() - 8, 0};
+            if (i == 0)
+                all = {text.data() - 8, 0};
             all = {all.data(), static_cast<std::size_t>(text.data() + text.size() - all.data())};
         }
         return all;
     }
 
     [[nodiscard]] std::size_t array_size(const char* expected) const {
-        if (type_ != gguf_type::array) fail(expected);
+        if (type_ != gguf_type::array)
+            fail(expected);
         return size_;
     }
 
@@ -131,17 +154,26 @@ private:
         return value;
     }
 
-    [[nodiscard]] std::int64_t integer_at(gguf_type type, std::size_t i, const char* expected) const {
+    [[nodiscard]] std::int64_t integer_at(gguf_type type, std::size_t i,
+                                          const char* expected) const {
         switch (type) {
-        case gguf_type::u8: return load<std::uint8_t>(i);
-        case gguf_type::i8: return load<std::int8_t>(i);
-        case gguf_type::u16: return load<std::uint16_t>(i);
-        case gguf_type::i16: return load<std::int16_t>(i);
-        case gguf_type::u32: return load<std::uint32_t>(i);
-        case gguf_type::i32: return load<std::int32_t>(i);
-        case gguf_type::i64: return load<std::int64_t>(i);
+        case gguf_type::u8:
+            return load<std::uint8_t>(i);
+        case gguf_type::i8:
+            return load<std::int8_t>(i);
+        case gguf_type::u16:
+            return load<std::uint16_t>(i);
+        case gguf_type::i16:
+            return load<std::int16_t>(i);
+        case gguf_type::u32:
+            return load<std::uint32_t>(i);
+        case gguf_type::i32:
+            return load<std::int32_t>(i);
+        case gguf_type::i64:
+            return load<std::int64_t>(i);
         case gguf_type::boolean:
-            if (type_ == gguf_type::array) return load<std::uint8_t>(i) != 0;
+            if (type_ == gguf_type::array)
+                return load<std::uint8_t>(i) != 0;
             break;
         case gguf_type::u64: {
             const auto value = load<std::uint64_t>(i);
@@ -149,14 +181,17 @@ private:
                 return static_cast<std::int64_t>(value);
             fail("an integer below 2^63");
         }
-        default: break;
+        default:
+            break;
         }
         fail(expected);
     }
 
     [[nodiscard]] double number_at(gguf_type type, std::size_t i, const char* expected) const {
-        if (type == gguf_type::f32) return static_cast<double>(load<float>(i));
-        if (type == gguf_type::f64) return load<double>(i);
+        if (type == gguf_type::f32)
+            return static_cast<double>(load<float>(i));
+        if (type == gguf_type::f64)
+            return load<double>(i);
         return static_cast<double>(integer_at(type, i, expected));
     }
 

@@ -20,11 +20,13 @@ inline rotary_config hf_rotary(const nlohmann::json& json, const std::string& so
     rotary_config c;
     c.theta = top.number_or("rope_theta", 10000.0);
     const char* place = top.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
-    if (!top.has(place)) return c;
+    if (!top.has(place))
+        return c;
     const json_fields scaling(top.object(place), source, place);
     c.theta = scaling.number_or("rope_theta", c.theta);
     const std::string type = scaling.text_or("rope_type", scaling.text_or("type", "default"));
-    if (type == "default") return c;
+    if (type == "default")
+        return c;
     if (type != "llama3")
         scaling.fail("rope_type", "expected default or llama3, found " + type);
     c.scaled = true;
@@ -37,7 +39,8 @@ inline rotary_config hf_rotary(const nlohmann::json& json, const std::string& so
 
 /// A window that never closes changes nothing; any other would.
 inline void require_no_window(const json_fields& fields, std::size_t context, bool qwen) {
-    if (qwen && !fields.boolean_or("use_sliding_window", false)) return;
+    if (qwen && !fields.boolean_or("use_sliding_window", false))
+        return;
     if (fields.has("sliding_window") && fields.size("sliding_window") < context)
         fields.fail("sliding_window", "expected none below the context of " +
                                           std::to_string(context) + ": it is not supported");
@@ -78,7 +81,8 @@ inline void require_no_window(const json_fields& fields, std::size_t context, bo
     c.layers = fields.size("num_hidden_layers");
     c.heads = fields.size("num_attention_heads");
     c.kv_heads = fields.size_or("num_key_value_heads", c.heads);
-    if (c.heads == 0) fields.fail("num_attention_heads", "expected at least 1");
+    if (c.heads == 0)
+        fields.fail("num_attention_heads", "expected at least 1");
     c.head_dimension = fields.size_or("head_dim", c.dimension / c.heads);
     c.hidden_dimension = fields.size("intermediate_size");
     c.vocabulary_size = fields.size("vocab_size");
@@ -88,7 +92,8 @@ inline void require_no_window(const json_fields& fields, std::size_t context, bo
     c.qkv_bias = qwen;
     c.rotary = detail::hf_rotary(json, source);
     detail::require_no_window(fields, c.context, qwen);
-    if (const auto bos = fields.ids("bos_token_id"); !bos.empty()) c.bos = bos.front();
+    if (const auto bos = fields.ids("bos_token_id"); !bos.empty())
+        c.bos = bos.front();
     c.eos = fields.ids("eos_token_id");
     check(c, source);
     return c;

@@ -18,10 +18,14 @@ enum class isa : std::uint8_t {
 
 [[nodiscard]] constexpr std::string_view name(isa set) {
     switch (set) {
-    case isa::portable: return "portable";
-    case isa::avx2: return "avx2";
-    case isa::avx512: return "avx512";
-    case isa::avx512_bf16: return "avx512_bf16";
+    case isa::portable:
+        return "portable";
+    case isa::avx2:
+        return "avx2";
+    case isa::avx512:
+        return "avx512";
+    case isa::avx512_bf16:
+        return "avx512_bf16";
     }
     return "";
 }
@@ -30,7 +34,8 @@ enum class isa : std::uint8_t {
 [[nodiscard]] inline isa best_isa() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return isa::portable;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return isa::portable;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
         return isa::avx2;

@@ -24,7 +24,8 @@ namespace specdec::reference {
     };
     try {
         nlohmann::json result = nlohmann::json::parse(text.begin(), text.end(), depth_limit);
-        if (too_deep) throw error(source, field, "expected at most 64 levels of JSON");
+        if (too_deep)
+            throw error(source, field, "expected at most 64 levels of JSON");
         return result;
     } catch (const nlohmann::json::exception& cause) {
         throw error(source, field, std::string("expected JSON: ") + cause.what());
@@ -50,12 +51,14 @@ public:
 
     [[nodiscard]] const nlohmann::json& object(const std::string& field) const {
         const nlohmann::json& value = at(field);
-        if (!value.is_object()) fail(field, "expected an object");
+        if (!value.is_object())
+            fail(field, "expected an object");
         return value;
     }
     [[nodiscard]] std::string text(const std::string& field) const {
         const nlohmann::json& value = at(field);
-        if (!value.is_string()) fail(field, "expected a string");
+        if (!value.is_string())
+            fail(field, "expected a string");
         return value.get<std::string>();
     }
     [[nodiscard]] std::string text_or(const std::string& field, const std::string& other) const {
@@ -69,34 +72,41 @@ public:
     }
     [[nodiscard]] double number(const std::string& field) const {
         const nlohmann::json& value = at(field);
-        if (!value.is_number()) fail(field, "expected a number");
+        if (!value.is_number())
+            fail(field, "expected a number");
         return value.get<double>();
     }
     [[nodiscard]] double number_or(const std::string& field, double other) const {
         return has(field) ? number(field) : other;
     }
     [[nodiscard]] bool boolean_or(const std::string& field, bool other) const {
-        if (!has(field)) return other;
+        if (!has(field))
+            return other;
         const nlohmann::json& value = at(field);
-        if (!value.is_boolean()) fail(field, "expected true or false");
+        if (!value.is_boolean())
+            fail(field, "expected true or false");
         return value.get<bool>();
     }
     /// An array of numbers that are not negative.
     [[nodiscard]] std::vector<std::size_t> sizes(const std::string& field) const {
         const nlohmann::json& value = at(field);
-        if (!value.is_array()) fail(field, "expected an array of integers");
+        if (!value.is_array())
+            fail(field, "expected an array of integers");
         std::vector<std::size_t> out;
-        for (const nlohmann::json& element : value) out.push_back(to_size(element, field));
+        for (const nlohmann::json& element : value)
+            out.push_back(to_size(element, field));
         return out;
     }
     /// A token id or an array of them; empty where the field is missing.
     [[nodiscard]] std::vector<std::int32_t> ids(const std::string& field) const {
-        if (!has(field)) return {};
+        if (!has(field))
+            return {};
         std::vector<std::int32_t> out;
         const std::vector<std::size_t> values =
             at(field).is_array() ? sizes(field) : std::vector<std::size_t>{size(field)};
         for (const std::size_t value : values) {
-            if (value > 0x7FFFFFFFU) fail(field, "expected token ids below 2^31");
+            if (value > 0x7FFFFFFFU)
+                fail(field, "expected token ids below 2^31");
             out.push_back(static_cast<std::int32_t>(value));
         }
         return out;
@@ -109,11 +119,13 @@ private:
     }
     [[nodiscard]] const nlohmann::json& at(const std::string& field) const {
         const nlohmann::json* value = find(field);
-        if (value == nullptr) fail(field, "expected this field, it is missing");
+        if (value == nullptr)
+            fail(field, "expected this field, it is missing");
         return *value;
     }
     [[nodiscard]] std::size_t to_size(const nlohmann::json& value, const std::string& field) const {
-        if (!value.is_number_unsigned()) fail(field, "expected integers that are not negative");
+        if (!value.is_number_unsigned())
+            fail(field, "expected integers that are not negative");
         return value.get<std::size_t>();
     }
 

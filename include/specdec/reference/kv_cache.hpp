@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::min
 #include <cstddef>
 
 #include <xtensor/xtensor.hpp>
@@ -14,7 +15,8 @@ namespace specdec::reference {
 /// every other product: for a key/value head,
 ///
 ///     scores = K q   K [positions, head dimension]: a panel holds 32 positions
-///     output = V p   V [head dimension, positions]: a panel holds 32 dimensions and grows in length
+///     output = V p   V [head dimension, positions]: a panel holds 32 dimensions and grows in
+///     length
 ///
 /// Shapes: keys [layers, heads, panels of positions, 32 * key length],
 ///         values [layers, heads, panels of dimensions, 32 * value length].
@@ -25,12 +27,13 @@ class kv_cache {
 
 public:
     kv_cache() = default;
-    kv_cache(std::size_t layers, std::size_t heads, std::size_t head_dimension, std::size_t capacity)
+    kv_cache(std::size_t layers, std::size_t heads, std::size_t head_dimension,
+             std::size_t capacity)
         : head_dimension_(head_dimension),
           keys_(block::from_shape({layers, heads, round_up(capacity, panel_rows) / panel_rows,
                                    panel_rows * key_length()})),
-          values_(block::from_shape({layers, heads, value_panels(),
-                                     panel_rows * round_up(capacity, panel_rows)})) {
+          values_(block::from_shape(
+              {layers, heads, value_panels(), panel_rows * round_up(capacity, panel_rows)})) {
         keys_.fill(Value{});
         values_.fill(Value{});
     }
@@ -51,7 +54,8 @@ public:
         return &keys_(layer, head, panel, 0);
     }
     /// 32 dimensions of the values, from dimension 32 * panel on.
-    [[nodiscard]] const Value* values(std::size_t layer, std::size_t head, std::size_t panel) const {
+    [[nodiscard]] const Value* values(std::size_t layer, std::size_t head,
+                                      std::size_t panel) const {
         return &values_(layer, head, panel, 0);
     }
 
@@ -59,25 +63,26 @@ public:
     void write(std::size_t layer, std::size_t head, std::size_t position, const float* key,
                const float* value) {
         Value* to_key = &keys_(layer, head, position / panel_rows, 0);
+        const std::size_t row = position % panel_rows;
         for (std::size_t d = 0; d < head_dimension_; ++d)
-            to_key[panel_index<Value>(position % panel_rows, d)] = round_to<Value>(key[d]);
-        for (std::size_t d = 0; d < head_dimension_; ++d)
-            value_at(layer, head, d, position) = round_to<Value>(value[d]);
+            to_key[panel_index<Value>(row, d)] = round_to<Value>(key[d]);
+        for (std::size_t first = 0; first < head_dimension_; first += panel_rows) {
+            Value* to_value = &values_(layer, head, first / panel_rows, 0);
+            const std::size_t here = std::min(panel_rows, head_dimension_ - first);
+            for (std::size_t d = 0; d < here; ++d)
+                to_value[panel_index<Value>(d, position)] = round_to<Value>(value[first + d]);
+        }
     }
     /// Clears the values behind position n up to a whole length: attention multiplies them by zero,
     /// and they must not be infinities left by truncated tokens.
     void clear_behind(std::size_t layer, std::size_t head, std::size_t n) {
         for (std::size_t p = n; p < value_length(n); ++p)
             for (std::size_t d = 0; d < head_dimension_; ++d)
-                value_at(layer, head, d, p) = Value{};
+                (&values_(layer, head, d / panel_rows, 0))[panel_index<Value>(d % panel_rows, p)] =
+                    Value{};
     }
 
 private:
-    Value& value_at(std::size_t layer, std::size_t head, std::size_t d, std::size_t position) {
-        return (&values_(layer, head, d / panel_rows, 0))[panel_index<Value>(d % panel_rows,
-                                                                             position)];
-    }
-
     std::size_t head_dimension_ = 0;
     block keys_;
     block values_;

@@ -19,7 +19,8 @@ namespace detail {
 inline void cut_llama2c(checkpoint& c, byte_reader& in, std::string name, std::size_t layers,
                         std::initializer_list<std::size_t> shape) {
     std::size_t values = 1; // below 2^60: the configuration is checked
-    for (const std::size_t length : shape) values *= length;
+    for (const std::size_t length : shape)
+        values *= length;
     for (std::size_t layer = 0; layer < (layers == 0 ? 1 : layers); ++layer) {
         tensor t;
         t.source = c.source;
@@ -39,8 +40,8 @@ inline void cut_llama2c(checkpoint& c, byte_reader& in, std::string name, std::s
 } // namespace detail
 
 /// A llama2.c checkpoint of the first version: seven 32-bit integers and F32 weights in a fixed
-/// order; rotary pairs interleaved, base 10000, epsilon 1e-5. BOS is 1 and also ends a text, with 2.
-/// The tensors view `bytes`. Errors: specdec::error naming file and field or tensor.
+/// order; rotary pairs interleaved, base 10000, epsilon 1e-5. BOS is 1 and also ends a text,
+/// with 2. The tensors view `bytes`. Errors: specdec::error naming file and field or tensor.
 [[nodiscard]] inline checkpoint open_llama2c(std::span<const std::byte> bytes,
                                              const std::string& source) {
     checkpoint result;
@@ -49,7 +50,8 @@ inline void cut_llama2c(checkpoint& c, byte_reader& in, std::string name, std::s
     const auto positive = [&](const char* field) {
         const auto value = in.read<std::int32_t>(field);
         if (value <= 0)
-            throw error(source, field, "expected a positive number, found " + std::to_string(value));
+            throw error(source, field,
+                        "expected a positive number, found " + std::to_string(value));
         return static_cast<std::size_t>(value);
     };
     model_config& c = result.config;
@@ -92,7 +94,8 @@ inline void cut_llama2c(checkpoint& c, byte_reader& in, std::string name, std::s
     cut("model.norm.weight", 0, {d});
     // Tables of cosines and sines, [context, head dimension / 2] each, which nobody needs.
     in.take(std::uint64_t{4} * c.context * c.head_dimension, "rotary tables");
-    if (!c.tied) cut("lm_head.weight", 0, {c.vocabulary_size, d});
+    if (!c.tied)
+        cut("lm_head.weight", 0, {c.vocabulary_size, d});
     if (in.left() != 0)
         throw error(source, "file", std::to_string(in.left()) + " bytes more than the header says");
     return result;

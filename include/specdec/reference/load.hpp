@@ -27,9 +27,11 @@ struct load_options {
 /// Opens a checkpoint by what it is: a folder (Hugging Face), a file that begins with "GGUF", or
 /// else llama2.c. Nothing but headers is read.
 [[nodiscard]] inline checkpoint open_checkpoint(const std::filesystem::path& path) {
-    if (std::filesystem::is_directory(path)) return open_hf_folder(path);
+    if (std::filesystem::is_directory(path))
+        return open_hf_folder(path);
     auto file = std::make_shared<const mapped_file>(path);
-    if (detail::text_of(*file).substr(0, 4) == "GGUF") return open_gguf(gguf_file(file));
+    if (detail::text_of(*file).substr(0, 4) == "GGUF")
+        return open_gguf(gguf_file(file));
     if (path.extension() != ".bin")
         throw error(path.string(), "file",
                     "expected a Hugging Face folder, a GGUF file or a llama2.c .bin file");
@@ -39,7 +41,8 @@ struct load_options {
 }
 
 /// A transformer of an open checkpoint (which is not needed afterwards).
-[[nodiscard]] inline transformer make_transformer(const checkpoint& c, const load_options& options) {
+[[nodiscard]] inline transformer make_transformer(const checkpoint& c,
+                                                  const load_options& options) {
     if (options.number_format == precision::f32)
         return {pack<float>(c, options.context.threads, options.progress), options.context,
                 c.source};

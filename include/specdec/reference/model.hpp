@@ -37,7 +37,8 @@ public:
 private:
     std::span<const std::int32_t> plain(std::span<const Id> ids) {
         ids_.clear();
-        for (const Id id : ids) ids_.push_back(id.value);
+        for (const Id id : ids)
+            ids_.push_back(id.value);
         return ids_;
     }
 

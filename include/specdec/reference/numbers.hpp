@@ -23,13 +23,20 @@ enum class dtype : std::uint8_t {
 
 [[nodiscard]] constexpr std::string_view name(dtype type) {
     switch (type) {
-    case dtype::f32: return "F32";
-    case dtype::f16: return "F16";
-    case dtype::bf16: return "BF16";
-    case dtype::q4_0: return "Q4_0";
-    case dtype::q4_1: return "Q4_1";
-    case dtype::q8_0: return "Q8_0";
-    case dtype::other: break;
+    case dtype::f32:
+        return "F32";
+    case dtype::f16:
+        return "F16";
+    case dtype::bf16:
+        return "BF16";
+    case dtype::q4_0:
+        return "Q4_0";
+    case dtype::q4_1:
+        return "Q4_1";
+    case dtype::q8_0:
+        return "Q8_0";
+    case dtype::other:
+        break;
     }
     return "other";
 }
@@ -42,13 +49,19 @@ enum class dtype : std::uint8_t {
 /// Bytes of one block; 0 for dtype::other.
 [[nodiscard]] constexpr std::size_t block_bytes(dtype type) {
     switch (type) {
-    case dtype::f32: return 4;
+    case dtype::f32:
+        return 4;
     case dtype::f16:
-    case dtype::bf16: return 2;
-    case dtype::q4_0: return 2 + 16;
-    case dtype::q4_1: return 4 + 16;
-    case dtype::q8_0: return 2 + 32;
-    case dtype::other: break;
+    case dtype::bf16:
+        return 2;
+    case dtype::q4_0:
+        return 2 + 16;
+    case dtype::q4_1:
+        return 4 + 16;
+    case dtype::q8_0:
+        return 2 + 32;
+    case dtype::other:
+        break;
     }
     return 0;
 }

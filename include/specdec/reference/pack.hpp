@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread> // std::thread::hardware_concurrency
 #include <vector>
@@ -37,12 +38,14 @@ public:
                                                     const std::function<void(double)>& progress) {
         auto weights = std::make_shared<model_weights<Value>>(c_.config);
         visit(weights.get());
+        row_.resize(threads * longest_);
         std::size_t done = 0;
         for (const packing_job<Value>& job : jobs_) {
-            if (progress) progress(static_cast<double>(done) / static_cast<double>(total_));
+            if (progress)
+                progress(static_cast<double>(done) / static_cast<double>(total_));
             const std::size_t rows = job.from->rows();
             run_team(threads, [&](team_member me) {
-                std::vector<float> row(job.from->columns());
+                const std::span<float> row(&row_[me.rank * longest_], job.from->columns());
                 const share mine = me.share_of(rows);
                 for (std::size_t r = mine.begin; r < mine.end; ++r) {
                     read_row(*job.from, r, row);
@@ -51,7 +54,8 @@ public:
             });
             done += rows * job.from->columns();
         }
-        if (progress) progress(1.0);
+        if (progress)
+            progress(1.0);
         return weights;
     }
 
@@ -66,7 +70,8 @@ private:
         if (!c.tied)
             matrix("lm_head.weight", {c.vocabulary_size, d}, w ? &w->head : nullptr, same);
         vector("model.norm.weight", d, w ? &w->final_norm : nullptr, same);
-        for (std::size_t i = 0; i < c.layers; ++i) layer(i, w ? &w->blocks[i] : nullptr);
+        for (std::size_t i = 0; i < c.layers; ++i)
+            layer(i, w ? &w->blocks[i] : nullptr);
     }
 
     void layer(std::size_t i, block_weights<Value>* b) {
@@ -111,23 +116,29 @@ private:
     void matrix(const std::string& name, std::initializer_list<std::size_t> shape,
                 panel_matrix<Value>* to, const Place& place) {
         const tensor& t = c_.at(name, shape);
-        if (to == nullptr) return;
+        if (to == nullptr)
+            return;
         jobs_.push_back({&t, to, place});
         total_ += t.rows() * t.columns();
+        longest_ = std::max(longest_, t.columns());
     }
     template <class Place>
     void vector(const std::string& name, std::size_t n, aligned_vector<float>* to,
                 const Place& place) {
         const tensor& t = c_.at(name, {n});
-        if (to == nullptr) return;
+        if (to == nullptr)
+            return;
         std::vector<float> values(n);
         read_row(t, 0, values);
-        for (std::size_t i = 0; i < n; ++i) (*to)[place(i)] = values[i];
+        for (std::size_t i = 0; i < n; ++i)
+            (*to)[place(i)] = values[i];
     }
 
     const checkpoint& c_;
     std::vector<packing_job<Value>> jobs_;
     std::size_t total_ = 0;
+    std::size_t longest_ = 0;
+    std::vector<float> row_; ///< [thread][longest]
 };
 
 } // namespace detail
@@ -138,7 +149,8 @@ template <PanelValue Value>
 [[nodiscard]] std::shared_ptr<const model_weights<Value>>
 pack(const checkpoint& c, std::size_t threads = 0,
      const std::function<void(double)>& progress = {}) {
-    if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+    if (threads == 0)
+        threads = std::max(1U, std::thread::hardware_concurrency());
     return detail::packer<Value>(c).run(threads, progress);
 }
 

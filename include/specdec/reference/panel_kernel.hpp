@@ -39,7 +39,8 @@ inline constexpr std::size_t length_multiple = 4;
 template <class Value>
 concept PanelValue = std::same_as<Value, float> || std::same_as<Value, bf16_bits>;
 
-/// y[c][row] = sum over k of panel(row, k) x[c][k]; y is [columns][32], x has `stride` values a column.
+/// y[c][row] = sum over k of panel(row, k) x[c][k]; y is [columns][32], x has `stride` values a
+/// column.
 template <PanelValue Value>
 using panel_kernel = void (*)(const Value* panel, std::size_t length, const Value* x,
                               std::size_t stride, float* y);
@@ -86,7 +87,8 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
                     SPECDEC_UNROLL
                     for (std::size_t r = 0; r < held; ++r) {
                         floats w;
-                        std::memcpy(&w, panel + (k + s) * panel_rows + (first + r) * Lanes, sizeof w);
+                        std::memcpy(&w, panel + (k + s) * panel_rows + (first + r) * Lanes,
+                                    sizeof w);
                         SPECDEC_UNROLL
                         for (std::size_t c = 0; c < Columns; ++c)
                             sum[r][s][c] += w * x[c * stride + k + s];
@@ -121,7 +123,8 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
             SPECDEC_UNROLL
             for (std::size_t r = 0; r < held; ++r) {
                 floats total = sum[r][0][c];
-                if constexpr (Sums == 2) total += sum[r][1][c];
+                if constexpr (Sums == 2)
+                    total += sum[r][1][c];
                 std::memcpy(y + c * panel_rows + (first + r) * Lanes, &total, sizeof total);
             }
         }
@@ -164,9 +167,13 @@ multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits
             const auto lower = reinterpret_cast<__m512bh>(_mm512_loadu_si512(w + panel_rows));
             SPECDEC_UNROLL
             for (std::size_t c = 0; c < Columns; ++c) {
-                const std::uint32_t pair = pair_at(x + c * stride + k + 2 * s);
-                const auto both =
-                    reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int>(pair)));
+                __m512i pair =
+                    _mm512_set1_epi32(static_cast<int>(pair_at(x + c * stride + k + 2 * s)));
+#if defined(__clang__)
+                // clang 16's VectorCombine crashes on this broadcast seen as BF16: hide it.
+                asm("" : "+v"(pair));
+#endif
+                const auto both = reinterpret_cast<__m512bh>(pair);
                 sum[s][0][c] = _mm512_dpbf16_ps(sum[s][0][c], upper, both);
                 sum[s][1][c] = _mm512_dpbf16_ps(sum[s][1][c], lower, both);
             }
@@ -182,7 +189,8 @@ multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits
 
 } // namespace detail
 
-/// The kernels of an instruction set the CPU has (see best_isa); what F32 has no use for is AVX-512.
+/// The kernels of an instruction set the CPU has (see best_isa); what F32 has no use for is
+/// AVX-512.
 template <PanelValue Value>
 [[nodiscard]] panel_kernels<Value> panel_kernels_for(isa set) {
     return [set]<std::size_t... C>(std::index_sequence<C...>) -> panel_kernels<Value> {
@@ -192,7 +200,8 @@ template <PanelValue Value>
                 return {{&detail::multiply_avx512_bf16<Value, C + 1>...}, name(set)};
         if (set >= isa::avx512)
             return {{&detail::multiply_avx512<Value, C + 1>...}, name(isa::avx512)};
-        if (set == isa::avx2) return {{&detail::multiply_avx2<Value, C + 1>...}, name(set)};
+        if (set == isa::avx2)
+            return {{&detail::multiply_avx2<Value, C + 1>...}, name(set)};
 #endif
         static_cast<void>(set);
         return {{&detail::multiply_portable<Value, C + 1>...}, name(isa::portable)};

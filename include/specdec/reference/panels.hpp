@@ -34,8 +34,8 @@ template <PanelValue Value>
         return k / 2 * (2 * panel_rows) + row * 2 + k % 2;
 }
 
-/// A matrix [rows, columns] packed into panels of 32 rows; what is padded is zero. Borrows memory of
-/// `footprint` values that must be zero (and aligned to 64 bytes) to begin with.
+/// A matrix [rows, columns] packed into panels of 32 rows; what is padded is zero. Borrows memory
+/// of `footprint` values that must be zero (and aligned to 64 bytes) to begin with.
 template <PanelValue Value>
 class panel_matrix {
 public:

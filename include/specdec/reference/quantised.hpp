@@ -39,13 +39,18 @@ inline void four_bits(const std::byte* packed, float scale, float shift, float* 
 inline void dequantise_block(dtype type, const std::byte* block, float* out) {
     const float d = detail::half_at(block);
     switch (type) {
-    case dtype::q4_0: detail::four_bits(block + 2, d, -8.0F * d, out); break;
-    case dtype::q4_1: detail::four_bits(block + 4, d, detail::half_at(block + 2), out); break;
+    case dtype::q4_0:
+        detail::four_bits(block + 2, d, -8.0F * d, out);
+        break;
+    case dtype::q4_1:
+        detail::four_bits(block + 4, d, detail::half_at(block + 2), out);
+        break;
     case dtype::q8_0:
         for (std::size_t i = 0; i < 32; ++i)
             out[i] = d * static_cast<float>(std::to_integer<std::int8_t>(block[2 + i]));
         break;
-    default: SPECDEC_PRECONDITION(block_values(type) == 32);
+    default:
+        SPECDEC_PRECONDITION(block_values(type) == 32);
     }
 }
 
@@ -56,9 +61,12 @@ inline void read_row(const tensor& t, std::size_t row, std::span<float> out) {
     const std::size_t blocks = out.size() / block_values(t.type);
     const std::byte* from = t.bytes.data() + row * blocks * block_bytes(t.type);
     switch (t.type) {
-    case dtype::f32: std::memcpy(out.data(), from, out.size_bytes()); break;
+    case dtype::f32:
+        std::memcpy(out.data(), from, out.size_bytes());
+        break;
     case dtype::f16:
-        for (std::size_t i = 0; i < out.size(); ++i) out[i] = detail::half_at(from + 2 * i);
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] = detail::half_at(from + 2 * i);
         break;
     case dtype::bf16:
         for (std::size_t i = 0; i < out.size(); ++i) {

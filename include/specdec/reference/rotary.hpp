@@ -16,9 +16,10 @@
 ///     pair i of a head at position m is turned by the angle  m theta^(-2i/d):
 ///     (a, b) -> (a cos - b sin, b cos + a sin)
 ///
-/// Two layouts are in use: half-split (Hugging Face: pair i is values i and i + d/2) and interleaved
-/// (llama2.c, GGUF's llama architecture: values 2i and 2i + 1). The engine computes half-split;
-/// interleaved checkpoints have the rows of q and k reordered at loading, which changes no score.
+/// Two layouts are in use: half-split (Hugging Face: pair i is values i and i + d/2) and
+/// interleaved (llama2.c, GGUF's llama architecture: values 2i and 2i + 1). The engine computes
+/// half-split; interleaved checkpoints have the rows of q and k reordered at loading, which changes
+/// no score.
 namespace specdec::reference {
 
 /// Llama 3's stretching of low frequencies (`rope_type: llama3`).
@@ -70,7 +71,8 @@ inline void check(const rotary_config& c, std::size_t head_dimension, const std:
             else if (keep < 1.0)
                 frequency = (1.0 - keep) * frequency / s.factor + keep * frequency;
         }
-        if (!c.factors.empty()) frequency /= static_cast<double>(c.factors[i]);
+        if (!c.factors.empty())
+            frequency /= static_cast<double>(c.factors[i]);
         out[i] = static_cast<float>(frequency);
     }
     return out;

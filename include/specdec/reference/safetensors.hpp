@@ -27,18 +27,22 @@ namespace detail {
 /// Size of one value; 0 for a type safetensors does not have.
 inline std::size_t safetensors_width(const std::string& type) {
     static constexpr std::pair<const char*, std::size_t> known[] = {
-        {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},     {"I32", 4},     {"I16", 2},
-        {"I8", 1},  {"U64", 8}, {"U32", 4}, {"U16", 2},  {"U8", 1},      {"BOOL", 1},
-        {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+        {"F64", 8}, {"F32", 4}, {"F16", 2},  {"BF16", 2},    {"I64", 8},
+        {"I32", 4}, {"I16", 2}, {"I8", 1},   {"U64", 8},     {"U32", 4},
+        {"U16", 2}, {"U8", 1},  {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
     for (const auto& [name, width] : known)
-        if (type == name) return width;
+        if (type == name)
+            return width;
     return 0;
 }
 
 inline dtype safetensors_type(const std::string& type) {
-    if (type == "F32") return dtype::f32;
-    if (type == "F16") return dtype::f16;
-    if (type == "BF16") return dtype::bf16;
+    if (type == "F32")
+        return dtype::f32;
+    if (type == "F16")
+        return dtype::f16;
+    if (type == "BF16")
+        return dtype::bf16;
     return dtype::other;
 }
 
@@ -52,7 +56,8 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
     t.type = safetensors_type(t.type_name);
     t.shape = fields.sizes("shape");
     const std::size_t width = safetensors_width(t.type_name);
-    if (width == 0) fields.fail("dtype", "expected a safetensors type, found " + t.type_name);
+    if (width == 0)
+        fields.fail("dtype", "expected a safetensors type, found " + t.type_name);
     const std::vector<std::size_t> offsets = fields.sizes("data_offsets");
     if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data.size())
         fields.fail("data_offsets", "expected [begin, end] inside the " +
@@ -68,7 +73,8 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
                                         " bytes for shape " + shape_text(t.shape) + " of " +
                                         t.type_name + ", found " +
                                         std::to_string(offsets[1] - offsets[0]));
-    if (t.type != dtype::other) t.bytes = data.subspan(offsets[0], offsets[1] - offsets[0]);
+    if (t.type != dtype::other)
+        t.bytes = data.subspan(offsets[0], offsets[1] - offsets[0]);
     return t;
 }
 
@@ -84,18 +90,19 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
     const auto length = in.read<std::uint64_t>("header length");
     const std::string_view text = in.take(length, "header");
     const nlohmann::json header = parse_json(text, source, "header");
-    if (!header.is_object()) throw error(source, "header", "expected a JSON object");
+    if (!header.is_object())
+        throw error(source, "header", "expected a JSON object");
     const std::span<const std::byte> data = bytes.subspan(in.position());
 
     std::vector<tensor> tensors;
     std::vector<std::pair<std::size_t, std::size_t>> ranges; // begin and index of the tensor
     for (const auto& [name, entry] : header.items()) {
-        if (name == "__metadata__") continue;
+        if (name == "__metadata__")
+            continue;
         tensors.push_back(detail::safetensors_entry(source, name, entry, data));
         if (!tensors.back().bytes.empty())
-            ranges.emplace_back(
-                static_cast<std::size_t>(tensors.back().bytes.data() - data.data()),
-                tensors.size() - 1);
+            ranges.emplace_back(static_cast<std::size_t>(tensors.back().bytes.data() - data.data()),
+                                tensors.size() - 1);
     }
     std::sort(ranges.begin(), ranges.end());
     for (std::size_t i = 1; i < ranges.size(); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::equal
 #include <cstddef>
 #include <span>
 #include <string>

@@ -32,8 +32,8 @@ enum class precision : std::uint8_t {
 
 /// What a context of a transformer is made with.
 struct context_options {
-    /// Threads of a pass; 0: one a core. Results do not depend on it. A model that fits into a core's
-    /// cache uses one whatever stands here.
+    /// Threads of a pass; 0: one a core. Results do not depend on it. A model that fits into a
+    /// core's cache uses one whatever stands here.
     std::size_t threads = 0;
     /// Most tokens the context holds; 0: what the model was made for, at most 4096. Costs
     /// 2 * layers * kv_heads * head_dimension values of cache a token.
@@ -58,9 +58,12 @@ public:
                 const std::string& source = "model")
         : config_(weights->config), threads_(options.threads), capacity_(options.capacity),
           vocabulary_size_(options.vocabulary_size) {
-        if (threads_ == 0) threads_ = std::max(1U, std::thread::hardware_concurrency());
-        if (capacity_ == 0) capacity_ = std::min<std::size_t>(config_.context, 4096);
-        if (vocabulary_size_ == 0) vocabulary_size_ = config_.vocabulary_size;
+        if (threads_ == 0)
+            threads_ = std::max(1U, std::thread::hardware_concurrency());
+        if (capacity_ == 0)
+            capacity_ = std::min<std::size_t>(config_.context, 4096);
+        if (vocabulary_size_ == 0)
+            vocabulary_size_ = config_.vocabulary_size;
         if (vocabulary_size_ > config_.vocabulary_size)
             throw error(source, "vocabulary",
                         "the head has " + std::to_string(config_.vocabulary_size) +
@@ -89,7 +92,8 @@ public:
     /// Allocates only where there are more rows than ever before.
     void score(std::span<const std::int32_t> ids) {
         require_room(ids);
-        if (ids.size() > logits_.shape(0)) logits_.resize({ids.size(), row_stride()});
+        if (ids.size() > logits_.shape(0))
+            logits_.resize({ids.size(), row_stride()});
         run(ids, true);
     }
 
@@ -154,8 +158,7 @@ private:
             [&]<class Value>(forward_pass<Value>& pass) {
                 for (std::size_t done = 0; done < ids.size(); done += pass.chunk)
                     pass.run(ids.subspan(done, std::min(pass.chunk, ids.size() - done)),
-                             size_ + done, with_logits ? &logits_(done, 0) : nullptr,
-                             row_stride());
+                             size_ + done, with_logits ? &logits_(done, 0) : nullptr, row_stride());
             },
             *pass_);
         size_ += ids.size();

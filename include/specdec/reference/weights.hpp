@@ -18,8 +18,8 @@ template <PanelValue Value>
 struct block_weights {
     panel_matrix<Value> qkv;    ///< [(heads + 2 kv_heads) head dimension, dimension]: one product
     panel_matrix<Value> output; ///< [dimension, heads * head dimension]
-    /// [2 * hidden, dimension]: panels of 16 gate rows and the 16 up rows of the same units, so that
-    /// the thread that has a panel can finish its units.
+    /// [2 * hidden, dimension]: panels of 16 gate rows and the 16 up rows of the same units, so
+    /// that the thread that has a panel can finish its units.
     panel_matrix<Value> gate_up;
     panel_matrix<Value> down; ///< [dimension, hidden]
     aligned_vector<float> attention_norm;
@@ -45,7 +45,8 @@ public:
             b.down = take(c.dimension, c.hidden_dimension);
             b.attention_norm.resize(column_stride(c.dimension));
             b.ffn_norm.resize(column_stride(c.dimension));
-            if (c.qkv_bias) b.qkv_bias.resize(round_up(qkv_rows, panel_rows));
+            if (c.qkv_bias)
+                b.qkv_bias.resize(round_up(qkv_rows, panel_rows));
         }
         final_norm.resize(column_stride(c.dimension));
         head = take(c.vocabulary_size, c.dimension);
@@ -86,11 +87,10 @@ private:
         return round_up(c.hidden_dimension, 16) * 2;
     }
     static std::size_t total(const model_config& c) {
-        const std::size_t block =
-            matrix::footprint(c.query_size() + 2 * c.kv_size(), c.dimension) +
-            matrix::footprint(c.dimension, c.query_size()) +
-            matrix::footprint(gate_up_rows(c), c.dimension) +
-            matrix::footprint(c.dimension, c.hidden_dimension);
+        const std::size_t block = matrix::footprint(c.query_size() + 2 * c.kv_size(), c.dimension) +
+                                  matrix::footprint(c.dimension, c.query_size()) +
+                                  matrix::footprint(gate_up_rows(c), c.dimension) +
+                                  matrix::footprint(c.dimension, c.hidden_dimension);
         return c.layers * block +
                (c.tied ? 1U : 2U) * matrix::footprint(c.vocabulary_size, c.dimension);
     }

@@ -10,8 +10,9 @@
 namespace specdec {
 
 /// Exact match: the target draws its own token at every position, and a proposal is kept when it is
-/// that token. What is emitted is always the target's own sample, so the rule is lossless whatever the
-/// proposals are, and for a counter-based coin the text of a seed is the same with any draft and none.
+/// that token. What is emitted is always the target's own sample, so the rule is lossless whatever
+/// the proposals are, and for a counter-based coin the text of a seed is the same with any draft
+/// and none.
 ///
 /// Paper: Timor et al. 2025, Alg. 2 line 8-9 (the verifier of SLEM).
 /// Symbols: x_i = proposals[i].token(), t_i ~ p_i, gamma = proposals.size().
@@ -19,12 +20,13 @@ namespace specdec {
 /// Complexity: one law and one draw a position up to the first mismatch. Allocates nothing.
 struct exact_match {
     template <class LawAt, class Law, Coin C>
-    [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals, C& coin,
-                                     std::uint64_t position) const {
+    [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
+                                     C& coin, std::uint64_t position) const {
         const std::size_t gamma = proposals.size();
         for (std::size_t i = 0; i < gamma; ++i) {
             const target_id t = coin.pick({position + i, purpose::target}, law_at(i));
-            if (t != proposals[i].token()) return {i, i + 1, t, token_origin::corrected};
+            if (t != proposals[i].token())
+                return {i, i + 1, t, token_origin::corrected};
         }
         const target_id t = coin.pick({position + gamma, purpose::target}, law_at(gamma));
         return {gamma, gamma, t, token_origin::free};

@@ -11,22 +11,22 @@
 namespace specdec {
 
 /// Token-wise rejection sampling: keep x_i with probability min(1, p(x_i) / q(x_i)); at the first
-/// rejection draw from norm(max(p - q, 0)); when all are kept draw one more token from p. Lossless for
-/// any q, because a proposal carries the law it was drawn from.
+/// rejection draw from norm(max(p - q, 0)); when all are kept draw one more token from p. Lossless
+/// for any q, because a proposal carries the law it was drawn from.
 ///
-/// Paper: Leviathan et al. 2023, Chen et al. 2023; Timor et al. 2025, Alg. 5 (and line 8 of Alg. 1, 4).
-/// Symbols: x_i = proposals[i].token(), q = proposals[i].law(), p = law_at(i), gamma = proposals.size().
-/// Expected acceptance at a position: sum over t of min(p(t), q(t)).
-/// A proposal outside the target's vocabulary has p = 0 and is rejected.
-/// Complexity: one law a position up to the rejection; the residual is drawn by thinning, whose
-/// expected number of draws a position is at most 1 whatever p and q. Allocates nothing.
+/// Paper: Leviathan et al. 2023, Chen et al. 2023; Timor et al. 2025, Alg. 5 (and line 8 of Alg. 1,
+/// 4). Symbols: x_i = proposals[i].token(), q = proposals[i].law(), p = law_at(i), gamma =
+/// proposals.size(). Expected acceptance at a position: sum over t of min(p(t), q(t)). A proposal
+/// outside the target's vocabulary has p = 0 and is rejected. Complexity: one law a position up to
+/// the rejection; the residual is drawn by thinning, whose expected number of draws a position is
+/// at most 1 whatever p and q. Allocates nothing.
 struct token_rejection {
     /// Draws by thinning before the residual is summed exactly. Affects speed only.
     std::uint32_t max_thinning_draws = 32;
 
     template <class LawAt, class Law, Coin C>
-    [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals, C& coin,
-                                     std::uint64_t position) const {
+    [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
+                                     C& coin, std::uint64_t position) const {
         const std::size_t gamma = proposals.size();
         for (std::size_t i = 0; i < gamma; ++i) {
             const auto p = law_at(i);

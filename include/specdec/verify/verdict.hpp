@@ -32,14 +32,15 @@ struct verdict {
 ///     verify(law_at, proposals, coin, position)
 ///
 /// law_at(i), i = 0 .. gamma: the target law p of the token at `position + i` given the context and
-/// the first i proposals; called at most once for an i, in ascending order, and only for rows that the
-/// rule needs. `position` is the index in the sequence of the first proposed token: the name of the
-/// decisions' draw sites. A rule keeps no state, allocates nothing and is re-entrant.
+/// the first i proposals; called at most once for an i, in ascending order, and only for rows that
+/// the rule needs. `position` is the index in the sequence of the first proposed token: the name of
+/// the decisions' draw sites. A rule keeps no state, allocates nothing and is re-entrant.
 template <class V, class Law, class LawAt, class C>
-concept Verifier = LawOf<Law, target_id> && Coin<C> &&
-                   requires(const V& verify, LawAt& law_at, std::span<const proposal<Law>> proposals,
-                            C& coin, std::uint64_t position) {
-                       { verify(law_at, proposals, coin, position) } -> std::same_as<verdict>;
-                   };
+concept Verifier =
+    LawOf<Law, target_id> && Coin<C> &&
+    requires(const V& verify, LawAt& law_at, std::span<const proposal<Law>> proposals, C& coin,
+             std::uint64_t position) {
+        { verify(law_at, proposals, coin, position) } -> std::same_as<verdict>;
+    };
 
 } // namespace specdec

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <specdec/reference/threads.hpp>
+#include <specdec/reference/transformer.hpp>
+
+/// The measuring protocol of bench/reference: all cases of a question take turns, `repetitions`
+/// times, and each keeps its minimum; what counts is the ratio of two minima of one run.
+namespace bench {
+
+struct timed_case {
+    std::string name;
+    std::function<void()> work;
+    double seconds = 1e30;
+};
+
+inline void take_turns(std::vector<timed_case>& cases, int repetitions) {
+    for (int r = 0; r < repetitions; ++r)
+        for (timed_case& c : cases) {
+            const auto begin = std::chrono::steady_clock::now();
+            c.work();
+            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+            c.seconds = std::min(c.seconds, took.count());
+        }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] inline std::uint64_t read_wide(const std::byte* at, std::size_t n) {
+    using line [[gnu::vector_size(64)]] = std::uint64_t;
+    line sum[4] = {};
+    for (std::size_t i = 0; i + 256 <= n; i += 256)
+        for (std::size_t j = 0; j < 4; ++j) {
+            line next;
+            __builtin_memcpy(&next, at + i + 64 * j, sizeof next);
+            sum[j] ^= next;
+        }
+    sum[0] ^= sum[1] ^ sum[2] ^ sum[3];
+    return sum[0][0] ^ sum[0][3] ^ sum[0][6];
+}
+#endif
+
+inline std::uint64_t read_plain(const std::byte* at, std::size_t n) {
+    std::uint64_t sum[8] = {};
+    for (std::size_t i = 0; i + 64 <= n; i += 64)
+        for (std::size_t j = 0; j < 8; ++j) {
+            std::uint64_t next;
+            __builtin_memcpy(&next, at + i + 8 * j, sizeof next);
+            sum[j] ^= next;
+        }
+    return sum[0] ^ sum[1] ^ sum[2] ^ sum[3] ^ sum[4] ^ sum[5] ^ sum[6] ^ sum[7];
+}
+
+/// A plain read of the bytes by all threads: what no pass over weights can beat.
+inline void read(std::span<const std::byte> bytes, std::size_t threads) {
+    namespace ref = specdec::reference;
+    [[maybe_unused]] static volatile std::uint64_t sink;
+    ref::run_team(threads, [&](ref::team_member me) {
+        const ref::share mine = me.share_of(bytes.size() / 4096);
+        const std::byte* at = bytes.data() + mine.begin * 4096;
+        const std::size_t n = (mine.end - mine.begin) * 4096;
+#if defined(__x86_64__)
+        sink = ref::best_isa() >= ref::isa::avx512 ? read_wide(at, n) : read_plain(at, n);
+#else
+        sink = read_plain(at, n);
+#endif
+    });
+}
+
+/// The shape of SmolLM2-135M.
+inline specdec::reference::model_config smollm2_shape() {
+    specdec::reference::model_config c;
+    c.dimension = 576;
+    c.layers = 30;
+    c.heads = 9;
+    c.kv_heads = 3;
+    c.head_dimension = 64;
+    c.hidden_dimension = 1536;
+    c.vocabulary_size = 49152;
+    c.context = 8192;
+    c.tied = true;
+    return c;
+}
+
+/// Weights of that shape with random values: no file is needed to time a pass.
+template <specdec::reference::PanelValue Value>
+std::shared_ptr<const specdec::reference::model_weights<Value>>
+random_weights(const specdec::reference::model_config& config) {
+    namespace ref = specdec::reference;
+    auto weights = std::make_shared<ref::model_weights<Value>>(config);
+    std::minstd_rand bits(1);
+    std::vector<float> pool(1 << 16);
+    for (float& value : pool)
+        value = (static_cast<float>(bits() % 2001) - 1000.0F) * 3e-5F;
+    const auto fill = [&](ref::panel_matrix<Value>& m) {
+        for (std::size_t row = 0; row < m.rows(); ++row)
+            m.write_row(row, {pool.data() + bits() % (pool.size() - m.columns()), m.columns()});
+    };
+    for (auto& block : weights->blocks) {
+        fill(block.qkv);
+        fill(block.output);
+        fill(block.gate_up);
+        fill(block.down);
+        std::fill_n(block.attention_norm.begin(), config.dimension, 1.0F);
+        std::fill_n(block.ffn_norm.begin(), config.dimension, 1.0F);
+    }
+    fill(weights->head);
+    std::fill_n(weights->final_norm.begin(), config.dimension, 1.0F);
+    return weights;
+}
+
+} // namespace bench

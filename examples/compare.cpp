@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// Runs plain (autoregressive) decoding and every rule on a file of prompts and prints one table:
+// what each rule gains in this very run, and whether it keeps the target's law.
+//
+//     compare                                          the pair in this repository
+//     compare --models smollm2 --limit 40 --threads 2
+//     compare --temperatures 1 --rules tli,slem --tokens-at-least 20000 --json
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "support/comparison.hpp"
+#include "support/console.hpp"
+#include "support/program.hpp"
+#include "support/prompt.hpp"
+#include "support/reference_pair.hpp"
+#include "support/sampling_flags.hpp"
+
+namespace {
+
+using namespace specdec;
+using namespace specdec::examples;
+
+struct flags {
+    model_flags models;
+    comparison_settings settings;
+    std::vector<float> temperatures{0, 1};
+    std::vector<std::string> rules;
+    std::vector<std::size_t> draft_lengths;
+    std::string prompts;
+    std::optional<std::size_t> limit;
+    bool json = false;
+};
+
+std::vector<given_prompt> read_prompts(const flags& f, const decoder& pair) {
+    const bool chat = wants_chat(f.models);
+    const std::string path =
+        !f.prompts.empty()
+            ? f.prompts
+            : (models_folder() / "prompts" / (chat ? "smollm2.txt" : "docs.txt")).string();
+    std::ifstream file(path);
+    if (!file)
+        throw error("--prompts", path, "expected a readable file with one prompt a line");
+    const std::size_t limit = f.limit.value_or(chat ? 8 : 24);
+    std::vector<given_prompt> prompts;
+    std::size_t number = 0;
+    for (std::string line; std::getline(file, line) && (limit == 0 || prompts.size() < limit);) {
+        ++number;
+        if (line.ends_with('\r'))
+            line.pop_back();
+        if (line.empty())
+            continue;
+        std::vector<target_id> ids = chat ? chat_prompt(pair, line) : plain_prompt(pair, line);
+        if (ids.empty())
+            throw error(path, "line " + std::to_string(number), "gives no token");
+        prompts.push_back({std::move(ids), path, "line " + std::to_string(number)});
+    }
+    if (prompts.empty())
+        throw error("--prompts", path, "expected one prompt a line, found none");
+    return prompts;
+}
+
+/// Autoregressive decoding first, then the rules asked for, or all that the pair can follow.
+std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
+    std::vector<row> rows;
+    const auto add_row = [&](const named_rule& r) {
+        for (const row& known : rows)
+            if (known.how.which == r.which)
+                return;
+        rows.emplace_back().how = r;
+    };
+    add_row(rules.front());
+    for (const std::string& name : f.rules) {
+        const named_rule r = rule_of(name, "--rules");
+        if (!applies(r.which, facts))
+            throw error("--rules", name,
+                        facts.drafter ? "expected a drafter with the target's vocabulary"
+                                      : "expected a drafter, there is none");
+        add_row(r);
+    }
+    if (f.rules.empty())
+        for (const named_rule& r : rules)
+            if (applies(r.which, facts))
+                add_row(r);
+    return rows;
+}
+
+void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
+    const auto millions = [](std::size_t n) { return static_cast<double>(n) / 1e6; };
+    std::printf("target   %s, %.1f million parameters, %zu tokens\n", facts.target.name.c_str(),
+                millions(facts.target.parameters), facts.target.vocabulary);
+    if (facts.drafter)
+        std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared\n",
+                    facts.drafter->name.c_str(), millions(facts.drafter->parameters),
+                    facts.drafter->vocabulary, facts.shared);
+    std::printf("%s, at most %zu tokens a text, %s (%s), %s, seed %llu\n\n",
+                counted(prompts, "prompt").c_str(), f.settings.decoding.limits.max_tokens,
+                facts.precision.c_str(), facts.kernel.c_str(),
+                counted(facts.threads, "thread").c_str(),
+                static_cast<unsigned long long>(f.settings.decoding.seed));
+    std::printf("%3s  %-15s %5s %9s %8s %9s %8s %10s  %s\n", "T", "rule", "draft", "tokens a",
+                "accepted", "tokens", "speed-up", "text", "nats a token");
+    std::printf("%3s  %-15s %5s %9s %8s %9s %8s %10s  %s\n", "", "", "len.", "call", "", "a second",
+                "", "identical", "under the target");
+}
+
+void print_rows(const std::vector<row>& rows, const comparison_settings& settings) {
+    const double temperature = static_cast<double>(settings.decoding.sampling.temperature);
+    for (const row& r : rows) {
+        const bool drafted = r.how.which != rule::autoregressive;
+        const estimate nll = mean_a_token(r.surprise);
+        char length[24] = "-", accepted[24] = "-";
+        if (drafted)
+            std::snprintf(length, sizeof length, "%zu", settings.decoding.draft_length);
+        if (r.counts.evaluated > 0)
+            std::snprintf(accepted, sizeof accepted, "%.1f %%", 100 * r.counts.acceptance_rate());
+        const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
+        std::printf("%3g  %-15s %5s %9.2f %8s %9.1f %7.2fx %10s  %.3f ± %.3f\n", temperature,
+                    std::string(r.how.name).c_str(), length, r.counts.tokens_per_target_call(),
+                    accepted, r.tokens_per_second(),
+                    r.tokens_per_second() / rows.front().tokens_per_second(), identical, nll.value,
+                    nll.error);
+    }
+    std::fflush(stdout);
+}
+
+/// Whether the rules kept their promise at this temperature, in a sentence.
+std::string judgement(const std::vector<row>& rows, double temperature) {
+    std::string wrong;
+    for (const row& r : rows)
+        if (temperature > 0 ? !same_law(r, rows.front()) : r.identical != r.texts)
+            wrong += (wrong.empty() ? "" : ", ") + std::string(r.how.name);
+    char start[32];
+    std::snprintf(start, sizeof start, "T = %g: ", temperature);
+    if (temperature > 0)
+        return start + (wrong.empty()
+                            ? "every rule's text is as likely under the target as "
+                              "autoregressive's, within 3 standard errors of the difference."
+                            : "NOT within 3 standard errors of autoregressive's nats a token: " +
+                                  wrong + ".");
+    return start + (wrong.empty() ? "every rule gave autoregressive's text."
+                                  : "NOT autoregressive's text: " + wrong + ".");
+}
+
+void run(flags f) {
+    if (f.temperatures.empty())
+        throw error("--temperatures", "list", "expected at least one");
+    for (const float t : f.temperatures) {
+        f.settings.decoding.sampling.temperature = t;
+        validate(f.settings.decoding.sampling);
+    }
+    if (f.draft_lengths.size() > 1 && f.draft_lengths.size() != f.temperatures.size())
+        throw error("--draft-length", "list", "expected one length, or one a temperature");
+    if (f.models.no_drafter ||
+        (!f.models.target.empty() && f.models.drafter.empty() && f.models.models.empty()))
+        throw error("--drafter", "path", "expected a drafter to compare with");
+    for (const std::string& name : f.rules)
+        (void)rule_of(name, "--rules");
+
+    const std::unique_ptr<decoder> pair = load_pair(f.models);
+    const std::vector<given_prompt> prompts = read_prompts(f, *pair);
+    std::vector<std::string> judgements;
+    if (!f.json)
+        print_head(pair->facts(), f, prompts.size());
+    for (std::size_t i = 0; i < f.temperatures.size(); ++i) {
+        decode_settings& s = f.settings.decoding;
+        s.sampling.temperature = f.temperatures[i];
+        const double temperature = static_cast<double>(f.temperatures[i]);
+        s.draft_length = f.draft_lengths.empty()
+                             ? usual_draft_length(f.models, temperature)
+                             : f.draft_lengths[f.draft_lengths.size() > 1 ? i : 0];
+        std::vector<row> rows = rows_for(f, pair->facts());
+        {
+            progress_bar bar("comparing " + std::to_string(i + 1) + "/" +
+                             std::to_string(f.temperatures.size()));
+            compare_rules(*pair, prompts, f.settings, rows, [&](double part) { bar.show(part); });
+        }
+        if (f.json) {
+            for (const row& r : rows)
+                std::printf("%s\n",
+                            one_line(to_json(r, rows.front(), f.settings, pair->facts())).c_str());
+            std::fflush(stdout);
+        } else {
+            print_rows(rows, f.settings);
+            judgements.push_back(judgement(rows, temperature));
+        }
+    }
+    if (!f.json)
+        std::printf("\n");
+    for (const std::string& line : judgements)
+        std::printf("%s\n", line.c_str());
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Compares autoregressive decoding and every rule on a file of prompts.",
+                 "compare");
+    flags f;
+    f.settings.decoding.limits.max_tokens = 64;
+    app.add_option("--temperatures", f.temperatures, "default: 0,1")->delimiter(',');
+    app.add_option("--rules", f.rules,
+                   "some of " + rule_names() + " (default: all that the pair can follow)")
+        ->delimiter(',');
+    app.add_option(
+        "--prompts", f.prompts,
+        "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for chat)");
+    app.add_option("--limit", f.limit, "only the first prompts (default: 24, for chat 8; 0: all)");
+    app.add_option("-n,--max-tokens", f.settings.decoding.limits.max_tokens, "a text (default: 64)")
+        ->check(CLI::Range(1, 1 << 20));
+    app.add_option("--draft-length", f.draft_lengths,
+                   "draft tokens a round, one for all or one a temperature: 5,2")
+        ->delimiter(',')
+        ->check(CLI::Range(0, 64));
+    app.add_option("--stop-confidence", f.settings.decoding.stop_confidence,
+                   "end a draft behind a token less likely than this (0: never)")
+        ->check(CLI::Range(0.0, 1.0));
+    app.add_option("--repeats", f.settings.repeats,
+                   "run every text so often; its shortest time counts")
+        ->check(CLI::Range(1, 1000));
+    app.add_option(
+        "--tokens-at-least", f.settings.tokens_at_least,
+        "above temperature 0: go on with new seeds until every rule made so many tokens");
+    add_cutoff_flags(app, f.settings.decoding.sampling);
+    app.add_option("--seed", f.settings.decoding.seed, "default: 0")->group("Sampling");
+    app.add_flag("--json", f.json, "print one JSON object a row");
+    add_model_flags(app, f.models);
+    return run_program(app, argc, argv, [&] { run(f); });
+}

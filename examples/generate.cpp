@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// Continues a prompt (or answers it, with --chat) with a target model, faster with the help of a
+// drafter of another tokenizer.
+//
+//     generate --prompt "Return a list of"
+//     generate --models smollm2 --prompt "Tell me a story about a fox." --temperature 0.7 --seed 1
+//     generate --target FOLDER --drafter FILE.gguf --rule slem --prompt - < prompt.txt
+//
+// The text goes to standard output as it is made, everything else to standard error.
+#include <cstddef>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "support/console.hpp"
+#include "support/program.hpp"
+#include "support/prompt.hpp"
+#include "support/reference_pair.hpp"
+#include "support/sampling_flags.hpp"
+#include "support/statistics_json.hpp"
+#include "support/trace.hpp"
+
+namespace {
+
+using namespace specdec;
+using namespace specdec::examples;
+
+struct flags {
+    model_flags models;
+    decode_settings decoding;
+    std::string rule;
+    std::optional<std::string> prompt;
+    std::optional<std::size_t> draft_length;
+    std::string color = "auto";
+    bool json = false, trace = false;
+};
+
+/// Writes the text as it comes, coloured by where each token came from, and the trace.
+class screen : public listener {
+public:
+    screen(bool write_text, bool color, std::optional<tracer> trace)
+        : write_text_(write_text), color_(color), trace_(trace) {}
+
+    bool bytes(std::string_view text, token_origin origin) override {
+        if (!write_text_)
+            return true;
+        const char* code = !color_                             ? ""
+                           : origin == token_origin::accepted  ? "\x1b[32m"
+                           : origin == token_origin::corrected ? "\x1b[33m"
+                                                               : "";
+        std::fputs(code, stdout);
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        if (*code != '\0')
+            std::fputs("\x1b[0m", stdout);
+        std::fflush(stdout);
+        return true;
+    }
+    bool round(const round_result& result) override {
+        if (trace_)
+            trace_->print(result);
+        return true;
+    }
+
+private:
+    bool write_text_, color_;
+    std::optional<tracer> trace_;
+};
+
+std::string prompt_text(const flags& f) {
+    if (!f.prompt)
+        return wants_chat(f.models) ? "Tell me a story about a fox." : "Return a list of";
+    if (*f.prompt != "-")
+        return *f.prompt;
+    std::string text(std::istreambuf_iterator<char>(std::cin), {});
+    if (text.ends_with('\n'))
+        text.pop_back();
+    return text;
+}
+
+void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
+    const statistics& s = r.counts;
+    std::fprintf(stderr, "%s in %.2f s, %.1f a second, %.2f a target call",
+                 counted(r.tokens.size(), "token").c_str(), r.seconds,
+                 r.seconds > 0 ? static_cast<double>(r.tokens.size()) / r.seconds : 0.0,
+                 s.tokens_per_target_call());
+    if (s.evaluated > 0)
+        std::fprintf(stderr, ", %.0f %% accepted", 100 * s.acceptance_rate());
+    std::fprintf(stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
+                 static_cast<double>(f.decoding.sampling.temperature), facts.precision.c_str(),
+                 counted(facts.threads, "thread").c_str(), std::string(name(r.finish)).c_str());
+}
+
+ordered_json report(const decode_result& r, const flags& f, const pair_facts& facts,
+                    std::size_t prompt_tokens) {
+    ordered_json out{
+        {"text", r.text},
+        {"finish_reason", name(r.finish)},
+        {"rule", f.rule},
+        {"target", facts.target.name},
+        {"drafter", facts.drafter ? ordered_json(facts.drafter->name) : ordered_json()},
+        {"temperature", f.decoding.sampling.temperature},
+        {"seed", f.decoding.seed},
+        {"draft_length", f.decoding.draft_length},
+        {"precision", facts.precision},
+        {"kernel", facts.kernel},
+        {"threads", facts.threads},
+        {"prompt_tokens", prompt_tokens},
+        {"tokens", r.tokens.size()},
+        {"seconds", r.seconds},
+        {"tokens_per_second", static_cast<double>(r.tokens.size()) / r.seconds}};
+    out.update(to_json(r.counts));
+    ordered_json ids = ordered_json::array();
+    for (const target_id id : r.tokens)
+        ids.push_back(id.value);
+    out["token_ids"] = ids;
+    return out;
+}
+
+/// Greedy text: the drafter's own words, whatever tokens they are. Sampled text: the intersection,
+/// since a token drawn twice seldom comes out the same.
+rule usual_rule(const flags& f, const pair_facts& facts) {
+    if (!facts.drafter)
+        return rule::autoregressive;
+    return f.decoding.sampling.temperature == 0 ? rule::slem : rule::tli;
+}
+
+void run(flags f) {
+    validate(f.decoding.sampling);
+    const bool named = !f.rule.empty();
+    decode_settings& s = f.decoding;
+    if (named)
+        s.how = rule_of(f.rule, "--rule").which;
+    const std::unique_ptr<decoder> pair = load_pair(f.models);
+    const pair_facts& facts = pair->facts();
+    if (!named)
+        s.how = usual_rule(f, facts);
+    f.rule = rules[static_cast<std::size_t>(s.how)].name;
+    if (!applies(s.how, facts))
+        throw error("--rule", f.rule,
+                    facts.drafter ? "expected a drafter with the target's vocabulary"
+                                  : "expected a drafter, there is none");
+    s.draft_length = f.draft_length.value_or(
+        usual_draft_length(f.models, static_cast<double>(s.sampling.temperature)));
+
+    const std::string text = prompt_text(f);
+    const std::vector<target_id> prompt =
+        wants_chat(f.models) ? chat_prompt(*pair, text) : plain_prompt(*pair, text);
+    if (prompt.empty())
+        throw error("--prompt", "text", "expected at least one token");
+
+    const bool color = wants_color(f.color, STDOUT_FILENO);
+    std::optional<tracer> trace;
+    if (f.trace)
+        trace.emplace(pair->target_table(), pair->draft_table(),
+                      wants_color(f.color, STDERR_FILENO));
+    const bool stream = !f.json && !f.trace;
+    screen reader(stream, color, trace);
+    const auto echo = [&] {
+        if (!wants_chat(f.models))
+            std::fwrite(text.data(), 1, text.size(), stdout);
+    };
+    if (stream)
+        echo();
+    const decode_result result = pair->run(prompt, s, reader);
+    if (f.json) {
+        std::printf("%s\n", one_line(report(result, f, facts, prompt.size())).c_str());
+        return;
+    }
+    if (f.trace) {
+        echo();
+        std::fwrite(result.text.data(), 1, result.text.size(), stdout);
+    }
+    std::fputs("\n", stdout);
+    std::fflush(stdout);
+    summary(result, f, facts);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Continues a prompt with a target model and, if there is one, a drafter.",
+                 "generate");
+    flags f;
+    f.decoding.sampling.temperature = 0;
+    f.decoding.limits.max_tokens = 128;
+    app.add_option("-p,--prompt", f.prompt, "the text to continue, or the question; - reads it");
+    app.add_option(
+        "-r,--rule", f.rule,
+        "one of " + rule_names() +
+            " (default: at temperature 0 slem, above it tli, which accept most; tli-exact and "
+            "slem give for every seed the very text that no drafter gives)");
+    app.add_option("-n,--max-tokens", f.decoding.limits.max_tokens, "default: 128")
+        ->check(CLI::Range(1, 1 << 20));
+    app.add_option("--draft-length", f.draft_length, "draft tokens a round, 0 to 64")
+        ->check(CLI::Range(0, 64));
+    app.add_option("--stop-confidence", f.decoding.stop_confidence,
+                   "end a draft behind a token less likely than this (0: never)")
+        ->check(CLI::Range(0.0, 1.0));
+    app.add_option("--stop", f.decoding.limits.stop_strings, "end the text before this string")
+        ->take_all()
+        ->allow_extra_args(false);
+    app.add_option("-t,--temperature", f.decoding.sampling.temperature, "default: 0")
+        ->group("Sampling");
+    add_cutoff_flags(app, f.decoding.sampling);
+    app.add_option("--seed", f.decoding.seed, "default: 0")->group("Sampling");
+    app.add_option("--color", f.color,
+                   "of tokens by origin (green: accepted, yellow: corrected, plain: free): always, "
+                   "never or auto")
+        ->check(CLI::IsMember({"always", "never", "auto"}));
+    app.add_flag("--json", f.json, "print one JSON object: text and statistics");
+    app.add_flag(
+        "--trace", f.trace,
+        "print every round: what the drafter proposed, the target tokens it became, what was "
+        "accepted");
+    add_model_flags(app, f.models);
+    return run_program(app, argc, argv, [&] { run(f); });
+}

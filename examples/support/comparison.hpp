@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/decoder.hpp"
+#include "support/ratio.hpp"
+#include "support/statistics_json.hpp"
+
+namespace specdec::examples {
+
+/// A prompt and where it came from.
+struct given_prompt {
+    std::vector<target_id> ids;
+    std::string file, line;
+};
+
+/// How a comparison is done.
+struct comparison_settings {
+    decode_settings decoding; ///< sampling with the temperature of the rows
+    std::size_t repeats = 1;  ///< of every text; its shortest time counts
+    std::size_t tokens_at_least =
+        0; ///< new texts (seeds) until every row has so many; not at T = 0
+};
+
+/// What one rule did with all prompts at one temperature.
+struct row {
+    named_rule how{};
+    statistics counts;
+    std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
+    double seconds = 0;
+    std::vector<token_sum> surprise; ///< by prompt: minus log p of the text under the target
+
+    [[nodiscard]] double tokens_per_second() const {
+        return static_cast<double>(counts.committed) / seconds;
+    }
+};
+
+/// The sampling that surprise is measured under: the law the texts were drawn from; greedy texts
+/// under the law of temperature 1.
+[[nodiscard]] inline sampling_parameters law_of(sampling_parameters sampling) {
+    if (sampling.temperature == 0)
+        sampling.temperature = 1;
+    return sampling;
+}
+
+/// Runs every rule on every prompt, prompt by prompt, so that whatever else the machine does meets
+/// all rules alike. rows[0] is autoregressive. progress(0..1).
+inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompts,
+                          const comparison_settings& settings, std::vector<row>& rows,
+                          const std::function<void(double)>& progress) {
+    listener nobody;
+    decode_settings s = settings.decoding;
+    const auto run = [&](const row& r, const given_prompt& prompt) {
+        s.how = r.how.which;
+        try {
+            return pair.run(prompt.ids, s, nobody);
+        } catch (const error& problem) {
+            throw error(prompt.file, prompt.line, problem.what());
+        }
+    };
+    s.limits.max_tokens = std::min<std::size_t>(s.limits.max_tokens, 16);
+    for (const row& r : rows)
+        (void)run(r, prompts.front()); // warms caches and clocks
+    s.limits = settings.decoding.limits;
+
+    for (row& r : rows)
+        r.surprise.resize(prompts.size());
+    const auto fewest_tokens = [&] {
+        std::uint64_t fewest = rows.front().counts.committed;
+        for (const row& r : rows)
+            fewest = std::min(fewest, r.counts.committed);
+        return static_cast<std::size_t>(fewest);
+    };
+    const std::size_t wanted = s.sampling.temperature > 0 ? settings.tokens_at_least : 0;
+    std::vector<decode_result> results(rows.size());
+    for (std::uint64_t pass = 0; pass == 0 || fewest_tokens() < wanted; ++pass) {
+        const std::size_t before = fewest_tokens();
+        for (std::size_t i = 0; i < prompts.size(); ++i) {
+            progress(wanted > 0 ? static_cast<double>(fewest_tokens()) / static_cast<double>(wanted)
+                                : static_cast<double>(i) / static_cast<double>(prompts.size()));
+            s.sequence = pass * prompts.size() + i;
+            for (std::size_t turn = 0; turn < rows.size(); ++turn) {
+                const std::size_t k = (i + turn) % rows.size(); // nobody is always the first
+                results[k] = run(rows[k], prompts[i]);
+                for (std::size_t again = 1; again < settings.repeats; ++again)
+                    results[k].seconds =
+                        std::min(results[k].seconds, run(rows[k], prompts[i]).seconds);
+            }
+            for (std::size_t k = 0; k < rows.size(); ++k) {
+                const bool same = results[k].tokens == results[0].tokens;
+                token_sum& group = rows[k].surprise[i];
+                const token_sum own{
+                    pair.surprise(prompts[i].ids, results[k].tokens, law_of(s.sampling)),
+                    static_cast<double>(results[k].tokens.size())};
+                group.sum += own.sum;
+                group.tokens += own.tokens;
+                add(rows[k].counts, results[k].counts);
+                rows[k].seconds += results[k].seconds;
+                rows[k].texts += 1;
+                rows[k].identical += same ? 1 : 0;
+            }
+        }
+        if (fewest_tokens() == before)
+            break; // texts that end at once
+    }
+}
+
+/// Whether the mean surprise is the same but for chance: within 3 standard errors of the
+/// difference.
+[[nodiscard]] inline bool same_law(const row& r, const row& autoregressive) {
+    const estimate d = mean_a_token(r.surprise, &autoregressive.surprise);
+    return d.value == 0 || std::abs(d.value) <= 3 * d.error;
+}
+
+[[nodiscard]] inline ordered_json number_or_null(double value) {
+    return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+/// One object a row.
+[[nodiscard]] inline ordered_json to_json(const row& r, const row& autoregressive,
+                                          const comparison_settings& settings,
+                                          const pair_facts& facts) {
+    const double temperature = static_cast<double>(settings.decoding.sampling.temperature);
+    const bool drafted = r.how.which != rule::autoregressive;
+    const estimate nll = mean_a_token(r.surprise);
+    const estimate difference = mean_a_token(r.surprise, &autoregressive.surprise);
+    const statistics& c = r.counts;
+    ordered_json out{
+        {"rule", r.how.name},
+        {"temperature", temperature},
+        {"tokens", c.committed},
+        {"seconds", r.seconds},
+        {"tokens_per_second", r.tokens_per_second()},
+        {"target_calls", c.rounds},
+        {"tokens_per_target_call", c.tokens_per_target_call()},
+        {"proposed", c.proposed},
+        {"accepted", c.accepted},
+        {"acceptance_rate", c.evaluated == 0 ? ordered_json() : ordered_json(c.acceptance_rate())},
+        {"speedup", r.tokens_per_second() / autoregressive.tokens_per_second()},
+        {"identical_text", temperature > 0 ? ordered_json() : ordered_json(r.identical == r.texts)},
+        {"nll", number_or_null(nll.value)},
+        {"nll_stderr", number_or_null(nll.error)},
+        {"nll_difference", number_or_null(difference.value)},
+        {"nll_difference_stderr", number_or_null(difference.error)},
+        {"same_law", same_law(r, autoregressive)},
+        {"texts", r.texts},
+        {"identical_texts", r.identical},
+        {"draft_length", drafted ? ordered_json(settings.decoding.draft_length) : ordered_json()},
+        {"target", facts.target.name},
+        {"drafter", drafted ? ordered_json(facts.drafter->name) : ordered_json()},
+        {"precision", facts.precision},
+        {"kernel", facts.kernel},
+        {"threads", facts.threads},
+        {"seed", settings.decoding.seed},
+    };
+    out.update(to_json(c));
+    return out;
+}
+
+} // namespace specdec::examples

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/rules.hpp"
+#include <specdec/decode/generate.hpp>
+#include <specdec/decode/statistics.hpp>
+#include <specdec/sampling/parameters.hpp>
+#include <specdec/vocab/vocabulary.hpp>
+
+/// What `generate` and `compare` see of a loaded pair of models: nothing of any engine. An engine's
+/// program makes one with decoder_of.hpp.
+namespace specdec::examples {
+
+struct decode_settings {
+    rule how = rule::autoregressive;
+    sampling_parameters sampling; ///< of both sides
+    std::size_t draft_length = 5;
+    double stop_confidence = 0; ///< a draft ends behind a token less likely than this; 0: never
+    std::uint64_t seed = 0;
+    std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
+    generation_limits limits;
+};
+
+struct decode_result {
+    std::string text;
+    std::vector<target_id> tokens; ///< produced and committed, an end token included
+    finish_reason finish{};
+    statistics counts;
+    double seconds = 0; ///< prompt and text, without loading
+};
+
+/// Follows a text while it is made; either function may return false to cancel.
+struct listener {
+    virtual ~listener() = default;
+    virtual bool bytes(std::string_view, token_origin) { return true; }
+    virtual bool round(const round_result&) { return true; }
+};
+
+/// What people want to read about a model.
+struct model_facts {
+    std::string name;
+    std::size_t parameters = 0;
+    std::size_t vocabulary = 0;
+};
+struct pair_facts {
+    model_facts target;
+    std::optional<model_facts> drafter;
+    std::string precision; ///< how products are computed: "bf16", "f32"
+    std::string kernel;    ///< which instructions do it
+    std::size_t threads = 1;
+    std::size_t shared = 0; ///< draft tokens that have a target token
+    bool equal_vocabularies = false;
+};
+
+class decoder {
+public:
+    virtual ~decoder() = default;
+
+    [[nodiscard]] virtual const pair_facts& facts() const = 0;
+    [[nodiscard]] virtual const vocabulary& target_table() const = 0;
+    [[nodiscard]] virtual const vocabulary* draft_table() const = 0; ///< null without a drafter
+    /// The token that the target wants at the beginning of every text.
+    [[nodiscard]] virtual std::optional<target_id> begin_token() const = 0;
+    virtual void encode(std::string_view text, text_position where,
+                        std::vector<target_id>& out) const = 0;
+
+    /// Decodes one text from empty contexts. Errors: specdec::error for a prompt that is empty or
+    /// does not fit and for a rule that the pair cannot follow; what the engine throws.
+    [[nodiscard]] virtual decode_result run(std::span<const target_id> prompt,
+                                            const decode_settings& settings, listener& reader) = 0;
+
+    /// Minus the logarithm of the probability of the text behind the prompt under the target.
+    [[nodiscard]] virtual double surprise(std::span<const target_id> prompt,
+                                          std::span<const target_id> text,
+                                          const sampling_parameters& sampling) = 0;
+};
+
+/// Whether the pair can follow the rule.
+[[nodiscard]] inline bool applies(rule r, const pair_facts& facts) {
+    if (r == rule::autoregressive)
+        return true;
+    return facts.drafter && (r != rule::identity || facts.equal_vocabularies);
+}
+
+[[nodiscard]] constexpr std::string_view name(finish_reason reason) {
+    constexpr std::string_view names[] = {"end_token", "stop_string", "max_tokens", "context_full",
+                                          "cancelled"};
+    return names[static_cast<std::size_t>(reason)];
+}
+
+[[nodiscard]] constexpr std::string_view name(no_draft reason) {
+    constexpr std::string_view names[no_draft_reasons] = {
+        "none",         "no_drafter",     "stop_rule",     "no_room",
+        "drafter_full", "nothing_shared", "nothing_to_say"};
+    return names[static_cast<std::size_t>(reason)];
+}
+
+} // namespace specdec::examples

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/decoder.hpp"
+#include <specdec/specdec.hpp>
+
+namespace specdec::examples {
+
+/// Seconds of the steady clock: the Clock that the programs hand to the library.
+struct steady_seconds {
+    double operator()() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    }
+};
+
+/// The drafter's side of a pair.
+template <class Model, class Tokenizer>
+struct draft_side {
+    Model model;
+    Tokenizer tokenizer;
+    vocabulary table;
+    id_map map;                    ///< from this vocabulary to the target's
+    std::optional<draft_id> begin; ///< what the drafter wants at the beginning of every text
+};
+
+/// The target's side of a pair.
+template <class Model, class Tokenizer>
+struct target_side {
+    Model model;
+    Tokenizer tokenizer;
+    vocabulary table;
+    std::optional<target_id> begin;
+    std::vector<target_id> end_ids;
+};
+
+/// A decoder over any engine whose models and tokenizers satisfy the library's concepts. All rules
+/// are compiled here, once an engine.
+template <ModelOf<target_id> TargetModel, TokenizerOf<target_id> TargetTokenizer,
+          ModelOf<draft_id> DraftModel, TokenizerOf<draft_id> DraftTokenizer>
+class decoder_of final : public decoder {
+public:
+    using target_type = target_side<TargetModel, TargetTokenizer>;
+    using draft_type = draft_side<DraftModel, DraftTokenizer>;
+
+    decoder_of(target_type target, std::unique_ptr<draft_type> draft, pair_facts facts)
+        : target_(std::move(target)), draft_(std::move(draft)), facts_(std::move(facts)) {}
+
+    [[nodiscard]] const pair_facts& facts() const override { return facts_; }
+    [[nodiscard]] const vocabulary& target_table() const override { return target_.table; }
+    [[nodiscard]] const vocabulary* draft_table() const override {
+        return draft_ ? &draft_->table : nullptr;
+    }
+    [[nodiscard]] std::optional<target_id> begin_token() const override { return target_.begin; }
+    void encode(std::string_view text, text_position where,
+                std::vector<target_id>& out) const override {
+        target_.tokenizer.encode(text, where, out);
+    }
+
+    [[nodiscard]] decode_result run(std::span<const target_id> prompt, const decode_settings& s,
+                                    listener& reader) override {
+        if (!applies(s.how, facts_))
+            throw error("rule", std::string(rules[static_cast<std::size_t>(s.how)].name),
+                        draft_ ? "expected equal vocabularies" : "expected a drafter");
+        if (s.how == rule::autoregressive) {
+            no_drafter nobody;
+            return decode(no_bridge{}, exact_match{}, nobody, prompt, s, reader);
+        }
+        const std::size_t capacity = target_.model.capacity(), most = s.draft_length;
+        model_drafter drafter(draft_->model);
+        const auto with = [&](auto bridge, auto verifier) {
+            return decode(std::move(bridge), verifier, drafter, prompt, s, reader);
+        };
+        switch (s.how) {
+        case rule::identity:
+            return with(make_identity_bridge(draft_->model.vocabulary_size(),
+                                             target_.model.vocabulary_size(), capacity, most),
+                        token_rejection{});
+        case rule::union_of_both:
+            return with(union_bridge<TargetTokenizer, DraftTokenizer>(union_map(draft_->map),
+                                                                      context(), most),
+                        token_rejection{});
+        case rule::tli:
+            return with(
+                tli_bridge<TargetTokenizer, DraftTokenizer>(tli_map(draft_->map), context(), most),
+                token_rejection{});
+        case rule::tli_exact:
+            return with(
+                tli_bridge<TargetTokenizer, DraftTokenizer>(tli_map(draft_->map), context(), most),
+                exact_match{});
+        default:
+            return with(
+                slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most),
+                exact_match{});
+        }
+    }
+
+    [[nodiscard]] double surprise(std::span<const target_id> prompt,
+                                  std::span<const target_id> text,
+                                  const sampling_parameters& sampling) override {
+        constexpr std::size_t rows_a_pass = 16;
+        std::vector<target_id> fed(prompt.begin(), prompt.end());
+        fed.insert(fed.end(), text.begin(), text.end());
+        const std::size_t known = prompt.size() - 1; // the last of the prompt gives the first row
+        target_.model.truncate(0);
+        if (known > 0)
+            target_.model.append({fed.data(), known});
+        double sum = 0;
+        for (std::size_t done = 0; done < text.size();) {
+            const std::size_t left = text.size() - done;
+            const std::size_t n = left < rows_a_pass ? left : rows_a_pass;
+            const logits_rows<target_id> rows = target_.model.score({fed.data() + known + done, n});
+            for (std::size_t i = 0; i < n; ++i)
+                sum -= make_law(rows[i], sampling).log_probability(text[done + i]);
+            done += n;
+        }
+        return sum;
+    }
+
+private:
+    [[nodiscard]] auto context() const {
+        return retokenised_context(target_.tokenizer, draft_->tokenizer, draft_->map,
+                                   target_.model.capacity());
+    }
+
+    /// One text by one bridge and verifier.
+    template <class B, class V, Drafter D>
+    decode_result decode(B bridge, V verifier, D& drafter, std::span<const target_id> prompt,
+                         const decode_settings& s, listener& reader) {
+        session_settings settings;
+        settings.target = settings.draft = s.sampling;
+        settings.capacity = target_.model.capacity();
+        if (s.draft_length > settings.max_proposals)
+            settings.max_proposals = s.draft_length;
+        settings.end_ids = target_.end_ids;
+        specdec::session<B, V> session(std::move(bridge), verifier, std::move(settings));
+        philox_coin coin(s.seed, s.sequence);
+        const confidence stop{s.stop_confidence, s.draft_length}; // 0 is a fixed length
+        decode_result result;
+        struct collector {
+            decode_result& result;
+            listener& next;
+            bool bytes(std::string_view text, token_origin origin) {
+                result.text += text;
+                return next.bytes(text, origin);
+            }
+            bool round(const round_result& r) { return next.round(r); }
+        };
+        target_.model.truncate(0); // what an earlier text left there must not help
+        const steady_seconds clock;
+        const double begin = clock();
+        session.start(prompt, draft_prefix(prompt));
+        result.finish = generate(session, target_.model, drafter, stop, coin, target_.tokenizer,
+                                 s.limits, collector{result, reader}, clock);
+        result.seconds = clock() - begin;
+        const auto produced = session.tokens().subspan(prompt.size());
+        result.tokens.assign(produced.begin(), produced.end());
+        result.counts = session.counts();
+        return result;
+    }
+
+    /// The drafter's own beginning of a text, unless the prompt brings it along.
+    [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
+        if (!draft_ || !draft_->begin || prompt.empty())
+            return {};
+        if (draft_->map.to_draft(prompt.front()) == *draft_->begin)
+            return {};
+        return {&*draft_->begin, 1};
+    }
+
+    target_type target_;
+    std::unique_ptr<draft_type> draft_;
+    pair_facts facts_;
+};
+
+} // namespace specdec::examples

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <specdec/core/error.hpp>
+
+/// The rules (bridge and verifier) that the programs know by name.
+namespace specdec::examples {
+
+enum class rule { autoregressive, identity, union_of_both, tli, tli_exact, slem };
+
+struct named_rule {
+    rule which;
+    std::string_view name;
+    std::string_view what;
+};
+
+inline constexpr std::array rules{
+    named_rule{rule::autoregressive, "autoregressive", "no drafter"},
+    named_rule{rule::identity, "identity", "equal vocabularies, token rejection"},
+    named_rule{rule::union_of_both, "union", "union of the vocabularies, token rejection"},
+    named_rule{rule::tli, "tli", "token-level intersection, token rejection"},
+    named_rule{rule::tli_exact, "tli-exact", "token-level intersection, exact match"},
+    named_rule{rule::slem, "slem", "string-level exact match"},
+};
+
+[[nodiscard]] inline std::string rule_names() {
+    std::string names;
+    for (const named_rule& r : rules)
+        names += (names.empty() ? "" : ", ") + std::string(r.name);
+    return names;
+}
+
+/// Errors: specdec::error that names the flag and the rules there are.
+[[nodiscard]] inline named_rule rule_of(std::string_view name, const std::string& flag) {
+    for (const named_rule& r : rules)
+        if (r.name == name)
+            return r;
+    throw error(flag, std::string(name), "expected one of " + rule_names());
+}
+
+} // namespace specdec::examples

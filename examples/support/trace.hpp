@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "support/console.hpp"
+#include "support/decoder.hpp"
+
+namespace specdec::examples {
+
+/// A token on one line: spaces as middle dots, other control bytes and broken characters in hex,
+/// the names of control tokens as they are.
+[[nodiscard]] inline std::string printable(const vocabulary& table, std::size_t id) {
+    const std::string_view bytes = table.entry(id);
+    std::string out;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(bytes[i]);
+        const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1;
+        char hex[8];
+        if (byte == ' ') {
+            out += "·";
+        } else if (byte == '\n') {
+            out += "\\n";
+        } else if (byte > ' ' && byte < 0x7F) {
+            out += bytes[i];
+        } else if (length > 1 && i + length <= bytes.size() && byte < 0xF5 &&
+                   columns(bytes.substr(i, length)) == 1) {
+            out += bytes.substr(i, length);
+            i += length - 1;
+        } else {
+            std::snprintf(hex, sizeof hex, "<%02X>", byte);
+            out += hex;
+        }
+    }
+    return out;
+}
+
+/// Prints the rounds to standard error in the columns of Table 13 of the OmniDraft paper: proposed
+/// draft tokens, the target tokens they became, those accepted; and the target's own token behind
+/// them.
+class tracer {
+public:
+    tracer(const vocabulary& target, const vocabulary* draft, bool color)
+        : target_(&target), draft_(draft), color_(color) {}
+
+    void print(const round_result& r) {
+        if (rounds_++ == 0)
+            line("drafter's tokens", "target's tokens", "accepted", "then the target's own");
+        const std::string accepted = joined(r.proposed.first(r.accepted), target_);
+        const char* origin = r.last == token_origin::corrected ? " (corrected)" : " (free)";
+        const std::string reason(name(r.reason));
+        line(joined(r.drafted, draft_), r.proposed.empty() ? reason : joined(r.proposed, target_),
+             accepted, printable(*target_, r.tokens.back().index()) + origin);
+    }
+
+private:
+    template <class Tokens>
+    static std::string joined(const Tokens& tokens, const vocabulary* table) {
+        std::string out;
+        for (const auto id : tokens) {
+            if (!out.empty())
+                out += " , ";
+            out += id.valid() && table != nullptr ? printable(*table, id.index()) : "(not shared)";
+        }
+        return out.empty() ? "-" : out;
+    }
+
+    void line(const std::string& draft, const std::string& target, const std::string& accepted,
+              const std::string& next) const {
+        const bool green = color_ && rounds_ > 1 && accepted != "-";
+        std::fprintf(stderr, "%s  %s  %s%s%s  %s\n", padded(draft, 36).c_str(),
+                     padded(target, 36).c_str(), green ? "\x1b[32m" : "",
+                     padded(accepted, 30).c_str(), green ? "\x1b[0m" : "", next.c_str());
+    }
+
+    const vocabulary* target_;
+    const vocabulary* draft_;
+    bool color_;
+    std::size_t rounds_ = 0;
+};
+
+} // namespace specdec::examples

@@ -1,0 +1,101 @@
+"""Text to batches of token ids with a weight for every predicted token.
+
+Three kinds of input, told apart by the file names in a folder:
+  *.txt            one document a file
+  *.jsonl with --chat   {"prompt", "text", "ended"}: a SmolLM2 conversation; the answer has weight 1
+  *.jsonl without       {"prompt", "text", "ended"}: the text goes on from the prompt
+"""
+import json
+import random
+
+import torch
+
+SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+
+
+def conversation(prompt):
+    """SmolLM2's chat template with its default system message, up to where the answer starts."""
+    return (f"<|im_start|>system\n{SYSTEM}<|im_end|>\n<|im_start|>user\n{prompt}<|im_end|>\n"
+            "<|im_start|>assistant\n")
+
+
+def read_jsonl(file):
+    # Not splitlines(), which also splits at the line ends of Unicode.
+    lines = map(json.loads, file.read_text(encoding="utf-8").rstrip("\n").split("\n"))
+    return [(e["prompt"], e["text"], e["ended"]) for e in lines]
+
+
+def read(folder):
+    """[(prompt, text, ended)]; a plain document has an empty prompt."""
+    entries = [("", f.read_text(encoding="utf-8"), True) for f in sorted(folder.glob("*.txt"))]
+    for f in sorted(folder.glob("*.jsonl")):
+        entries += read_jsonl(f)
+    if not entries:
+        raise SystemExit(f"no *.txt or *.jsonl in {folder}")
+    return entries
+
+
+def encode(tokenizer, end, entries, chat=False, prompt_weight=1.0):
+    """[(ids, weights)]. `end` is the id that closes a text that has ended."""
+    documents = []
+    for prompt, text, ended in entries:
+        if chat:
+            prompt = conversation(prompt)
+        head = tokenizer.encode(prompt).ids if chat else []
+        # Without a chat frame the prompt and its continuation are one text: encoded as one.
+        body = tokenizer.encode(text if chat else prompt + text).ids
+        ids = head + body + [end] * ended
+        if len(ids) > 2:
+            documents.append((ids, [prompt_weight] * len(head) + [1.0] * (len(ids) - len(head))))
+    return documents
+
+
+def split(entries, part, seed):
+    """(train, held out): all entries with one prompt go to the same side."""
+    prompts = sorted({p for p, _, _ in entries})
+    random.Random(seed).shuffle(prompts)
+    held = set(prompts[:int(len(prompts) * part)])
+    return [e for e in entries if e[0] not in held], [e for e in entries if e[0] in held]
+
+
+def pieces(documents, length, rng):
+    """Documents cut into windows of at most length + 1 tokens, from a random offset each time."""
+    out = []
+    for ids, weights in documents:
+        start = 0 if len(ids) <= length + 1 or rng is None else -rng.randrange(length)
+        while start < len(ids) - 1:
+            a, b = max(start, 0), min(start + length + 1, len(ids))
+            if b - a > 2:
+                out.append((ids[a:b], weights[a:b]))
+            start += length
+    return out
+
+
+def batches(documents, length, tokens, rng=None):
+    """One pass: (input ids, wanted ids, weights), about `tokens` tokens each, windows of like length together."""
+    windows = pieces(documents, length, rng)
+    if rng:
+        rng.shuffle(windows)
+    group = 1000
+    made = []
+    for g in range(0, len(windows), group):
+        batch = []
+        for w in sorted(windows[g:g + group], key=lambda w: -len(w[0])):
+            if batch and (len(batch) + 1) * (len(batch[0][0]) - 1) > tokens:
+                made.append(batch)
+                batch = []
+            batch.append(w)
+        made.append(batch)
+    if rng:
+        rng.shuffle(made)
+    for batch in made:
+        longest = len(batch[0][0])
+        ids = torch.tensor([i + [0] * (longest - len(i)) for i, _ in batch])
+        weights = torch.tensor([w + [0.0] * (longest - len(w)) for _, w in batch])
+        yield ids[:, :-1], ids[:, 1:], weights[:, 1:]
+
+
+def endless(documents, length, tokens, seed):
+    rng = random.Random(seed)
+    while True:
+        yield from batches(documents, length, tokens, rng)
