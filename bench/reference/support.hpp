@@ -2,37 +2,19 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <specdec/reference/threads.hpp>
 #include <specdec/reference/transformer.hpp>
 
-/// The measuring protocol of bench/reference: all cases of a question take turns, `repetitions`
-/// times, and each keeps its minimum; what counts is the ratio of two minima of one run.
+#include "take_turns.hpp"
+
+/// What the benches of the reference engine share: plain reads, and a model of random weights.
 namespace bench {
-
-struct timed_case {
-    std::string name;
-    std::function<void()> work;
-    double seconds = 1e30;
-};
-
-inline void take_turns(std::vector<timed_case>& cases, int repetitions) {
-    for (int r = 0; r < repetitions; ++r)
-        for (timed_case& c : cases) {
-            const auto begin = std::chrono::steady_clock::now();
-            c.work();
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-            c.seconds = std::min(c.seconds, took.count());
-        }
-}
 
 #if defined(__x86_64__)
 [[gnu::target("avx512f")]] inline std::uint64_t read_wide(const std::byte* at, std::size_t n) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "support.hpp"
+#include "take_turns.hpp"
 #include <specdec/vocab/intersection.hpp>
 
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "support.hpp"
+#include "take_turns.hpp"
 #include <specdec/core/token_id.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/vocab/continuation.hpp>

@@ -35,6 +35,7 @@
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/id_map_view.hpp>
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/mapped_law.hpp>
 #include <specdec/bridge/no_bridge.hpp>

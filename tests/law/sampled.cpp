@@ -52,8 +52,10 @@ struct toy {
         for (bool first = true; text.size() < 3; first = false) {
             const round_result round =
                 decoder.round(words, drafter, fixed_length{2}, coin, 3 - text.size());
-            if (first) accepted = static_cast<double>(round.accepted);
-            for (const target_id t : round.tokens) text.push_back(t.value);
+            if (first)
+                accepted = static_cast<double>(round.accepted);
+            for (const target_id t : round.tokens)
+                text.push_back(t.value);
             decoder.commit(round.tokens.size());
         }
         return text;

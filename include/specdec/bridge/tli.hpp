@@ -4,32 +4,22 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/bridge/id_map_view.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/token_bridge.hpp>
-#include <specdec/vocab/id_map.hpp>
 
 namespace specdec {
 
 /// The map of TLI: draft ids outside the intersection are never drawn, and the law is renormalised
 /// over those inside: q'(t) = q(t) / sum of q over the intersection. Temperature, top-k and the
 /// like apply to the restricted row.
-class tli_map {
+class tli_map : public id_map_view {
 public:
-    explicit tli_map(const id_map& map) : map_(&map) {}
-
-    [[nodiscard]] std::size_t draft_size() const { return map_->draft_size(); }
-    [[nodiscard]] std::size_t target_size() const { return map_->target_size(); }
-    [[nodiscard]] std::size_t shared() const { return map_->shared(); }
-    [[nodiscard]] target_id to_target(draft_id d) const { return map_->to_target(d); }
-    [[nodiscard]] draft_id to_draft(target_id t) const { return map_->to_draft(t); }
-    [[nodiscard]] draft_id next_duplicate(draft_id d) const { return map_->next_duplicate(d); }
+    using id_map_view::id_map_view;
 
     void prepare(std::span<const float> row, std::span<float> out) const {
-        map_->restrict_to_shared(row, out);
+        map().restrict_to_shared(row, out);
     }
-
-private:
-    const id_map* map_;
 };
 
 /// Token-level intersection: the drafter proposes tokens that both vocabularies have, with its own

@@ -4,32 +4,22 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/bridge/id_map_view.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/token_bridge.hpp>
-#include <specdec/vocab/id_map.hpp>
 
 namespace specdec {
 
 /// The map of the union strategy: every draft id may be drawn; one outside the target's vocabulary
 /// has no image, so its proposal can only be rejected, and it ends the draft.
-class union_map {
+class union_map : public id_map_view {
 public:
-    explicit union_map(const id_map& map) : map_(&map) {}
-
-    [[nodiscard]] std::size_t draft_size() const { return map_->draft_size(); }
-    [[nodiscard]] std::size_t target_size() const { return map_->target_size(); }
-    [[nodiscard]] std::size_t shared() const { return map_->shared(); }
-    [[nodiscard]] target_id to_target(draft_id d) const { return map_->to_target(d); }
-    [[nodiscard]] draft_id to_draft(target_id t) const { return map_->to_draft(t); }
-    [[nodiscard]] draft_id next_duplicate(draft_id d) const { return map_->next_duplicate(d); }
+    using id_map_view::id_map_view;
 
     void prepare(std::span<const float> row, std::span<float> out) const {
         for (std::size_t d = 0; d < out.size(); ++d)
             out[d] = row[d];
     }
-
-private:
-    const id_map* map_;
 };
 
 /// The union strategy: both laws are read as laws over the union of the vocabularies.

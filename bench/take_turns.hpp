@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-/// The measuring protocol of bench/vocab, as of bench/reference: all cases of a question take turns
-/// and each keeps its minimum; what counts is the ratio of two minima of one run.
+/// The measuring protocol: all cases of a question take turns and each keeps its minimum; what
+/// counts is the ratio of two minima of one run.
 namespace bench {
 
 struct timed_case {
