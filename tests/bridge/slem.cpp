@@ -93,7 +93,7 @@ TEST_CASE("an end id that is text ends the draft behind it") {
           std::vector{target_id{3}, target_id{4}});
 }
 
-TEST_CASE("every reason for an empty draft") {
+TEST_CASE("every reason for an empty draft of text") {
     fixture f;
     script_drafter drafter(10, {a});
     const auto reason = [](const auto& draft) {

@@ -43,10 +43,10 @@ struct toy_world {
         return {two.draft.table(),
                 {.seed = 2, .agreement = agreement, .control = control, .capacity = capacity}};
     }
-    [[nodiscard]] session_settings settings(float temperature, std::size_t capacity = 200) const {
+    [[nodiscard]] session_settings settings(float temperature, std::size_t most = 200) const {
         session_settings s;
         s.target.temperature = s.draft.temperature = temperature;
-        s.capacity = capacity;
+        s.capacity = most;
         s.end_ids = {toy_pair::end};
         return s;
     }
