@@ -58,7 +58,7 @@ struct recording_law {
 
 } // namespace
 
-TEST_CASE("uniform01 is in [0, 1)") {
+TEST_CASE("uniform01 is at least 0 and below 1") {
     CHECK(uniform01(0) == 0);
     CHECK(uniform01(~std::uint64_t{0}) == 1 - 0x1p-53);
     CHECK(uniform01(std::uint64_t{1} << 63) == 0.5);
@@ -83,7 +83,7 @@ TEST_CASE("coins are fair") {
     }
 }
 
-TEST_CASE("any generator stays in [0, 1)") {
+TEST_CASE("any generator stays at or above 0 and below 1") {
     const recording_law law;
     const auto check_ends = [&](auto generator) {
         generator_coin coin(generator);
