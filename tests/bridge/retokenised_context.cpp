@@ -41,7 +41,7 @@ TEST_CASE("tokens of the drafter reach over the target's") {
     CHECK(context.unchanged() == 0);
 }
 
-TEST_CASE("a control token becomes its equivalent, or nothing; never UNK") {
+TEST_CASE("a control token becomes its equivalent, or nothing, never UNK") {
     const toy_pair two;
     words_context context(two.target, two.draft, two.map, 64);
     context.start(std::vector{toy_pair::bos});

@@ -71,7 +71,7 @@ TEST_CASE("room, length and limit of the draft") {
     CHECK(f.propose(drafter, 8, 100).draft_tokens.size() == 4);
 }
 
-TEST_CASE("a control token ends the draft; its equivalent is proposed last") {
+TEST_CASE("a control token ends the draft, its equivalent is proposed last") {
     fixture f;
     script_drafter drafter(10, {a, toy_pair::stop, b});
     const auto draft = f.propose(drafter, 8);
@@ -118,7 +118,7 @@ TEST_CASE("every reason for an empty draft of text") {
     CHECK(reason(f.propose(drafter, 8)) == no_draft::nothing_to_say);
 }
 
-TEST_CASE("an abandoned draft leaves no trace; a committed one moves the context") {
+TEST_CASE("an abandoned draft leaves no trace, a committed one moves the context") {
     fixture once, twice;
     script_drafter one(10, {ba, c}), two(10, {ba, c});
     const draft_request request{4, 4, {}, ends};

@@ -75,7 +75,7 @@ generation_limits stop_at(std::vector<std::string> stops) {
 
 } // namespace
 
-TEST_CASE("an end token inside an accepted run ends the text; what stands behind is discarded") {
+TEST_CASE("an end token inside an accepted run ends the text, what stands behind is discarded") {
     const known_text known{"ccbcb"};
     for (std::size_t gamma = 0; gamma <= 8; ++gamma) {
         const auto o = known.run(known.two.tli(8), gamma, {});

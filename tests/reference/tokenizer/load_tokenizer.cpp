@@ -40,8 +40,8 @@ private:
 
 json special_file() {
     json file = byte_level();
-    file["added_tokens"] = {added(256, "<s>", true), added(257, "</s>", true),
-                            added(258, "<end>", true)};
+    file["added_tokens"] =
+        json::array({added(256, "<s>", true), added(257, "</s>", true), added(258, "<end>", true)});
     return file;
 }
 

@@ -100,8 +100,9 @@ TEST_CASE("without byte fallback what has no token is unknown") {
 
 TEST_CASE("added tokens are matched whole, control names only on demand") {
     json file = toys::byte_level(english);
-    file["added_tokens"] = {toys::added(262, "<|end|>", true), toys::added(263, "<tool>", false),
-                            toys::added(264, "<|reserved_special_token_0|>", true)};
+    file["added_tokens"] =
+        json::array({toys::added(262, "<|end|>", true), toys::added(263, "<tool>", false),
+                     toys::added(264, "<|reserved_special_token_0|>", true)});
     const tokenizer t = read(file);
     CHECK(encode(t, "he<tool>he") == ids{256, 263, 256});
     CHECK(encode(t, "<|end|>").size() == 7);
@@ -120,7 +121,7 @@ TEST_CASE("added tokens may be matched after normalizing") {
     file["normalizer"] = {{"type", "Lowercase"}};
     json token = toys::added(256, "ABC", false);
     token["normalized"] = true;
-    file["added_tokens"] = {token, toys::added(257, "DEF", false)};
+    file["added_tokens"] = json::array({token, toys::added(257, "DEF", false)});
     const tokenizer t = read(file);
     CHECK(encode(t, "xAbcDEFdef") == ids{'x', 256, 257, 'd', 'e', 'f'});
 }
@@ -128,7 +129,7 @@ TEST_CASE("added tokens may be matched after normalizing") {
 TEST_CASE("control tokens inside the vocabulary never come from merges or whole pre-tokens") {
     json file = toys::byte_level({{"a", "b"}, {"b", "c"}});
     file["model"]["ignore_merges"] = true;
-    file["added_tokens"] = {toys::added(256, "ab", true)};
+    file["added_tokens"] = json::array({toys::added(256, "ab", true)});
     const tokenizer t = read(file);
     CHECK(encode(t, "ab bc") == ids{'a', 'b', ' ', 257});
     CHECK(encode_with_control(t, "ab") == ids{256});
@@ -144,7 +145,7 @@ TEST_CASE("ignore_merges takes a whole pre-token first") {
 
 TEST_CASE("a template that begins with a special token makes it BOS") {
     json file = toys::byte_level();
-    file["added_tokens"] = {toys::added(256, "<s>", true)};
+    file["added_tokens"] = json::array({toys::added(256, "<s>", true)});
     json parts = json::array();
     parts.push_back({{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}});
     parts.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});

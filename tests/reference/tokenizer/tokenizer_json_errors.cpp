@@ -72,18 +72,23 @@ TEST_CASE("ids with gaps, twice, negative or huge") {
     CHECK(with_id(4000000000u) == range);
     CHECK(with_id("7") == range);
     CHECK(with_id(nullptr) == range);
-    CHECK(refusal_of([](json& f) { f["added_tokens"] = {toys::added(259, "<s>", true)}; }) ==
-          "toy.json: added_tokens[0].id: expected an id below 259, the number of tokens");
-    CHECK(refusal_of([](json& f) { f["added_tokens"] = {toys::added(97, "<s>", true)}; }) ==
-          "toy.json: added_tokens[0].id: expected an id of its own, \"a\" has it too");
     CHECK(refusal_of([](json& f) {
-              f["added_tokens"] = {toys::added(258, "<s>", true), toys::added(258, "<s>", true)};
+              f["added_tokens"] = json::array({toys::added(259, "<s>", true)});
+          }) == "toy.json: added_tokens[0].id: expected an id below 259, the number of tokens");
+    CHECK(refusal_of([](json& f) {
+              f["added_tokens"] = json::array({toys::added(97, "<s>", true)});
+          }) == "toy.json: added_tokens[0].id: expected an id of its own, \"a\" has it too");
+    CHECK(refusal_of([](json& f) {
+              f["added_tokens"] =
+                  json::array({toys::added(258, "<s>", true), toys::added(258, "<s>", true)});
           }) == "toy.json: added_tokens[1].id: expected each added token once");
-    CHECK(refusal_of([](json& f) { f["added_tokens"] = {toys::added(258, "", true)}; }) ==
-          "toy.json: added_tokens[0].content: expected a text that is not empty");
+    CHECK(refusal_of([](json& f) {
+              f["added_tokens"] = json::array({toys::added(258, "", true)});
+          }) == "toy.json: added_tokens[0].content: expected a text that is not empty");
     CHECK(refusal_of([](json& f) {
               // two names of one id leave another id without a name
-              f["added_tokens"] = {toys::added(258, "<s>", true), toys::added(258, "<t>", true)};
+              f["added_tokens"] =
+                  json::array({toys::added(258, "<s>", true), toys::added(258, "<t>", true)});
           }).find("expected an id of its own") != std::string::npos);
 }
 
