@@ -3,44 +3,13 @@
 // and tokenizers that do not allocate themselves.
 #include <specdec/decode/session.hpp>
 
-#include <cstdlib>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "../support/count_allocations.hpp"
 #include "../support/decoding.hpp"
-
-namespace {
-std::size_t allocations = 0;
-
-void* counted(std::size_t size) {
-    ++allocations;
-    if (void* const memory = std::malloc(size == 0 ? 1 : size))
-        return memory;
-    throw std::bad_alloc();
-}
-} // namespace
-
-void* operator new(std::size_t size) {
-    return counted(size);
-}
-void* operator new[](std::size_t size) {
-    return counted(size);
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -59,15 +28,15 @@ toy_world roomy_world() {
 
 /// Allocations of 50 rounds behind the warm-up.
 template <class B, class V, class D>
-std::size_t allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
-                           const sampling_parameters& parameters) {
+long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
+                    const sampling_parameters& parameters) {
     target_text_model target = world.target_model();
     philox_coin coin(1);
     session_settings settings = world.settings(1, capacity);
     settings.target = settings.draft = parameters;
     session decoder(std::move(bridge), rule, settings);
     decoder.start(world.prompt, world.prefix);
-    std::size_t before = 0;
+    long before = 0;
     for (int round = 0; round < warm_up + 50; ++round) {
         if (round == warm_up)
             before = allocations;
@@ -79,7 +48,7 @@ std::size_t allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
 } // namespace
 
 TEST_CASE("the counter counts") {
-    const std::size_t before = allocations;
+    const long before = allocations;
     std::vector<int> memory(100);
     CHECK(allocations == before + 1);
     CHECK(memory.size() == 100);
@@ -114,7 +83,7 @@ TEST_CASE("abandoned rounds allocate nothing") {
     philox_coin coin(1);
     session decoder(world.two.slem(4, capacity), exact_match{}, world.settings(1, capacity));
     decoder.start(world.prompt, world.prefix);
-    std::size_t before = 0;
+    long before = 0;
     for (int round = 0; round < 2 * warm_up; ++round) {
         if (round == 2 * warm_up - 50)
             before = allocations;

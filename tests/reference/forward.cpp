@@ -1,51 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/reference/forward.hpp>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "../support/count_allocations.hpp"
 #include "support/toy_checkpoint.hpp"
 #include <specdec/reference/load.hpp>
 
-namespace {
-
-std::atomic<long> allocations = 0;
-
-void* counted(std::size_t n, std::size_t alignment) {
-    ++allocations;
-    const std::size_t size = (n + alignment - 1) / alignment * alignment;
-    if (void* memory = std::aligned_alloc(alignment, size == 0 ? alignment : size))
-        return memory;
-    throw std::bad_alloc();
-}
-
-} // namespace
-
-// Every allocation of this program is counted.
-void* operator new(std::size_t n) {
-    return counted(n, alignof(std::max_align_t));
-}
-void* operator new(std::size_t n, std::align_val_t a) {
-    return counted(n, static_cast<std::size_t>(a));
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
-}
-
 using namespace specdec::reference;
+using specdec::testing::allocations;
 
 TEST_CASE("a pass allocates nothing, neither for rows nor for a long prompt") {
     const toy::temporary_folder folder;

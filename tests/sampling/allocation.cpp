@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // No law, draw or coin of the sampling layer allocates.
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -12,33 +10,11 @@
 #include <specdec/sampling/residual.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
+#include "../support/count_allocations.hpp"
 #include "random_rows.hpp"
 
-namespace {
-long allocations = 0;
-}
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* memory = std::malloc(size))
-        return memory;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    ++allocations;
-    return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-
 using namespace specdec;
+using specdec::testing::allocations;
 
 TEST_CASE("sampling allocates nothing") {
     const auto target = random_row(30000, 1), draft = random_row(30000, 2);
