@@ -49,9 +49,9 @@ long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
 
 TEST_CASE("the counter counts") {
     const long before = allocations;
-    std::vector<int> memory(100);
+    void* const memory = ::operator new(100); // a call, which no optimiser may leave out
     CHECK(allocations == before + 1);
-    CHECK(memory.size() == 100);
+    ::operator delete(memory);
 }
 
 TEST_CASE("a round allocates nothing, whatever the bridge and the rule") {
