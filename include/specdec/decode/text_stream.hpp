@@ -15,16 +15,11 @@ namespace specdec {
 /// How many bytes at the end of a text begin a UTF-8 character whose rest is still to come: 0 to 3.
 /// Bytes that can never become valid are not counted: they are passed on as they are.
 [[nodiscard]] inline std::size_t incomplete_utf8(std::string_view text) {
-    for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
-        const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-        if (byte < 0x80)
-            return 0;
-        if (byte < 0xC0)
-            continue;
-        const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
-        return back < length && byte >= 0xC2 && byte < 0xF5 ? back : 0;
-    }
-    return 0;
+    const std::size_t open = utf8_tail(text);
+    if (open == 0)
+        return 0;
+    const auto lead = static_cast<unsigned char>(text[text.size() - open]);
+    return lead >= 0xC2 && lead < 0xF5 ? open : 0;
 }
 
 /// Turns committed tokens' bytes into a stream for a reader: whole UTF-8 characters only, nothing
