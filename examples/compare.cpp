@@ -135,18 +135,27 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
 std::string judgement(const std::vector<row>& rows, double temperature) {
     std::string wrong;
     for (const row& r : rows)
-        if (temperature > 0 ? !same_law(r, rows.front()) : r.identical != r.texts)
+        if (r.how.lossless &&
+            (temperature > 0 ? !same_law(r, rows.front()) : r.identical != r.texts))
             wrong += (wrong.empty() ? "" : ", ") + std::string(r.how.name);
     char start[32];
     std::snprintf(start, sizeof start, "T = %g: ", temperature);
     if (temperature > 0)
         return start + (wrong.empty()
-                            ? "every rule's text is as likely under the target as "
+                            ? "every lossless rule's text is as likely under the target as "
                               "autoregressive's, within 3 standard errors of the difference."
                             : "NOT within 3 standard errors of autoregressive's nats a token: " +
                                   wrong + ".");
     return start + (wrong.empty() ? "every rule gave autoregressive's text."
                                   : "NOT autoregressive's text: " + wrong + ".");
+}
+
+void print_cache(const any_cache& cache) {
+    const ngram_cache_counts c = cache.counts();
+    std::printf("n-grams: %zu in %zu bytes, %llu learned, %llu evicted, %llu accepted merges\n",
+                cache.size(), cache.memory(), static_cast<unsigned long long>(c.inserts),
+                static_cast<unsigned long long>(c.evictions),
+                static_cast<unsigned long long>(c.hits));
 }
 
 void run(flags f) {
@@ -196,6 +205,11 @@ void run(flags f) {
         std::printf("\n");
     for (const std::string& line : judgements)
         std::printf("%s\n", line.c_str());
+    if (const any_cache* cache = pair->cache()) {
+        if (!f.json)
+            print_cache(*cache);
+        cache->save();
+    }
 }
 
 } // namespace

@@ -170,6 +170,8 @@ void run(flags f) {
     if (stream)
         echo();
     const decode_result result = pair->run(prompt, s, reader);
+    if (const any_cache* cache = pair->cache())
+        cache->save();
     if (f.json) {
         std::printf("%s\n", one_line(report(result, f, facts, prompt.size())).c_str());
         return;

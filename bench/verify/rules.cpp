@@ -8,6 +8,7 @@
 
 #include <specdec/sampling/coin.hpp>
 #include <specdec/sampling/softmax_law.hpp>
+#include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
@@ -73,3 +74,4 @@ void verify_four(benchmark::State& state) {
 
 BENCHMARK_TEMPLATE(verify_four, exact_match)->Arg(32000)->Arg(128256)->UseManualTime();
 BENCHMARK_TEMPLATE(verify_four, token_rejection)->Arg(32000)->Arg(128256)->UseManualTime();
+BENCHMARK_TEMPLATE(verify_four, block_verification)->Arg(32000)->Arg(128256)->UseManualTime();

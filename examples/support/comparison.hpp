@@ -36,6 +36,8 @@ struct row {
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
     std::vector<token_sum> surprise; ///< by prompt: minus log p of the text under the target
+    /// [n] rounds in which deciding took n more drafter forwards than drafting.
+    std::vector<std::uint64_t> extra_forwards{};
 
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;
@@ -80,6 +82,9 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
     };
     const std::size_t wanted = s.sampling.temperature > 0 ? settings.tokens_at_least : 0;
     std::vector<decode_result> results(rows.size());
+    const bool any_coupled = std::any_of(rows.begin(), rows.end(), [](const row& r) {
+        return is_coupled(r.how.which);
+    });
     for (std::uint64_t pass = 0; pass == 0 || fewest_tokens() < wanted; ++pass) {
         const std::size_t before = fewest_tokens();
         for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -93,8 +98,20 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
                     results[k].seconds =
                         std::min(results[k].seconds, run(rows[k], prompts[i]).seconds);
             }
+            decode_result coupled; // what the coupled rules have to give
+            if (any_coupled) {
+                s.shared_noise = true;
+                coupled = run(rows[0], prompts[i]);
+                s.shared_noise = false;
+            }
             for (std::size_t k = 0; k < rows.size(); ++k) {
-                const bool same = results[k].tokens == results[0].tokens;
+                const decode_result& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
+                const bool same = results[k].tokens == plain.tokens;
+                for (const std::size_t n : results[k].extra_forwards) {
+                    if (rows[k].extra_forwards.size() <= n)
+                        rows[k].extra_forwards.resize(n + 1);
+                    ++rows[k].extra_forwards[n];
+                }
                 token_sum& group = rows[k].surprise[i];
                 const token_sum own{
                     pair.surprise(prompts[i].ids, results[k].tokens, law_of(s.sampling)),
@@ -149,6 +166,7 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
         {"nll_stderr", number_or_null(nll.error)},
         {"nll_difference", number_or_null(difference.value)},
         {"nll_difference_stderr", number_or_null(difference.error)},
+        {"lossless", r.how.lossless},
         {"same_law", same_law(r, autoregressive)},
         {"texts", r.texts},
         {"identical_texts", r.identical},
@@ -161,6 +179,8 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
         {"seed", settings.decoding.seed},
     };
     out.update(to_json(c));
+    if (!r.extra_forwards.empty())
+        out["rounds_by_extra_forwards"] = r.extra_forwards;
     return out;
 }
 

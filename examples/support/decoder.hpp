@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/any_cache.hpp"
 #include "support/rules.hpp"
 #include <specdec/decode/generate.hpp>
 #include <specdec/decode/statistics.hpp>
@@ -26,6 +27,7 @@ struct decode_settings {
     double stop_confidence = 0; ///< a draft ends behind a token less likely than this; 0: never
     std::uint64_t seed = 0;
     std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
+    bool shared_noise = false;  ///< of the autoregressive rule: draw as the coupled rules do
     generation_limits limits;
 };
 
@@ -35,6 +37,7 @@ struct decode_result {
     finish_reason finish{};
     statistics counts;
     double seconds = 0; ///< prompt and text, without loading
+    std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
 };
 
 /// Follows a text while it is made; either function may return false to cancel.
@@ -76,6 +79,9 @@ public:
     /// does not fit and for a rule that the pair cannot follow; what the engine throws.
     [[nodiscard]] virtual decode_result run(std::span<const target_id> prompt,
                                             const decode_settings& settings, listener& reader) = 0;
+
+    /// What the n-gram rules remember from text to text; null before any of them has run.
+    [[nodiscard]] virtual const any_cache* cache() const = 0;
 
     /// Minus the logarithm of the probability of the text behind the prompt under the target.
     [[nodiscard]] virtual double surprise(std::span<const target_id> prompt,

@@ -13,6 +13,7 @@
 
 #include "support/decoder.hpp"
 #include <specdec/specdec.hpp>
+#include <specdec/vocab/split_tokens.hpp>
 
 namespace specdec::examples {
 
@@ -53,8 +54,10 @@ public:
     using target_type = target_side<TargetModel, TargetTokenizer>;
     using draft_type = draft_side<DraftModel, DraftTokenizer>;
 
-    decoder_of(target_type target, std::unique_ptr<draft_type> draft, pair_facts facts)
-        : target_(std::move(target)), draft_(std::move(draft)), facts_(std::move(facts)) {}
+    decoder_of(target_type target, std::unique_ptr<draft_type> draft, pair_facts facts,
+               cache_settings cache = {})
+        : target_(std::move(target)), draft_(std::move(draft)), facts_(std::move(facts)),
+          cache_settings_(std::move(cache)) {}
 
     [[nodiscard]] const pair_facts& facts() const override { return facts_; }
     [[nodiscard]] const vocabulary& target_table() const override { return target_.table; }
@@ -72,15 +75,34 @@ public:
         if (!applies(s.how, facts_))
             throw error("rule", std::string(rules[static_cast<std::size_t>(s.how)].name),
                         draft_ ? "expected equal vocabularies" : "expected a drafter");
+        const philox_coin coin(s.seed, s.sequence);
         if (s.how == rule::autoregressive) {
             no_drafter nobody;
-            return decode(no_bridge{}, exact_match{}, nobody, prompt, s, reader);
+            if (s.shared_noise)
+                return decode(no_bridge{}, coupled_match(keys()), nobody,
+                              coupled_coin(keys(), s.seed, s.sequence), prompt, s, reader);
+            return decode(no_bridge{}, exact_match{}, nobody, coin, prompt, s, reader);
         }
         const std::size_t capacity = target_.model.capacity(), most = s.draft_length;
         model_drafter drafter(draft_->model);
         const auto with = [&](auto bridge, auto verifier) {
-            return decode(std::move(bridge), verifier, drafter, prompt, s, reader);
+            return decode(std::move(bridge), verifier, drafter, coin, prompt, s, reader);
         };
+        const auto coupled = [&](auto bridge) {
+            return decode(std::move(bridge), coupled_match(keys()), drafter,
+                          coupled_coin(keys(), s.seed, s.sequence), prompt, s, reader);
+        };
+        const auto tli = [&] {
+            return tli_bridge<TargetTokenizer, DraftTokenizer>(tli_map(draft_->map), context(),
+                                                               most);
+        };
+        const auto nested = [&] {
+            return nested_tli_bridge<TargetTokenizer, DraftTokenizer>(pieces(), context(), most);
+        };
+        const auto slem = [&] {
+            return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
+        };
+        const pushforward_limits limits{most, 0};
         switch (s.how) {
         case rule::identity:
             return with(make_identity_bridge(draft_->model.vocabulary_size(),
@@ -91,19 +113,38 @@ public:
                                                                       context(), most),
                         token_rejection{});
         case rule::tli:
-            return with(
-                tli_bridge<TargetTokenizer, DraftTokenizer>(tli_map(draft_->map), context(), most),
-                token_rejection{});
+            return with(tli(), token_rejection{});
         case rule::tli_exact:
-            return with(
-                tli_bridge<TargetTokenizer, DraftTokenizer>(tli_map(draft_->map), context(), most),
-                exact_match{});
+            return with(tli(), exact_match{});
+        case rule::tli_block:
+            return with(tli(), block_verification{});
+        case rule::nested:
+            return with(nested(), token_rejection{});
+        case rule::nested_block:
+            return with(nested(), block_verification{});
+        case rule::slrs:
+            return with(make_slrs_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, order(),
+                                         edges(), capacity, limits),
+                        token_rejection{});
+        case rule::merge:
+            return with(make_ngram_merge_bridge(ngrams(), target_.tokenizer, draft_->tokenizer,
+                                                draft_->map, order(), capacity, limits),
+                        token_rejection{});
+        case rule::merge_paper:
+            return with(lossy::paper_merge_bridge(merging(ngrams(), target_.tokenizer,
+                                                          draft_->tokenizer, draft_->map, order()),
+                                                  draft_->map, context(), most),
+                        token_rejection{});
+        case rule::coupled:
+            return coupled(tli());
+        case rule::coupled_slem:
+            return coupled(slem());
         default:
-            return with(
-                slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most),
-                exact_match{});
+            return with(slem(), exact_match{});
         }
     }
+
+    [[nodiscard]] const any_cache* cache() const override { return cache_ ? &*cache_ : nullptr; }
 
     [[nodiscard]] double surprise(std::span<const target_id> prompt,
                                   std::span<const target_id> text,
@@ -134,9 +175,10 @@ private:
     }
 
     /// One text by one bridge and verifier.
-    template <class B, class V, Drafter D>
-    decode_result decode(B bridge, V verifier, D& drafter, std::span<const target_id> prompt,
-                         const decode_settings& s, listener& reader) {
+    template <class B, class V, Drafter D, Coin C>
+    decode_result decode(B bridge, V verifier, D& drafter, C coin,
+                         std::span<const target_id> prompt, const decode_settings& s,
+                         listener& reader) {
         session_settings settings;
         settings.target = settings.draft = s.sampling;
         settings.capacity = target_.model.capacity();
@@ -144,24 +186,28 @@ private:
             settings.max_proposals = s.draft_length;
         settings.end_ids = target_.end_ids;
         specdec::session<B, V> session(std::move(bridge), verifier, std::move(settings));
-        philox_coin coin(s.seed, s.sequence);
         const confidence stop{s.stop_confidence, s.draft_length}; // 0 is a fixed length
         decode_result result;
         struct collector {
             decode_result& result;
             listener& next;
+            const B& bridge;
             bool bytes(std::string_view text, token_origin origin) {
                 result.text += text;
                 return next.bytes(text, origin);
             }
-            bool round(const round_result& r) { return next.round(r); }
+            bool round(const round_result& r) {
+                if constexpr (requires { bridge.extra_forwards(); })
+                    result.extra_forwards.push_back(bridge.extra_forwards());
+                return next.round(r);
+            }
         };
         target_.model.truncate(0); // what an earlier text left there must not help
         const steady_seconds clock;
         const double begin = clock();
         session.start(prompt, draft_prefix(prompt));
         result.finish = generate(session, target_.model, drafter, stop, coin, target_.tokenizer,
-                                 s.limits, collector{result, reader}, clock);
+                                 s.limits, collector{result, reader, session.bridge()}, clock);
         result.seconds = clock() - begin;
         const auto produced = session.tokens().subspan(prompt.size());
         result.tokens.assign(produced.begin(), produced.end());
@@ -178,9 +224,45 @@ private:
         return {&*draft_->begin, 1};
     }
 
+    // Tables of both vocabularies, built when a rule first needs them and shared by all texts.
+    template <class Table, class Make>
+    static Table& made(std::optional<Table>& table, const Make& make) {
+        if (!table)
+            table.emplace(make());
+        return *table;
+    }
+    const byte_order<draft_id>& order() {
+        return made(order_, [&] { return byte_order<draft_id>(draft_->tokenizer); });
+    }
+    const seams& edges() {
+        return made(edges_, [&] { return seams(target_.tokenizer); });
+    }
+    const token_pieces& pieces() {
+        return made(pieces_, [&] {
+            return split_tokens(target_.tokenizer, draft_->tokenizer, draft_->map);
+        });
+    }
+    const text_keys& keys() {
+        return made(keys_, [&] {
+            return draft_ ? text_keys(target_.tokenizer, draft_->map) : text_keys(target_.tokenizer);
+        });
+    }
+    any_cache& ngrams() {
+        return made(cache_, [&] {
+            return any_cache(cache_settings_, draft_->table.fingerprint(),
+                             target_.table.fingerprint());
+        });
+    }
+
     target_type target_;
     std::unique_ptr<draft_type> draft_;
     pair_facts facts_;
+    cache_settings cache_settings_;
+    std::optional<byte_order<draft_id>> order_;
+    std::optional<seams> edges_;
+    std::optional<token_pieces> pieces_;
+    std::optional<text_keys> keys_;
+    std::optional<any_cache> cache_;
 };
 
 } // namespace specdec::examples

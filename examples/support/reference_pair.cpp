@@ -157,6 +157,11 @@ void add_model_flags(CLI::App& app, model_flags& f) {
     app.add_flag("--chat", f.chat, "prompts are questions, in ChatML (default for smollm2)")
         ->group(group);
     app.add_flag("--no-chat", f.no_chat, "prompts are texts to continue")->group(group);
+    option("--cache", f.cache.file,
+           "file of the n-gram cache of the merge rules: read if it exists, written at the end");
+    option("--cache-policy", f.cache.policy, "what goes when it is full: lfu (default), lru, none")
+        ->check(CLI::IsMember({"none", "lru", "lfu"}));
+    option("--cache-size", f.cache.capacity, "n-grams it holds at most (default: no limit)");
 }
 
 fs::path models_folder() {
@@ -230,7 +235,7 @@ std::unique_ptr<decoder> load_pair(const model_flags& flags) {
             reference::model<target_id>(std::move(target)), tokenizer_type<target_id>(words),
             words.table(), words.add_bos() ? id_or_nothing<target_id>(words.bos()) : std::nullopt,
             ends},
-        std::move(draft), std::move(facts));
+        std::move(draft), std::move(facts), flags.cache);
 }
 
 } // namespace specdec::examples

@@ -24,6 +24,7 @@ struct model_flags {
     std::size_t context = 0; ///< 0: what the target was made for, at most 4096
     bool no_drafter = false;
     bool chat = false, no_chat = false;
+    cache_settings cache;
 };
 void add_model_flags(CLI::App& app, model_flags& flags);
 

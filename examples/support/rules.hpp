@@ -10,12 +10,28 @@
 /// The rules (bridge and verifier) that the programs know by name.
 namespace specdec::examples {
 
-enum class rule { autoregressive, identity, union_of_both, tli, tli_exact, slem };
+enum class rule {
+    autoregressive,
+    identity,
+    union_of_both,
+    tli,
+    tli_exact,
+    tli_block,
+    nested,
+    nested_block,
+    slem,
+    slrs,
+    merge,
+    merge_paper,
+    coupled,
+    coupled_slem,
+};
 
 struct named_rule {
     rule which;
     std::string_view name;
     std::string_view what;
+    bool lossless = true;
 };
 
 inline constexpr std::array rules{
@@ -24,7 +40,17 @@ inline constexpr std::array rules{
     named_rule{rule::union_of_both, "union", "union of the vocabularies, token rejection"},
     named_rule{rule::tli, "tli", "token-level intersection, token rejection"},
     named_rule{rule::tli_exact, "tli-exact", "token-level intersection, exact match"},
+    named_rule{rule::tli_block, "tli-block", "token-level intersection, block verification"},
+    named_rule{rule::nested, "nested", "nested token-level intersection, token rejection"},
+    named_rule{rule::nested_block, "nested-block",
+               "nested token-level intersection, block verification"},
     named_rule{rule::slem, "slem", "string-level exact match"},
+    named_rule{rule::slrs, "slrs", "string-level rejection sampling"},
+    named_rule{rule::merge, "merge", "merged n-grams, their exact law, token rejection"},
+    named_rule{rule::merge_paper, "merge-paper",
+               "merged n-grams, the law as OmniDraft prints it: approximate", false},
+    named_rule{rule::coupled, "coupled", "token-level intersection, shared noise"},
+    named_rule{rule::coupled_slem, "coupled-slem", "retokenised text, shared noise"},
 };
 
 [[nodiscard]] inline std::string rule_names() {
@@ -32,6 +58,12 @@ inline constexpr std::array rules{
     for (const named_rule& r : rules)
         names += (names.empty() ? "" : ", ") + std::string(r.name);
     return names;
+}
+
+/// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding without
+/// a drafter.
+[[nodiscard]] constexpr bool is_coupled(rule r) {
+    return r == rule::coupled || r == rule::coupled_slem;
 }
 
 /// Errors: specdec::error that names the flag and the rules there are.

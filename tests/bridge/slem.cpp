@@ -139,3 +139,37 @@ TEST_CASE("an abandoned draft leaves no trace, a committed one moves the context
     CHECK(one.context == std::vector{toy_pair::bos, b});
     CHECK(one.unchanged == 0);
 }
+
+namespace {
+
+/// Remembers the places of its sites.
+struct place_watch {
+    philox_coin coin{1};
+    std::vector<std::uint64_t> places{};
+
+    bool flip(draw_site site, double p) { return coin.flip(site, p); }
+    template <class L>
+    auto pick(draw_site site, const L& law) {
+        places.push_back(site.place);
+        return coin.pick(site, law);
+    }
+};
+
+} // namespace
+
+TEST_CASE("every draft site has the place of its bytes, if the request has one") {
+    fixture f;
+    script_drafter drafter(10, {ba, c, ca, toy_pair::stop});
+    const std::vector<std::uint32_t> widths{1, 1, 1, 1, 1, 2, 2, 1, 3};
+    text_place place(widths);
+    place.pass("c");
+    for (int i = 0; i < 2; ++i) { // an abandoned draft moves nothing
+        place_watch watch;
+        (void)f.bridge.propose(drafter, fixed_length{4}, watch,
+                               draft_request{1, 8, greedy, {}, place});
+        CHECK(watch.places == std::vector<std::uint64_t>{1, 3, 4, 6});
+    }
+    place_watch watch;
+    (void)f.bridge.propose(drafter, fixed_length{4}, watch, draft_request{1, 8, greedy, {}});
+    CHECK(watch.places == std::vector<std::uint64_t>(4));
+}

@@ -165,3 +165,38 @@ TEST_CASE("the context follows what is committed, not what was proposed") {
     CHECK(f.drafter.context == expected);
     CHECK(f.drafter.unchanged == 4);
 }
+
+namespace {
+
+/// Remembers the places of its sites.
+struct place_watch {
+    philox_coin coin{1};
+    std::vector<std::uint64_t> places{};
+
+    bool flip(draw_site site, double p) { return coin.flip(site, p); }
+    template <class L>
+    auto pick(draw_site site, const L& law) {
+        places.push_back(site.place);
+        return coin.pick(site, law);
+    }
+};
+
+} // namespace
+
+TEST_CASE("every draft site has the place of its token, if the request has one") {
+    fixture f;
+    // a, " a", <stop> and c: one byte, two, a control token, one.
+    f.drafter = script_drafter(10, {draft_id{1}, draft_id{7}, toy_pair::stop, draft_id{4}});
+    const std::vector<std::uint32_t> widths{1, 1, 1, 1, 1, 2, 2, 1, 3};
+    text_place place(widths);
+    place.pass("abc");
+    for (int i = 0; i < 2; ++i) { // an abandoned draft moves nothing
+        place_watch watch;
+        (void)f.bridge.propose(f.drafter, fixed_length{8}, watch,
+                               draft_request{3, 8, greedy, {}, place});
+        CHECK(watch.places == std::vector<std::uint64_t>{3, 4, 6, 7});
+    }
+    place_watch watch;
+    (void)f.bridge.propose(f.drafter, fixed_length{8}, watch, draft_request{3, 8, greedy, {}});
+    CHECK(watch.places == std::vector<std::uint64_t>(4));
+}

@@ -59,4 +59,5 @@ TEST_CASE("a draw site names a target's draw unless told otherwise") {
     CHECK(site.position == 0);
     CHECK(site.why == purpose::target);
     CHECK(site.attempt == 0);
+    CHECK(site.place == 0);
 }

@@ -471,3 +471,77 @@ TEST_CASE("a session runs with nothing but what the concepts promise") {
     run(token_bridge<draft_context_archetype, tli_map>(tli_map(map), {}, 3), token_rejection{},
         drafter_archetype());
 }
+
+namespace {
+
+/// What a rule that follows the text is told, and what a bridge is asked.
+struct told {
+    std::vector<std::string> calls{};
+    std::vector<std::uint64_t> asked{};
+};
+
+struct following_rule : exact_match {
+    explicit following_rule(told& to) : log(&to) {}
+    void start(std::span<const target_id> prompt) {
+        log->calls.push_back("start " + std::to_string(prompt.size()));
+        position = text_place(widths);
+        for (const target_id t : prompt)
+            position.pass(t);
+    }
+    void follow(std::span<const target_id> tokens) {
+        log->calls.push_back("follow " + std::to_string(tokens.size()));
+        for (const target_id t : tokens)
+            position.pass(t);
+    }
+    [[nodiscard]] text_place place() const { return position; }
+
+    static constexpr std::uint32_t widths[] = {1}; // every other id moves by 1, too
+    told* log;
+    text_place position{};
+};
+static_assert(FollowsText<following_rule>);
+
+struct asking_bridge : no_bridge {
+    explicit asking_bridge(told& to) : log(&to) {}
+    template <class D, class Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D&, const Stop&, C&, const draft_request& request) {
+        log->asked.push_back(request.place.value());
+        return {{}, {}, no_draft::no_drafter};
+    }
+    told* log;
+};
+
+} // namespace
+
+TEST_CASE("a rule that follows the text hears of starts and commits only, bridges of its place") {
+    toy_world world;
+    target_text_model target = world.target_model();
+    no_drafter nobody;
+    philox_coin coin(1);
+    told log;
+    session decoder(asking_bridge{log}, following_rule{log}, world.settings(1));
+    CHECK(log.calls.empty());
+    const std::size_t n = world.prompt.size();
+    decoder.start(world.prompt);
+    (void)decoder.round(target, nobody, fixed_length{}, coin, 9); // abandoned
+    const std::string begun = "start " + std::to_string(n);
+    CHECK(log.calls == std::vector<std::string>{begun});
+    (void)decoder.round(target, nobody, fixed_length{}, coin, 9);
+    decoder.commit(0);
+    (void)decoder.round(target, nobody, fixed_length{}, coin, 9);
+    decoder.commit(1);
+    (void)decoder.round(target, nobody, fixed_length{}, coin, 9);
+    decoder.start(world.prompt);
+    (void)decoder.round(target, nobody, fixed_length{}, coin, 9);
+    CHECK(log.calls == std::vector<std::string>{begun, "follow 0", "follow 1", begun});
+    CHECK(log.asked == std::vector<std::uint64_t>{n, n, n, n + 1, n});
+    CHECK_THROWS_AS(decoder.start({}), error);
+    CHECK(log.calls.size() == 4);
+
+    // A rule that does not: the place is unknown.
+    told other;
+    session plain(asking_bridge{other}, exact_match{}, world.settings(1));
+    plain.start(world.prompt);
+    (void)plain.round(target, nobody, fixed_length{}, coin, 9);
+    CHECK(other.asked == std::vector<std::uint64_t>{0});
+}

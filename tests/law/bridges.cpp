@@ -13,70 +13,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/verify/exact_match.hpp>
-#include <specdec/verify/token_rejection.hpp>
-#include <specdec/vocab/intersection.hpp>
-
-#include "../support/tiny_tokenizer.hpp"
-#include "session_law.hpp"
+#include "bridge_cases.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
-
-namespace {
-
-constexpr double exact = 1e-12;
-constexpr token_rejection rejection{.max_thinning_draws = 1};
-
-using target_words = tiny_tokenizer<target_id>;
-using draft_words = tiny_tokenizer<draft_id>;
-
-/// Two tokenizers over {a, b}: shared pieces, pieces of one side only, ids permuted, and a
-/// duplicate on the draft side. Id 0 is the prompt's token (a) on both sides.
-struct pair_of_tokenizers {
-    target_words target{{"a", "b", "ab", "<end>"}};
-    draft_words draft{{"a", "ba", "<end>", "b"}};
-    id_map map = intersect(draft.table(), target.table(), [] {
-        equivalences same;
-        same.add(draft_id{2}, target_id{3});
-        return same;
-    }());
-};
-
-template <class Check>
-void for_every_pair_of_rows(std::size_t target_size, std::size_t draft_size, Check check) {
-    std::uint64_t seed = 100;
-    for (const row_kind p_kind : row_kinds)
-        for (const row_kind q_kind : row_kinds) {
-            row_tree p(toy_rows(p_kind, target_size, ++seed));
-            row_tree q(toy_rows(q_kind, draft_size, ++seed));
-            CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
-            check(p, q);
-        }
-}
-
-template <class MakeBridge>
-void check_rounds(MakeBridge make_bridge, std::size_t target_size, std::size_t draft_size) {
-    for_every_pair_of_rows(target_size, draft_size, [&](row_tree& p, row_tree& q) {
-        for (const std::size_t gamma : {1U, 2U, 3U}) {
-            const law_case c{p, q, target_size, draft_size, gamma, gamma + 1};
-            const joint_law expected = target_alone(p, gamma + 1);
-            REQUIRE(total_variation(session_law(make_bridge(gamma), rejection, c), expected) <
-                    exact);
-            REQUIRE(total_variation(session_law(make_bridge(gamma), exact_match{}, c), expected) <
-                    exact);
-        }
-        const law_case stopped{p, q, target_size, draft_size, 3, 4, {}, 0.4};
-        REQUIRE(total_variation(session_law(make_bridge(3), rejection, stopped),
-                                target_alone(p, 4)) < exact);
-        const sampling_parameters cut{.temperature = 0.7F, .top_k = 2};
-        const law_case processed{p, q, target_size, draft_size, 2, 3, cut};
-        REQUIRE(total_variation(session_law(make_bridge(2), rejection, processed),
-                                target_alone(p, 3, cut)) < exact);
-    });
-}
-
-} // namespace
 
 TEST_CASE("identity: the law of the target, with unequal padding", "[law]") {
     const auto with = [](std::size_t t, std::size_t d) {

@@ -120,6 +120,28 @@ TEST_CASE("the residual law of a large row") {
     }
 }
 
+TEST_CASE("a scale on p: the residual of block verification") {
+    for (const auto& p_row : rows)
+        for (const auto& q_row : rows)
+            for (const double scale : {1.0, 0.75, 0.3, 1e-3}) {
+                const dense p = law_of(p_row), q = law_of(q_row);
+                const residual_law residual(p, q, scale);
+                double mass = 0;
+                for (std::size_t i = 0; i < p.size(); ++i) {
+                    const auto id = id_at<target_id>(i);
+                    mass += std::max(scale * p.probability(id) - q.probability(id), 0.0);
+                }
+                REQUIRE(residual.mass() == Approx(mass).margin(1e-15));
+                for (std::size_t i = 0; i < p.size() && mass > 0; ++i) {
+                    const auto id = id_at<target_id>(i);
+                    const double excess =
+                        std::max(scale * p.probability(id) - q.probability(id), 0.0);
+                    REQUIRE(residual.probability(id) == Approx(excess / mass).margin(1e-15));
+                }
+                check_intervals<target_id>(residual, 1e-12);
+            }
+}
+
 TEST_CASE("without residual mass the draw is from p") {
     const weights row{1, 2, 0, 5};
     const dense p = law_of(row);

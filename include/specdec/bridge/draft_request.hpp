@@ -8,6 +8,7 @@
 #include <specdec/core/coin.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/proposal.hpp>
+#include <specdec/core/text_place.hpp>
 #include <specdec/sampling/parameters.hpp>
 
 namespace specdec {
@@ -18,6 +19,7 @@ struct draft_request {
     std::size_t max_proposals = 0;      ///< the round has room for this many target tokens
     sampling_parameters sampling;       ///< how the drafter's rows become the draft law q
     std::span<const target_id> end_ids; ///< proposing one of these ends the draft behind it
+    text_place place{};                 ///< where the first drafted token begins, if anyone counts
 };
 
 /// A draft: proposals of target tokens, each with its law, and what they were made from. Views into
@@ -47,6 +49,10 @@ struct draft_view {
 ///     b.propose(drafter, stop, coin, request)  one draft
 ///
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
+///
+/// Every draw of a draft token has the place of that token in its site: a bridge takes a copy of
+/// request.place, puts its value() into draw_site::place, and moves it behind the token drawn
+/// (pass: the target token it becomes, or its bytes) before it draws the next one.
 template <class B, class D, class Stop, class C>
 concept Bridge = Drafter<D> && StopRule<Stop> && Coin<C> &&
                  requires(B& b, D& drafter, const Stop& stop, C& coin, const draft_request& request,

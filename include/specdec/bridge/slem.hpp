@@ -96,6 +96,7 @@ private:
     target_id draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
         text_.clear();
         double last = 1.0;
+        text_place place = request.place;
         while (draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
             const logits_row<draft_id> row = drafter.row();
             if (row.values.size() > draft_tokenizer_.vocabulary_size())
@@ -106,12 +107,14 @@ private:
                                 std::to_string(row.values.size()));
             const auto q = make_law(row, request.sampling);
             const auto attempt = static_cast<std::uint32_t>(draft_tokens_.size());
-            const draft_id d = coin.pick({request.position, purpose::draft, attempt}, q);
+            const draft_id d =
+                coin.pick({request.position, purpose::draft, attempt, place.value()}, q);
             draft_tokens_.push_back(d);
             const std::string_view bytes = draft_tokenizer_.bytes(d);
             if (bytes.empty())
                 return map_.to_target(d);
             text_.append(bytes);
+            place.pass(bytes);
             last = q.probability(d);
             drafter.push(d);
         }

@@ -67,6 +67,7 @@ public:
         drafter.sync(context, context_.unchanged());
         context_.mark();
         double last = 1.0;
+        text_place place = request.place;
         while (proposals_.size() < most && stop.more(proposals_.size(), last)) {
             const std::size_t i = proposals_.size();
             const std::span<float> row{rows_.data() + i * map_.draft_size(), map_.draft_size()};
@@ -82,8 +83,9 @@ public:
             const auto attempt = static_cast<std::uint32_t>(i);
             proposals_.push_back(proposal<law_type>::draw(
                 law_type(make_law(logits_row<draft_id>{row}, request.sampling), map_), coin,
-                {request.position, purpose::draft, attempt}));
+                {request.position, purpose::draft, attempt, place.value()}));
             const target_id x = proposals_.back().token();
+            place.pass(x);
             draft_tokens_.push_back(x.valid() ? map_.to_draft(x) : draft_id{});
             if (!x.valid() || is_end(request.end_ids, x))
                 break;

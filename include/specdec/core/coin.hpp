@@ -23,6 +23,9 @@ struct draw_site {
     std::uint64_t position = 0; ///< index of a token in the sequence, prompt included
     purpose why = purpose::target;
     std::uint32_t attempt = 0; ///< counts repeated draws of one purpose at one position
+    /// Where in the text the drawn token begins (text_place), 0 where nobody counts it. No part of
+    /// the name: only coins that couple the draws of two models read it.
+    std::uint64_t place = 0;
 };
 
 /// The source of all randomness: an argument of everything that draws. One coin belongs to one

@@ -92,6 +92,8 @@ public:
         unchanged_ = 0;
         bridge_.start(draft_prefix);
         bridge_.follow(prompt);
+        if constexpr (FollowsText<V>)
+            verify_.start(prompt);
     }
 
     /// The committed tokens, prompt included.
@@ -111,11 +113,13 @@ public:
         std::size_t most = (room < space ? room : space) - 1;
         if (most > settings_.max_proposals)
             most = settings_.max_proposals;
-        draft_ =
-            bridge_.propose(drafter, stop, coin,
-                            draft_request{committed_, most, settings_.draft, settings_.end_ids});
+        draft_request request{committed_, most, settings_.draft, settings_.end_ids};
+        if constexpr (FollowsText<V>)
+            request.place = verify_.place();
+        draft_ = bridge_.propose(drafter, stop, coin, request);
         for (const proposal<law_type>& x : draft_.proposals) {
-            proposed_.push_back(x.token());
+            if (x.token().valid() || !marks_end)
+                proposed_.push_back(x.token());
             if (x.token().valid())
                 tokens_.push_back(x.token());
         }
@@ -145,6 +149,10 @@ public:
     [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin) {
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
         verdict_ = verify_(law_at, draft_.proposals, coin, committed_);
+        if (verdict_.accepted == proposed_.size()) { // at most the mark of the end was rejected
+            verdict_.evaluated = proposed_.size();
+            verdict_.origin = token_origin::free;
+        }
         tokens_.resize(committed_ + verdict_.accepted);
         tokens_.push_back(verdict_.next);
         return {{tokens_.data() + committed_, verdict_.accepted + 1},
@@ -163,7 +171,10 @@ public:
         counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
         counts_.committed += n;
         counts_.discarded += verdict_.accepted + 1 - n;
-        bridge_.follow({tokens_.data() + committed_, n});
+        const std::span<const target_id> committed{tokens_.data() + committed_, n};
+        bridge_.follow(committed);
+        if constexpr (FollowsText<V>)
+            verify_.follow(committed);
         committed_ += n;
         forget_draft();
     }
@@ -189,6 +200,9 @@ public:
     }
 
 private:
+    /// Whether an invalid token says that the draft ends, which is no proposal.
+    static constexpr bool marks_end = requires { law_type::ends_drafts; };
+
     template <class Target>
     logits_rows<target_id> score(Target& target) {
         if (target.size() != mirror_.size()) { // not the context this session left behind

@@ -60,6 +60,9 @@ public:
         return law.at(uniform());
     }
 
+    /// The next number in [0, 1).
+    [[nodiscard]] constexpr double uniform(draw_site) { return uniform(); }
+
 private:
     [[nodiscard]] constexpr double uniform() {
         constexpr std::uint64_t span = static_cast<std::uint64_t>(G::max()) - G::min();

@@ -9,6 +9,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
+#include <specdec/sampling/lazy_flip.hpp>
 
 namespace specdec {
 
@@ -25,16 +26,17 @@ void fill_probabilities(const L& law, std::size_t first, std::span<double> value
     }
 }
 
-/// What replaces a rejected proposal: the law norm(max(p - q, 0)) of Leviathan et al. (2023),
-/// Thm 3.5, with p the target's and q the draft's law over the same ids. Where p <= q everywhere (p
-/// = q up to rounding) it is p. A view of both laws. Models LawOf. Complexity: one evaluation of p
-/// and q to construct, of one block for at(u). Allocates nothing.
+/// What replaces a rejected proposal: the law norm(max(scale * p - q, 0)), with p the target's and
+/// q the draft's law over the same ids. Scale 1: Leviathan et al. (2023), Thm 3.5; scale P_i in [0,
+/// 1]: the residual of block verification (Sun et al. 2025). Where scale * p <= q everywhere (p = q
+/// up to rounding) it is p. A view of both laws. Models LawOf. Complexity: one evaluation of p and
+/// q to construct, of one block for at(u). Allocates nothing.
 template <class P, class Q>
 class residual_law {
 public:
     using id_type = decltype(std::declval<const P&>().at(0.0));
 
-    residual_law(const P& p, const Q& q) : p_(&p), q_(&q) {
+    residual_law(const P& p, const Q& q, double scale = 1) : p_(&p), q_(&q), scale_(scale) {
         block_ = (p.size() / block_limit + 16) / 16 * 16;
         blocks_ = (p.size() + block_ - 1) / block_;
         double reached = 0;
@@ -53,13 +55,13 @@ public:
     }
 
     [[nodiscard]] std::size_t size() const { return p_->size(); }
-    /// Sum of max(p - q, 0): the probability that a proposal from q is rejected.
+    /// Sum of max(scale * p - q, 0); at scale 1 the probability that a proposal from q is rejected.
     [[nodiscard]] double mass() const { return blocks_ > 0 ? ends_[blocks_ - 1] : 0.0; }
 
     [[nodiscard]] double probability(id_type id) const {
         if (!(mass() > 0))
             return p_->probability(id);
-        const double excess = p_->probability(id) - q_->probability(id);
+        const double excess = scale_ * p_->probability(id) - q_->probability(id);
         return excess > 0 ? excess / mass() : 0.0;
     }
 
@@ -91,8 +93,8 @@ public:
 private:
     static constexpr std::size_t block_limit = 128;
 
-    /// Calls f(first, max(p - q, 0) of first, first + 1, ...) for parts of a block until it returns
-    /// true.
+    /// Calls f(first, max(scale * p - q, 0) of first, first + 1, ...) for parts of a block until it
+    /// returns true.
     template <class F>
     void visit(std::size_t block, F&& f) const {
         const std::size_t begin = block * block_;
@@ -104,7 +106,7 @@ private:
             fill_probabilities(*p_, first, std::span(p, n));
             fill_probabilities(*q_, first, std::span(q, n));
             for (std::size_t j = 0; j < n; ++j) {
-                const double excess = p[j] - q[j];
+                const double excess = scale_ * p[j] - q[j];
                 p[j] = excess > 0 ? excess : 0.0; // a maximum, not a branch
             }
             if (f(first, std::span<const double>(p, n)))
@@ -114,26 +116,28 @@ private:
 
     const P* p_;
     const Q* q_;
+    double scale_;
     std::size_t block_ = 16;
     std::size_t blocks_ = 0;
     std::array<double, block_limit> ends_; ///< excess of the blocks up to and with b
 };
 
 /// Draws from norm(max(p - q, 0)) by thinning: draw t ~ p, keep it with probability
-/// 1 - min(1, q(t) / p(t)), else again; after max_attempts draws from residual_law. Exactly the
-/// normalised residual, for any max_attempts. Expected draws 1 / mass, and a proposal is rejected
-/// with probability mass: one draw a position, whatever p and q are. Sites: position,
-/// purpose::residual, attempts 0 .. 2 * max_attempts. Pre: called after a rejection, so that the
-/// residual has mass; draws from p if it rounds to none. Complexity: a draw costs p.at(u) and one
-/// probability of each. Allocates nothing.
+/// 1 - min(1, q(t) / p(t)), else again; after max_attempts draws from residual_law (never for a
+/// comparable law, whose residual nobody could sum). Exactly the normalised residual, for any
+/// max_attempts. Expected draws 1 / mass, and a proposal is rejected with probability mass: one
+/// draw a position, whatever p and q are. Sites: position, purpose::residual, attempts 0 .. 2 *
+/// max_attempts. Pre: called after a rejection, so that the residual has mass; draws from p if it
+/// rounds to none. Complexity: a draw costs p.at(u) and one probability of each. Allocates nothing.
 template <class P, class Q, Coin C>
 [[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, std::uint64_t position,
                                  std::uint32_t max_attempts = 32) {
-    for (std::uint32_t attempt = 0; attempt < max_attempts; ++attempt) {
-        const auto t = coin.pick(draw_site{position, purpose::residual, 2 * attempt}, p);
-        const double target = p.probability(t), draft = q.probability(t);
-        const double keep = draft < target ? 1 - draft / target : 0.0;
-        if (coin.flip(draw_site{position, purpose::residual, 2 * attempt + 1}, keep))
+    using id_type = decltype(p.at(0.0));
+    constexpr bool lazy = ComparableLaw<Q, id_type> && UniformCoin<C>;
+    for (std::uint32_t attempt = 0; lazy || attempt < max_attempts; ++attempt) {
+        const id_type t = coin.pick(draw_site{position, purpose::residual, 2 * attempt}, p);
+        if (flip_excess(coin, draw_site{position, purpose::residual, 2 * attempt + 1},
+                        p.probability(t), q, t))
             return t;
     }
     const residual_law<P, Q> exact(p, q);

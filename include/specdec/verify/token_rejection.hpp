@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/sampling/lazy_flip.hpp>
 #include <specdec/sampling/residual.hpp>
 #include <specdec/verify/verdict.hpp>
 
@@ -32,8 +33,8 @@ struct token_rejection {
             const auto p = law_at(i);
             const Law& q = proposals[i].law();
             const target_id x = proposals[i].token();
-            const double ratio = x.valid() ? p.probability(x) / q.probability(x) : 0.0;
-            if (!coin.flip({position + i, purpose::accept}, ratio)) {
+            const draw_site accept{position + i, purpose::accept};
+            if (!x.valid() || !flip_ratio(coin, accept, p.probability(x), q, x)) {
                 const target_id t = draw_residual(p, q, coin, position + i, max_thinning_draws);
                 return {i, i + 1, t, token_origin::corrected};
             }

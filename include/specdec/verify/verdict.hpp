@@ -9,6 +9,7 @@
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/proposal.hpp>
+#include <specdec/core/text_place.hpp>
 
 namespace specdec {
 
@@ -22,7 +23,7 @@ enum class token_origin : std::uint8_t {
 /// What a verification rule decided about one draft of gamma proposals.
 struct verdict {
     std::size_t accepted = 0;  ///< tau: proposals kept, a prefix of the draft
-    std::size_t evaluated = 0; ///< proposals looked at: tau, or tau + 1 after a rejection
+    std::size_t evaluated = 0; ///< proposals decided on: tau, or tau + 1 after a rejection
     target_id next;            ///< the token behind them; always valid
     token_origin origin = token_origin::free; ///< of `next`: corrected or free
 };
@@ -33,8 +34,12 @@ struct verdict {
 ///
 /// law_at(i), i = 0 .. gamma: the target law p of the token at `position + i` given the context and
 /// the first i proposals; called at most once for an i, in ascending order, and only for rows that
-/// the rule needs. `position` is the index in the sequence of the first proposed token: the name of
-/// the decisions' draw sites. A rule keeps no state, allocates nothing and is re-entrant.
+/// the rule needs (each call reads the row); all these laws may be alive at once. `position` is the
+/// index in the sequence of the first proposed token: the name of the decisions' draw sites. A rule
+/// keeps no state, allocates nothing and is re-entrant.
+///
+/// `evaluated` has one meaning for all rules, so that acceptance rates compare: a block rule looks
+/// at every proposal before it decides, yet behind the first rejected one none was decided on.
 template <class V, class Law, class LawAt, class C>
 concept Verifier =
     LawOf<Law, target_id> && Coin<C> &&
@@ -42,5 +47,19 @@ concept Verifier =
              std::uint64_t position) {
         { verify(law_at, proposals, coin, position) } -> std::same_as<verdict>;
     };
+
+/// A rule whose draw sites carry the place in the text (coupled_match) has to know what is
+/// committed. The session tells it exactly when it tells the bridge, so an abandoned round leaves
+/// no trace; what it counts is all the state it has.
+///
+///     verify.start(prompt)   forget everything; the text begins with the prompt
+///     verify.follow(tokens)  these tokens were committed
+///     verify.place()         the place behind them: of the round's first token
+template <class V>
+concept FollowsText = requires(V& verify, const V& rule, std::span<const target_id> tokens) {
+    verify.start(tokens);
+    verify.follow(tokens);
+    { rule.place() } -> std::same_as<text_place>;
+};
 
 } // namespace specdec

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <specdec/core/error.hpp>
+#include <specdec/vocab/eviction.hpp>
+#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngram_cache_figures.hpp>
+#include <specdec/vocab/ngram_cache_file.hpp>
+
+namespace specdec::examples {
+
+/// Which n-gram cache the programs keep.
+struct cache_settings {
+    std::string policy = "lfu"; ///< "none", "lru", "lfu"
+    std::size_t capacity = 0;   ///< n-grams; 0: no limit
+    std::string file;           ///< read at the beginning if it exists, written at the end
+};
+
+/// The n-gram cache of a program: its eviction policy is a flag here, a type in the library.
+class any_cache {
+public:
+    using node = ngram_trie::node;
+
+    any_cache(const cache_settings& settings, std::uint64_t draft_fingerprint,
+              std::uint64_t target_fingerprint)
+        : cache_(make(settings, draft_fingerprint, target_fingerprint)), file_(settings.file) {}
+
+    /// Writes the cache to its file, if it has one.
+    void save() const {
+        if (!file_.empty())
+            std::visit([&](const auto& c) { save_ngram_cache(c, file_); }, cache_);
+    }
+
+    [[nodiscard]] static constexpr node root() { return node::root; }
+    [[nodiscard]] node step(node at, draft_id d) const {
+        return std::visit([&](const auto& c) { return c.step(at, d); }, cache_);
+    }
+    [[nodiscard]] target_id target(node at) const {
+        return std::visit([&](const auto& c) { return c.target(at); }, cache_);
+    }
+    template <class F>
+    void for_each_child(node at, F&& f) const {
+        std::visit([&](const auto& c) { c.for_each_child(at, f); }, cache_);
+    }
+    ngram_insertion insert(std::span<const draft_id> ids, target_id t) {
+        return std::visit([&](auto& c) { return c.insert(ids, t); }, cache_);
+    }
+    bool use(std::span<const draft_id> ids) {
+        return std::visit([&](auto& c) { return c.use(ids); }, cache_);
+    }
+    void count_tokens(std::size_t n) {
+        std::visit([&](auto& c) { c.count_tokens(n); }, cache_);
+    }
+
+    [[nodiscard]] std::size_t size() const {
+        return std::visit([](const auto& c) { return c.size(); }, cache_);
+    }
+    [[nodiscard]] std::size_t memory() const {
+        return std::visit([](const auto& c) { return c.memory(); }, cache_);
+    }
+    [[nodiscard]] ngram_cache_counts counts() const {
+        return std::visit([](const auto& c) { return c.counts(); }, cache_);
+    }
+
+private:
+    using variant_type =
+        std::variant<ngram_cache<no_eviction>, ngram_cache<lru>, ngram_cache<lfu>>;
+
+    static variant_type make(const cache_settings& settings, std::uint64_t draft,
+                             std::uint64_t target) {
+        if (settings.policy == "none")
+            return make<no_eviction>(settings, draft, target);
+        if (settings.policy == "lru")
+            return make<lru>(settings, draft, target);
+        if (settings.policy == "lfu")
+            return make<lfu>(settings, draft, target);
+        throw error("--cache-policy", settings.policy, "expected none, lru or lfu");
+    }
+    template <class Policy>
+    static ngram_cache<Policy> make(const cache_settings& settings, std::uint64_t draft,
+                                    std::uint64_t target) {
+        ngram_cache_settings wanted;
+        if (settings.capacity > 0)
+            wanted.capacity = settings.capacity;
+        wanted.draft_fingerprint = draft;
+        wanted.target_fingerprint = target;
+        if (settings.file.empty() || !std::filesystem::exists(settings.file))
+            return ngram_cache<Policy>(wanted);
+        auto cache = load_ngram_cache<Policy>(settings.file, wanted);
+        cache.set_capacity(wanted.capacity);
+        return cache;
+    }
+
+    variant_type cache_;
+    std::string file_;
+};
+
+} // namespace specdec::examples

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/vocab/byte_order.hpp>
+
+namespace specdec {
+
+/// A round's drafter and stop rule without their types: the laws of a round ask for rows after the
+/// call that knew the types has returned. Both are borrowed until the round is verified.
+struct draft_source {
+    void* drafter = nullptr;
+    const void* stop = nullptr;
+    logits_row<draft_id> (*row_behind)(void* drafter, std::span<const draft_id> context,
+                                       std::size_t unchanged) = nullptr;
+    bool (*more)(const void* stop, std::size_t drafted, double last) = nullptr;
+
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] static draft_source of(D& drafter, const Stop& stop) {
+        return {&drafter, &stop,
+                [](void* d, std::span<const draft_id> context, std::size_t unchanged) {
+                    static_cast<D*>(d)->sync(context, unchanged);
+                    return logits_row<draft_id>(static_cast<D*>(d)->row());
+                },
+                [](const void* s, std::size_t drafted, double last) {
+                    return static_cast<bool>(static_cast<const Stop*>(s)->more(drafted, last));
+                }};
+    }
+};
+
+/// Whether a string of target tokens begins with another.
+[[nodiscard]] inline bool begins_with(std::span<const target_id> tokens,
+                                      std::span<const target_id> beginning) {
+    if (tokens.size() < beginning.size())
+        return false;
+    for (std::size_t i = 0; i < beginning.size(); ++i)
+        if (tokens[i] != beginning[i])
+            return false;
+    return true;
+}
+
+/// The draft strings of one round whose next-token law is known: the drawn one's and those that a
+/// decision made it look at. A node is a draft that goes on; it costs one drafter forward, once.
+///
+/// Translation: the map f from draft strings to target strings, one draft token at a time:
+///
+///     state_type               how far f has come; `tokens`: the target tokens that are settled
+///     f.start(), f.follow(committed, accepted)   as a Bridge's; the first `accepted` tokens were
+///                              proposed by the last draft
+///     f.target_size()          |T|
+///     f.order()                the draft ids by their bytes, which ranges speak of
+///     f.bytes(d)               of a draft token
+///     f.begin(state)           the empty draft
+///     f.prepare(state, row, out)   the row without what must not be drawn there
+///     f.step(state, d)         the draft goes on with d; false: it ends behind d
+///     f.finish(state)          the draft ends here: settles what is left
+///     f.children(state, wanted, sink)
+///         of the draft tokens that may follow (none reported twice):
+///         sink.in(range)    those that settle tokens which begin with `wanted`
+///         sink.open(range)  those that may lead to such tokens; all others cannot
+///
+/// A draft ends where step says so, at max_draft tokens, where its probability falls below
+/// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
+/// the draft alone, so f's law is well defined on drafts that were never drawn.
+/// Memory: |D| floats and |D| + 1 doubles a node, kept from round to round.
+template <class Translation>
+class draft_tree {
+public:
+    using state_type = typename Translation::state_type;
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    explicit draft_tree(Translation f) : f_(std::move(f)) {}
+
+    [[nodiscard]] Translation& translation() { return f_; }
+    [[nodiscard]] const Translation& translation() const { return f_; }
+
+    /// A new round. `unchanged`: the context's first ids that are as in the last round. Costs the
+    /// drafter's row behind the context.
+    void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
+               const sampling_parameters& sampling, std::size_t max_draft, double lightest) {
+        source_ = source;
+        sampling_ = sampling;
+        max_draft_ = max_draft;
+        lightest_ = lightest;
+        unchanged_ = unchanged;
+        const std::size_t kept = unchanged < context_size_ ? unchanged : context_size_;
+        context_.resize(kept);
+        context_.insert(context_.end(), context.begin() + static_cast<std::ptrdiff_t>(kept),
+                        context.end());
+        context_size_ = context.size();
+        size_ = 0;
+        laws_.clear();
+        state_type empty;
+        f_.begin(empty);
+        add(none, draft_id{}, empty, 1.0);
+    }
+
+    /// Nodes of this round: drafter forwards.
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const state_type& state(std::size_t node) const { return nodes_[node].state; }
+    [[nodiscard]] double mass(std::size_t node) const { return nodes_[node].mass; }
+    /// Whether anything may be drawn behind the node.
+    [[nodiscard]] bool has_law(std::size_t node) const { return nodes_[node].law != none; }
+    /// q of the token behind the node. Pre: has_law(node).
+    [[nodiscard]] const softmax_law<draft_id>& law(std::size_t node) const {
+        return laws_[nodes_[node].law];
+    }
+    /// q of the tokens in the range.
+    [[nodiscard]] double probability(std::size_t node, order_range range) const {
+        if (range.size() == 1)
+            return law(node).probability(f_.order().id(range.first));
+        const std::vector<double>& sums = nodes_[node].sums;
+        return sums[range.last] - sums[range.first];
+    }
+
+    /// The draft of `node` goes on with d. False: it ends there, and `state` holds all that it
+    /// becomes.
+    [[nodiscard]] bool step(std::size_t node, draft_id d, double mass, state_type& state) const {
+        state = nodes_[node].state;
+        const std::size_t drafted = nodes_[node].depth + 1;
+        const double last = law(node).probability(d);
+        if (f_.step(state, d) && drafted < max_draft_ && mass >= lightest_ &&
+            source_.more(source_.stop, drafted, last))
+            return true;
+        f_.finish(state);
+        return false;
+    }
+
+    /// The node behind a step that goes on: found, or made by one drafter forward.
+    [[nodiscard]] std::size_t behind(std::size_t node, draft_id d, double mass,
+                                     const state_type& state) {
+        for (std::size_t n = nodes_[node].child; n != none; n = nodes_[n].sibling)
+            if (nodes_[n].token == d)
+                return n;
+        return add(node, d, state, mass);
+    }
+
+private:
+    struct draft_node {
+        state_type state;
+        std::vector<float> row;   // [|D|] as prepared
+        std::vector<double> sums; // [|D| + 1] of q, in the order of bytes
+        std::size_t law = none;
+        std::size_t parent = none, child = none, sibling = none;
+        draft_id token;
+        std::size_t depth = 0;
+        double mass = 0;
+    };
+
+    std::size_t add(std::size_t parent, draft_id d, const state_type& state, double mass) {
+        if (size_ == nodes_.size())
+            nodes_.emplace_back();
+        draft_node& n = nodes_[size_];
+        n.state = state;
+        n.parent = parent;
+        n.child = n.sibling = none;
+        n.token = d;
+        n.mass = mass;
+        n.depth = parent == none ? 0 : nodes_[parent].depth + 1;
+        fill(n, source_.row_behind(source_.drafter, path_to(n), unchanged_));
+        unchanged_ = context_size_;
+        if (parent != none) {
+            n.sibling = nodes_[parent].child;
+            nodes_[parent].child = size_;
+        }
+        return size_++;
+    }
+
+    void fill(draft_node& n, logits_row<draft_id> row) {
+        const byte_order<draft_id>& order = f_.order();
+        if (row.size() > order.size())
+            throw error("bridge", "drafter's row",
+                        "expected at most " + std::to_string(order.size()) +
+                            " logits, one for each id of its tokenizer, got " +
+                            std::to_string(row.size()));
+        n.row.assign(order.size(), -__builtin_inff());
+        f_.prepare(n.state, row.values, std::span<float>(n.row).first(row.size()));
+        n.law = none;
+        bool any = false;
+        for (const float logit : n.row)
+            any = any || logit > -__builtin_inff();
+        if (!any)
+            return;
+        n.law = laws_.size();
+        laws_.push_back(make_law(logits_row<draft_id>{n.row}, sampling_));
+        probabilities_.resize(order.size());
+        laws_.back().probabilities(0, probabilities_);
+        n.sums.resize(order.size() + 1);
+        double sum = 0;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            n.sums[i] = sum;
+            sum += probabilities_[order.id(i).index()];
+        }
+        n.sums[order.size()] = sum;
+    }
+
+    /// The round's context and the tokens on the way to the node.
+    [[nodiscard]] std::span<const draft_id> path_to(const draft_node& n) {
+        context_.resize(context_size_ + n.depth);
+        const draft_node* at = &n;
+        for (std::size_t i = context_.size(); i > context_size_; at = &nodes_[at->parent])
+            context_[--i] = at->token;
+        return context_;
+    }
+
+    Translation f_;
+    draft_source source_;
+    sampling_parameters sampling_;
+    std::size_t max_draft_ = 0;
+    double lightest_ = 0;
+    std::vector<draft_id> context_; // of the round, then a path
+    std::size_t context_size_ = 0;
+    std::size_t unchanged_ = 0;
+    std::vector<draft_node> nodes_; // [0, size_) are this round's
+    std::size_t size_ = 0;
+    std::vector<softmax_law<draft_id>> laws_;
+    std::vector<double> probabilities_; // scratch
+};
+
+} // namespace specdec

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/nested_law.hpp>
+#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/sampling/weighted_row.hpp>
+#include <specdec/vocab/pieces.hpp>
+
+namespace specdec {
+
+/// Nested token-level intersection: the drafter keeps its whole vocabulary, and a draft token that
+/// the target lacks is proposed as the target tokens that spell it (ours; rules.md B.4).
+///
+///     while the stop rule asks for more:
+///         q := law of the drafter's next row, over the draft tokens that have pieces
+///         R := all of them
+///         do  v ~ the next piece of d ~ q in R;  propose (v, its law)
+///             R := those of R that go on with v
+///             reveal whether d ends behind v, with probability q(ends there) / q(R)
+///         while it goes on
+///         the drafter's context := context + d
+///
+/// The pieces and the reveal have together the law of f(d), d ~ q. The reveal depends on nothing
+/// but what is proposed already and what was revealed before; it is no part of the text, so under
+/// the target's law it may be thought drawn alike, and cancels in every ratio: lossless with every
+/// verifier, block verification included.
+///
+/// With all tokens shared it is TLI. Only tokens without pieces lose their mass, but pieces are
+/// kept only where the target would write them: measured, a fifth more proposals than TLI's where
+/// the target's vocabulary is the finer one (a draft token is several of the target's), no more
+/// where it is the coarser. A table may leave tokens out: for those it is TLI.
+///
+/// A draft may be cut inside a draft token, by its room or an end token; that token is undetermined
+/// and appears as an invalid id in draft_tokens. The stop rule is asked before every draft token
+/// and told the probability of the last one (of all with its pieces).
+///
+/// Sites: the i-th proposal of a round draws at {position, purpose::draft, 2 i}, the reveal behind
+/// it at 2 i + 1. Memory: one row a draft token ([max_draft, pieces.size()] floats), allocated at
+/// construction. A round allocates nothing. The table is borrowed and may serve many bridges.
+template <class TargetTokenizer, class DraftTokenizer>
+class nested_tli_bridge {
+public:
+    using law_type = nested_law;
+    using context_type = retokenised_context<TargetTokenizer, DraftTokenizer>;
+
+    /// At most max_draft draft tokens, and max_proposals proposals, a round.
+    nested_tli_bridge(const token_pieces& pieces, context_type context, std::size_t max_draft,
+                      std::size_t max_proposals = 16)
+        : pieces_(&pieces), context_(std::move(context)), max_draft_(max_draft),
+          max_proposals_(max_proposals), rows_(max_draft * pieces.size()) {
+        proposals_.reserve(max_proposals);
+        draft_tokens_.reserve(max_draft);
+    }
+
+    void start(std::span<const draft_id> prefix) { context_.start(prefix); }
+    void follow(std::span<const target_id> committed) { context_.follow(committed); }
+    [[nodiscard]] const context_type& context() const { return context_; }
+
+    template <Drafter D, StopRule Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
+                                               const draft_request& request) {
+        proposals_.clear();
+        draft_tokens_.clear();
+        room_ = request.max_proposals < max_proposals_ ? request.max_proposals : max_proposals_;
+        const std::size_t most = room_ < max_draft_ ? room_ : max_draft_;
+        if (most == 0)
+            return nothing(no_draft::no_room);
+        if (pieces_->size() == 0)
+            return nothing(no_draft::nothing_shared);
+        const std::span<const draft_id> context = context_.ids();
+        if (context.empty())
+            return nothing(no_draft::nothing_to_say);
+        if (context.size() + most > drafter.capacity())
+            return nothing(no_draft::drafter_full);
+        if (!stop.more(0, 1.0))
+            return nothing(no_draft::stop_rule);
+
+        drafter.sync(context, context_.unchanged());
+        context_.mark();
+        double last = 1.0;
+        text_place place = request.place;
+        while (draft_tokens_.size() < most && proposals_.size() < room_ &&
+               stop.more(draft_tokens_.size(), last)) {
+            const std::span<const float> row = next_row(drafter);
+            if (!any_allowed(row))
+                break;
+            last = propose_token(weighted_row(row, request.sampling), coin, request, place);
+            const draft_id d = draft_tokens_.back();
+            if (!d.valid() || is_end(request.end_ids, proposals_.back().token()))
+                break;
+            drafter.push(d);
+        }
+        return {proposals_, draft_tokens_,
+                proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
+    }
+
+private:
+    /// The drafter's next row, as entries of the table.
+    template <class D>
+    std::span<const float> next_row(D& drafter) {
+        const logits_row<draft_id> logits = drafter.row();
+        if (logits.values.size() != pieces_->draft_size())
+            throw error("nested tli bridge", "drafter's row",
+                        "expected " + std::to_string(pieces_->draft_size()) +
+                            " logits, one for each id of the map, got " +
+                            std::to_string(logits.values.size()));
+        const std::span<float> row{rows_.data() + draft_tokens_.size() * pieces_->size(),
+                                   pieces_->size()};
+        pieces_->gather(logits.values, row);
+        return row;
+    }
+
+    /// Proposes the pieces of one draft token d ~ q, as far as there is room, and adds d to
+    /// draft_tokens_. Returns q(d), 0 if d was cut.
+    template <class C>
+    double propose_token(const weighted_row& q, C& coin, const draft_request& request,
+                         text_place& place) {
+        piece_range pending = pieces_->all();
+        for (double mass = 1.0;;) {
+            const auto attempt = static_cast<std::uint32_t>(2 * proposals_.size());
+            proposals_.push_back(proposal<law_type>::draw(
+                nested_law(q, *pieces_, pending, mass), coin,
+                {request.position, purpose::draft, attempt, place.value()}));
+            const target_id v = proposals_.back().token();
+            place.pass(v);
+            const piece_range drawn = pieces_->with_next(pending, v);
+            pending = pieces_->longer(drawn);
+            const double ended = nested_law::sum(q, {drawn.begin, pending.begin, drawn.depth});
+            mass = nested_law::sum(q, pending);
+            if (coin.flip({request.position, purpose::draft, attempt + 1},
+                          ended / (ended + mass))) {
+                draft_tokens_.push_back(pieces_->entry(drawn.begin));
+                return ended;
+            }
+            if (proposals_.size() == room_ || is_end(request.end_ids, v)) {
+                draft_tokens_.push_back({});
+                return 0;
+            }
+        }
+    }
+
+    /// Whether the row leaves anything to draw.
+    [[nodiscard]] static bool any_allowed(std::span<const float> row) {
+        for (const float logit : row)
+            if (logit > -__builtin_inff())
+                return true;
+        return false;
+    }
+
+    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
+
+    const token_pieces* pieces_;
+    context_type context_;
+    std::size_t max_draft_;
+    std::size_t max_proposals_;
+    std::size_t room_ = 0;
+    std::vector<float> rows_; // [max_draft, entries]
+    std::vector<proposal<law_type>> proposals_;
+    std::vector<draft_id> draft_tokens_;
+};
+
+} // namespace specdec

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include <specdec/bridge/merging.hpp>
+#include <specdec/bridge/pushforward_bridge.hpp>
+#include <specdec/bridge/retokenised_context.hpp>
+
+namespace specdec {
+
+/// Token-level intersection with merged n-grams: draft tokens that together spell a target token
+/// are proposed as that token, with the probability that the drafter writes them.
+///
+/// Paper: OmniDraft, section 3.1, Alg. 1. Its Eq. 2 takes an n-gram's mass from the prefix token
+/// only in rounds where that n-gram was drawn, which changes the target's law
+/// (lossy/paper_merge.hpp has it as printed). Ours is the true law of scanning and merging: the
+/// prefix token always loses the mass of every n-gram of the cache that begins with it, and behind
+/// "prefix, not merged" the next law is conditioned on that. Lossless with every verifier.
+template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
+using ngram_merge_bridge = pushforward_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>,
+                                              merging<Cache, TargetTokenizer, DraftTokenizer>>;
+
+/// An n-gram bridge for a target context of `capacity` tokens. Everything passed by reference is
+/// borrowed; the cache is learned into, order is a table of the drafter's vocabulary.
+template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
+[[nodiscard]] ngram_merge_bridge<Cache, TargetTokenizer, DraftTokenizer>
+make_ngram_merge_bridge(Cache& cache, const TargetTokenizer& target, const DraftTokenizer& draft,
+                        const id_map& map, const byte_order<draft_id>& order, std::size_t capacity,
+                        pushforward_limits limits) {
+    return {merging(cache, target, draft, map, order),
+            retokenised_context(target, draft, map, capacity), limits};
+}
+
+} // namespace specdec

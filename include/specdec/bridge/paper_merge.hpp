@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/draft_context.hpp>
+#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/id_map_view.hpp>
+#include <specdec/bridge/mapped_law.hpp>
+#include <specdec/bridge/merging.hpp>
+#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/sampling/softmax_law.hpp>
+
+/// APPROXIMATE rules, as papers print them: they change the target's law. For comparison only.
+namespace specdec::lossy {
+
+/// OmniDraft, Eq. 2: the drafter's row at the first draft token d_1 of a proposal t, with
+///
+///     q'(t)   = prod_j q(d_j)            where d_1 .. d_n were merged into t
+///     q'(d_1) = q(d_1) - prod_j q(d_j)   of that n-gram only
+///     q'(x)   = q(x)                     otherwise
+///
+/// APPROXIMATE: the token was drawn by drafting and scanning, not from this law. (The prefix token
+/// loses the mass of an n-gram only in rounds where that one was drawn.) A view of the row.
+class paper_merge_law {
+public:
+    using id_type = target_id;
+    using row_law = mapped_law<softmax_law<draft_id>, id_map_view>;
+
+    paper_merge_law(row_law row, target_id token, target_id prefix, double merged)
+        : row_(std::move(row)), token_(token), prefix_(prefix), merged_(merged) {}
+
+    [[nodiscard]] std::size_t size() const { return row_.size(); }
+    [[nodiscard]] double probability(target_id t) const {
+        if (merged_ < 0)
+            return row_.probability(t);
+        if (t == token_)
+            return merged_;
+        const double q = row_.probability(t);
+        return t == prefix_ && t.valid() ? (q > merged_ ? q - merged_ : 0.0) : q;
+    }
+    [[nodiscard]] target_id at(double u) const { return row_.at(u); }
+    /// The token that the draft gave.
+    template <Coin C>
+    [[nodiscard]] target_id draw(C&, draw_site) const {
+        return token_;
+    }
+
+private:
+    row_law row_;
+    target_id token_;
+    target_id prefix_;
+    double merged_; ///< the n-gram's mass; negative: not merged
+};
+
+/// OmniDraft's Algorithm 1 with Eq. 1 and 2 as printed. APPROXIMATE above temperature 0: enumerated
+/// on toys its total variation from the target reaches 0.2 and more (tests/law/paper_merge.cpp);
+/// ngram_merge_bridge is the exact form. At temperature 0 both give the target's text.
+/// Memory: one row a draft token, [max_draft, |D|]; a round allocates nothing once grown.
+template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
+class paper_merge_bridge {
+    using merging_type = merging<Cache, TargetTokenizer, DraftTokenizer>;
+
+public:
+    using law_type = paper_merge_law;
+
+    paper_merge_bridge(merging_type f, const id_map& map,
+                       retokenised_context<TargetTokenizer, DraftTokenizer> context,
+                       std::size_t max_draft)
+        : f_(std::move(f)), map_(map), context_(std::move(context)), max_draft_(max_draft),
+          rows_(max_draft * map.draft_size()) {
+        proposals_.reserve(max_draft);
+        draft_tokens_.reserve(max_draft);
+        laws_.reserve(max_draft);
+    }
+
+    void start(std::span<const draft_id> prefix) {
+        context_.start(prefix);
+        state_.tokens.clear();
+    }
+    void follow(std::span<const target_id> committed) {
+        std::size_t accepted = 0;
+        while (accepted < state_.tokens.size() && accepted < committed.size() &&
+               state_.tokens[accepted] == committed[accepted])
+            ++accepted;
+        state_.tokens.clear();
+        f_.follow(committed, accepted);
+        context_.follow(committed);
+    }
+    [[nodiscard]] const auto& context() const { return context_; }
+
+    template <Drafter D, StopRule Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
+                                               const draft_request& request) {
+        proposals_.clear();
+        draft_tokens_.clear();
+        laws_.clear();
+        f_.begin(state_);
+        if (request.max_proposals == 0)
+            return nothing(no_draft::no_room);
+        if (context_.ids().empty())
+            return nothing(no_draft::nothing_to_say);
+        if (context_.ids().size() + max_draft_ > drafter.capacity())
+            return nothing(no_draft::drafter_full);
+        if (!stop.more(0, 1.0))
+            return nothing(no_draft::stop_rule);
+        drafter.sync(context_.ids(), context_.unchanged());
+        context_.mark();
+        draw(drafter, stop, coin, request);
+        propose_merged(request);
+        return {proposals_, draft_tokens_,
+                proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
+    }
+
+private:
+    template <class D, class Stop, class C>
+    void draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
+        double last = 1.0;
+        bool open = true;
+        text_place place = request.place;
+        while (open && draft_tokens_.size() < max_draft_ &&
+               stop.more(draft_tokens_.size(), last)) {
+            const std::size_t i = draft_tokens_.size(), size = map_.draft_size();
+            const logits_row<draft_id> logits = drafter.row();
+            const std::span<float> row = std::span<float>(rows_).subspan(i * size, size);
+            if (logits.size() != size)
+                throw error("paper merge bridge", "drafter's row",
+                            "expected " + std::to_string(size) + " logits, got " +
+                                std::to_string(logits.size()));
+            f_.prepare(state_, logits.values, row);
+            bool any = false;
+            for (const float logit : row)
+                any = any || logit > -__builtin_inff();
+            if (!any)
+                break;
+            laws_.push_back(make_law(logits_row<draft_id>{row}, request.sampling));
+            const draft_id d =
+                coin.pick({request.position, purpose::draft, static_cast<std::uint32_t>(i),
+                           place.value()},
+                          laws_.back());
+            last = laws_.back().probability(d);
+            place.pass(f_.bytes(d));
+            draft_tokens_.push_back(d);
+            open = f_.step(state_, d);
+            drafter.push(d);
+        }
+        f_.finish(state_);
+    }
+
+    void propose_merged(const draft_request& request) {
+        std::size_t first = 0;
+        for (std::size_t k = 0; k < state_.tokens.size(); ++k) {
+            if (proposals_.size() == request.max_proposals)
+                break;
+            const std::size_t n = state_.parts[k];
+            double product = n > 1 ? 1.0 : -1.0;
+            for (std::size_t j = first; n > 1 && j < first + n; ++j)
+                product *= laws_[j].probability(draft_tokens_[j]);
+            unused_coin none;
+            proposals_.push_back(proposal<law_type>::draw(
+                law_type({laws_[first], id_map_view(map_)}, state_.tokens[k],
+                         map_.to_target(draft_tokens_[first]), product),
+                none, {}));
+            first += n;
+            if (is_end(request.end_ids, state_.tokens[k]))
+                break;
+        }
+    }
+
+    /// The draft was drawn before: paper_merge_law draws nothing.
+    struct unused_coin {
+        bool flip(draw_site, double) const { return false; }
+        template <class L>
+        auto pick(draw_site, const L& law) const {
+            return law.at(0.0);
+        }
+    };
+
+    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
+
+    merging_type f_;
+    const id_map& map_;
+    retokenised_context<TargetTokenizer, DraftTokenizer> context_;
+    std::size_t max_draft_;
+    typename merging_type::state_type state_;
+    std::vector<float> rows_; // [max_draft, |D|]
+    std::vector<softmax_law<draft_id>> laws_;
+    std::vector<draft_id> draft_tokens_;
+    std::vector<proposal<law_type>> proposals_;
+};
+
+} // namespace specdec::lossy

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/bridge/draft_tree.hpp>
+#include <specdec/core/heap.hpp>
+
+namespace specdec {
+
+/// Q(t_1 .. t_j) = P[f(d) begins with t_1 .. t_j], d drawn by the drafter: bounds that tighten.
+///
+///     low  = mass of drafts known to become t_1 .. t_j ...
+///     high = low + mass of drafts that are still open: compatible, but not determined
+///     refine: looks into the open part of greatest mass
+///
+/// Timor et al. (2025), Theorem 3.2 with t = t_1: psi(t) = Q(t); for f = merge by cache the law that
+/// OmniDraft's Eq. 2 approximates. The bounds are ours (no paper). Fully refined, low is exact to
+/// double rounding. refine() halves a range of tokens by two sums, or follows one token: only that
+/// may cost a drafter forward, and none for a draft that the tree knows.
+/// Allocation: none once the buffers have grown.
+template <class Translation>
+class prefix_mass {
+    using tree_type = draft_tree<Translation>;
+    using state_type = typename Translation::state_type;
+
+public:
+    /// Begins with what is known: nothing. `wanted` = before + last.
+    void begin(std::span<const target_id> before, target_id last) {
+        wanted_.assign(before.begin(), before.end());
+        wanted_.push_back(last);
+        heap_.clear();
+        low_ = 0;
+        open_ = 1;
+        add({1.0, 0, {}, true});
+    }
+
+    [[nodiscard]] double low() const { return low_; }
+    [[nodiscard]] double high() const { return low_ + open_; }
+    [[nodiscard]] double open() const { return open_; }
+    [[nodiscard]] bool exact() const { return heap_.empty(); }
+
+    /// Tightens the bounds. Pre: !exact().
+    void refine(tree_type& tree) {
+        const item widest = heap_pop(heap_, lighter);
+        open_ -= widest.mass;
+        if (widest.is_node)
+            open_node(tree, widest.node);
+        else if (widest.range.size() == 1)
+            follow(tree, widest);
+        else
+            halve(tree, widest);
+        if (heap_.empty() || open_ < 0)
+            open_ = 0; // what rounding left
+    }
+
+private:
+    /// The drafts through a node, or those that follow it with a token of the range.
+    struct item {
+        double mass;
+        std::size_t node;
+        order_range range;
+        bool is_node = false;
+    };
+    static bool lighter(const item& a, const item& b) { return a.mass < b.mass; }
+
+    void add(const item& i) {
+        if (!(i.mass > 0))
+            return;
+        open_ = heap_.empty() ? i.mass : open_ + i.mass;
+        heap_push(heap_, i, lighter);
+    }
+
+    void open_node(tree_type& tree, std::size_t node) {
+        if (!tree.has_law(node)) { // the draft ends there
+            state_ = tree.state(node);
+            tree.translation().finish(state_);
+            if (begins_with(state_.tokens, wanted_))
+                low_ += tree.mass(node);
+            return;
+        }
+        struct {
+            prefix_mass& self;
+            tree_type& tree;
+            std::size_t node;
+            void in(order_range range) const {
+                self.low_ += tree.mass(node) * tree.probability(node, range);
+            }
+            void open(order_range range) const {
+                if (!range.empty())
+                    self.add({tree.mass(node) * tree.probability(node, range), node, range});
+            }
+        } const sink{*this, tree, node};
+        tree.translation().children(tree.state(node), wanted_, sink);
+    }
+
+    void halve(const tree_type& tree, const item& i) {
+        const std::size_t middle = i.range.first + i.range.size() / 2;
+        for (const order_range half :
+             {order_range{i.range.first, middle}, order_range{middle, i.range.last}})
+            add({tree.mass(i.node) * tree.probability(i.node, half), i.node, half});
+    }
+
+    void follow(tree_type& tree, const item& i) {
+        const draft_id d = tree.translation().order().id(i.range.first);
+        const bool goes_on = tree.step(i.node, d, i.mass, state_);
+        if (begins_with(state_.tokens, wanted_)) {
+            low_ += i.mass;
+        } else if (goes_on && begins_with(wanted_, state_.tokens)) {
+            add({i.mass, tree.behind(i.node, d, i.mass, state_), {}, true});
+        }
+    }
+
+    std::vector<target_id> wanted_;
+    std::vector<item> heap_;
+    state_type state_; // scratch
+    double low_ = 0;
+    double open_ = 0;
+};
+
+} // namespace specdec

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/draft_context.hpp>
+#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/pushforward.hpp>
+
+namespace specdec {
+
+/// How far a pushforward bridge may go.
+struct pushforward_limits {
+    std::size_t max_draft = 8; ///< draft tokens of a draft
+    /// Drafter forwards of a round besides the drawn draft's; 0: as many as the decisions need. Kept
+    /// for certain and without a guess: every draft ends behind the token at which its probability
+    /// falls below max_draft / max_forwards, so no depth has more nodes than max_forwards /
+    /// max_draft. What would cost more is not proposed.
+    std::size_t max_forwards = 0;
+};
+
+/// The bridge of every f: drafts are drawn token by token, what f has settled of them is proposed
+/// with its exact law, and the end of a draft is proposed as an invalid token (see pushforward), so
+/// every rule that is lossless with one vocabulary is lossless here. A draft is drawn only as far as
+/// max_proposals target tokens need (Timor et al. 2025, Lookahead).
+/// The drafter and the stop rule are used until the round is verified, and the bridge must not be
+/// moved meanwhile. Memory: see draft_tree; a round allocates nothing once the buffers have grown.
+template <DraftContext Context, class Translation>
+class pushforward_bridge {
+public:
+    using law_type = pushforward_law<Translation>;
+
+    pushforward_bridge(Translation f, Context context, pushforward_limits limits)
+        : context_(std::move(context)), law_(std::move(f)), limits_(limits) {}
+
+    void start(std::span<const draft_id> prefix) {
+        context_.start(prefix);
+        law_.start();
+    }
+    void follow(std::span<const target_id> committed) {
+        law_.follow(committed);
+        context_.follow(committed);
+    }
+    [[nodiscard]] const Context& context() const { return context_; }
+    [[nodiscard]] const Translation& translation() const { return law_.translation(); }
+    /// Drafter forwards of the last round that deciding took, besides drafting.
+    [[nodiscard]] std::size_t extra_forwards() const { return law_.extra_forwards(); }
+
+    template <Drafter D, StopRule Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
+                                               const draft_request& request) {
+        proposals_.clear();
+        if (request.max_proposals == 0 || limits_.max_draft == 0)
+            return nothing(no_draft::no_room);
+        if (context_.ids().empty())
+            return nothing(no_draft::nothing_to_say);
+        if (context_.ids().size() + limits_.max_draft > drafter.capacity())
+            return nothing(no_draft::drafter_full);
+        if (!stop.more(0, 1.0))
+            return nothing(no_draft::stop_rule);
+
+        law_.begin(draft_source::of(drafter, stop), context_.ids(), context_.unchanged(),
+                   request.sampling, limits_.max_draft, lightest(), request.max_proposals,
+                   request.place);
+        context_.mark();
+        while (proposals_.size() < request.max_proposals) {
+            proposals_.push_back(proposal<law_type>::draw(law_type(law_, proposals_.size()), coin,
+                                                          {request.position, purpose::draft}));
+            const target_id t = proposals_.back().token();
+            if (!t.valid() || is_end(request.end_ids, t))
+                break;
+        }
+        return {proposals_, law_.draft_tokens(),
+                proposals_.front().token().valid() ? no_draft::none : no_draft::nothing_to_say};
+    }
+
+private:
+    [[nodiscard]] double lightest() const {
+        return limits_.max_forwards == 0 ? 0.0
+                                         : static_cast<double>(limits_.max_draft) /
+                                               static_cast<double>(limits_.max_forwards);
+    }
+    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
+
+    Context context_;
+    pushforward<Translation> law_;
+    pushforward_limits limits_;
+    std::vector<proposal<law_type>> proposals_;
+};
+
+} // namespace specdec

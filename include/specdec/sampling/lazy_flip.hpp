@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+
+#include <specdec/core/coin.hpp>
+
+namespace specdec {
+
+/// A draft law whose probabilities are sums too long to finish, but can be compared:
+/// below(t, bound) says whether probability(t) < bound, and looks no further than that takes.
+template <class Q, class Id>
+concept ComparableLaw = requires(const Q& q, Id t, double bound) {
+    { q.below(t, bound) } -> std::convertible_to<bool>;
+};
+
+/// A coin that shows the number u in [0, 1) that decides at a site.
+template <class C>
+concept UniformCoin = requires(C& coin, draw_site site) {
+    { coin.uniform(site) } -> std::convertible_to<double>;
+};
+
+/// True with probability min(1, p / q(t)): for a comparable law u is drawn first and u q(t) < p is
+/// decided, with any other the ratio is computed. The outcome is the same.
+template <Coin C, class Q, class Id>
+[[nodiscard]] bool flip_ratio(C& coin, draw_site site, double p, const Q& q, Id t) {
+    if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>)
+        return q.below(t, p / coin.uniform(site));
+    else
+        return coin.flip(site, p / q.probability(t));
+}
+
+/// True with probability 1 - min(1, q(t) / p): u < 1 - q(t) / p, in the same way. Pre: p > 0.
+template <Coin C, class Q, class Id>
+[[nodiscard]] bool flip_excess(C& coin, draw_site site, double p, const Q& q, Id t) {
+    if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>) {
+        return q.below(t, p * (1 - coin.uniform(site)));
+    } else {
+        const double draft = q.probability(t);
+        return coin.flip(site, draft < p ? 1 - draft / p : 0.0);
+    }
+}
+
+} // namespace specdec

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <specdec/sampling/residual.hpp>
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// Block verification: keeps the longest prefix of the draft that passes its test, so that a good
+/// token may make up for a doubtful one before it. Lossless for any q, and keeps at least as many
+/// proposals on average as token-wise rejection; as many for one proposal and for one-hot q.
+///
+///     P_0 = 1,  P_{i+1} = min(1, P_i * p_i(x_i) / q_i(x_i))
+///     S_i = sum over t of max(P_i * p_i(t) - q_i(t), 0)
+///     h_i = S_i / (S_i + 1 - P_i), 0 / 0 := 1;  h_gamma = P_gamma
+///     tau = the largest i whose test, of probability h_i, succeeds   (h_0 = 1)
+///     next token ~ norm(max(P_tau * p_tau - q_tau, 0)), or p_gamma if tau = gamma
+///
+/// Paper: Sun et al., ICLR 2025 (arXiv 2403.10444); places are counted from 0 here.
+/// Symbols: x_i = proposals[i].token(), q_i = proposals[i].law(), p_i = law_at(i), gamma =
+/// proposals.size(). A proposal outside the target's vocabulary has p = 0.
+///
+/// The tests are made from gamma down, so one that a longer prefix makes needless is never made,
+/// and without S_i (ours): repeat { with probability 1 - P_i the test fails; draw t ~ p_i; with
+/// probability max(1 - q_i(t) / (P_i * p_i(t)), 0) it succeeds and t is the next token }. A pass
+/// succeeds with probability S_i and fails with 1 - P_i, hence h_i and the residual. A test is
+/// reached with probability S_i + 1 - P_i: one draw a place on average, whatever p and q are. After
+/// max_thinning_draws the sums decide.
+///
+/// P_i in double may underflow where the true value is below 1e-307; since the sum over t of
+/// q_i(t) * P_{i+1} is at most P_i, what is behind weighs no more than that in the law.
+/// Complexity: gamma laws (fewer behind a proposal of p = 0), all alive at once: about 1 KB of
+/// stack a proposal. With one proposal every draw is token_rejection's. Sites: position, accept and
+/// residual, attempts numbered through the places; position + gamma, target. Allocates nothing.
+struct block_verification {
+    /// Draws by thinning before the residual is summed exactly. Affects speed only. Precondition:
+    /// times the proposals below 2^31 (the sites are numbered).
+    std::uint32_t max_thinning_draws = 32;
+
+    template <class LawAt, class Law, Coin C>
+    [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
+                                     C& coin, std::uint64_t position) const {
+        return longest(law_at, proposals, coin, position, 0, 1.0);
+    }
+
+private:
+    /// The longest prefix of at least i proposals that passes; no token if none does.
+    /// Precondition: weight = P_i > 0.
+    template <class LawAt, class Law, class C>
+    verdict longest(LawAt& law_at, std::span<const proposal<Law>> proposals, C& coin,
+                    std::uint64_t position, std::size_t i, double weight) const {
+        const std::size_t gamma = proposals.size();
+        if (i == gamma) {
+            if (gamma > 0 && !coin.flip(test_site(position, gamma, 0), weight))
+                return {};
+            const target_id t = coin.pick({position + gamma, purpose::target}, law_at(gamma));
+            return {gamma, gamma, t, token_origin::free};
+        }
+        const auto p = law_at(i);
+        const Law& q = proposals[i].law();
+        const target_id x = proposals[i].token();
+        const double ratio = x.valid() ? weight * (p.probability(x) / q.probability(x)) : 0.0;
+        if (ratio > 0) {
+            const double capped = ratio < 1 ? ratio : 1.0;
+            const verdict longer = longest(law_at, proposals, coin, position, i + 1, capped);
+            if (longer.next.valid())
+                return longer;
+        }
+        const target_id t = i == 0 ? draw_residual(p, q, coin, position, max_thinning_draws)
+                                   : test(p, q, weight, coin, position, i);
+        return {i, i + 1, t, token_origin::corrected};
+    }
+
+    /// The test of probability h_i, i > 0, and the token behind the prefix if it succeeds.
+    template <class L, class Q, class C>
+    target_id test(const L& p, const Q& q, double weight, C& coin, std::uint64_t position,
+                   std::size_t i) const {
+        for (std::uint32_t attempt = 0; attempt < max_thinning_draws; ++attempt) {
+            if (coin.flip(test_site(position, i, attempt), 1 - weight))
+                return {};
+            const auto t = coin.pick(residual_site(position, i, 2 * attempt), p);
+            const double target = weight * p.probability(t), draft = q.probability(t);
+            const double keep = draft < target ? 1 - draft / target : 0.0;
+            if (coin.flip(residual_site(position, i, 2 * attempt + 1), keep))
+                return t;
+        }
+        const residual_law<L, Q> exact(p, q, weight);
+        const double either = exact.mass() + (1 - weight);
+        if (!coin.flip(test_site(position, i, max_thinning_draws),
+                       either > 0 ? exact.mass() / either : 1.0))
+            return {};
+        return coin.pick(residual_site(position, i, 2 * max_thinning_draws), exact);
+    }
+
+    /// All sites are at the round's position: those of the places behind tau come again next round.
+    [[nodiscard]] draw_site test_site(std::uint64_t position, std::size_t i,
+                                      std::uint32_t attempt) const {
+        const auto before = static_cast<std::uint32_t>(i - 1) * (max_thinning_draws + 1);
+        return {position, purpose::accept, before + attempt};
+    }
+    [[nodiscard]] draw_site residual_site(std::uint64_t position, std::size_t i,
+                                          std::uint32_t attempt) const {
+        const auto before = static_cast<std::uint32_t>(i) * (2 * max_thinning_draws + 1);
+        return {position, purpose::residual, before + attempt};
+    }
+};
+
+} // namespace specdec

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <specdec/core/coin.hpp>
+#include <specdec/core/text_place.hpp>
+#include <specdec/sampling/text_keys.hpp>
+#include <specdec/verify/exact_match.hpp>
+
+namespace specdec {
+
+/// Exact match whose draws say where in the text they stand, so that a coupled_coin gives the
+/// target the noise that it gave the drafter there. Like exact match it emits the target's own
+/// draws and is lossless whatever is proposed and with every coin; with a coupled_coin a proposal
+/// is kept about as often as by token rejection, and the text of a seed is the same, byte for byte,
+/// with any drafter, bridge, draft length and stop rule, and none.
+///
+/// Paper: Daliri, Musco, Suresh 2024 (one vocabulary); places: ours.
+/// Expected acceptance at a position whose context the drafter shares: race_winner's; at least
+/// (1 - TV) / (1 + TV), where token rejection has 1 - TV.
+/// Models Verifier and FollowsText. Borrows the keys. Complexity, allocation: as exact_match.
+class coupled_match {
+public:
+    explicit coupled_match(const text_keys& keys) : begin_(keys.widths()), place_(begin_) {}
+
+    void start(std::span<const target_id> prompt) {
+        place_ = begin_;
+        follow(prompt);
+    }
+    void follow(std::span<const target_id> committed) {
+        for (const target_id t : committed)
+            place_.pass(t);
+    }
+    /// Behind all that is committed.
+    [[nodiscard]] text_place place() const { return place_; }
+
+    template <class LawAt, class Law, Coin C>
+    [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
+                                     C& coin, std::uint64_t position) const {
+        placed_coin<C> placed{coin, place_};
+        return exact_match{}(law_at, proposals, placed, position);
+    }
+
+private:
+    /// Exact match draws the tokens of a text one behind the other: each begins where the last
+    /// ended.
+    template <class C>
+    struct placed_coin {
+        C& coin;
+        text_place place;
+
+        bool flip(draw_site site, double probability) { return coin.flip(site, probability); }
+        template <class L>
+        auto pick(draw_site site, const L& law) {
+            site.place = place.value();
+            const auto token = coin.pick(site, law);
+            if constexpr (requires { place.pass(token); })
+                place.pass(token);
+            return token;
+        }
+    };
+
+    text_place begin_;
+    text_place place_;
+};
+
+} // namespace specdec

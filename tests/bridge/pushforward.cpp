@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/bridge/pushforward_bridge.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/bridge/ngram_merge.hpp>
+#include <specdec/bridge/slrs.hpp>
+#include <specdec/sampling/coin.hpp>
+#include <specdec/vocab/ngram_cache.hpp>
+
+#include "law/bridge_cases.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+/// The same numbers as philox_coin, but shown to nobody: every probability is computed in full.
+class blind_coin {
+public:
+    explicit blind_coin(std::uint64_t seed) : coin_(seed) {}
+    [[nodiscard]] bool flip(draw_site site, double probability) const {
+        return coin_.flip(site, probability);
+    }
+    template <class L>
+    [[nodiscard]] auto pick(draw_site site, const L& law) const {
+        return coin_.pick(site, law);
+    }
+
+private:
+    philox_coin coin_;
+};
+
+struct one_round {
+    std::vector<target_id> tokens;
+    std::size_t accepted = 0;
+    std::size_t extra_forwards = 0;
+};
+
+template <class Bridge, Coin C>
+one_round run_round(const Bridge& bridge, C coin, row_tree& p, row_tree& q, std::size_t target_size,
+                    std::size_t draft_size, std::size_t gamma) {
+    auto target = model_of<target_id>(p, target_size);
+    auto draft = model_of<draft_id>(q, draft_size);
+    model_drafter drafter(draft);
+    session decoder(bridge, token_rejection{.max_thinning_draws = 100000},
+                    session_settings{.capacity = 16});
+    const std::vector prompt{target_id{0}};
+    const std::vector prefix{draft_id{0}};
+    decoder.start(prompt, prefix);
+    const round_result r = decoder.round(target, drafter, fixed_length{gamma}, coin, gamma + 1);
+    return {{r.tokens.begin(), r.tokens.end()}, r.accepted, decoder.bridge().extra_forwards()};
+}
+
+/// `cases` random rounds, lazily and in full: the same tokens. Returns extra forwards of both.
+template <class MakeBridge>
+std::pair<std::size_t, std::size_t> check_lazy(MakeBridge make, std::size_t target_size,
+                                               std::size_t draft_size, std::uint64_t cases) {
+    std::size_t lazy_forwards = 0, full_forwards = 0;
+    for (std::uint64_t i = 0; i < cases; ++i) {
+        const std::size_t gamma = 1 + i % 4;
+        row_tree p(toy_rows(row_kinds[i % 7], target_size, 2 * i));
+        row_tree q(toy_rows(row_kinds[i / 7 % 7], draft_size, 2 * i + 1));
+        const one_round lazy = run_round(make(gamma), philox_coin(i), p, q, target_size, draft_size,
+                                         gamma);
+        const one_round full = run_round(make(gamma), blind_coin(i), p, q, target_size, draft_size,
+                                         gamma);
+        CAPTURE(i);
+        if (lazy.tokens != full.tokens || lazy.accepted != full.accepted)
+            FAIL("a lazy decision differs");
+        lazy_forwards += lazy.extra_forwards;
+        full_forwards += full.extra_forwards;
+    }
+    return {lazy_forwards, full_forwards};
+}
+
+struct spelled_pair {
+    target_words target{{"a", "b", "ab", "bba", "aab"}};
+    draft_words draft{{"a", "b", "ba"}};
+    id_map map = intersect(draft.table(), target.table());
+    byte_order<draft_id> order{draft};
+    seams edges{target};
+};
+
+} // namespace
+
+TEST_CASE("slrs: lazy decisions are those of the whole sums, on 50,000 random rounds") {
+    const spelled_pair two;
+    const auto [lazy, full] = check_lazy(
+        [&](std::size_t gamma) {
+            return make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16,
+                                    {gamma, 0});
+        },
+        5, 3, 50000);
+    CHECK(lazy < full / 2);
+}
+
+TEST_CASE("merge: lazy decisions are those of the whole sums, on 50,000 random rounds") {
+    const spelled_pair two;
+    ngram_cache<no_eviction> cache;
+    const auto insert = [&](std::vector<draft_id> ids, int t) { cache.insert(ids, target_id{t}); };
+    insert({draft_id{0}, draft_id{1}}, 2);
+    insert({draft_id{1}, draft_id{2}}, 3);
+    insert({draft_id{1}, draft_id{1}, draft_id{0}}, 3);
+    insert({draft_id{0}, draft_id{0}, draft_id{1}}, 4);
+    const auto [lazy, full] = check_lazy(
+        [&](std::size_t gamma) {
+            return make_ngram_merge_bridge(cache, two.target, two.draft, two.map, two.order, 16,
+                                           {gamma, 0});
+        },
+        5, 3, 50000);
+    CHECK(lazy < full);
+}
+
+TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {
+    const spelled_pair two;
+    std::size_t most = 0;
+    for (std::uint64_t i = 0; i < 500; ++i) {
+        row_tree p(toy_rows(row_kind::random, 5, i)), q(toy_rows(row_kind::random, 3, i + 1000));
+        const auto bridge = make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges,
+                                             16, {4, 12});
+        const one_round r = run_round(bridge, blind_coin(i), p, q, 5, 3, 4);
+        most = r.extra_forwards > most ? r.extra_forwards : most;
+    }
+    CHECK(most <= 12);
+    CHECK(most > 0);
+}

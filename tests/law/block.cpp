@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The output law of block verification, enumerated through the production code, and how many
+// proposals it keeps beside token-wise rejection.
+#include <specdec/verify/block_verification.hpp>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/bridge/identity.hpp>
+#include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/union.hpp>
+#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/sparse_law.hpp>
+
+#include "bridge_cases.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr block_verification by_sums{.max_thinning_draws = 0};
+constexpr block_verification by_thinning{.max_thinning_draws = 1};
+
+/// Draft laws made from the rows of q.
+struct from_logits {
+    row_tree& q;
+    softmax_law<target_id> operator()(const sequence& prefix) const {
+        return target_law_at(q, prefix);
+    }
+};
+struct from_argmax {
+    row_tree& q;
+    one_hot_law<target_id> operator()(const sequence& prefix) const {
+        return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0));
+    }
+};
+
+/// The law of (tokens kept, token behind them) over drafts and verdicts: what a round emits.
+using verdict_law = std::map<sequence, double>;
+
+template <class Rule, class Make>
+verdict_law verdicts(const Rule& rule, Make make, row_tree& p, std::size_t gamma) {
+    using law_type = decltype(make(sequence{}));
+    verdict_law law;
+    enumerate([&](enumerating_coin& coin) {
+        std::vector<proposal<law_type>> draft;
+        sequence drafted;
+        for (std::size_t i = 0; i < gamma; ++i) {
+            draft.push_back(proposal<law_type>::draw(
+                make(drafted), coin, {0, purpose::draft, static_cast<std::uint32_t>(i)}));
+            drafted.push_back(draft.back().token().value);
+        }
+        const auto law_at = [&](std::size_t i) {
+            return target_law_at(
+                p, sequence(drafted.begin(), drafted.begin() + static_cast<std::ptrdiff_t>(i)));
+        };
+        const verdict v = rule(law_at, std::span<const proposal<law_type>>(draft), coin, 0);
+        drafted.resize(v.accepted);
+        drafted.push_back(v.next.value);
+        law[drafted] += coin.probability();
+    });
+    return law;
+}
+
+/// E[tau].
+double kept(const verdict_law& law) {
+    double sum = 0;
+    for (const auto& [emitted, probability] : law)
+        sum += probability * static_cast<double>(emitted.size() - 1);
+    return sum;
+}
+
+template <class Make>
+void check_lossless(std::size_t vocabulary, std::size_t gamma) {
+    for_every_pair_of_rows(vocabulary, vocabulary, [&](row_tree& p, row_tree& q) {
+        CAPTURE(vocabulary, gamma);
+        const joint_law expected = target_alone(p, gamma + 1);
+        REQUIRE(total_variation(rule_law(by_sums, Make{q}, p, gamma), expected) < exact);
+        REQUIRE(total_variation(rule_law(by_thinning, Make{q}, p, gamma), expected) < exact);
+    });
+}
+
+} // namespace
+
+TEST_CASE("block verification has the target's law, one to four proposals", "[law]") {
+    for (const std::size_t gamma : {0U, 1U, 2U, 3U}) {
+        check_lossless<from_logits>(3, gamma);
+        check_lossless<from_argmax>(3, gamma);
+    }
+    check_lossless<from_logits>(4, 2);
+    check_lossless<from_logits>(2, 4);
+    check_lossless<from_argmax>(4, 4);
+}
+
+TEST_CASE("block verification draws the same law by thinning and by sums", "[law]") {
+    for_every_pair_of_rows(3, 3, [&](row_tree& p, row_tree& q) {
+        const verdict_law expected = verdicts(by_sums, from_logits{q}, p, 2);
+        for (const std::uint32_t draws : {1U, 2U})
+            REQUIRE(total_variation(verdicts(block_verification{draws}, from_logits{q}, p, 2),
+                                    expected) < exact);
+    });
+}
+
+TEST_CASE("block verification under temperature, top-k and top-p", "[law]") {
+    for (const sampling_parameters& parameters :
+         {sampling_parameters{.temperature = 0.5F}, sampling_parameters{.top_k = 2},
+          sampling_parameters{.top_p = 0.7F}, sampling_parameters{.temperature = 0}})
+        for_every_pair_of_rows(3, 3, [&](row_tree& p, row_tree& q) {
+            const auto make = [&](const sequence& prefix) {
+                return target_law_at(q, prefix, parameters);
+            };
+            REQUIRE(total_variation(rule_law(by_thinning, make, p, 2, parameters),
+                                    target_alone(p, 3, parameters)) < exact);
+        });
+}
+
+TEST_CASE("block verification keeps at least as many proposals as token rejection", "[law]") {
+    double most = 0;
+    for (const std::size_t gamma : {1U, 2U, 3U})
+        for_every_pair_of_rows(3, 3, [&](row_tree& p, row_tree& q) {
+            const double block = kept(verdicts(by_sums, from_logits{q}, p, gamma));
+            const double token = kept(verdicts(rejection, from_logits{q}, p, gamma));
+            REQUIRE(block >= token - exact);
+            if (gamma == 1)
+                REQUIRE(block == Approx(token).margin(exact));
+            most = block - token > most ? block - token : most;
+        });
+    CHECK(most > 0.05); // and more where that is possible
+}
+
+TEST_CASE("one-hot proposals: block verification emits what token rejection emits", "[law]") {
+    // What engines get wrong by leaving the draft's one-hot row out of the residual.
+    for (const std::size_t gamma : {1U, 2U, 3U, 4U})
+        for_every_pair_of_rows(3, 3, [&](row_tree& p, row_tree& q) {
+            REQUIRE(total_variation(verdicts(by_thinning, from_argmax{q}, p, gamma),
+                                    verdicts(rejection, from_argmax{q}, p, gamma)) < exact);
+        });
+}
+
+TEST_CASE("the example of Sun et al.: 10/9 tokens kept one by one, 11/9 as a block", "[law]") {
+    const auto rows = [](float first, float second) {
+        return [=](const sequence&) {
+            return std::vector{__builtin_logf(first), __builtin_logf(second)};
+        };
+    };
+    row_tree p(rows(1.0F / 3, 2.0F / 3)), q(rows(2.0F / 3, 1.0F / 3));
+    CHECK(kept(verdicts(rejection, from_logits{q}, p, 2)) == Approx(10.0 / 9).epsilon(1e-6));
+    CHECK(kept(verdicts(by_thinning, from_logits{q}, p, 2)) == Approx(11.0 / 9).epsilon(1e-6));
+}
+
+TEST_CASE("block verification and every bridge: the law of the target", "[law]") {
+    const auto identity = [](std::size_t t, std::size_t d) {
+        return [=](std::size_t gamma) { return make_identity_bridge(d, t, 16, gamma); };
+    };
+    check_rounds_of(by_thinning, identity(3, 3), 3, 3);
+    check_rounds_of(by_sums, identity(2, 2), 2, 2, 4);
+    check_rounds_of(by_sums, identity(3, 4), 3, 4);
+    check_rounds_of(by_sums, identity(4, 3), 4, 3, 2);
+
+    const pair_of_tokenizers two;
+    using context = retokenised_context<target_words, draft_words>;
+    const context text(two.target, two.draft, two.map, 16);
+    check_rounds_of(
+        by_thinning,
+        [&](std::size_t gamma) {
+            return tli_bridge<target_words, draft_words>(tli_map(two.map), text, gamma);
+        },
+        4, 4);
+    check_rounds_of(
+        by_thinning,
+        [&](std::size_t gamma) {
+            return union_bridge<target_words, draft_words>(union_map(two.map), text, gamma);
+        },
+        4, 4);
+    check_rounds_of(
+        by_thinning,
+        [&](std::size_t gamma) { return slem_bridge(two.target, two.draft, two.map, 16, gamma); },
+        4, 4);
+}
+
+TEST_CASE("block verification, whole decodes: the law of the text, over bytes", "[law]") {
+    // More than one round: no decision of a later round may have the site of an earlier one.
+    const pair_of_tokenizers two;
+    const retokenised_context<target_words, draft_words> text(two.target, two.draft, two.map, 16);
+    std::uint64_t seed = 500;
+    for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
+        for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
+            row_tree p(toy_rows(p_kind, 4, ++seed)), q(toy_rows(q_kind, 4, ++seed));
+            const law_case c{p, q, 4, 4, 2, 3};
+            text_law expected;
+            add_target_text(expected, {}, "", 1.0, two.target, c);
+            const auto check = [&](const auto& bridge) {
+                REQUIRE(total_variation(decoded_text_law(bridge, by_thinning, two.target, c),
+                                        expected) < exact);
+                REQUIRE(total_variation(decoded_text_law(bridge, by_sums, two.target, c),
+                                        expected) < exact);
+            };
+            check(tli_bridge<target_words, draft_words>(tli_map(two.map), text, 2));
+            check(union_bridge<target_words, draft_words>(union_map(two.map), text, 2));
+            check(slem_bridge(two.target, two.draft, two.map, 16, 2));
+        }
+}

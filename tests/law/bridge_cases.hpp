@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/verify/exact_match.hpp>
+#include <specdec/verify/token_rejection.hpp>
+#include <specdec/vocab/intersection.hpp>
+
+#include "../support/tiny_tokenizer.hpp"
+#include "session_law.hpp"
+
+namespace specdec::testing {
+
+inline constexpr double exact = 1e-12;
+inline constexpr token_rejection rejection{.max_thinning_draws = 1};
+
+using target_words = tiny_tokenizer<target_id>;
+using draft_words = tiny_tokenizer<draft_id>;
+
+/// Two tokenizers over {a, b}: shared pieces, pieces of one side only, ids permuted, and a
+/// duplicate on the draft side. Id 0 is the prompt's token (a) on both sides.
+struct pair_of_tokenizers {
+    target_words target{{"a", "b", "ab", "<end>"}};
+    draft_words draft{{"a", "ba", "<end>", "b"}};
+    id_map map = intersect(draft.table(), target.table(), [] {
+        equivalences same;
+        same.add(draft_id{2}, target_id{3});
+        return same;
+    }());
+};
+
+template <class Check>
+void for_every_pair_of_rows(std::size_t target_size, std::size_t draft_size, Check check) {
+    std::uint64_t seed = 100;
+    for (const row_kind p_kind : row_kinds)
+        for (const row_kind q_kind : row_kinds) {
+            row_tree p(toy_rows(p_kind, target_size, ++seed));
+            row_tree q(toy_rows(q_kind, draft_size, ++seed));
+            CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
+            check(p, q);
+        }
+}
+
+/// The first round of a session has the target's law: make_bridge(gamma) under a rule, over all
+/// kinds of rows, draft lengths, a stop rule that looks at the draft, and sampling parameters.
+template <class MakeBridge, class Rule>
+void check_rounds_of(const Rule& rule, MakeBridge make_bridge, std::size_t target_size,
+                     std::size_t draft_size, std::size_t longest = 3) {
+    for_every_pair_of_rows(target_size, draft_size, [&](row_tree& p, row_tree& q) {
+        const auto check = [&](const law_case& c) {
+            CAPTURE(c.gamma, c.length, c.threshold);
+            REQUIRE(total_variation(session_law(make_bridge(c.gamma), rule, c),
+                                    target_alone(p, c.length, c.parameters)) < exact);
+        };
+        for (std::size_t gamma = 1; gamma <= longest; ++gamma)
+            check({p, q, target_size, draft_size, gamma, gamma + 1});
+        check({p, q, target_size, draft_size, longest, longest + 1, {}, 0.4});
+        const sampling_parameters cut{.temperature = 0.7F, .top_k = 2};
+        check({p, q, target_size, draft_size, 2, 3, cut});
+    });
+}
+
+/// The same under token rejection and exact match.
+template <class MakeBridge>
+void check_rounds(MakeBridge make_bridge, std::size_t target_size, std::size_t draft_size) {
+    check_rounds_of(rejection, make_bridge, target_size, draft_size);
+    check_rounds_of(exact_match{}, make_bridge, target_size, draft_size);
+}
+
+} // namespace specdec::testing

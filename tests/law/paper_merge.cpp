@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// OmniDraft's Eq. 2 as printed: how far its output law is from the target's, enumerated by the
+// machinery that finds the exact merge at 1e-16.
+#include <specdec/bridge/paper_merge.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/bridge/ngram_merge.hpp>
+#include <specdec/vocab/ngram_cache.hpp>
+
+#include "bridge_cases.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+struct merging_pair {
+    target_words target{{"a", "b", "ab"}};
+    draft_words draft{{"a", "b"}};
+    id_map map = intersect(draft.table(), target.table());
+    byte_order<draft_id> order{draft};
+    ngram_cache<no_eviction> cache;
+
+    merging_pair() { cache.insert(std::vector{draft_id{0}, draft_id{1}}, target_id{2}); }
+
+    [[nodiscard]] auto printed(std::size_t gamma) {
+        return lossy::paper_merge_bridge(merging(cache, target, draft, map, order), map,
+                                         retokenised_context(target, draft, map, 16), gamma);
+    }
+    [[nodiscard]] auto exact_form(std::size_t gamma) {
+        return make_ngram_merge_bridge(cache, target, draft, map, order, 16, {gamma, 0});
+    }
+};
+
+} // namespace
+
+TEST_CASE("the merge as printed changes the law; the exact merge does not", "[law]") {
+    merging_pair two;
+    double sum = 0, greatest = 0;
+    const int cases = 100;
+    for (int i = 0; i < cases; ++i) {
+        row_tree p(toy_rows(row_kind::random, 3, 900 + static_cast<std::uint64_t>(i)));
+        row_tree q(toy_rows(row_kind::random, 2, 500 + static_cast<std::uint64_t>(i)));
+        const law_case c{p, q, 3, 2, 2, 3};
+        const joint_law expected = target_alone(p, 3);
+        const double bias = total_variation(session_law(two.printed(2), rejection, c), expected);
+        REQUIRE(total_variation(session_law(two.exact_form(2), rejection, c), expected) < exact);
+        sum += bias;
+        greatest = bias > greatest ? bias : greatest;
+    }
+    WARN("total variation of Eq. 2 as printed over " << cases << " random pairs: mean "
+                                                     << sum / cases << ", greatest " << greatest);
+    CHECK(sum / cases > 0.02);
+    CHECK(greatest > 0.1);
+}
+
+TEST_CASE("at temperature 0 the merge as printed gives the target's text", "[law]") {
+    merging_pair two;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+        row_tree p(toy_rows(row_kind::random, 3, i)), q(toy_rows(row_kind::random, 2, 70 + i));
+        const law_case c{p, q, 3, 2, 3, 4, {.temperature = 0}};
+        REQUIRE(total_variation(session_law(two.printed(3), rejection, c),
+                                target_alone(p, 4, {.temperature = 0})) < exact);
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// String-level rejection sampling: the output law, enumerated.
+#include <specdec/bridge/slrs.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "../support/tiny_bpe.hpp"
+#include "../support/toy_tokenizer.hpp"
+#include "bridge_cases.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+/// A pair of tokenizers with the tables that SLRS needs.
+template <class Target, class Draft>
+struct slrs_pair {
+    Target target;
+    Draft draft;
+    id_map map = intersect(draft.table(), target.table());
+    byte_order<draft_id> order{draft};
+    seams edges{target};
+
+    [[nodiscard]] auto bridge(std::size_t gamma, std::size_t max_forwards = 0) const {
+        return make_slrs_bridge(target, draft, map, order, edges, 16, {gamma, max_forwards});
+    }
+};
+
+template <class Target, class Draft>
+void check_pair(const slrs_pair<Target, Draft>& pair) {
+    check_rounds([&](std::size_t gamma) { return pair.bridge(gamma); },
+                 pair.target.vocabulary_size(), pair.draft.vocabulary_size());
+}
+
+} // namespace
+
+TEST_CASE("slrs: shorter draft tokens that make up longer target tokens", "[law]") {
+    check_pair(slrs_pair<target_words, draft_words>{target_words{{"a", "b", "ab", "bba"}},
+                                                    draft_words{{"a", "b"}}});
+}
+
+TEST_CASE("slrs: tokens of one side only, and control tokens", "[law]") {
+    const pair_of_tokenizers two;
+    slrs_pair<target_words, draft_words> pair{two.target, two.draft};
+    pair.map = two.map;
+    check_pair(pair);
+}
+
+TEST_CASE("slrs: byte-pair encoding with pre-tokens on the target's side", "[law]") {
+    // "ba" joins before "aa": the tokens of aaba depend on what comes last.
+    check_pair(slrs_pair<tiny_bpe<target_id>, draft_words>{
+        tiny_bpe<target_id>({"a", " ", "ba", "aa", "b"}), draft_words{{"a", "b", " "}}});
+    check_pair(slrs_pair<tiny_bpe<target_id>, tiny_bpe<draft_id>>{
+        tiny_bpe<target_id>({"a", " ", " a", "aa"}), tiny_bpe<draft_id>({"a", " ", "aa", " aa"})});
+}
+
+TEST_CASE("slrs: a target tokenizer that rewrites its text", "[law]") {
+    using rewriting = specdec::test::normalising<target_words, target_id>;
+    check_pair(slrs_pair<rewriting, draft_words>{
+        rewriting(target_words{{"a", "b", "ab", "bb"}},
+                  [](std::string_view text) {
+                      return specdec::test::replace_all(text, "aa", "a"); // spaces run together
+                  }),
+        draft_words{{"a", "b"}}});
+    check_pair(slrs_pair<rewriting, draft_words>{
+        rewriting(target_words{{"a", "b", "ba"}},
+                  [](std::string_view text) {
+                      return specdec::test::replace_all(text, "ab", "b"); // composed characters
+                  }),
+        draft_words{{"a", "b", "bb"}}});
+}
+
+TEST_CASE("slrs: drafts that end at a limit of drafter forwards", "[law]") {
+    const slrs_pair<target_words, draft_words> pair{target_words{{"a", "b", "ab", "bba"}},
+                                                    draft_words{{"a", "b"}}};
+    check_rounds_of(rejection, [&](std::size_t gamma) { return pair.bridge(gamma, 8); }, 4, 2);
+}
+
+TEST_CASE("slrs: whole decodes, as a law over bytes", "[law]") {
+    const pair_of_tokenizers two;
+    slrs_pair<target_words, draft_words> pair{two.target, two.draft};
+    pair.map = two.map;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        row_tree p(toy_rows(row_kind::random, 4, seed)), q(toy_rows(row_kind::zeros, 4, seed + 9));
+        const law_case c{p, q, 4, 4, 2, 3};
+        text_law expected;
+        add_target_text(expected, {}, "", 1.0, two.target, c);
+        REQUIRE(total_variation(decoded_text_law(pair.bridge(2), rejection, two.target, c),
+                                expected) < exact);
+    }
+}

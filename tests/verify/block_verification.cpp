@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/verify/block_verification.hpp>
+
+#include <limits>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/sampling/coin.hpp>
+#include <specdec/testing/enumerating_coin.hpp>
+#include <specdec/verify/token_rejection.hpp>
+
+#include "../support/archetypes.hpp"
+#include "../support/watched_laws.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+static_assert(Verifier<block_verification, law_archetype<target_id>,
+                       law_archetype<target_id> (*)(std::size_t), coin_archetype>);
+static_assert(Verifier<block_verification, one_hot_law<target_id>,
+                       law_archetype<target_id> (*)(std::size_t), coin_archetype>);
+
+namespace {
+
+using law = softmax_law<target_id>;
+using certain_proposal = proposal<one_hot_law<target_id>>;
+constexpr float no = -std::numeric_limits<float>::infinity();
+
+template <class Rule, class L>
+verdict verify(watched_laws& laws, const std::vector<proposal<L>>& draft, std::uint64_t seed,
+               const Rule& rule) {
+    philox_coin coin(seed);
+    return rule(laws, std::span<const proposal<L>>(draft), coin, 5);
+}
+
+std::vector<proposal<law>> drawn(const std::vector<std::vector<float>>& rows, std::uint64_t seed) {
+    philox_coin coin(seed);
+    std::vector<proposal<law>> draft;
+    for (std::uint32_t i = 0; i < rows.size(); ++i)
+        draft.push_back(
+            proposal<law>::draw(law(logits_row<target_id>{rows[i]}), coin, {5, purpose::draft, i}));
+    return draft;
+}
+
+bool same(const verdict& a, const verdict& b) {
+    return a.accepted == b.accepted && a.evaluated == b.evaluated && a.next == b.next &&
+           a.origin == b.origin;
+}
+
+/// Another coin that counts draws and refuses a site that is used twice.
+struct counting_coin {
+    philox_coin coin;
+    std::set<std::tuple<std::uint64_t, purpose, std::uint32_t>> sites{};
+    std::size_t picks = 0;
+
+    bool flip(draw_site site, double probability) {
+        take(site);
+        return coin.flip(site, probability);
+    }
+    template <class L>
+    auto pick(draw_site site, const L& l) {
+        take(site);
+        picks += site.why == purpose::residual ? 1 : 0;
+        return coin.pick(site, l);
+    }
+    void take(draw_site site) {
+        REQUIRE(sites.insert({site.position, site.why, site.attempt}).second);
+    }
+};
+
+} // namespace
+
+TEST_CASE("block verification without a draft: one draw of the target") {
+    watched_laws laws(random_rows(1, 5, 1));
+    const target_id own = philox_coin(9).pick({5, purpose::target}, laws(0));
+    laws.asked.clear();
+    const verdict v = verify(laws, std::vector<certain_proposal>{}, 9, block_verification{});
+    CHECK(v.accepted == 0);
+    CHECK(v.evaluated == 0);
+    CHECK(v.next == own);
+    CHECK(v.origin == token_origin::free);
+    CHECK(laws.asked == first_places(1));
+}
+
+TEST_CASE("block verification keeps a sure prefix, asks for no row behind what p forbids") {
+    constexpr std::size_t gamma = 4;
+    const sampling_parameters greedy{.temperature = 0};
+    for (std::size_t agreeing = 0; agreeing <= gamma; ++agreeing) {
+        watched_laws laws(random_rows(gamma + 1, 5, agreeing), greedy);
+        std::vector<target_id> top;
+        for (std::size_t i = 0; i <= gamma; ++i)
+            top.push_back(laws(i).top());
+        laws.asked.clear();
+        std::vector<certain_proposal> draft;
+        for (std::size_t i = 0; i < gamma; ++i)
+            draft.push_back(certain(i < agreeing ? top[i] : target_id{(top[i].value + 1) % 5}));
+        const verdict v = verify(laws, draft, 1, block_verification{});
+        const bool all = agreeing == gamma;
+        CHECK(v.accepted == agreeing);
+        CHECK(v.evaluated == (all ? gamma : agreeing + 1));
+        CHECK(v.origin == (all ? token_origin::free : token_origin::corrected));
+        CHECK(v.next == top[agreeing]);
+        CHECK(laws.asked == first_places(agreeing + 1));
+    }
+}
+
+TEST_CASE("one proposal: block verification is token rejection, draw by draw") {
+    for (std::uint64_t seed = 0; seed < 500; ++seed)
+        for (const std::uint32_t draws : {0U, 1U, 32U}) {
+            watched_laws laws(random_rows(2, 4, seed));
+            const auto rows = random_rows(1, 4, seed + 5000);
+            const auto draft = drawn(rows, seed);
+            REQUIRE(same(verify(laws, draft, seed, block_verification{draws}),
+                         verify(laws, draft, seed, token_rejection{draws})));
+        }
+}
+
+TEST_CASE("block verification: counts, rows and sites fit each other; one draw a place") {
+    constexpr std::size_t gamma = 5, rounds = 2000;
+    std::size_t picks = 0, kept_behind_a_rejection = 0;
+    for (std::uint64_t seed = 0; seed < rounds; ++seed) {
+        watched_laws laws(random_rows(gamma + 1, 6, seed));
+        const auto rows = random_rows(gamma, 6, seed + 5000);
+        const auto draft = drawn(rows, seed);
+        counting_coin coin{philox_coin(seed)};
+        const verdict v =
+            block_verification{}(laws, std::span<const proposal<law>>(draft), coin, 5);
+        const bool all = v.accepted == gamma;
+        REQUIRE(v.evaluated == (all ? gamma : v.accepted + 1));
+        REQUIRE(v.origin == (all ? token_origin::free : token_origin::corrected));
+        REQUIRE(laws.asked == first_places(all ? gamma + 1 : gamma)); // each once, ascending
+        REQUIRE(v.next.valid());
+        picks += coin.picks;
+        kept_behind_a_rejection +=
+            v.accepted > verify(laws, draft, seed, token_rejection{}).accepted ? 1U : 0U;
+    }
+    CHECK(picks <= rounds * gamma * 11 / 10); // on average at most one
+    CHECK(kept_behind_a_rejection > rounds / 50);
+}
+
+TEST_CASE("block verification: a proposal that left the vocabulary, one that p forbids") {
+    for (std::uint64_t seed = 0; seed < 100; ++seed)
+        for (const std::uint32_t draws : {0U, 1U, 32U}) {
+            watched_laws laws({{0.0F, 0.0F, no}, {0.0F, no, 1.0F}, {0.0F, 0.0F, 0.0F}});
+            const verdict left =
+                verify(laws, std::vector{certain(target_id{})}, seed, block_verification{draws});
+            REQUIRE(left.accepted == 0);
+            REQUIRE((left.next.valid() && left.next != target_id{2}));
+            const verdict forbidden =
+                verify(laws, std::vector{certain(target_id{0}), certain(target_id{1})}, seed,
+                       block_verification{draws});
+            REQUIRE(forbidden.accepted <= 1);
+            if (forbidden.accepted == 1)
+                REQUIRE((forbidden.next == target_id{0} || forbidden.next == target_id{2}));
+            else
+                REQUIRE(forbidden.next == target_id{1});
+        }
+}
+
+TEST_CASE("block verification: a draft of many tokens") {
+    constexpr std::size_t gamma = 200;
+    const sampling_parameters greedy{.temperature = 0};
+    watched_laws laws(random_rows(gamma + 1, 5, 3), greedy);
+    std::vector<certain_proposal> draft;
+    for (std::size_t i = 0; i < gamma; ++i)
+        draft.push_back(certain(laws(i).top()));
+    CHECK(verify(laws, draft, 1, block_verification{}).accepted == gamma);
+}
+
+TEST_CASE("block verification: equal laws are kept whole, at any cap on the draws") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const auto rows = random_rows(4, 5, seed);
+        watched_laws laws(rows);
+        const std::vector front(rows.begin(), rows.begin() + 3);
+        const auto draft = drawn(front, seed);
+        REQUIRE(verify(laws, draft, seed, block_verification{0}).accepted == 3);
+    }
+}

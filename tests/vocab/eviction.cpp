@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/vocab/eviction.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace specdec;
+
+static_assert(EvictionPolicy<no_eviction> && !EvictingPolicy<no_eviction>);
+static_assert(EvictingPolicy<lru> && EvictingPolicy<lfu>);
+
+constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+
+template <class Policy>
+std::vector<std::uint32_t> order(const Policy& policy) {
+    std::vector<std::uint32_t> slots;
+    for (std::uint32_t s = policy.victim(); s != Policy::none; s = policy.after(s))
+        slots.push_back(s);
+    return slots;
+}
+
+using slots = std::vector<std::uint32_t>;
+
+TEST_CASE("lru: the least recently used goes first") {
+    lru policy;
+    CHECK(policy.victim() == lru::none);
+    policy.reserve(4);
+    for (std::uint32_t s : {2u, 0u, 1u, 3u})
+        policy.add(s);
+    policy.touch(0);
+    policy.touch(2);
+    CHECK(order(policy) == slots{1, 3, 0, 2});
+    policy.touch(2); // the last one already
+    CHECK(order(policy) == slots{1, 3, 0, 2});
+    CHECK(policy.frequency(2) == 3);
+    policy.remove(3);
+    policy.remove(1);
+    CHECK(order(policy) == slots{0, 2});
+    policy.remove(2);
+    policy.remove(0);
+    CHECK(policy.victim() == lru::none);
+    policy.add(1);
+    CHECK(order(policy) == slots{1});
+    CHECK(policy.frequency(1) == 1);
+    policy.clear();
+    CHECK(policy.victim() == lru::none);
+}
+
+TEST_CASE("lfu: the least frequently used goes first, of several the least recently used") {
+    lfu policy;
+    policy.reserve(4);
+    for (std::uint32_t s : {2u, 0u, 1u, 3u})
+        policy.add(s);
+    policy.touch(0); // alone at 2
+    CHECK(order(policy) == slots{2, 1, 3, 0});
+    policy.touch(2); // joins
+    CHECK(order(policy) == slots{1, 3, 0, 2});
+    policy.touch(0); // 3
+    policy.touch(0); // 4: alone, stays where it is
+    CHECK(order(policy) == slots{1, 3, 2, 0});
+    policy.remove(1);
+    policy.add(1); // the newest of those used once
+    CHECK(order(policy) == slots{3, 1, 2, 0});
+    CHECK(policy.frequency(0) == 4);
+}
+
+TEST_CASE("frequencies saturate, and order by recency goes on there") {
+    SECTION("none") {
+        no_eviction policy;
+        policy.reserve(1);
+        policy.restore(0, most - 1);
+        policy.touch(0);
+        policy.touch(0);
+        CHECK(policy.frequency(0) == most);
+    }
+    SECTION("lru") {
+        lru policy;
+        policy.reserve(1);
+        policy.restore(0, most);
+        policy.touch(0);
+        CHECK(policy.frequency(0) == most);
+    }
+    SECTION("lfu") {
+        lfu policy;
+        policy.reserve(4);
+        policy.restore(3, 7);
+        for (std::uint32_t s : {0u, 1u, 2u})
+            policy.restore(s, most);
+        policy.touch(1);
+        CHECK(order(policy) == slots{3, 0, 2, 1});
+        policy.touch(1); // the last of its group
+        CHECK(order(policy) == slots{3, 0, 2, 1});
+        policy.remove(0);
+        policy.remove(2);
+        policy.touch(1); // alone
+        policy.add(0);
+        CHECK(order(policy) == slots{0, 3, 1});
+        CHECK(policy.frequency(1) == most);
+    }
+}
+
+/// What a policy should do, by search: the order is that of a stable sort.
+class naive_policy {
+public:
+    explicit naive_policy(bool by_frequency) : by_frequency_(by_frequency) {}
+    void add(std::uint32_t s) { used_.push_back({s, 1, ++now_}); }
+    void touch(std::uint32_t s) {
+        ++at(s).frequency;
+        at(s).time = ++now_;
+    }
+    void remove(std::uint32_t s) { used_.erase(used_.begin() + (&at(s) - used_.data())); }
+    bool holds(std::uint32_t s) const {
+        return std::any_of(used_.begin(), used_.end(), [s](const use& u) { return u.slot == s; });
+    }
+    std::uint32_t frequency(std::uint32_t s) { return at(s).frequency; }
+    slots in_order() {
+        std::sort(used_.begin(), used_.end(), [this](const use& a, const use& b) {
+            if (by_frequency_ && a.frequency != b.frequency)
+                return a.frequency < b.frequency;
+            return a.time < b.time;
+        });
+        slots found;
+        for (const use& u : used_)
+            found.push_back(u.slot);
+        return found;
+    }
+
+private:
+    struct use {
+        std::uint32_t slot, frequency;
+        std::size_t time;
+    };
+    use& at(std::uint32_t s) {
+        return *std::find_if(used_.begin(), used_.end(), [s](const use& u) { return u.slot == s; });
+    }
+    bool by_frequency_;
+    std::size_t now_ = 0;
+    std::vector<use> used_;
+};
+
+TEMPLATE_TEST_CASE("policies do what naive ones do, over long random use", "", lru, lfu) {
+    std::mt19937_64 bits(1);
+    for (const std::uint32_t size : {1u, 2u, 3u, 9u}) {
+        TestType policy;
+        naive_policy naive(TestType::by_frequency);
+        std::uint32_t room = 0;
+        for (int i = 0; i < 20000; ++i) {
+            const auto s = static_cast<std::uint32_t>(bits() % size);
+            if (s >= room)
+                policy.reserve(room = s + 1); // grows while in use
+            const auto what = bits() % 8;
+            if (!naive.holds(s)) {
+                naive.add(s);
+                policy.add(s);
+            } else if (what == 0) {
+                naive.remove(s);
+                policy.remove(s);
+            } else {
+                naive.touch(s);
+                policy.touch(s);
+                REQUIRE(policy.frequency(s) == naive.frequency(s));
+            }
+            const slots expected = naive.in_order();
+            REQUIRE(order(policy) == expected);
+            if (i % 500 == 0) { // restore() in the order of eviction makes an equal one
+                TestType again;
+                again.reserve(room);
+                for (const std::uint32_t t : expected)
+                    again.restore(t, policy.frequency(t));
+                policy = again;
+                REQUIRE(order(policy) == expected);
+            }
+            if (i % 3001 == 0) {
+                policy.clear();
+                naive = naive_policy(TestType::by_frequency);
+            }
+        }
+    }
+}
+
+} // namespace
