@@ -150,6 +150,13 @@ std::string judgement(const std::vector<row>& rows, double temperature) {
                                   : "NOT autoregressive's text: " + wrong + ".");
 }
 
+ordered_json to_json(const any_cache& cache) {
+    const ngram_cache_counts c = cache.counts();
+    return {{"ngrams", cache.size()},          {"ngram_bytes", cache.memory()},
+            {"ngrams_learned", c.inserts},     {"ngrams_evicted", c.evictions},
+            {"ngram_merges_accepted", c.hits}, {"ngram_tokens", c.tokens}};
+}
+
 void print_cache(const any_cache& cache) {
     const ngram_cache_counts c = cache.counts();
     std::printf("n-grams: %zu in %zu bytes, %llu learned, %llu evicted, %llu accepted merges\n",
@@ -192,9 +199,12 @@ void run(flags f) {
             compare_rules(*pair, prompts, f.settings, rows, [&](double part) { bar.show(part); });
         }
         if (f.json) {
-            for (const row& r : rows)
-                std::printf("%s\n",
-                            one_line(to_json(r, rows.front(), f.settings, pair->facts())).c_str());
+            for (const row& r : rows) {
+                ordered_json out = to_json(r, rows.front(), f.settings, pair->facts());
+                if (uses_cache(r.how.which))
+                    out.update(to_json(*pair->cache()));
+                std::printf("%s\n", one_line(out).c_str());
+            }
             std::fflush(stdout);
         } else {
             print_rows(rows, f.settings);

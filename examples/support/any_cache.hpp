@@ -71,8 +71,7 @@ public:
     }
 
 private:
-    using variant_type =
-        std::variant<ngram_cache<no_eviction>, ngram_cache<lru>, ngram_cache<lfu>>;
+    using variant_type = std::variant<ngram_cache<no_eviction>, ngram_cache<lru>, ngram_cache<lfu>>;
 
     static variant_type make(const cache_settings& settings, std::uint64_t draft,
                              std::uint64_t target) {

@@ -82,9 +82,8 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
     };
     const std::size_t wanted = s.sampling.temperature > 0 ? settings.tokens_at_least : 0;
     std::vector<decode_result> results(rows.size());
-    const bool any_coupled = std::any_of(rows.begin(), rows.end(), [](const row& r) {
-        return is_coupled(r.how.which);
-    });
+    const bool any_coupled =
+        std::any_of(rows.begin(), rows.end(), [](const row& r) { return is_coupled(r.how.which); });
     for (std::uint64_t pass = 0; pass == 0 || fewest_tokens() < wanted; ++pass) {
         const std::size_t before = fewest_tokens();
         for (std::size_t i = 0; i < prompts.size(); ++i) {

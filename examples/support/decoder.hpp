@@ -36,7 +36,7 @@ struct decode_result {
     std::vector<target_id> tokens; ///< produced and committed, an end token included
     finish_reason finish{};
     statistics counts;
-    double seconds = 0; ///< prompt and text, without loading
+    double seconds = 0;                        ///< prompt and text, without loading
     std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
 };
 

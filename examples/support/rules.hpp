@@ -60,10 +60,20 @@ inline constexpr std::array rules{
     return names;
 }
 
-/// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding without
-/// a drafter.
+/// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding
+/// without a drafter.
 [[nodiscard]] constexpr bool is_coupled(rule r) {
     return r == rule::coupled || r == rule::coupled_slem;
+}
+
+/// Whether the rule's draft length counts target tokens.
+[[nodiscard]] constexpr bool by_target_tokens(rule r) {
+    return r == rule::slrs || r == rule::merge;
+}
+
+/// Whether the rule merges by the n-gram cache.
+[[nodiscard]] constexpr bool uses_cache(rule r) {
+    return r == rule::merge || r == rule::merge_paper;
 }
 
 /// Errors: specdec::error that names the flag and the rules there are.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "support/console.hpp"
 #include "support/decoder.hpp"
@@ -40,8 +42,8 @@ namespace specdec::examples {
 }
 
 /// Prints the rounds to standard error in the columns of Table 13 of the OmniDraft paper: proposed
-/// draft tokens, the target tokens they became, those accepted; and the target's own token behind
-/// them.
+/// draft tokens (those that were joined into one target token by +), the target tokens they became,
+/// those accepted; and the target's own token behind them.
 class tracer {
 public:
     tracer(const vocabulary& target, const vocabulary* draft, bool color)
@@ -53,8 +55,8 @@ public:
         const std::string accepted = joined(r.proposed.first(r.accepted), target_);
         const char* origin = r.last == token_origin::corrected ? " (corrected)" : " (free)";
         const std::string reason(name(r.reason));
-        line(joined(r.drafted, draft_), r.proposed.empty() ? reason : joined(r.proposed, target_),
-             accepted, printable(*target_, r.tokens.back().index()) + origin);
+        line(drafted(r), r.proposed.empty() ? reason : joined(r.proposed, target_), accepted,
+             printable(*target_, r.tokens.back().index()) + origin);
     }
 
 private:
@@ -65,6 +67,26 @@ private:
             if (!out.empty())
                 out += " , ";
             out += id.valid() && table != nullptr ? printable(*table, id.index()) : "(not shared)";
+        }
+        return out.empty() ? "-" : out;
+    }
+
+    /// The draft tokens, a + where no target token ends.
+    std::string drafted(const round_result& r) const {
+        std::vector<std::size_t> ends{0};
+        for (const target_id t : r.proposed)
+            if (t.valid())
+                ends.push_back(ends.back() + target_->text(t.index()).size());
+        std::string out;
+        std::size_t place = 0;
+        for (const draft_id d : r.drafted) {
+            const bool inside =
+                place < ends.back() && !std::binary_search(ends.begin(), ends.end(), place);
+            if (!out.empty())
+                out += inside ? " + " : " , ";
+            const bool known = d.valid() && draft_ != nullptr;
+            out += known ? printable(*draft_, d.index()) : "(not shared)";
+            place += known ? draft_->text(d.index()).size() : 0;
         }
         return out.empty() ? "-" : out;
     }

@@ -45,10 +45,13 @@
 #include <specdec/vocab/pieces.hpp>
 #include <specdec/vocab/retokenizer.hpp>
 #include <specdec/vocab/seams.hpp>
+#include <specdec/vocab/segment_encoder.hpp>
+#include <specdec/vocab/token_strings.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/draft_source.hpp>
 #include <specdec/bridge/draft_tree.hpp>
 #include <specdec/bridge/id_map_view.hpp>
 #include <specdec/bridge/identity.hpp>

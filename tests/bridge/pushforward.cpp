@@ -65,10 +65,10 @@ std::pair<std::size_t, std::size_t> check_lazy(MakeBridge make, std::size_t targ
         const std::size_t gamma = 1 + i % 4;
         row_tree p(toy_rows(row_kinds[i % 7], target_size, 2 * i));
         row_tree q(toy_rows(row_kinds[i / 7 % 7], draft_size, 2 * i + 1));
-        const one_round lazy = run_round(make(gamma), philox_coin(i), p, q, target_size, draft_size,
-                                         gamma);
-        const one_round full = run_round(make(gamma), blind_coin(i), p, q, target_size, draft_size,
-                                         gamma);
+        const one_round lazy =
+            run_round(make(gamma), philox_coin(i), p, q, target_size, draft_size, gamma);
+        const one_round full =
+            run_round(make(gamma), blind_coin(i), p, q, target_size, draft_size, gamma);
         CAPTURE(i);
         if (lazy.tokens != full.tokens || lazy.accepted != full.accepted)
             FAIL("a lazy decision differs");
@@ -121,11 +121,37 @@ TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {
     std::size_t most = 0;
     for (std::uint64_t i = 0; i < 500; ++i) {
         row_tree p(toy_rows(row_kind::random, 5, i)), q(toy_rows(row_kind::random, 3, i + 1000));
-        const auto bridge = make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges,
-                                             16, {4, 12});
+        const auto bridge =
+            make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16, {4, 12});
         const one_round r = run_round(bridge, blind_coin(i), p, q, 5, 3, 4);
         most = r.extra_forwards > most ? r.extra_forwards : most;
     }
     CHECK(most <= 12);
     CHECK(most > 0);
+}
+
+TEST_CASE("the end of a draft is no proposal: it counts as nothing, and what follows is free") {
+    const target_words target{{"a", "b"}};
+    const draft_words draft{{"a", "b"}};
+    const id_map map = intersect(draft.table(), target.table());
+    const byte_order<draft_id> order(draft);
+    const seams edges(target);
+    row_tree rows(toy_rows(row_kind::random, 2, 4)); // of both
+    auto p = model_of<target_id>(rows, 2);
+    auto q = model_of<draft_id>(rows, 2);
+    model_drafter drafter(q);
+    session decoder(make_slrs_bridge(target, draft, map, order, edges, 16, {3, 0}),
+                    token_rejection{}, session_settings{.capacity = 16});
+    const std::vector prompt{target_id{0}};
+    decoder.start(prompt);
+    philox_coin coin(3);
+    const round_result r = decoder.round(p, drafter, fixed_length{2}, coin, 10);
+    CHECK(r.proposed.size() == 2);
+    CHECK(r.accepted == 2);
+    CHECK(r.last == token_origin::free);
+    CHECK(r.reason == no_draft::none);
+    decoder.commit(3);
+    CHECK(decoder.counts().proposed == 2);
+    CHECK(decoder.counts().evaluated == 2);
+    CHECK(decoder.counts().acceptance_rate() == 1.0);
 }

@@ -29,6 +29,14 @@ TEST_CASE("rows show the logical vocabulary and skip the padding") {
     }
 }
 
+TEST_CASE("the last rows of some") {
+    const float buffer[] = {1, 2, -1, 3, 4, -1, 5, 6, -1};
+    const logits_rows<target_id> last = logits_rows<target_id>(buffer, 3, 2, 3).last(2);
+    REQUIRE(last.size() == 2);
+    CHECK(last[0].values[0] == 3);
+    CHECK(last[1].values[1] == 6);
+}
+
 TEST_CASE("rows without padding, and no rows at all") {
     const float buffer[] = {1, 2, 3, 4};
     const logits_rows<draft_id> rows(buffer, 2, 2, 2);

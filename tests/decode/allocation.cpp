@@ -3,10 +3,14 @@
 // and tokenizers that do not allocate themselves.
 #include <specdec/decode/session.hpp>
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include <specdec/sampling/coupled_coin.hpp>
+#include <specdec/verify/coupled_match.hpp>
 
 #include "../support/count_allocations.hpp"
 #include "../support/decoding.hpp"
@@ -20,27 +24,24 @@ namespace {
 constexpr int warm_up = 300;
 constexpr std::size_t capacity = 4096;
 
-toy_world roomy_world() {
-    toy_world world;
-    world.capacity = capacity;
-    return world;
-}
-
-/// Allocations of 50 rounds behind the warm-up.
-template <class B, class V, class D>
+/// Allocations of 50 rounds behind the warm-up. Where buffers grow with the text (grows), in a
+/// second text.
+template <class B, class V, class D, class C>
 long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
-                    const sampling_parameters& parameters) {
+                    const sampling_parameters& parameters, C coin, bool grows = false) {
     target_text_model target = world.target_model();
-    philox_coin coin(1);
     session_settings settings = world.settings(1, capacity);
     settings.target = settings.draft = parameters;
     session decoder(std::move(bridge), rule, settings);
-    decoder.start(world.prompt, world.prefix);
     long before = 0;
-    for (int round = 0; round < warm_up + 50; ++round) {
-        if (round == warm_up)
-            before = allocations;
-        decoder.commit(decoder.round(target, drafter, fixed_length{4}, coin, 100).tokens.size());
+    for (int text = 0; text < (grows ? 2 : 1); ++text) {
+        decoder.start(world.prompt, world.prefix);
+        for (int round = 0; round < warm_up + 50; ++round) {
+            if (round == warm_up)
+                before = allocations;
+            const auto r = decoder.round(target, drafter, fixed_length{4}, coin, 100);
+            decoder.commit(r.tokens.size());
+        }
     }
     return allocations - before;
 }
@@ -55,28 +56,37 @@ TEST_CASE("the counter counts") {
 }
 
 TEST_CASE("a round allocates nothing, whatever the bridge and the rule") {
-    const toy_world world = roomy_world();
+    toy_world world;
+    world.capacity = capacity;
+    const text_keys keys(world.two.target, world.two.map);
     for (const sampling_parameters& parameters :
          {sampling_parameters{}, sampling_parameters{.temperature = 0},
-          sampling_parameters{.temperature = 0.8F, .top_k = 4, .top_p = 0.9F, .min_p = 0.01F}})
-        for_every_rule([&](const char* rule_name, auto rule) {
+          sampling_parameters{.temperature = 0.8F, .top_k = 4, .top_p = 0.9F, .min_p = 0.01F}}) {
+        const auto check = [&](const char* rule_name, auto rule, auto coin) {
             no_drafter none;
-            CHECK(allocations_of(world, no_bridge{}, rule, none, parameters) == 0);
+            CHECK(allocations_of(world, no_bridge{}, rule, none, parameters, coin) == 0);
             for_every_bridge(world, 4, [&](const char* name, auto bridge) {
                 draft_text_model draft = world.draft_model();
                 model_drafter drafter(draft);
                 CAPTURE(rule_name, name, parameters.temperature);
-                CHECK(allocations_of(world, std::move(bridge), rule, drafter, parameters) == 0);
+                constexpr bool grows = std::is_same_v<decltype(bridge), words_slrs>;
+                CHECK(allocations_of(world, std::move(bridge), rule, drafter, parameters, coin,
+                                     grows) == 0);
             });
             text_model<draft_id> same(world.two.target.table(), {.seed = 2, .capacity = capacity});
             model_drafter drafter(same);
             CHECK(allocations_of(world, make_identity_bridge(9, 9, capacity, 4), rule, drafter,
-                                 parameters) == 0);
-        });
+                                 parameters, coin) == 0);
+        };
+        for_every_rule(
+            [&](const char* rule_name, auto rule) { check(rule_name, rule, philox_coin(1)); });
+        check("coupled match", coupled_match(keys), coupled_coin(keys, 1));
+    }
 }
 
 TEST_CASE("abandoned rounds allocate nothing") {
-    const toy_world world = roomy_world();
+    toy_world world;
+    world.capacity = capacity;
     target_text_model target = world.target_model();
     draft_text_model draft = world.draft_model();
     model_drafter drafter(draft);

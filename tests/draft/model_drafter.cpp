@@ -208,3 +208,27 @@ TEST_CASE("an archetype of a model drafts") {
     drafter.sync(context, 0);
     CHECK(drafter.row().size() == 4);
 }
+
+TEST_CASE("model_drafter: the rows behind the last tokens of a context, in one pass") {
+    toy m = model();
+    model_drafter drafter(m);
+    const ids context = make_ids({0, 1, 0, 1, 1});
+    drafter.sync(context, 0);
+    const logits_rows<draft_id> rows = drafter.rows(3);
+    REQUIRE(rows.size() == 3);
+    CHECK(m.calls == 1);
+    for (std::size_t i = 0; i < 3; ++i)
+        CHECK(values(rows[i]) ==
+              row_of(ids(context.begin(), context.begin() + 3 + static_cast<std::ptrdiff_t>(i))));
+
+    // The model holds the tokens, but their rows are gone.
+    drafter.sync(context, context.size());
+    CHECK(values(drafter.rows(2)[0]) == row_of(make_ids({0, 1, 0, 1})));
+    CHECK(m.held() == context);
+
+    // A long context is fed without rows but for the last.
+    const ids longer(30, draft_id{1});
+    drafter.sync(longer, 0);
+    CHECK(values(drafter.rows(2)[1]) == row_of(longer));
+    CHECK(m.held() == longer);
+}

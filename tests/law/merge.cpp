@@ -64,7 +64,8 @@ TEST_CASE("merge: an empty cache is token-level intersection", "[law]") {
     check_merge(target_words{{"a", "b", "ab"}}, draft_words{{"b", "ba", "a"}}, {});
 }
 
-TEST_CASE("merge: control tokens, duplicates, and an n-gram that does not spell its token", "[law]") {
+TEST_CASE("merge: control tokens, duplicates, and an n-gram that does not spell its token",
+          "[law]") {
     check_merge(target_words{{"a", "ab", "b", "<end>"}}, draft_words{{"b", "a", "<end>", "a"}},
                 {{{1, 0}, 1}, {{3, 0}, 1}, {{0, 1}, 1}});
 }

@@ -4,6 +4,7 @@
 // power 0.99 at a significance of 1e-3: 162,000 samples.
 #include <specdec/bridge/tli.hpp>
 #include <specdec/sampling/coin.hpp>
+#include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
@@ -98,6 +99,9 @@ void check_sampled(const Rule& rule, std::uint64_t seed) {
 struct rejection_once : token_rejection {
     rejection_once() : token_rejection{1} {}
 };
+struct block_once : block_verification {
+    block_once() : block_verification{1} {}
+};
 
 } // namespace
 
@@ -107,4 +111,8 @@ TEST_CASE("sampled texts follow the target's law: token rejection", "[law]") {
 
 TEST_CASE("sampled texts follow the target's law: exact match", "[law]") {
     check_sampled(exact_match{}, 8);
+}
+
+TEST_CASE("sampled texts follow the target's law: block verification", "[law]") {
+    check_sampled(block_once{}, 9);
 }

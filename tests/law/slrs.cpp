@@ -77,7 +77,8 @@ TEST_CASE("slrs: a target tokenizer that rewrites its text", "[law]") {
 TEST_CASE("slrs: drafts that end at a limit of drafter forwards", "[law]") {
     const slrs_pair<target_words, draft_words> pair{target_words{{"a", "b", "ab", "bba"}},
                                                     draft_words{{"a", "b"}}};
-    check_rounds_of(rejection, [&](std::size_t gamma) { return pair.bridge(gamma, 8); }, 4, 2);
+    check_rounds_of(
+        rejection, [&](std::size_t gamma) { return pair.bridge(gamma, 8); }, 4, 2);
 }
 
 TEST_CASE("slrs: whole decodes, as a law over bytes", "[law]") {

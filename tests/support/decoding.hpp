@@ -16,6 +16,7 @@
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
 #include <specdec/sampling/coin.hpp>
+#include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
@@ -87,6 +88,8 @@ template <class F>
 void for_every_bridge(const toy_world& world, std::size_t max_draft, F&& f) {
     f("tli", world.two.tli(max_draft, world.capacity));
     f("union", world.two.union_of(max_draft, world.capacity));
+    f("nested tli", world.two.nested(max_draft, world.capacity));
+    f("slrs", world.two.slrs(max_draft, world.capacity));
     f("slem", world.two.slem(max_draft, world.capacity));
 }
 
@@ -95,6 +98,7 @@ template <class F>
 void for_every_rule(F&& f) {
     f("exact match", exact_match{});
     f("token rejection", token_rejection{});
+    f("block verification", block_verification{});
 }
 
 /// A reader that keeps everything, and cancels where it is told to.

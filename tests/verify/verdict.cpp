@@ -7,6 +7,7 @@
 #include <specdec/sampling/dense_law.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 #include <specdec/sampling/sparse_law.hpp>
+#include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
@@ -45,11 +46,13 @@ struct without_position {
 
 static_assert(verifies<exact_match, law>);
 static_assert(verifies<token_rejection, law>);
+static_assert(verifies<block_verification, law>);
 static_assert(verifies<exact_match, one_hot_law<target_id>>);
 static_assert(verifies<token_rejection, one_hot_law<target_id>>);
 static_assert(verifies<token_rejection, dense_law<target_id>>);
 static_assert(verifies<token_rejection, sparse_law<target_id>>);
 static_assert(verifies<token_rejection, softmax_law<target_id>>);
+static_assert(verifies<block_verification, softmax_law<target_id>>);
 static_assert(!verifies<int, law>);
 static_assert(!verifies<exact_match, int>);
 static_assert(!verifies<exact_match, law_archetype<draft_id>>);
@@ -68,5 +71,6 @@ TEST_CASE("the rules run with nothing but what the concepts promise") {
     const verdict rejection = token_rejection{}(laws, proposals, coin, 0);
     CHECK(rejection.accepted == 3); // p = q
     CHECK(rejection.next.valid());
+    CHECK(block_verification{}(laws, proposals, coin, 0).accepted == 3);
     CHECK(exact_match{}(laws, proposals, coin, 0).next.valid());
 }

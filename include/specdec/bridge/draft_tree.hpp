@@ -8,49 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/core/contract.hpp>
-#include <specdec/core/drafting.hpp>
+#include <specdec/bridge/draft_source.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 #include <specdec/vocab/byte_order.hpp>
 
 namespace specdec {
 
-/// A round's drafter and stop rule without their types: the laws of a round ask for rows after the
-/// call that knew the types has returned. Both are borrowed until the round is verified.
-struct draft_source {
-    void* drafter = nullptr;
-    const void* stop = nullptr;
-    logits_row<draft_id> (*row_behind)(void* drafter, std::span<const draft_id> context,
-                                       std::size_t unchanged) = nullptr;
-    bool (*more)(const void* stop, std::size_t drafted, double last) = nullptr;
-
-    template <Drafter D, StopRule Stop>
-    [[nodiscard]] static draft_source of(D& drafter, const Stop& stop) {
-        return {&drafter, &stop,
-                [](void* d, std::span<const draft_id> context, std::size_t unchanged) {
-                    static_cast<D*>(d)->sync(context, unchanged);
-                    return logits_row<draft_id>(static_cast<D*>(d)->row());
-                },
-                [](const void* s, std::size_t drafted, double last) {
-                    return static_cast<bool>(static_cast<const Stop*>(s)->more(drafted, last));
-                }};
-    }
-};
-
-/// Whether a string of target tokens begins with another.
-[[nodiscard]] inline bool begins_with(std::span<const target_id> tokens,
-                                      std::span<const target_id> beginning) {
-    if (tokens.size() < beginning.size())
-        return false;
-    for (std::size_t i = 0; i < beginning.size(); ++i)
-        if (tokens[i] != beginning[i])
-            return false;
-    return true;
-}
-
 /// The draft strings of one round whose next-token law is known: the drawn one's and those that a
-/// decision made it look at. A node is a draft that goes on; it costs one drafter forward, once.
+/// decision made it look at. A node is a draft that goes on.
 ///
 /// Translation: the map f from draft strings to target strings, one draft token at a time:
 ///
@@ -64,7 +30,9 @@ struct draft_source {
 ///     f.prepare(state, row, out)   the row without what must not be drawn there
 ///     f.step(state, d)         the draft goes on with d; false: it ends behind d
 ///     f.finish(state)          the draft ends here: settles what is left
-///     f.children(state, wanted, sink)
+///     f.may_become(state, wanted)   false: no draft from here becomes tokens that begin with
+///     wanted f.spell(state, wanted, out)   appends draft tokens that may spell the rest of
+///     `wanted` f.children(state, wanted, sink)
 ///         of the draft tokens that may follow (none reported twice):
 ///         sink.in(range)    those that settle tokens which begin with `wanted`
 ///         sink.open(range)  those that may lead to such tokens; all others cannot
@@ -79,7 +47,10 @@ public:
     using state_type = typename Translation::state_type;
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    explicit draft_tree(Translation f) : f_(std::move(f)) {}
+    /// Contexts and drafts of `capacity` draft tokens are held without allocating.
+    draft_tree(Translation f, std::size_t capacity) : f_(std::move(f)) {
+        context_.reserve(capacity);
+    }
 
     [[nodiscard]] Translation& translation() { return f_; }
     [[nodiscard]] const Translation& translation() const { return f_; }
@@ -100,14 +71,17 @@ public:
         context_size_ = context.size();
         size_ = 0;
         laws_.clear();
+        forwards_ = 0;
         state_type empty;
         f_.begin(empty);
-        add(none, draft_id{}, empty, 1.0);
+        fetch(add(none, draft_id{}, empty, 1.0), {});
     }
 
-    /// Nodes of this round: drafter forwards.
-    [[nodiscard]] std::size_t size() const { return size_; }
+    /// Forward passes of the drafter in this round.
+    [[nodiscard]] std::size_t forwards() const { return forwards_; }
     [[nodiscard]] const state_type& state(std::size_t node) const { return nodes_[node].state; }
+    /// Draft tokens of the node's draft.
+    [[nodiscard]] std::size_t depth(std::size_t node) const { return nodes_[node].depth; }
     [[nodiscard]] double mass(std::size_t node) const { return nodes_[node].mass; }
     /// Whether anything may be drawn behind the node.
     [[nodiscard]] bool has_law(std::size_t node) const { return nodes_[node].law != none; }
@@ -136,13 +110,17 @@ public:
         return false;
     }
 
-    /// The node behind a step that goes on: found, or made by one drafter forward.
+    /// The node behind a step that goes on: found, or made by a drafter forward, which brings the
+    /// nodes along `ahead` with it.
     [[nodiscard]] std::size_t behind(std::size_t node, draft_id d, double mass,
-                                     const state_type& state) {
-        for (std::size_t n = nodes_[node].child; n != none; n = nodes_[n].sibling)
-            if (nodes_[n].token == d)
-                return n;
-        return add(node, d, state, mass);
+                                     const state_type& state,
+                                     std::span<const draft_id> ahead = {}) {
+        if (const std::size_t known = find(node, d); known != none)
+            return known;
+        const std::size_t left = max_draft_ - nodes_[node].depth - 1; // rows it can be asked for
+        const std::size_t made = add(node, d, state, mass);
+        fetch(made, ahead.first(ahead.size() < left ? ahead.size() : left));
+        return made;
     }
 
 private:
@@ -157,6 +135,13 @@ private:
         double mass = 0;
     };
 
+    [[nodiscard]] std::size_t find(std::size_t node, draft_id d) const {
+        std::size_t n = nodes_[node].child;
+        while (n != none && nodes_[n].token != d)
+            n = nodes_[n].sibling;
+        return n;
+    }
+
     std::size_t add(std::size_t parent, draft_id d, const state_type& state, double mass) {
         if (size_ == nodes_.size())
             nodes_.emplace_back();
@@ -167,13 +152,43 @@ private:
         n.token = d;
         n.mass = mass;
         n.depth = parent == none ? 0 : nodes_[parent].depth + 1;
-        fill(n, source_.row_behind(source_.drafter, path_to(n), unchanged_));
-        unchanged_ = context_size_;
         if (parent != none) {
             n.sibling = nodes_[parent].child;
             nodes_[parent].child = size_;
         }
         return size_++;
+    }
+
+    /// One forward pass: the rows of a new node and of those along `ahead` behind it.
+    void fetch(std::size_t node, std::span<const draft_id> ahead) {
+        path_to(node);
+        context_.insert(context_.end(), ahead.begin(), ahead.end());
+        struct sink {
+            draft_tree& tree;
+            std::size_t node;
+            std::span<const draft_id> ahead;
+            bool goes_on = true;
+        } to{*this, node, ahead};
+        forwards_ += source_.rows_behind(source_.drafter, context_, unchanged_, 1 + ahead.size(),
+                                         &to, [](void* p, std::size_t i, logits_row<draft_id> row) {
+                                             sink& s = *static_cast<sink*>(p);
+                                             if (i > 0 && s.goes_on)
+                                                 s.goes_on = s.tree.descend(s.node, s.ahead[i - 1]);
+                                             if (s.goes_on)
+                                                 s.tree.fill(s.tree.nodes_[s.node], row);
+                                         });
+        unchanged_ = context_size_;
+    }
+
+    /// Makes the node behind d, if the draft goes on there and is not known.
+    bool descend(std::size_t& node, draft_id d) {
+        if (!has_law(node) || find(node, d) != none)
+            return false;
+        const double mass = nodes_[node].mass * law(node).probability(d);
+        if (!(mass > 0) || !step(node, d, mass, ahead_))
+            return false;
+        node = add(node, d, ahead_, mass);
+        return true;
     }
 
     void fill(draft_node& n, logits_row<draft_id> row) {
@@ -204,13 +219,11 @@ private:
         n.sums[order.size()] = sum;
     }
 
-    /// The round's context and the tokens on the way to the node.
-    [[nodiscard]] std::span<const draft_id> path_to(const draft_node& n) {
-        context_.resize(context_size_ + n.depth);
-        const draft_node* at = &n;
-        for (std::size_t i = context_.size(); i > context_size_; at = &nodes_[at->parent])
-            context_[--i] = at->token;
-        return context_;
+    /// context_ := the round's context and the tokens on the way to the node.
+    void path_to(std::size_t node) {
+        context_.resize(context_size_ + nodes_[node].depth);
+        for (std::size_t i = context_.size(); i > context_size_; node = nodes_[node].parent)
+            context_[--i] = nodes_[node].token;
     }
 
     Translation f_;
@@ -223,6 +236,8 @@ private:
     std::size_t unchanged_ = 0;
     std::vector<draft_node> nodes_; // [0, size_) are this round's
     std::size_t size_ = 0;
+    std::size_t forwards_ = 0;
+    state_type ahead_; // scratch
     std::vector<softmax_law<draft_id>> laws_;
     std::vector<double> probabilities_; // scratch
 };

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/bridge/draft_tree.hpp> // begins_with
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/vocab/byte_order.hpp>
 #include <specdec/vocab/id_map.hpp>
 #include <specdec/vocab/token_bytes.hpp>
+#include <specdec/vocab/token_strings.hpp>
 
 namespace specdec {
 
@@ -22,23 +22,23 @@ namespace specdec {
 ///
 /// Paper: OmniDraft, section 3.1 and Alg. 1, line 10 (the scan). Ours: the scan is incremental, so
 /// that its law is defined while a draft is open. A token is settled when no longer n-gram of the
-/// cache can begin where it does. Drawn are draft tokens that T has, those that begin an n-gram, and
-/// those that go on with one; a draft ends at a token that is none of T and merged with nothing.
-/// An n-gram that does not spell its target token is ignored. The cache learns from every committed
-/// token without a direct match how the drafter's tokenizer spells it (paper: C, section 3.1), counts
-/// an accepted merge as a hit, and must not change between a draft and its verification. Borrows
-/// everything. Allocates as the cache grows.
+/// cache can begin where it does. Drawn are draft tokens that T has, those that begin an n-gram,
+/// and those that go on with one; a draft ends at a token that is none of T and merged with
+/// nothing. An n-gram that does not spell its target token is ignored. The cache learns from every
+/// committed token without a direct match how the drafter's tokenizer spells it (paper: C,
+/// section 3.1), counts an accepted merge as a hit, and must not change between a draft and its
+/// verification. Borrows everything. Allocates as the cache grows.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class merging {
     using node = typename Cache::node;
 
 public:
     struct state_type {
-        std::vector<target_id> tokens; ///< settled
+        std::vector<target_id> tokens;  ///< settled
         std::vector<std::size_t> parts; ///< [tokens] draft tokens that each is made of
-        std::vector<draft_id> pending; ///< draft tokens that may still become part of an n-gram
-        std::string text;              ///< bytes of the draft
-        bool ended = false;            ///< nothing may follow
+        std::vector<draft_id> pending;  ///< draft tokens that may still become part of an n-gram
+        std::string text;               ///< bytes of the draft
+        bool ended = false;             ///< nothing may follow
     };
 
     merging(Cache& cache, const TargetTokenizer& target, const DraftTokenizer& draft,
@@ -106,6 +106,15 @@ public:
         s.ended = true;
     }
 
+    [[nodiscard]] bool may_become(const state_type& s, std::span<const target_id> wanted) const {
+        return begins_with(wanted, s.tokens);
+    }
+
+    void spell(const state_type& s, std::span<const target_id> wanted,
+               std::vector<draft_id>& out) const {
+        spell_rest(*target_, *draft_, s.text, wanted, wanted_text_, out);
+    }
+
     template <class Sink>
     void children(const state_type& s, std::span<const target_id> wanted, const Sink& sink) const {
         wanted_text_.clear();
@@ -143,7 +152,9 @@ private:
                 at = cache_->step(at, rest[read]);
                 if (at == node::none)
                     break;
-                if (const target_id t = cache_->target(at); spells(rest.first(read + 1), t)) {
+                const target_id t = cache_->target(at);
+                if (t.valid() && t.index() < target_size() &&
+                    spells(*draft_, rest.first(read + 1), target_->bytes(t))) {
                     longest = t;
                     merged = read + 1;
                 }
@@ -163,20 +174,6 @@ private:
             done += merged;
         }
         s.pending.erase(s.pending.begin(), s.pending.begin() + static_cast<std::ptrdiff_t>(done));
-    }
-
-    /// Whether the draft tokens are an n-gram of the target token.
-    [[nodiscard]] bool spells(std::span<const draft_id> ids, target_id t) const {
-        if (!t.valid() || t.index() >= target_size())
-            return false;
-        std::string_view bytes = target_->bytes(t);
-        for (const draft_id d : ids) {
-            const std::string_view part = draft_->bytes(d);
-            if (part.empty() || !bytes.starts_with(part))
-                return false;
-            bytes.remove_prefix(part.size());
-        }
-        return bytes.empty();
     }
 
     /// The draft's text is a part of the wanted one. Merging joins whole draft tokens, so none of

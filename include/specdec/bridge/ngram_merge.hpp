@@ -14,7 +14,7 @@ namespace specdec {
 ///
 /// Paper: OmniDraft, section 3.1, Alg. 1. Its Eq. 2 takes an n-gram's mass from the prefix token
 /// only in rounds where that n-gram was drawn, which changes the target's law
-/// (lossy/paper_merge.hpp has it as printed). Ours is the true law of scanning and merging: the
+/// (lossy::paper_merge_bridge has it as printed). Ours is the true law of scanning and merging: the
 /// prefix token always loses the mass of every n-gram of the cache that begins with it, and behind
 /// "prefix, not merged" the next law is conditioned on that. Lossless with every verifier.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
@@ -29,7 +29,8 @@ make_ngram_merge_bridge(Cache& cache, const TargetTokenizer& target, const Draft
                         const id_map& map, const byte_order<draft_id>& order, std::size_t capacity,
                         pushforward_limits limits) {
     return {merging(cache, target, draft, map, order),
-            retokenised_context(target, draft, map, capacity), limits};
+            retokenised_context(target, draft, map, capacity), 2 * capacity + limits.max_draft,
+            limits};
 }
 
 } // namespace specdec

@@ -124,8 +124,7 @@ private:
         double last = 1.0;
         bool open = true;
         text_place place = request.place;
-        while (open && draft_tokens_.size() < max_draft_ &&
-               stop.more(draft_tokens_.size(), last)) {
+        while (open && draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
             const std::size_t i = draft_tokens_.size(), size = map_.draft_size();
             const logits_row<draft_id> logits = drafter.row();
             const std::span<float> row = std::span<float>(rows_).subspan(i * size, size);
@@ -140,10 +139,9 @@ private:
             if (!any)
                 break;
             laws_.push_back(make_law(logits_row<draft_id>{row}, request.sampling));
-            const draft_id d =
-                coin.pick({request.position, purpose::draft, static_cast<std::uint32_t>(i),
-                           place.value()},
-                          laws_.back());
+            const draft_id d = coin.pick(
+                {request.position, purpose::draft, static_cast<std::uint32_t>(i), place.value()},
+                laws_.back());
             last = laws_.back().probability(d);
             place.pass(f_.bytes(d));
             draft_tokens_.push_back(d);

@@ -7,6 +7,7 @@
 
 #include <specdec/bridge/draft_tree.hpp>
 #include <specdec/core/heap.hpp>
+#include <specdec/vocab/token_strings.hpp>
 
 namespace specdec {
 
@@ -14,13 +15,14 @@ namespace specdec {
 ///
 ///     low  = mass of drafts known to become t_1 .. t_j ...
 ///     high = low + mass of drafts that are still open: compatible, but not determined
-///     refine: looks into the open part of greatest mass
+///     refine: looks into the open part of greatest mass (that of the spelling which the drafter's
+///             own tokenizer would write counts for more: the drafter's mass is mostly there)
 ///
-/// Timor et al. (2025), Theorem 3.2 with t = t_1: psi(t) = Q(t); for f = merge by cache the law that
-/// OmniDraft's Eq. 2 approximates. The bounds are ours (no paper). Fully refined, low is exact to
-/// double rounding. refine() halves a range of tokens by two sums, or follows one token: only that
-/// may cost a drafter forward, and none for a draft that the tree knows.
-/// Allocation: none once the buffers have grown.
+/// Timor et al. (2025), Theorem 3.2 with t = t_1: psi(t) = Q(t); for f = merge by cache the law
+/// that OmniDraft's Eq. 2 approximates. The bounds are ours (no paper). Fully refined, low is exact
+/// to double rounding. refine() halves a range of tokens by two sums, or follows one token: only
+/// that may cost a drafter forward, and none for a draft that the tree knows. Allocation: none once
+/// the buffers have grown.
 template <class Translation>
 class prefix_mass {
     using tree_type = draft_tree<Translation>;
@@ -34,7 +36,8 @@ public:
         heap_.clear();
         low_ = 0;
         open_ = 1;
-        add({1.0, 0, {}, true});
+        spelled_ = false;
+        add({1.0, 0, {}, true, true});
     }
 
     [[nodiscard]] double low() const { return low_; }
@@ -47,7 +50,7 @@ public:
         const item widest = heap_pop(heap_, lighter);
         open_ -= widest.mass;
         if (widest.is_node)
-            open_node(tree, widest.node);
+            open_node(tree, widest);
         else if (widest.range.size() == 1)
             follow(tree, widest);
         else
@@ -63,8 +66,12 @@ private:
         std::size_t node;
         order_range range;
         bool is_node = false;
+        bool likely = false; ///< on the way that the drafter's tokenizer would take
     };
-    static bool lighter(const item& a, const item& b) { return a.mass < b.mass; }
+    static bool lighter(const item& a, const item& b) {
+        return a.mass * (a.likely ? likely_weight : 1) < b.mass * (b.likely ? likely_weight : 1);
+    }
+    static constexpr double likely_weight = 8;
 
     void add(const item& i) {
         if (!(i.mass > 0))
@@ -73,27 +80,41 @@ private:
         heap_push(heap_, i, lighter);
     }
 
-    void open_node(tree_type& tree, std::size_t node) {
-        if (!tree.has_law(node)) { // the draft ends there
-            state_ = tree.state(node);
+    void open_node(tree_type& tree, const item& i) {
+        if (!tree.has_law(i.node)) { // the draft ends there
+            state_ = tree.state(i.node);
             tree.translation().finish(state_);
             if (begins_with(state_.tokens, wanted_))
-                low_ += tree.mass(node);
+                low_ += i.mass;
             return;
+        }
+        if (!spelled_) {
+            spelling_.clear();
+            tree.translation().spell(tree.state(0), wanted_, spelling_);
+            spelled_ = true;
         }
         struct {
             prefix_mass& self;
-            tree_type& tree;
-            std::size_t node;
+            const tree_type& tree;
+            const item& from;
+            draft_id next;
             void in(order_range range) const {
-                self.low_ += tree.mass(node) * tree.probability(node, range);
+                self.low_ += from.mass * tree.probability(from.node, range);
             }
             void open(order_range range) const {
-                if (!range.empty())
-                    self.add({tree.mass(node) * tree.probability(node, range), node, range});
+                if (range.empty())
+                    return;
+                const bool likely =
+                    range.size() == 1 && tree.translation().order().id(range.first) == next;
+                self.add({from.mass * tree.probability(from.node, range), from.node, range, false,
+                          likely});
             }
-        } const sink{*this, tree, node};
-        tree.translation().children(tree.state(node), wanted_, sink);
+        } const sink{*this, tree, i, next_of_spelling(i.likely, tree.depth(i.node))};
+        tree.translation().children(tree.state(i.node), wanted_, sink);
+    }
+
+    [[nodiscard]] draft_id next_of_spelling(bool on_it, std::size_t depth) const {
+        return on_it && depth < spelling_.size() ? spelling_[depth] : draft_id{};
     }
 
     void halve(const tree_type& tree, const item& i) {
@@ -108,14 +129,18 @@ private:
         const bool goes_on = tree.step(i.node, d, i.mass, state_);
         if (begins_with(state_.tokens, wanted_)) {
             low_ += i.mass;
-        } else if (goes_on && begins_with(wanted_, state_.tokens)) {
-            add({i.mass, tree.behind(i.node, d, i.mass, state_), {}, true});
+        } else if (goes_on && tree.translation().may_become(state_, wanted_)) {
+            ahead_.clear();
+            tree.translation().spell(state_, wanted_, ahead_);
+            add({i.mass, tree.behind(i.node, d, i.mass, state_, ahead_), {}, true, i.likely});
         }
     }
 
     std::vector<target_id> wanted_;
     std::vector<item> heap_;
     state_type state_; // scratch
+    std::vector<draft_id> ahead_, spelling_;
+    bool spelled_ = false; // the spelling is known
     double low_ = 0;
     double open_ = 0;
 };

@@ -29,7 +29,7 @@ class pushforward {
     using state_type = typename Translation::state_type;
 
 public:
-    explicit pushforward(Translation f) : tree_(std::move(f)) {}
+    pushforward(Translation f, std::size_t capacity) : tree_(std::move(f), capacity) {}
 
     [[nodiscard]] const Translation& translation() const { return tree_.translation(); }
 
@@ -56,7 +56,7 @@ public:
             along_.resize(most + 1);
         known_ = 0;
         asked_ = none;
-        drawn_nodes_ = 1;
+        drawn_forwards_ = tree_.forwards();
         place_ = place;
         drawn_.clear();
         draft_tokens_.clear();
@@ -70,7 +70,7 @@ public:
     /// The draft tokens drawn so far.
     [[nodiscard]] std::span<const draft_id> draft_tokens() const { return draft_tokens_; }
     /// Drafter forwards of this round that the drawn draft itself did not need.
-    [[nodiscard]] std::size_t extra_forwards() const { return tree_.size() - drawn_nodes_; }
+    [[nodiscard]] std::size_t extra_forwards() const { return tree_.forwards() - drawn_forwards_; }
 
     /// Draws target token j given the j before it: draft tokens until f has settled it. Invalid
     /// where the draft ends before. Sites: (position, draft, 0 .. draft tokens).
@@ -87,8 +87,9 @@ public:
             if (!goes_on) {
                 node_ = none;
             } else {
+                const std::size_t before = tree_.forwards();
                 node_ = tree_.behind(node_, d, mass_, state_);
-                ++drawn_nodes_;
+                drawn_forwards_ += tree_.forwards() - before;
                 if (!tree_.has_law(node_))
                     end();
             }
@@ -173,11 +174,11 @@ private:
     target_id asked_token_;
     std::vector<target_id> drawn_;
     std::vector<draft_id> draft_tokens_;
-    std::size_t node_ = 0;        // where the drawn draft goes on; none: it has ended
-    std::size_t drawn_nodes_ = 1; // nodes that drawing made
-    double mass_ = 1;             // of the drawn draft
-    text_place place_;            // where its next token begins
-    state_type state_;            // of the drawn draft
+    std::size_t node_ = 0;           // where the drawn draft goes on; none: it has ended
+    std::size_t drawn_forwards_ = 0; // that drawing took
+    double mass_ = 1;                // of the drawn draft
+    text_place place_;               // where its next token begins
+    state_type state_;               // of the drawn draft
 };
 
 /// The law of one proposal of a pushforward: a view, alive until the bridge's next call. Models

@@ -16,26 +16,28 @@ namespace specdec {
 /// How far a pushforward bridge may go.
 struct pushforward_limits {
     std::size_t max_draft = 8; ///< draft tokens of a draft
-    /// Drafter forwards of a round besides the drawn draft's; 0: as many as the decisions need. Kept
-    /// for certain and without a guess: every draft ends behind the token at which its probability
-    /// falls below max_draft / max_forwards, so no depth has more nodes than max_forwards /
-    /// max_draft. What would cost more is not proposed.
+    /// Drafter forwards of a round besides the drawn draft's; 0: as many as the decisions need.
+    /// Kept for certain and without a guess: every draft ends behind the token at which its
+    /// probability falls below max_draft / max_forwards, so no depth has more nodes than
+    /// max_forwards / max_draft. What would cost more is not proposed.
     std::size_t max_forwards = 0;
 };
 
 /// The bridge of every f: drafts are drawn token by token, what f has settled of them is proposed
 /// with its exact law, and the end of a draft is proposed as an invalid token (see pushforward), so
-/// every rule that is lossless with one vocabulary is lossless here. A draft is drawn only as far as
-/// max_proposals target tokens need (Timor et al. 2025, Lookahead).
-/// The drafter and the stop rule are used until the round is verified, and the bridge must not be
-/// moved meanwhile. Memory: see draft_tree; a round allocates nothing once the buffers have grown.
+/// every rule that is lossless with one vocabulary is lossless here. A draft is drawn only as far
+/// as max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop
+/// rule are used until the round is verified, and the bridge must not be moved meanwhile. Memory:
+/// see draft_tree; a round allocates nothing once the buffers have grown.
 template <DraftContext Context, class Translation>
 class pushforward_bridge {
 public:
     using law_type = pushforward_law<Translation>;
 
-    pushforward_bridge(Translation f, Context context, pushforward_limits limits)
-        : context_(std::move(context)), law_(std::move(f)), limits_(limits) {}
+    /// capacity: draft tokens of the longest context and a draft.
+    pushforward_bridge(Translation f, Context context, std::size_t capacity,
+                       pushforward_limits limits)
+        : context_(std::move(context)), law_(std::move(f), capacity), limits_(limits) {}
 
     void start(std::span<const draft_id> prefix) {
         context_.start(prefix);

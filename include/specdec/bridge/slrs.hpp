@@ -32,7 +32,8 @@ make_slrs_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, con
                  const byte_order<draft_id>& order, const seams& edges, std::size_t capacity,
                  pushforward_limits limits) {
     return {retokenising(target, draft, map, order, edges),
-            retokenised_context(target, draft, map, capacity), limits};
+            retokenised_context(target, draft, map, capacity), 2 * capacity + limits.max_draft,
+            limits};
 }
 
 } // namespace specdec

@@ -21,6 +21,12 @@ namespace specdec {
 ///     d.row()                     the logits of the token behind the context and what was pushed
 ///     d.push(id)                  the context is hypothetically one draft token longer
 ///
+/// Optional, for bridges that look at several drafts:
+///
+///     d.rows(n)                   directly behind sync: the rows behind each of the context's last
+///     n
+///                                 tokens (logits_rows<draft_id>), in one forward pass
+///
 /// Called as sync, row, push, row, push, ...; a new sync may come at any time.
 /// Cost: sync is linear in the changed tail; row is one forward pass. Pushed tokens are forgotten
 /// at the next sync unless its context holds them.

@@ -48,6 +48,12 @@ public:
         return {{data_ + i * stride_, vocabulary_}};
     }
 
+    /// The last n rows. Precondition: n <= size().
+    [[nodiscard]] logits_rows last(std::size_t n) const {
+        SPECDEC_PRECONDITION(n <= rows_);
+        return {data_ + (rows_ - n) * stride_, n, vocabulary_, stride_};
+    }
+
 private:
     const float* data_ = nullptr;
     std::size_t rows_ = 0;

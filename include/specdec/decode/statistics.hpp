@@ -18,7 +18,7 @@ struct statistics {
     std::uint64_t rounds = 0;       ///< committed rounds = target calls used
     std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
     std::uint64_t proposed = 0;     ///< target tokens proposed
-    std::uint64_t evaluated = 0;    ///< proposals the verifier looked at
+    std::uint64_t evaluated = 0;    ///< proposals decided on
     std::uint64_t accepted = 0;     ///< proposals kept
     std::uint64_t corrected = 0;    ///< tokens that replaced a rejected proposal
     std::uint64_t free = 0;         ///< target's own tokens behind a wholly accepted or empty draft

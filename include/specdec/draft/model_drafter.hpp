@@ -32,22 +32,18 @@ public:
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         // What the last sync asked for may not have been done: only this much agreed with it.
         const std::size_t agreed = pending_.truncate_to;
+        synced_ = context;
         pending_ = mirror_.plan(context, unchanged < agreed ? unchanged : agreed);
     }
 
-    [[nodiscard]] logits_row<draft_id> row() {
-        SPECDEC_PRECONDITION(!pending_.append.empty());
-        if (pending_.truncate_to < mirror_.size()) {
-            model_.truncate(pending_.truncate_to);
-            mirror_.truncated(pending_.truncate_to);
-        }
-        // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass.
-        if (pending_.append.size() > one_pass)
-            feed(pending_.append.size() - 1);
-        const logits_rows<draft_id> rows = model_.score(pending_.append);
-        mirror_.fed(pending_.append);
-        pending_ = {mirror_.size(), {}};
-        return rows[rows.size() - 1];
+    [[nodiscard]] logits_row<draft_id> row() { return score(1)[0]; }
+
+    /// The rows behind each of the last n tokens of the synced context, in one forward pass.
+    /// Precondition: nothing was asked for since sync; n <= tokens of the context.
+    [[nodiscard]] logits_rows<draft_id> rows(std::size_t n) {
+        if (pending_.append.size() < n) // held, but their rows are gone
+            pending_ = {synced_.size() - n, synced_.subspan(synced_.size() - n)};
+        return score(n);
     }
 
     void push(draft_id id) {
@@ -59,6 +55,22 @@ public:
 private:
     static constexpr std::size_t one_pass = 8;
 
+    /// Does what is pending; the last n of its rows.
+    logits_rows<draft_id> score(std::size_t n) {
+        SPECDEC_PRECONDITION(pending_.append.size() >= n && n > 0);
+        if (pending_.truncate_to < mirror_.size()) {
+            model_.truncate(pending_.truncate_to);
+            mirror_.truncated(pending_.truncate_to);
+        }
+        // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass.
+        if (pending_.append.size() > one_pass && pending_.append.size() > n)
+            feed(pending_.append.size() - n);
+        const logits_rows<draft_id> rows = model_.score(pending_.append);
+        mirror_.fed(pending_.append);
+        pending_ = {mirror_.size(), {}};
+        return rows.last(n);
+    }
+
     void feed(std::size_t n) {
         model_.append(pending_.append.first(n));
         mirror_.fed(pending_.append.first(n));
@@ -67,6 +79,7 @@ private:
 
     Model& model_;
     context_mirror<draft_id> mirror_;
+    std::span<const draft_id> synced_;
     context_edit<draft_id> pending_;
     draft_id pushed_;
 };

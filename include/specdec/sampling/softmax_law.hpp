@@ -49,6 +49,11 @@ public:
     void probabilities(std::size_t first, std::span<double> values) const {
         row_.probabilities(first, values);
     }
+    /// weights[j] * result = probability of the id at position first + j. Pre: temperature above 0,
+    /// all inside the row.
+    double weights(std::size_t first, std::span<float> weights) const {
+        return row_.weights(first, weights);
+    }
 
 private:
     weighted_row row_;

@@ -63,6 +63,13 @@ public:
             values[top() - first] = 1;
     }
 
+    /// weights[j] * result = probability(first + j), in float: what a screening loop wants. Pre:
+    /// temperature above 0, all inside the row.
+    double weights(std::size_t first, std::span<float> weights) const {
+        row_kernels::best().weigh(&row_[first], weights.data(), weights.size(), exponent_);
+        return unit_;
+    }
+
     [[nodiscard]] double log_probability(std::size_t i) const {
         if (greedy_)
             return i == top() ? 0 : -__builtin_inf();

@@ -21,10 +21,10 @@ struct order_range {
     [[nodiscard]] std::size_t size() const { return last - first; }
 };
 
-/// The ids of a vocabulary sorted by their bytes, so that the tokens that begin with given bytes are
-/// a range, and their mass under a law is the difference of two sums. Tokens without bytes (control
-/// tokens) come first. Immutable and shareable between threads; holds views of the tokenizer's
-/// bytes. Construction: O(V log V). Look-ups: O(log V), no allocation.
+/// The ids of a vocabulary sorted by their bytes, so that the tokens that begin with given bytes
+/// are a range, and their mass under a law is the difference of two sums. Tokens without bytes
+/// (control tokens) come first. Immutable and shareable between threads; holds views of the
+/// tokenizer's bytes. Construction: O(V log V). Look-ups: O(log V), no allocation.
 template <class Id>
 class byte_order {
 public:
@@ -57,9 +57,8 @@ public:
     }
     /// Tokens that begin with these bytes and go on.
     [[nodiscard]] order_range extending(std::string_view text) const {
-        return {exactly(text).last, partition([&](const entry& e) {
-                    return e.bytes.substr(0, text.size()) <= text;
-                })};
+        return {exactly(text).last,
+                partition([&](const entry& e) { return e.bytes.substr(0, text.size()) <= text; })};
     }
     /// Splits a range by the byte at `index`, which all its tokens have: use(byte, range).
     template <class Use>
