@@ -181,7 +181,7 @@ bool wants_chat(const model_flags& flags) {
 
 std::size_t usual_draft_length(const model_flags& flags, double temperature) {
     if (flags.models == "smollm2")
-        return temperature > 0 ? 1 : 3;
+        return temperature > 0 ? 1 : 4;
     return temperature > 0 ? 1 : 2;
 }
 
