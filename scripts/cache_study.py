@@ -2,7 +2,7 @@
 """The n-gram cache by size and eviction policy (OmniDraft, Table 14 and Figure 9) on a pair of models.
 
     scripts/cache_study.py                       the pair in this repository
-    scripts/cache_study.py -- --models smollm2 --limit 16
+    scripts/cache_study.py --prompts 4 8 16 -- --models smollm2
 
 Runs build/release/examples/compare: one pass to fill an unlimited cache, then a pass with each setting, each
 starting with the cache that an earlier pass with the same setting left behind (a warm cache).
@@ -27,15 +27,18 @@ def main():
     p.add_argument("--compare", default="build/release/examples/compare")
     p.add_argument("--temperature", default="0")
     p.add_argument("--draft-length", default="3")
+    p.add_argument("--prompts", nargs="+", default=["4", "8", "16", "32", "64"],
+                   help="how many, for the growth; the last is what the policies are compared on")
     p.add_argument("flags", nargs="*")
     a = p.parse_args()
-    flags = ["--temperatures", a.temperature, "--draft-length", a.draft_length, *(a.flags or ["--limit", "0"])]
+    flags = ["--temperatures", a.temperature, "--draft-length", a.draft_length, *a.flags]
 
     print("growth (Figure 9): n-grams, tokens, n-grams a token")
-    for limit in (4, 8, 16, 32, 64):
-        r = compare(a.compare, [*flags, "--limit", str(limit)], ["merge"])["merge"]
+    for limit in a.prompts:
+        r = compare(a.compare, [*flags, "--limit", limit], ["merge"])["merge"]
         print(f"  {r['ngrams']:6} {r['ngram_tokens']:8} {r['ngrams'] / r['ngram_tokens']:.4f}")
     full = r["ngrams"]
+    flags += ["--limit", a.prompts[-1]]
 
     print(f"\n{'cache':>10} {'policy':>7} {'accepted':>9} {'a call':>7} {'speed-up':>9} {'evicted':>8}"
           f"   (T = {a.temperature}, {a.draft_length} proposals)")

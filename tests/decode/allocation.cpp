@@ -24,8 +24,8 @@ namespace {
 constexpr int warm_up = 300;
 constexpr std::size_t capacity = 4096;
 
-/// Allocations of 50 rounds behind the warm-up. Where buffers grow with the text (grows), in a
-/// second text.
+/// Allocations of 50 rounds behind the warm-up. Where buffers grow until the dearest decision has
+/// been met (grows), in the same text again.
 template <class B, class V, class D, class C>
 long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
                     const sampling_parameters& parameters, C coin, bool grows = false) {
