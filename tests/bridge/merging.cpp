@@ -121,3 +121,21 @@ TEST_CASE("merging ignores an n-gram that does not spell its token") {
     two.learn({0, 1}, 3);
     CHECK(two.merged({0, 1}) == std::vector{0, 1});
 }
+
+TEST_CASE("merging proposes no token for a draft token of other bytes, whatever the map says") {
+    const tiny_tokenizer<target_id> target({"a", "b", "ab"});
+    const tiny_tokenizer<draft_id> draft({"a", "b"});
+    const id_map decreed({0, 2}, {0, -1, 1}, 0, 0); // b is said to be ab
+    const byte_order<draft_id> order(draft);
+    ngram_cache<lru> cache;
+    const merging f(cache, target, draft, decreed, order);
+    auto s = decltype(f)::state_type{};
+    f.begin(s);
+    std::vector<float> out(2);
+    f.prepare(s, std::vector<float>{1, 2}, out);
+    CHECK(out[0] == 1);
+    CHECK(out[1] < 0);
+    CHECK(f.step(s, draft_id{0}));
+    CHECK_FALSE(f.step(s, draft_id{1}));
+    CHECK(s.tokens == std::vector{target_id{0}});
+}

@@ -155,3 +155,52 @@ TEST_CASE("the end of a draft is no proposal: it counts as nothing, and what fol
     CHECK(decoder.counts().evaluated == 2);
     CHECK(decoder.counts().acceptance_rate() == 1.0);
 }
+
+TEST_CASE("decisions stay right where a draft is as improbable as rounding errors") {
+    // Letters proposed by letters and pairs: many spellings, a mass of 1e-30 behind 20 tokens.
+    constexpr std::size_t letters = 8, length = 20;
+    std::vector<std::string> pieces, words;
+    for (std::size_t i = 0; i < letters; ++i)
+        words.emplace_back(1, static_cast<char>('a' + i));
+    pieces = words;
+    for (const std::string& a : words)
+        for (const std::string& b : words)
+            pieces.push_back(a + b);
+    const target_words target(words);
+    const draft_words draft(pieces);
+    const id_map map = intersect(draft.table(), target.table());
+    const byte_order<draft_id> order(draft);
+    const seams edges(target);
+    row_tree rows(toy_rows(row_kind::random, pieces.size(), 5));
+    auto model = model_of<draft_id>(rows, pieces.size());
+    model_drafter drafter(model);
+    const fixed_length stop{length};
+    const std::vector context{draft_id{0}};
+    double least = 1;
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        philox_coin coin(seed);
+        pushforward law(retokenising(target, draft, map, order, edges), 64);
+        const auto draw = [&] {
+            law.begin(draft_source::of(drafter, stop), context, 0, {}, length, 0, length);
+            std::vector<target_id> tokens;
+            while (tokens.size() < length)
+                tokens.push_back(law.draw(tokens.size(), coin, {0, purpose::draft}));
+            return tokens;
+        };
+        const std::vector<target_id> tokens = draw();
+        std::vector<double> q;
+        double mass = 1;
+        for (std::size_t j = 0; j < length; ++j) {
+            q.push_back(law.probability(j, tokens[j]));
+            mass *= q[j];
+        }
+        least = mass < least ? mass : least;
+        draw(); // the bounds begin anew
+        for (std::size_t j = 0; j < length; ++j) {
+            CAPTURE(seed, j, q[j]);
+            CHECK_FALSE(law.below(j, tokens[j], q[j] * 0.99));
+            CHECK(law.below(j, tokens[j], q[j] * 1.01));
+        }
+    }
+    CHECK(least < 1e-17);
+}

@@ -75,6 +75,15 @@ TEST_CASE("retokenising: a control token ends the draft, its equal in T comes la
     CHECK(two.settled({0, 2, 0}) == steps{{}, {0}, {0}});
 }
 
+TEST_CASE("retokenising: a control token whose equal in T is text ends the draft, no more") {
+    using words = tiny_tokenizer<target_id>;
+    const words target({"a", "b", "ab"});
+    const tiny_tokenizer<draft_id> draft({"a", "<stop>"});
+    id_map decreed({0, 1}, {0, 1, -1}, 0, 0);
+    const retokenising_pair<words> two(target, {"a", "<stop>"}, std::move(decreed));
+    CHECK(two.settled({0, 1}) == steps{{}, {0}, {0}});
+}
+
 TEST_CASE("retokenising proposes nothing that does not spell the draft") {
     using words = tiny_tokenizer<target_id>;
     using rewriting = specdec::test::normalising<words, target_id>;

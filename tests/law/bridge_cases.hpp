@@ -23,7 +23,8 @@ inline constexpr token_rejection rejection{.max_thinning_draws = 1};
 using target_words = tiny_tokenizer<target_id>;
 using draft_words = tiny_tokenizer<draft_id>;
 
-/// Two tokenizers over {a, b}: shared pieces, pieces of one side only, ids permuted. Id 0 is the prompt's token (a) on both sides.
+/// Two tokenizers over {a, b}: shared pieces, pieces of one side only, ids permuted. Id 0 is the
+/// prompt's token (a) on both sides.
 struct pair_of_tokenizers {
     target_words target{{"a", "b", "ab", "<end>"}};
     draft_words draft{{"a", "ba", "<end>", "b"}};

@@ -105,3 +105,10 @@ TEST_CASE("a range by its next byte: in order, each byte once, nothing left out"
         REQUIRE(reached == whole.last);
     }
 }
+
+TEST_CASE("the place of a token among its equals") {
+    const tiny_tokenizer<draft_id> words({"b", "a", "ab", "a", "<x>"});
+    const byte_order<draft_id> order(words);
+    for (int i = 0; i < 5; ++i)
+        CHECK(order.id(order.place(draft_id{i}, words.bytes(draft_id{i}))) == draft_id{i});
+}

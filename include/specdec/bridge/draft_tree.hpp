@@ -40,7 +40,7 @@ namespace specdec {
 /// A draft ends where step says so, at max_draft tokens, where its probability falls below
 /// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
 /// the draft alone, so f's law is well defined on drafts that were never drawn.
-/// Memory: |D| floats and |D| + 1 doubles a node, kept from round to round.
+/// Memory: |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
 template <class Translation>
 class draft_tree {
 public:
@@ -117,7 +117,8 @@ public:
                                      std::span<const draft_id> ahead = {}) {
         if (const std::size_t known = find(node, d); known != none)
             return known;
-        const std::size_t left = max_draft_ - nodes_[node].depth - 1; // rows it can be asked for
+        const std::size_t left = // rows it can be asked for
+            source_.several ? max_draft_ - nodes_[node].depth - 1 : 0;
         const std::size_t made = add(node, d, state, mass);
         fetch(made, ahead.first(ahead.size() < left ? ahead.size() : left));
         return made;
@@ -148,7 +149,7 @@ private:
         draft_node& n = nodes_[size_];
         n.state = state;
         n.parent = parent;
-        n.child = n.sibling = none;
+        n.law = n.child = n.sibling = none;
         n.token = d;
         n.mass = mass;
         n.depth = parent == none ? 0 : nodes_[parent].depth + 1;
@@ -206,8 +207,8 @@ private:
             any = any || logit > -__builtin_inff();
         if (!any)
             return;
-        n.law = laws_.size();
         laws_.push_back(make_law(logits_row<draft_id>{n.row}, sampling_));
+        n.law = laws_.size() - 1;
         probabilities_.resize(order.size());
         laws_.back().probabilities(0, probabilities_);
         n.sums.resize(order.size() + 1);

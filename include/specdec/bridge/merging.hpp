@@ -44,11 +44,9 @@ public:
     merging(Cache& cache, const TargetTokenizer& target, const DraftTokenizer& draft,
             const id_map& map, const byte_order<draft_id>& order)
         : cache_(&cache), target_(&target), draft_(&draft), map_(&map), order_(&order) {
-        for (std::size_t d = 0; d < map.draft_size(); ++d) {
-            const target_id t = map.to_target(id_at<draft_id>(d));
-            if (t.valid() && target.bytes(t) != draft.bytes(id_at<draft_id>(d)))
-                other_bytes_.push_back(id_at<draft_id>(d));
-        }
+        for (std::size_t i = 0; i < map.draft_size(); ++i)
+            if (const auto d = id_at<draft_id>(i); map.to_target(d).valid() && !direct(d).valid())
+                other_bytes_.push_back(d);
     }
 
     void start() {}
@@ -82,7 +80,7 @@ public:
 
     void prepare(const state_type& s, std::span<const float> row, std::span<float> out) const {
         map_->restrict_to_shared(row, out);
-        for (const draft_id d : other_bytes_) // what is proposed spells what was drafted
+        for (const draft_id d : other_bytes_)
             if (d.index() < out.size())
                 out[d.index()] = -__builtin_inff();
         const auto allow = [&](draft_id d, node) {
@@ -162,7 +160,7 @@ private:
             if (at != node::none && has_child(at) && waits(at))
                 break;
             if (merged == 0) {
-                longest = map_->to_target(rest[0]);
+                longest = direct(rest[0]);
                 merged = 1;
             }
             if (longest.valid()) {
@@ -194,7 +192,9 @@ private:
         growing_.clear();
         closed_ = s;
         scan(closed_, [&](node at) {
-            cache_->for_each_child(at, [&](draft_id d, node) { growing_.push_back(place_of(d)); });
+            cache_->for_each_child(at, [&](draft_id d, node) {
+                growing_.push_back(order_->place(d, draft_->bytes(d)));
+            });
             return false;
         });
         heap_sort(growing_, [](std::size_t a, std::size_t b) { return a < b; });
@@ -215,18 +215,17 @@ private:
             sink.in({first, order_->size()});
     }
 
-    [[nodiscard]] std::size_t place_of(draft_id d) const {
-        order_range same = order_->exactly(draft_->bytes(d));
-        while (order_->id(same.first) != d)
-            ++same.first;
-        return same.first;
-    }
-
     [[nodiscard]] bool has_silent(std::span<const target_id> wanted) const {
         for (const target_id t : wanted)
             if (target_->bytes(t).empty())
                 return true;
         return false;
+    }
+
+    /// The target token that is the draft token, byte for byte: what is proposed spells the draft.
+    [[nodiscard]] target_id direct(draft_id d) const {
+        const target_id t = map_->to_target(d);
+        return t.valid() && target_->bytes(t) == draft_->bytes(d) ? t : target_id{};
     }
 
     [[nodiscard]] bool has_child(node at) const {
@@ -240,7 +239,7 @@ private:
     const DraftTokenizer* draft_;
     const id_map* map_;
     const byte_order<draft_id>* order_;
-    std::vector<draft_id> other_bytes_; // equals by decree, not by bytes: never drawn
+    std::vector<draft_id> other_bytes_; // equals by decree only: drawn for n-grams
     std::vector<draft_id> spelling_;    // scratch from here on
     mutable std::string wanted_text_;
     mutable std::vector<std::size_t> growing_;

@@ -35,7 +35,7 @@ public:
         wanted_.push_back(last);
         heap_.clear();
         low_ = 0;
-        open_ = 1;
+        open_ = counted_ = 1;
         spelled_ = false;
         add({1.0, 0, {}, true, true});
     }
@@ -55,8 +55,10 @@ public:
             follow(tree, widest);
         else
             halve(tree, widest);
-        if (heap_.empty() || open_ < 0)
+        if (heap_.empty())
             open_ = 0; // what rounding left
+        else if (!(open_ > counted_ * 0x1p-16))
+            count(); // the differences have eaten its digits
     }
 
 private:
@@ -78,6 +80,13 @@ private:
             return;
         open_ = heap_.empty() ? i.mass : open_ + i.mass;
         heap_push(heap_, i, lighter);
+    }
+
+    void count() {
+        open_ = 0;
+        for (const item& i : heap_)
+            open_ += i.mass;
+        counted_ = open_;
     }
 
     void open_node(tree_type& tree, const item& i) {
@@ -143,6 +152,7 @@ private:
     bool spelled_ = false; // the spelling is known
     double low_ = 0;
     double open_ = 0;
+    double counted_ = 0; // open_ when it was last summed anew
 };
 
 } // namespace specdec

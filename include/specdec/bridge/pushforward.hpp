@@ -127,7 +127,7 @@ public:
             const double low = whole ? whole->low() : 1.0, high = whole ? whole->high() : 1.0;
             if (part.high() < bound * low)
                 return true;
-            if (part.low() >= bound * high)
+            if (part.low() >= bound * high && high > 0)
                 return false;
             const bool whole_is_exact = whole == nullptr || whole->exact();
             if (part.exact() && whole_is_exact)

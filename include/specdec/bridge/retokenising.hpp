@@ -53,7 +53,8 @@ public:
             return !s.ended;
         }
         encoder_.cut(s);
-        if (const target_id t = map_->to_target(d); t.valid() && !s.ended)
+        const target_id t = map_->to_target(d);
+        if (t.valid() && target_->bytes(t).empty() && !s.ended)
             s.tokens.push_back(t);
         s.ended = true;
         return false;
@@ -128,6 +129,8 @@ private:
             sink.in(silent);
         else
             sink.open(silent);
+        if (!closes && target_->bytes(wanted.back()).empty())
+            return; // only a control token leads to one
         order_->by_byte({silent.last, order_->size()}, 0, [&](char byte, order_range range) {
             if (s.preview.empty() || encoder_.joined(s, byte))
                 sink.open(range);

@@ -60,7 +60,8 @@ struct round_result {
 /// A target's context serves one session at a time; after another one has used it, say
 /// target_lost().
 ///
-/// Memory: everything is sized at construction; a round allocates nothing.
+/// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
+/// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).
 template <class B, class V>
 class session {
 public:
@@ -144,7 +145,8 @@ public:
         unchanged_ = 0;
     }
 
-    /// Step 3. rows: [rows_needed()], the row behind the last committed token first.
+    /// Step 3. rows: [rows_needed()], the row behind the last committed token first. Throws what a
+    /// drafter throws that has to be asked again; the round must then be drafted again, too.
     template <Coin C>
     [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin) {
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };

@@ -123,25 +123,30 @@ private:
 };
 
 /// Draws from norm(max(p - q, 0)) by thinning: draw t ~ p, keep it with probability
-/// 1 - min(1, q(t) / p(t)), else again; after max_attempts draws from residual_law (never for a
-/// comparable law, whose residual nobody could sum). Exactly the normalised residual, for any
-/// max_attempts. Expected draws 1 / mass, and a proposal is rejected with probability mass: one
-/// draw a position, whatever p and q are. Sites: position, purpose::residual, attempts 0 .. 2 *
-/// max_attempts. Pre: called after a rejection, so that the residual has mass; draws from p if it
-/// rounds to none. Complexity: a draw costs p.at(u) and one probability of each. Allocates nothing.
+/// 1 - min(1, q(t) / p(t)), else again; after max_attempts draws from residual_law (for a
+/// comparable law, whose residual nobody could sum, from p after a million). Exactly the normalised
+/// residual, for any max_attempts. Expected draws 1 / mass, and a proposal is rejected with
+/// probability mass: one draw a position, whatever p and q are. Sites: position, purpose::residual,
+/// attempts 0 .. 2 * max_attempts. Pre: called after a rejection, so that the residual has mass;
+/// draws from p if it rounds to none. Complexity: a draw costs p.at(u) and one probability of each.
+/// Allocates nothing.
 template <class P, class Q, Coin C>
 [[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, std::uint64_t position,
                                  std::uint32_t max_attempts = 32) {
     using id_type = decltype(p.at(0.0));
     constexpr bool lazy = ComparableLaw<Q, id_type> && UniformCoin<C>;
-    for (std::uint32_t attempt = 0; lazy || attempt < max_attempts; ++attempt) {
+    const std::uint32_t most = lazy ? 1U << 20 : max_attempts;
+    for (std::uint32_t attempt = 0; attempt < most; ++attempt) {
         const id_type t = coin.pick(draw_site{position, purpose::residual, 2 * attempt}, p);
         if (flip_excess(coin, draw_site{position, purpose::residual, 2 * attempt + 1},
                         p.probability(t), q, t))
             return t;
     }
-    const residual_law<P, Q> exact(p, q);
-    return coin.pick(draw_site{position, purpose::residual, 2 * max_attempts}, exact);
+    const draw_site last{position, purpose::residual, 2 * most};
+    if constexpr (lazy) // a million draws kept none: the residual has rounded to nothing
+        return coin.pick(last, p);
+    else
+        return coin.pick(last, residual_law<P, Q>(p, q));
 }
 
 } // namespace specdec

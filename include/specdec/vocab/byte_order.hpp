@@ -55,6 +55,13 @@ public:
     [[nodiscard]] order_range exactly(std::string_view text) const {
         return {place_of(text), partition([&](const entry& e) { return e.bytes <= text; })};
     }
+    /// Where a token of these bytes stands. Pre: it is one of the vocabulary.
+    [[nodiscard]] std::size_t place(Id id, std::string_view text) const {
+        std::size_t at = place_of(text);
+        while (entries_[at].id != id)
+            ++at;
+        return at;
+    }
     /// Tokens that begin with these bytes and go on.
     [[nodiscard]] order_range extending(std::string_view text) const {
         return {exactly(text).last,
