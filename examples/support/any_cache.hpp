@@ -6,13 +6,11 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/eviction.hpp>
 #include <specdec/vocab/ngram_cache.hpp>
-#include <specdec/vocab/ngram_cache_figures.hpp>
 #include <specdec/vocab/ngram_cache_file.hpp>
 
 namespace specdec::examples {

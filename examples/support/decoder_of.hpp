@@ -102,9 +102,7 @@ public:
         const auto slem = [&] {
             return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
         };
-        // These propose draft_length target tokens, however many draft tokens it takes to spell
-        // and to determine them: a draft that ends by itself costs a residual.
-        const pushforward_limits limits{4 * most + 4, 0};
+        const pushforward_limits limits{draft_tokens(s.how, s.draft_length), 0};
         switch (s.how) {
         case rule::identity:
             return with(make_identity_bridge(draft_->model.vocabulary_size(),
@@ -184,16 +182,12 @@ private:
         session_settings settings;
         settings.target = settings.draft = s.sampling;
         settings.capacity = target_.model.capacity();
-        std::size_t most = s.draft_length; // draft tokens
-        if (by_target_tokens(s.how)) {
+        // By target tokens: a draft that ends by itself would cost a residual.
+        if (by_target_tokens(s.how) || s.draft_length > settings.max_proposals)
             settings.max_proposals = s.draft_length;
-            most = 4 * most + 4;
-        } else if (s.draft_length > settings.max_proposals) {
-            settings.max_proposals = s.draft_length;
-        }
         settings.end_ids = target_.end_ids;
         specdec::session<B, V> session(std::move(bridge), verifier, std::move(settings));
-        const confidence stop{s.stop_confidence, s.draft_length == 0 ? 0 : most};
+        const confidence stop{s.stop_confidence, draft_tokens(s.how, s.draft_length)};
         decode_result result;
         struct collector {
             decode_result& result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -69,6 +70,12 @@ inline constexpr std::array rules{
 /// Whether the rule's draft length counts target tokens.
 [[nodiscard]] constexpr bool by_target_tokens(rule r) {
     return r == rule::slrs || r == rule::merge;
+}
+
+/// Draft tokens of a draft of that length: target tokens take several to be spelled, and more to be
+/// determined.
+[[nodiscard]] constexpr std::size_t draft_tokens(rule r, std::size_t draft_length) {
+    return by_target_tokens(r) && draft_length > 0 ? 4 * draft_length + 4 : draft_length;
 }
 
 /// Whether the rule merges by the n-gram cache.

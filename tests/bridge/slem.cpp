@@ -8,6 +8,7 @@
 #include <specdec/draft/stop_rule.hpp>
 #include <specdec/sampling/coin.hpp>
 
+#include "../support/place_watch.hpp"
 #include "../support/script_drafter.hpp"
 #include "../support/toy_pair.hpp"
 
@@ -139,23 +140,6 @@ TEST_CASE("an abandoned draft leaves no trace, a committed one moves the context
     CHECK(one.context == std::vector{toy_pair::bos, b});
     CHECK(one.unchanged == 0);
 }
-
-namespace {
-
-/// Remembers the places of its sites.
-struct place_watch {
-    philox_coin coin{1};
-    std::vector<std::uint64_t> places{};
-
-    bool flip(draw_site site, double p) { return coin.flip(site, p); }
-    template <class L>
-    auto pick(draw_site site, const L& law) {
-        places.push_back(site.place);
-        return coin.pick(site, law);
-    }
-};
-
-} // namespace
 
 TEST_CASE("every draft site has the place of its bytes, if the request has one") {
     fixture f;

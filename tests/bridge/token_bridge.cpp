@@ -10,6 +10,7 @@
 #include <specdec/draft/stop_rule.hpp>
 #include <specdec/sampling/coin.hpp>
 
+#include "../support/place_watch.hpp"
 #include "../support/script_drafter.hpp"
 #include "../support/toy_pair.hpp"
 
@@ -165,23 +166,6 @@ TEST_CASE("the context follows what is committed, not what was proposed") {
     CHECK(f.drafter.context == expected);
     CHECK(f.drafter.unchanged == 4);
 }
-
-namespace {
-
-/// Remembers the places of its sites.
-struct place_watch {
-    philox_coin coin{1};
-    std::vector<std::uint64_t> places{};
-
-    bool flip(draw_site site, double p) { return coin.flip(site, p); }
-    template <class L>
-    auto pick(draw_site site, const L& law) {
-        places.push_back(site.place);
-        return coin.pick(site, law);
-    }
-};
-
-} // namespace
 
 TEST_CASE("every draft site has the place of its token, if the request has one") {
     fixture f;

@@ -2,6 +2,7 @@
 #include <specdec/core/rows.hpp>
 
 #include <concepts>
+#include <limits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -44,4 +45,13 @@ TEST_CASE("rows without padding, and no rows at all") {
     CHECK(rows[1].values.data() == buffer + 2); // borrowed, not copied
     CHECK(logits_rows<draft_id>().size() == 0);
     CHECK(logits_row<draft_id>().size() == 0);
+}
+
+TEST_CASE("whether a row leaves anything to draw") {
+    constexpr float forbidden = -std::numeric_limits<float>::infinity();
+    const float some[] = {forbidden, -1000, forbidden};
+    const float none[] = {forbidden, forbidden};
+    CHECK(any_allowed(some));
+    CHECK_FALSE(any_allowed(none));
+    CHECK_FALSE(any_allowed({}));
 }

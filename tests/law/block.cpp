@@ -184,24 +184,5 @@ TEST_CASE("block verification and every bridge: the law of the target", "[law]")
 }
 
 TEST_CASE("block verification, whole decodes: the law of the text, over bytes", "[law]") {
-    // More than one round: no decision of a later round may have the site of an earlier one.
-    const pair_of_tokenizers two;
-    const retokenised_context<target_words, draft_words> text(two.target, two.draft, two.map, 16);
-    std::uint64_t seed = 500;
-    for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
-        for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
-            row_tree p(toy_rows(p_kind, 4, ++seed)), q(toy_rows(q_kind, 4, ++seed));
-            const law_case c{p, q, 4, 4, 2, 3};
-            text_law expected;
-            add_target_text(expected, {}, "", 1.0, two.target, c);
-            const auto check = [&](const auto& bridge) {
-                REQUIRE(total_variation(decoded_text_law(bridge, by_thinning, two.target, c),
-                                        expected) < exact);
-                REQUIRE(total_variation(decoded_text_law(bridge, by_sums, two.target, c),
-                                        expected) < exact);
-            };
-            check(tli_bridge<target_words, draft_words>(tli_map(two.map), text, 2));
-            check(union_bridge<target_words, draft_words>(union_map(two.map), text, 2));
-            check(slem_bridge(two.target, two.draft, two.map, 16, 2));
-        }
+    check_decodes_of(by_thinning, by_sums);
 }

@@ -8,6 +8,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/bridge/no_bridge.hpp>
+#include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/union.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 #include <specdec/vocab/intersection.hpp>
@@ -71,6 +75,32 @@ template <class MakeBridge>
 void check_rounds(MakeBridge make_bridge, std::size_t target_size, std::size_t draft_size) {
     check_rounds_of(rejection, make_bridge, target_size, draft_size);
     check_rounds_of(exact_match{}, make_bridge, target_size, draft_size);
+}
+
+/// Whole decodes by the bridges of the small pair, and without one, have the target's law of texts.
+/// They take more than one round: no decision of a later one may have the site of an earlier one.
+template <class... Rules>
+void check_decodes_of(const Rules&... rules) {
+    const pair_of_tokenizers two;
+    const retokenised_context<target_words, draft_words> context(two.target, two.draft, two.map,
+                                                                 16);
+    std::uint64_t seed = 500;
+    for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
+        for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
+            row_tree p(toy_rows(p_kind, 4, ++seed)), q(toy_rows(q_kind, 4, ++seed));
+            const law_case c{p, q, 4, 4, 2, 3};
+            text_law expected;
+            add_target_text(expected, {}, "", 1.0, two.target, c);
+            const auto check_rule = [&](const auto& bridge, const auto& rule) {
+                REQUIRE(total_variation(decoded_text_law(bridge, rule, two.target, c), expected) <
+                        exact);
+            };
+            const auto check = [&](const auto& bridge) { (check_rule(bridge, rules), ...); };
+            check(no_bridge{});
+            check(tli_bridge<target_words, draft_words>(tli_map(two.map), context, 2));
+            check(union_bridge<target_words, draft_words>(union_map(two.map), context, 2));
+            check(slem_bridge(two.target, two.draft, two.map, 16, 2));
+        }
 }
 
 } // namespace specdec::testing

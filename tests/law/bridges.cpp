@@ -77,27 +77,7 @@ TEST_CASE("duplicates on the draft side are one token of the target", "[law]") {
 }
 
 TEST_CASE("whole decodes: the law of the text, over bytes", "[law]") {
-    const pair_of_tokenizers two;
-    const retokenised_context<target_words, draft_words> context(two.target, two.draft, two.map,
-                                                                 16);
-    std::uint64_t seed = 500;
-    for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
-        for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
-            row_tree p(toy_rows(p_kind, 4, ++seed)), q(toy_rows(q_kind, 4, ++seed));
-            const law_case c{p, q, 4, 4, 2, 3};
-            text_law expected;
-            add_target_text(expected, {}, "", 1.0, two.target, c);
-            const auto check = [&](const auto& bridge) {
-                REQUIRE(total_variation(decoded_text_law(bridge, rejection, two.target, c),
-                                        expected) < exact);
-                REQUIRE(total_variation(decoded_text_law(bridge, exact_match{}, two.target, c),
-                                        expected) < exact);
-            };
-            check(no_bridge{});
-            check(tli_bridge<target_words, draft_words>(tli_map(two.map), context, 2));
-            check(union_bridge<target_words, draft_words>(union_map(two.map), context, 2));
-            check(slem_bridge(two.target, two.draft, two.map, 16, 2));
-        }
+    check_decodes_of(rejection, exact_match{});
 }
 
 TEST_CASE("a second sequence on the same models: the law of the target", "[law]") {

@@ -38,6 +38,24 @@ struct draft_view {
     return false;
 }
 
+/// Why a round drafts nothing, asked by every bridge before it touches the drafter; `none`: it
+/// drafts. Room: target tokens it may propose; longest: draft tokens it may draw; shared: whether
+/// there is any token it could propose.
+template <Drafter D, StopRule Stop>
+[[nodiscard]] no_draft refusal(std::span<const draft_id> context, const D& drafter,
+                               const Stop& stop, std::size_t room, std::size_t longest,
+                               bool shared = true) {
+    if (room == 0)
+        return no_draft::no_room;
+    if (!shared)
+        return no_draft::nothing_shared;
+    if (context.empty())
+        return no_draft::nothing_to_say;
+    if (context.size() + longest > drafter.capacity())
+        return no_draft::drafter_full;
+    return stop.more(0, 1.0) ? no_draft::none : no_draft::stop_rule;
+}
+
 /// A bridge: turns draws in the drafter's vocabulary D into proposals in the target's vocabulary T,
 /// and the committed target tokens into the drafter's context. It drives the drafter through the
 /// Drafter concept and knows nothing of the verifier.

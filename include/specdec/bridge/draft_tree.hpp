@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,20 +19,22 @@ namespace specdec {
 ///
 /// Translation: the map f from draft strings to target strings, one draft token at a time:
 ///
-///     state_type               how far f has come; `tokens`: the target tokens that are settled
+///     state_type               how far f has come; `tokens`: the target tokens that are settled,
+///                              `text`: the draft's bytes
 ///     f.start(), f.follow(committed, accepted)   as a Bridge's; the first `accepted` tokens were
 ///                              proposed by the last draft
 ///     f.target_size()          |T|
 ///     f.order()                the draft ids by their bytes, which ranges speak of
-///     f.bytes(d)               of a draft token
+///     f.bytes(id)              of a draft token, of a target token
 ///     f.begin(state)           the empty draft
 ///     f.prepare(state, row, out)   the row without what must not be drawn there
 ///     f.step(state, d)         the draft goes on with d; false: it ends behind d
 ///     f.finish(state)          the draft ends here: settles what is left
-///     f.may_become(state, wanted)   false: no draft from here becomes tokens that begin with
-///     wanted f.spell(state, wanted, out)   appends draft tokens that may spell the rest of
-///     `wanted` f.children(state, wanted, sink)
-///         of the draft tokens that may follow (none reported twice):
+///     f.may_become(state, wanted)     false: no draft from here becomes tokens that begin so
+///     f.spell(text, out)              appends what the drafter's tokenizer writes for a text
+///     f.within(state, wanted, sink)   the draft's text is a beginning of the wanted one
+///     f.behind(state, wanted, sink)   the draft's text begins with the wanted one
+///         both report, of the draft tokens that may follow and none twice,
 ///         sink.in(range)    those that settle tokens which begin with `wanted`
 ///         sink.open(range)  those that may lead to such tokens; all others cannot
 ///
@@ -170,14 +171,15 @@ private:
             std::span<const draft_id> ahead;
             bool goes_on = true;
         } to{*this, node, ahead};
-        forwards_ += source_.rows_behind(source_.drafter, context_, unchanged_, 1 + ahead.size(),
-                                         &to, [](void* p, std::size_t i, logits_row<draft_id> row) {
-                                             sink& s = *static_cast<sink*>(p);
-                                             if (i > 0 && s.goes_on)
-                                                 s.goes_on = s.tree.descend(s.node, s.ahead[i - 1]);
-                                             if (s.goes_on)
-                                                 s.tree.fill(s.tree.nodes_[s.node], row);
-                                         });
+        ++forwards_;
+        source_.rows_behind(source_.drafter, context_, unchanged_, 1 + ahead.size(), &to,
+                            [](void* p, std::size_t i, logits_row<draft_id> row) {
+                                sink& s = *static_cast<sink*>(p);
+                                if (i > 0 && s.goes_on)
+                                    s.goes_on = s.tree.descend(s.node, s.ahead[i - 1]);
+                                if (s.goes_on)
+                                    s.tree.fill(s.tree.nodes_[s.node], row);
+                            });
         unchanged_ = context_size_;
     }
 
@@ -202,10 +204,7 @@ private:
         n.row.assign(order.size(), -__builtin_inff());
         f_.prepare(n.state, row.values, std::span<float>(n.row).first(row.size()));
         n.law = none;
-        bool any = false;
-        for (const float logit : n.row)
-            any = any || logit > -__builtin_inff();
-        if (!any)
+        if (!any_allowed(n.row))
             return;
         laws_.push_back(make_law(logits_row<draft_id>{n.row}, sampling_));
         n.law = laws_.size() - 1;

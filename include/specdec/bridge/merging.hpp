@@ -69,6 +69,7 @@ public:
     [[nodiscard]] const byte_order<draft_id>& order() const { return *order_; }
 
     [[nodiscard]] std::string_view bytes(draft_id d) const { return draft_->bytes(d); }
+    [[nodiscard]] std::string_view bytes(target_id t) const { return target_->bytes(t); }
 
     void begin(state_type& s) const {
         s.tokens.clear();
@@ -108,22 +109,49 @@ public:
         return begins_with(wanted, s.tokens);
     }
 
-    void spell(const state_type& s, std::span<const target_id> wanted,
-               std::vector<draft_id>& out) const {
-        spell_rest(*target_, *draft_, s.text, wanted, wanted_text_, out);
+    void spell(std::string_view text, std::vector<draft_id>& out) const {
+        draft_->encode(text, text_position::continuation, out);
     }
 
+    /// The draft's text is a part of the wanted one. Merging joins whole draft tokens, so none of
+    /// them reaches across the end of the wanted text.
     template <class Sink>
-    void children(const state_type& s, std::span<const target_id> wanted, const Sink& sink) const {
-        wanted_text_.clear();
-        for (const target_id t : wanted)
-            wanted_text_ += target_->bytes(t);
-        if (s.text.size() < wanted_text_.size()) {
-            if (wanted_text_.starts_with(s.text))
-                within(s, wanted, sink);
-        } else if (std::string_view(s.text).starts_with(wanted_text_)) {
-            behind(s, wanted, sink);
+    void within(const state_type& s, const wanted_tokens& wanted, const Sink& sink) const {
+        const std::string_view rest = wanted.text.substr(s.text.size());
+        for (std::size_t n = 1; n <= rest.size() && n <= order_->longest(); ++n)
+            sink.open(order_->exactly(rest.substr(0, n)));
+        if (has_silent(wanted.tokens))
+            sink.open(order_->silent());
+    }
+
+    /// The wanted text is a part of the draft's: settled by any draft token but those that an
+    /// n-gram goes on with.
+    template <class Sink>
+    void behind(const state_type& s, const wanted_tokens& wanted, const Sink& sink) const {
+        growing_.clear();
+        closed_ = s;
+        scan(closed_, [&](node at) {
+            cache_->for_each_child(at, [&](draft_id d, node) {
+                growing_.push_back(order_->place(d, draft_->bytes(d)));
+            });
+            return false;
+        });
+        heap_sort(growing_, [](std::size_t a, std::size_t b) { return a < b; });
+        const bool closes = begins_with(closed_.tokens, wanted.tokens);
+        const bool silent = !closes && has_silent(wanted.tokens);
+        if (silent)
+            sink.open(order_->silent());
+        std::size_t first = silent ? order_->silent().last : 0;
+        for (const std::size_t place : growing_) {
+            if (place < first)
+                continue; // reported
+            if (closes)
+                sink.in({first, place});
+            sink.open({place, place + 1});
+            first = place + 1;
         }
+        if (closes)
+            sink.in({first, order_->size()});
     }
 
 private:
@@ -174,47 +202,6 @@ private:
         s.pending.erase(s.pending.begin(), s.pending.begin() + static_cast<std::ptrdiff_t>(done));
     }
 
-    /// The draft's text is a part of the wanted one. Merging joins whole draft tokens, so none of
-    /// them reaches across the end of the wanted text.
-    template <class Sink>
-    void within(const state_type& s, std::span<const target_id> wanted, const Sink& sink) const {
-        const std::string_view rest = std::string_view(wanted_text_).substr(s.text.size());
-        for (std::size_t n = 1; n <= rest.size() && n <= order_->longest(); ++n)
-            sink.open(order_->exactly(rest.substr(0, n)));
-        if (has_silent(wanted))
-            sink.open(order_->silent());
-    }
-
-    /// The wanted text is a part of the draft's: settled by any draft token but those that an
-    /// n-gram goes on with.
-    template <class Sink>
-    void behind(const state_type& s, std::span<const target_id> wanted, const Sink& sink) const {
-        growing_.clear();
-        closed_ = s;
-        scan(closed_, [&](node at) {
-            cache_->for_each_child(at, [&](draft_id d, node) {
-                growing_.push_back(order_->place(d, draft_->bytes(d)));
-            });
-            return false;
-        });
-        heap_sort(growing_, [](std::size_t a, std::size_t b) { return a < b; });
-        const bool closes = begins_with(closed_.tokens, wanted);
-        const bool silent = !closes && has_silent(wanted);
-        if (silent)
-            sink.open(order_->silent());
-        std::size_t first = silent ? order_->silent().last : 0;
-        for (const std::size_t place : growing_) {
-            if (place < first)
-                continue; // reported
-            if (closes)
-                sink.in({first, place});
-            sink.open({place, place + 1});
-            first = place + 1;
-        }
-        if (closes)
-            sink.in({first, order_->size()});
-    }
-
     [[nodiscard]] bool has_silent(std::span<const target_id> wanted) const {
         for (const target_id t : wanted)
             if (target_->bytes(t).empty())
@@ -241,7 +228,6 @@ private:
     const byte_order<draft_id>* order_;
     std::vector<draft_id> other_bytes_; // equals by decree only: drawn for n-grams
     std::vector<draft_id> spelling_;    // scratch from here on
-    mutable std::string wanted_text_;
     mutable std::vector<std::size_t> growing_;
     mutable state_type closed_;
 };

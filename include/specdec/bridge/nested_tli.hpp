@@ -72,17 +72,10 @@ public:
         draft_tokens_.clear();
         room_ = request.max_proposals < max_proposals_ ? request.max_proposals : max_proposals_;
         const std::size_t most = room_ < max_draft_ ? room_ : max_draft_;
-        if (most == 0)
-            return nothing(no_draft::no_room);
-        if (pieces_->size() == 0)
-            return nothing(no_draft::nothing_shared);
         const std::span<const draft_id> context = context_.ids();
-        if (context.empty())
-            return nothing(no_draft::nothing_to_say);
-        if (context.size() + most > drafter.capacity())
-            return nothing(no_draft::drafter_full);
-        if (!stop.more(0, 1.0))
-            return nothing(no_draft::stop_rule);
+        if (const no_draft why = refusal(context, drafter, stop, most, most, pieces_->size() > 0);
+            why != no_draft::none)
+            return {{}, {}, why};
 
         drafter.sync(context, context_.unchanged());
         context_.mark();
@@ -147,16 +140,6 @@ private:
             }
         }
     }
-
-    /// Whether the row leaves anything to draw.
-    [[nodiscard]] static bool any_allowed(std::span<const float> row) {
-        for (const float logit : row)
-            if (logit > -__builtin_inff())
-                return true;
-        return false;
-    }
-
-    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
 
     const token_pieces* pieces_;
     context_type context_;

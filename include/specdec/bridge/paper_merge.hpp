@@ -85,10 +85,7 @@ public:
         state_.tokens.clear();
     }
     void follow(std::span<const target_id> committed) {
-        std::size_t accepted = 0;
-        while (accepted < state_.tokens.size() && accepted < committed.size() &&
-               state_.tokens[accepted] == committed[accepted])
-            ++accepted;
+        const std::size_t accepted = common_beginning(state_.tokens, committed);
         state_.tokens.clear();
         f_.follow(committed, accepted);
         context_.follow(committed);
@@ -102,14 +99,11 @@ public:
         draft_tokens_.clear();
         laws_.clear();
         f_.begin(state_);
-        if (request.max_proposals == 0)
-            return nothing(no_draft::no_room);
-        if (context_.ids().empty())
-            return nothing(no_draft::nothing_to_say);
-        if (context_.ids().size() + max_draft_ > drafter.capacity())
-            return nothing(no_draft::drafter_full);
-        if (!stop.more(0, 1.0))
-            return nothing(no_draft::stop_rule);
+        if (const no_draft why =
+                refusal(context_.ids(), drafter, stop, request.max_proposals, max_draft_);
+            why != no_draft::none)
+            return {{}, {}, why};
+
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
         draw(drafter, stop, coin, request);
@@ -133,10 +127,7 @@ private:
                             "expected " + std::to_string(size) + " logits, got " +
                                 std::to_string(logits.size()));
             f_.prepare(state_, logits.values, row);
-            bool any = false;
-            for (const float logit : row)
-                any = any || logit > -__builtin_inff();
-            if (!any)
+            if (!any_allowed(row))
                 break;
             laws_.push_back(make_law(logits_row<draft_id>{row}, request.sampling));
             const draft_id d = coin.pick(
@@ -179,8 +170,6 @@ private:
             return law.at(0.0);
         }
     };
-
-    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
 
     merging_type f_;
     const id_map& map_;

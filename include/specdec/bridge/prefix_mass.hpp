@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <specdec/bridge/draft_tree.hpp>
@@ -30,13 +32,17 @@ class prefix_mass {
 
 public:
     /// Begins with what is known: nothing. `wanted` = before + last.
-    void begin(std::span<const target_id> before, target_id last) {
+    void begin(const Translation& f, std::span<const target_id> before, target_id last) {
         wanted_.assign(before.begin(), before.end());
         wanted_.push_back(last);
+        wanted_text_.clear();
+        for (const target_id t : wanted_)
+            wanted_text_ += f.bytes(t);
+        spelling_.clear();
+        f.spell(wanted_text_, spelling_);
         heap_.clear();
         low_ = 0;
         open_ = counted_ = 1;
-        spelled_ = false;
         add({1.0, 0, {}, true, true});
     }
 
@@ -97,11 +103,6 @@ private:
                 low_ += i.mass;
             return;
         }
-        if (!spelled_) {
-            spelling_.clear();
-            tree.translation().spell(tree.state(0), wanted_, spelling_);
-            spelled_ = true;
-        }
         struct {
             prefix_mass& self;
             const tree_type& tree;
@@ -119,7 +120,17 @@ private:
                           likely});
             }
         } const sink{*this, tree, i, next_of_spelling(i.likely, tree.depth(i.node))};
-        tree.translation().children(tree.state(i.node), wanted_, sink);
+        const state_type& s = tree.state(i.node);
+        const wanted_tokens wanted{wanted_, wanted_text_};
+        if (lacks(s.text))
+            tree.translation().within(s, wanted, sink);
+        else if (s.text.starts_with(wanted_text_))
+            tree.translation().behind(s, wanted, sink);
+    }
+
+    /// Whether the text is the wanted text's beginning, and not all of it.
+    [[nodiscard]] bool lacks(std::string_view text) const {
+        return text.size() < wanted_text_.size() && wanted_text_.starts_with(text);
     }
 
     [[nodiscard]] draft_id next_of_spelling(bool on_it, std::size_t depth) const {
@@ -140,16 +151,19 @@ private:
             low_ += i.mass;
         } else if (goes_on && tree.translation().may_become(state_, wanted_)) {
             ahead_.clear();
-            tree.translation().spell(state_, wanted_, ahead_);
+            if (lacks(state_.text))
+                tree.translation().spell(std::string_view(wanted_text_).substr(state_.text.size()),
+                                         ahead_);
             add({i.mass, tree.behind(i.node, d, i.mass, state_, ahead_), {}, true, i.likely});
         }
     }
 
     std::vector<target_id> wanted_;
+    std::string wanted_text_;        // their bytes
+    std::vector<draft_id> spelling_; // those, as the drafter's tokenizer writes them
     std::vector<item> heap_;
     state_type state_; // scratch
-    std::vector<draft_id> ahead_, spelling_;
-    bool spelled_ = false; // the spelling is known
+    std::vector<draft_id> ahead_;
     double low_ = 0;
     double open_ = 0;
     double counted_ = 0; // open_ when it was last summed anew

@@ -39,10 +39,7 @@ public:
     }
     /// Tokens were committed: the first of them may be the last draft's.
     void follow(std::span<const target_id> committed) {
-        std::size_t accepted = 0;
-        while (accepted < drawn_.size() && accepted < committed.size() &&
-               drawn_[accepted] == committed[accepted])
-            ++accepted;
+        const std::size_t accepted = common_beginning(drawn_, committed);
         drawn_.clear();
         tree_.translation().follow(committed, accepted);
     }
@@ -145,8 +142,8 @@ private:
     /// Q of the first j >= 1 drawn tokens.
     prefix_mass<Translation>& mass_of_drawn(std::size_t j) {
         for (; known_ < j; ++known_)
-            along_[known_ + 1].begin(std::span<const target_id>(drawn_).first(known_),
-                                     drawn_[known_]);
+            along_[known_ + 1].begin(
+                translation(), std::span<const target_id>(drawn_).first(known_), drawn_[known_]);
         return along_[j];
     }
     /// Q of the first j drawn tokens and t.
@@ -154,7 +151,7 @@ private:
         if (j < drawn_.size() && drawn_[j] == t)
             return mass_of_drawn(j + 1);
         if (asked_ != j || asked_token_ != t) {
-            aside_.begin(std::span<const target_id>(drawn_).first(j), t);
+            aside_.begin(translation(), std::span<const target_id>(drawn_).first(j), t);
             asked_ = j;
             asked_token_ = t;
         }

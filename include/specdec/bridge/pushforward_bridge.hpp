@@ -56,14 +56,11 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
         proposals_.clear();
-        if (request.max_proposals == 0 || limits_.max_draft == 0)
-            return nothing(no_draft::no_room);
-        if (context_.ids().empty())
-            return nothing(no_draft::nothing_to_say);
-        if (context_.ids().size() + limits_.max_draft > drafter.capacity())
-            return nothing(no_draft::drafter_full);
-        if (!stop.more(0, 1.0))
-            return nothing(no_draft::stop_rule);
+        if (const no_draft why =
+                refusal(context_.ids(), drafter, stop,
+                        limits_.max_draft == 0 ? 0 : request.max_proposals, limits_.max_draft);
+            why != no_draft::none)
+            return {{}, {}, why};
 
         law_.begin(draft_source::of(drafter, stop), context_.ids(), context_.unchanged(),
                    request.sampling, limits_.max_draft, lightest(), request.max_proposals,
@@ -86,7 +83,6 @@ private:
                                          : static_cast<double>(limits_.max_draft) /
                                                static_cast<double>(limits_.max_forwards);
     }
-    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
 
     Context context_;
     pushforward<Translation> law_;

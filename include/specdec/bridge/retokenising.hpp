@@ -37,6 +37,7 @@ public:
     [[nodiscard]] std::size_t target_size() const { return target_->vocabulary_size(); }
     [[nodiscard]] const byte_order<draft_id>& order() const { return *order_; }
     [[nodiscard]] std::string_view bytes(draft_id d) const { return draft_->bytes(d); }
+    [[nodiscard]] std::string_view bytes(target_id t) const { return target_->bytes(t); }
 
     void begin(state_type& s) const { s.clear(); }
 
@@ -76,31 +77,14 @@ public:
         return true;
     }
 
-    void spell(const state_type& s, std::span<const target_id> wanted,
-               std::vector<draft_id>& out) const {
-        spell_rest(*target_, *draft_, s.text, wanted, wanted_text_, out);
+    void spell(std::string_view text, std::vector<draft_id>& out) const {
+        draft_->encode(text, text_position::continuation, out);
     }
 
-    template <class Sink>
-    void children(const state_type& s, std::span<const target_id> wanted, const Sink& sink) const {
-        if (!may_become(s, wanted))
-            return;
-        wanted_text_.clear();
-        for (const target_id t : wanted)
-            wanted_text_ += target_->bytes(t);
-        if (s.text.size() < wanted_text_.size()) {
-            if (wanted_text_.starts_with(s.text))
-                within(s, wanted, sink);
-        } else if (std::string_view(s.text).starts_with(wanted_text_)) {
-            behind(s, wanted, sink);
-        }
-    }
-
-private:
     /// The draft's text is a part of the wanted one.
     template <class Sink>
-    void within(const state_type& s, std::span<const target_id> wanted, const Sink& sink) const {
-        const std::string_view rest = std::string_view(wanted_text_).substr(s.text.size());
+    void within(const state_type& s, const wanted_tokens& wanted, const Sink& sink) const {
+        const std::string_view rest = wanted.text.substr(s.text.size());
         for (std::size_t n = 1; n <= rest.size() && n <= order_->longest(); ++n)
             sink.open(order_->exactly(rest.substr(0, n)));
         const order_range longer = order_->extending(rest);
@@ -109,7 +93,7 @@ private:
         closed_ = s;
         encoder_.append(closed_, rest);
         encoder_.cut(closed_);
-        const bool closes = begins_with(closed_.tokens, wanted);
+        const bool closes = begins_with(closed_.tokens, wanted.tokens);
         order_->by_byte(longer, rest.size(), [&](char byte, order_range range) {
             if (!seams_->between(rest.back(), byte))
                 sink.open(range);
@@ -120,16 +104,16 @@ private:
 
     /// The wanted text is a part of the draft's.
     template <class Sink>
-    void behind(const state_type& s, std::span<const target_id> wanted, const Sink& sink) const {
+    void behind(const state_type& s, const wanted_tokens& wanted, const Sink& sink) const {
         closed_ = s;
         encoder_.cut(closed_);
-        const bool closes = begins_with(closed_.tokens, wanted);
+        const bool closes = begins_with(closed_.tokens, wanted.tokens);
         const order_range silent = order_->silent();
         if (closes)
             sink.in(silent);
         else
             sink.open(silent);
-        if (!closes && target_->bytes(wanted.back()).empty())
+        if (!closes && target_->bytes(wanted.tokens.back()).empty())
             return; // only a control token leads to one
         order_->by_byte({silent.last, order_->size()}, 0, [&](char byte, order_range range) {
             if (s.preview.empty() || encoder_.joined(s, byte))
@@ -139,13 +123,13 @@ private:
         });
     }
 
+private:
     const TargetTokenizer* target_;
     const DraftTokenizer* draft_;
     const id_map* map_;
     const byte_order<draft_id>* order_;
     const seams* seams_;
     mutable segment_encoder<TargetTokenizer> encoder_; // scratch from here on
-    mutable std::string wanted_text_;
     mutable state_type closed_;
 };
 

@@ -60,14 +60,10 @@ public:
                                                const draft_request& request) {
         proposals_.clear();
         draft_tokens_.clear();
-        if (request.max_proposals == 0)
-            return nothing(no_draft::no_room);
-        if (context_.ids().empty())
-            return nothing(no_draft::nothing_to_say);
-        if (context_.ids().size() + max_draft_ > drafter.capacity())
-            return nothing(no_draft::drafter_full);
-        if (!stop.more(0, 1.0))
-            return nothing(no_draft::stop_rule);
+        if (const no_draft why =
+                refusal(context_.ids(), drafter, stop, request.max_proposals, max_draft_);
+            why != no_draft::none)
+            return {{}, {}, why};
 
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
@@ -119,10 +115,6 @@ private:
             drafter.push(d);
         }
         return {};
-    }
-
-    [[nodiscard]] draft_view<law_type> nothing(no_draft reason) const {
-        return {{}, draft_tokens_, reason};
     }
 
     const DraftTokenizer& draft_tokenizer_;

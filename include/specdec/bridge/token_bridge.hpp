@@ -52,17 +52,10 @@ public:
         draft_tokens_.clear();
         const std::size_t most =
             request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
-        if (most == 0)
-            return nothing(no_draft::no_room);
-        if (map_.shared() == 0)
-            return nothing(no_draft::nothing_shared);
         const std::span<const draft_id> context = context_.ids();
-        if (context.empty())
-            return nothing(no_draft::nothing_to_say);
-        if (context.size() + most > drafter.capacity())
-            return nothing(no_draft::drafter_full);
-        if (!stop.more(0, 1.0))
-            return nothing(no_draft::stop_rule);
+        if (const no_draft why = refusal(context, drafter, stop, most, most, map_.shared() > 0);
+            why != no_draft::none)
+            return {{}, {}, why};
 
         drafter.sync(context, context_.unchanged());
         context_.mark();
@@ -97,16 +90,6 @@ public:
     }
 
 private:
-    /// Whether the row leaves anything to draw: a drafter may forbid every token that T has.
-    [[nodiscard]] static bool any_allowed(std::span<const float> row) {
-        for (const float logit : row)
-            if (logit > -__builtin_inff())
-                return true;
-        return false;
-    }
-
-    [[nodiscard]] static draft_view<law_type> nothing(no_draft reason) { return {{}, {}, reason}; }
-
     Map map_;
     Context context_;
     std::size_t max_draft_;

@@ -15,17 +15,11 @@ namespace specdec {
 /// A drafter: the draft law q over the drafter's own vocabulary D, given a context of draft tokens.
 ///
 ///     d.capacity()                the most draft tokens a context may have
-///     d.sync(context, unchanged)  the next row() is for this context; its first `unchanged` tokens
-///     are
-///                                 those of the last sync. The span lives until the round's end.
+///     d.sync(context, unchanged)  the next row() is for this context; its first `unchanged`
+///                                 tokens are those of the last sync. The span lives until the
+///                                 round's end.
 ///     d.row()                     the logits of the token behind the context and what was pushed
 ///     d.push(id)                  the context is hypothetically one draft token longer
-///
-/// Optional, for bridges that look at several drafts:
-///
-///     d.rows(n)                   directly behind sync: the rows behind each of the context's last
-///     n
-///                                 tokens (logits_rows<draft_id>), in one forward pass
 ///
 /// Called as sync, row, push, row, push, ...; a new sync may come at any time.
 /// Cost: sync is linear in the changed tail; row is one forward pass. Pushed tokens are forgotten
@@ -38,6 +32,15 @@ concept Drafter =
         { d.row() } -> std::convertible_to<logits_row<draft_id>>;
         d.push(id);
     };
+
+/// A drafter that has more to offer to bridges that look at several drafts:
+///
+///     d.rows(n)   directly behind sync: the rows behind each of the context's last n tokens, in
+///                 one forward pass
+template <class D>
+concept ManyRowsDrafter = Drafter<D> && requires(D& d, std::size_t n) {
+    { d.rows(n) } -> std::convertible_to<logits_rows<draft_id>>;
+};
 
 /// When to stop drafting. Asked before every draft token, the first included (a draft may be
 /// empty):

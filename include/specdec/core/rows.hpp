@@ -18,6 +18,14 @@ struct logits_row {
     [[nodiscard]] std::size_t size() const { return values.size(); }
 };
 
+/// Whether a row of logits leaves anything to draw: a drafter may forbid every token.
+[[nodiscard]] inline bool any_allowed(std::span<const float> logits) {
+    for (const float logit : logits)
+        if (logit > -__builtin_inff())
+            return true;
+    return false;
+}
+
 /// One row of probabilities (not negative; scaled to any positive sum).
 template <class Id>
 struct probabilities_row {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <specdec/sampling/coin.hpp>
+
+namespace specdec::testing {
+
+/// A coin that remembers the places of the sites it draws an id at.
+struct place_watch {
+    philox_coin coin{1};
+    std::vector<std::uint64_t> places{};
+
+    bool flip(draw_site site, double p) { return coin.flip(site, p); }
+    template <class L>
+    auto pick(draw_site site, const L& law) {
+        places.push_back(site.place);
+        return coin.pick(site, law);
+    }
+};
+
+} // namespace specdec::testing
