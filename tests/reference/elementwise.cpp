@@ -101,6 +101,10 @@ TEST_CASE("rounding lines is rounding values") {
         column_functions_for<bf16_bits>(set).scale(x.data(), 0.125F, 64, y.data());
         for (std::size_t i = 0; i < 64; ++i)
             CHECK(y[i] == round_to_bf16(0.125F * x[i]));
+        std::vector<bf16_bits> part(64, bf16_bits{0x1234});
+        column_functions_for<bf16_bits>(set).scale(x.data(), 0.125F, 21, part.data());
+        for (std::size_t i = 0; i < 64; ++i)
+            CHECK(part[i] == (i < 21 ? y[i] : bf16_bits{0x1234}));
         aligned_vector<float> nans(16, std::nanf(""));
         column_functions_for<bf16_bits>(set).scale(nans.data(), 1.0F, 16, y.data());
         CHECK(std::isnan(widen(y[3])));

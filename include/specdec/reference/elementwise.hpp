@@ -43,7 +43,7 @@ struct column_functions {
     /// Turns the first n scores into exp(score - greatest), rounded to Value, and the rest of
     /// `padded` (whole lines) into zeros. Returns 1 / the sum of the exponentials.
     float (*softmax)(float* scores, std::size_t n, std::size_t padded, Value* out);
-    /// Rounds `n` values (whole lines) times a factor.
+    /// Rounds n values times a factor; x is readable to the end of its last line.
     void (*scale)(const float* x, float factor, std::size_t n, Value* out);
 };
 
@@ -170,7 +170,13 @@ template <class Value>
     for (std::size_t i = 0; i < n; i += line_values) {
         line v;
         load(v, x + i);
-        store_rounded(v * factor, out + i);
+        if (n - i >= line_values) {
+            store_rounded(v * factor, out + i);
+        } else {
+            Value last[line_values];
+            store_rounded(v * factor, last);
+            std::memcpy(out + i, last, (n - i) * sizeof(Value));
+        }
     }
 }
 

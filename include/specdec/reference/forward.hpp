@@ -41,7 +41,7 @@ public:
           rotary_(config().rotary, config().head_dimension, capacity),
           residual_(chunk * dimension_stride()), qkv_(chunk * qkv_stride()),
           queries_(chunk * config().heads * head_stride()), attended_(chunk * attended_stride()),
-          hidden_(chunk * hidden_stride()) {
+          gate_up_(chunk * 2 * hidden_stride()), hidden_(chunk * hidden_stride()) {
         for (std::size_t t = 0; t < threads; ++t)
             scratch_.emplace_back(*this, capacity);
     }
@@ -189,8 +189,7 @@ private:
                        const std::size_t c = (i + j) % per_head / group;
                        const std::size_t q = head * group + (i + j) % group;
                        Value* out = &attended_[c * attended_stride()] + q * d;
-                       for (std::size_t r = first; r < std::min(first + panel_rows, d); ++r)
-                           out[r] = round_to<Value>(y[r - first] * scale);
+                       functions_.scale(y, scale, std::min(panel_rows, d - first), out + first);
                    });
             i += count;
         }
@@ -207,15 +206,19 @@ private:
                  });
     }
 
-    /// hidden = silu(W1 x) * (W3 x): a panel holds 16 rows of each.
+    /// hidden = silu(W1 x) * (W3 x): a panel holds 16 rows of each. Its exponentials wait until all
+    /// panels are read: between two of them they would stall the stream of weights.
     void swiglu(team_member me, private_memory& own, const block_weights<Value>& block,
                 std::size_t n) {
         norm(own, block.ffn_norm, n);
         multiply(kernels_, block.gate_up, own.normed.data(), dimension_stride(), n, me,
                  [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
-                     functions_.swiglu(y, count, &hidden_[first * hidden_stride() + row / 2],
-                                       hidden_stride());
+                     std::copy_n(y, count * panel_rows, &gate_up_[row * n + first * panel_rows]);
                  });
+        const share mine = me.share_of(block.gate_up.panels());
+        for (std::size_t p = mine.begin; p < mine.end; ++p)
+            functions_.swiglu(&gate_up_[p * n * panel_rows], n, &hidden_[p * panel_rows / 2],
+                              hidden_stride());
     }
 
     std::shared_ptr<const model_weights<Value>> weights_;
@@ -228,6 +231,7 @@ private:
     aligned_vector<float> qkv_;      ///< [chunk][qkv stride]
     aligned_vector<Value> queries_;  ///< [kv head][position][head of group][head stride]
     aligned_vector<Value> attended_; ///< [chunk][attended stride]
+    aligned_vector<float> gate_up_;  ///< [panel][column][gate 16, up 16]
     aligned_vector<Value> hidden_;   ///< [chunk][hidden stride]
     std::vector<private_memory> scratch_;
 };
