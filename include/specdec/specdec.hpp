@@ -12,6 +12,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/core/law.hpp>
+#include <specdec/core/one_sequence.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/text_place.hpp>
@@ -78,8 +79,11 @@
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
 
+#include <specdec/decode/batch.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/generate.hpp>
+#include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session.hpp>
 #include <specdec/decode/statistics.hpp>
+#include <specdec/decode/text_run.hpp>
 #include <specdec/decode/text_stream.hpp>

@@ -38,6 +38,14 @@ TEST_CASE("the last rows of some") {
     CHECK(last[1].values[1] == 6);
 }
 
+TEST_CASE("some rows of many") {
+    const float buffer[] = {1, 2, -1, 3, 4, -1, 5, 6, -1};
+    const logits_rows<target_id> middle = logits_rows<target_id>(buffer, 3, 2, 3).middle(1, 1);
+    REQUIRE(middle.size() == 1);
+    CHECK(middle[0].values[0] == 3);
+    CHECK(middle.vocabulary() == 2);
+}
+
 TEST_CASE("rows without padding, and no rows at all") {
     const float buffer[] = {1, 2, 3, 4};
     const logits_rows<draft_id> rows(buffer, 2, 2, 2);

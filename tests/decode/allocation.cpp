@@ -9,9 +9,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/decode/batch.hpp>
+#include <specdec/decode/text_run.hpp>
 #include <specdec/sampling/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
 
+#include "../support/batch_of.hpp"
 #include "../support/count_allocations.hpp"
 #include "../support/decoding.hpp"
 
@@ -82,6 +85,39 @@ TEST_CASE("a round allocates nothing, whatever the bridge and the rule") {
             [&](const char* rule_name, auto rule) { check(rule_name, rule, philox_coin(1)); });
         check("coupled match", coupled_match(keys), coupled_coin(keys, 1));
     }
+}
+
+TEST_CASE("a round of several texts allocates nothing") {
+    toy_world world;
+    world.capacity = capacity;
+    struct text {
+        draft_text_model draft;
+        model_drafter<draft_text_model> drafter{draft};
+        session<decltype(world.two.tli(4, capacity)), token_rejection> decoder;
+        fixed_length stop{4};
+        philox_coin coin;
+        silent_reader reader{};
+        text_run<decltype(decoder), decltype(drafter), fixed_length, philox_coin,
+                 tiny_tokenizer<target_id>, silent_reader>
+            run;
+        text(const toy_world& w, std::uint64_t seed)
+            : draft(w.draft_model()),
+              decoder(w.two.tli(4, capacity), token_rejection{}, w.settings(1, capacity)),
+              coin(seed), run(decoder, drafter, stop, coin, w.two.target, {capacity, {}}, reader) {
+            decoder.start(w.prompt, w.prefix);
+        }
+    };
+    text first(world, 1), second(world, 2);
+    batch_of<target_id, target_text_model> target(2, world.target_model());
+    batch<decltype(target), decltype(first.run)> side_by_side(target);
+    side_by_side.join(first.run);
+    side_by_side.join(second.run);
+    for (int round = 0; round < warm_up; ++round)
+        REQUIRE(side_by_side.round());
+    const long before = allocations;
+    for (int round = 0; round < 50; ++round)
+        REQUIRE(side_by_side.round());
+    CHECK(allocations == before);
 }
 
 TEST_CASE("abandoned rounds allocate nothing") {

@@ -37,6 +37,36 @@ concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_
     m.truncate(n);
 };
 
+/// New tokens of one sequence of a model that holds several.
+template <class Id>
+struct sequence_tokens {
+    std::size_t sequence = 0;
+    std::span<const Id> ids;
+};
+
+/// A language model that holds several sequences side by side, numbered from 0. Each of them is as
+/// a model's context (see ModelOf), and none changes another's rows.
+///
+///     m.sequences()           how many it holds
+///     m.size(s)               tokens held of sequence s
+///     m.capacity()            the most tokens that each sequence can hold
+///     m.vocabulary_size()     as a model's
+///     m.append(s, ids)        as a model's, for sequence s
+///     m.score(parts)          one pass over all parts (sequence_tokens; no sequence twice): the
+///                             rows of the first part, then those of the second, ...
+///     m.truncate(s, n)        as a model's, for sequence s
+template <class M, class Id>
+concept BatchModelOf = requires(M& m, const M& c, std::size_t s, std::span<const Id> ids,
+                                std::span<const sequence_tokens<Id>> parts, std::size_t n) {
+    { c.sequences() } -> std::convertible_to<std::size_t>;
+    { c.size(s) } -> std::convertible_to<std::size_t>;
+    { c.capacity() } -> std::convertible_to<std::size_t>;
+    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
+    m.append(s, ids);
+    { m.score(parts) } -> std::convertible_to<logits_rows<Id>>;
+    m.truncate(s, n);
+};
+
 /// Where a text stands that a tokenizer is asked to encode.
 enum class text_position {
     start,        ///< the beginning of a text: a tokenizer that adds a leading space does so

@@ -56,10 +56,15 @@ public:
         return {{data_ + i * stride_, vocabulary_}};
     }
 
+    /// n rows from row `first` on. Precondition: first + n <= size().
+    [[nodiscard]] logits_rows middle(std::size_t first, std::size_t n) const {
+        SPECDEC_PRECONDITION(first + n <= rows_);
+        return {data_ + first * stride_, n, vocabulary_, stride_};
+    }
     /// The last n rows. Precondition: n <= size().
     [[nodiscard]] logits_rows last(std::size_t n) const {
         SPECDEC_PRECONDITION(n <= rows_);
-        return {data_ + (rows_ - n) * stride_, n, vocabulary_, stride_};
+        return middle(rows_ - n, n);
     }
 
 private:

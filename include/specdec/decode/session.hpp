@@ -12,35 +12,12 @@
 #include <specdec/core/context_mirror.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/decode/clock.hpp>
+#include <specdec/decode/round_result.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 #include <specdec/verify/verdict.hpp>
 
 namespace specdec {
-
-/// Settings of a session.
-struct session_settings {
-    sampling_parameters target{};     ///< how the target's rows become p
-    sampling_parameters draft{};      ///< how the drafter's rows become q; any choice is lossless
-    std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
-    std::size_t max_proposals = 16;   ///< most target tokens proposed a round
-    std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
-};
-
-/// What a round decided, not yet part of the text: tokens to commit in order. Views into the
-/// session, alive until its next call.
-struct round_result {
-    std::span<const target_id> tokens;      ///< the accepted proposals and one token of the target
-    std::size_t accepted = 0;               ///< tokens[0 .. accepted) were proposals
-    token_origin last = token_origin::free; ///< where tokens.back() came from
-    std::span<const target_id> proposed;    ///< all proposals, kept or not
-    std::span<const draft_id> drafted;      ///< what they were made from
-    no_draft reason = no_draft::none;       ///< why nothing was proposed
-
-    [[nodiscard]] token_origin origin(std::size_t i) const {
-        return i < accepted ? token_origin::accepted : last;
-    }
-};
 
 /// The state of one sequence under speculative decoding: drafter x bridge x verifier meet here, and
 /// only here, through their concepts. One round:
@@ -50,9 +27,9 @@ struct round_result {
 ///     3. tau, next         := verifier(p, (x, q))
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
-/// The steps are separate functions, so a driver of many sequences can run step 2 for all of them
-/// in one batch; round() does 1 to 3 for one sequence. Nothing is remembered before commit(): a
-/// round may be abandoned at any point, and the next one does the same again.
+/// The steps are separate functions, so that a driver of several sequences can do step 2 for all of
+/// them in one pass (see batch); round() does 1 to 3 for one sequence. Nothing is remembered before
+/// commit(): a round may be abandoned at any point, and the next one does the same again.
 ///
 /// Guarantee: given the rows the target returns, the committed tokens follow the target's law
 /// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
@@ -105,10 +82,18 @@ public:
     /// Whether another token fits.
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
+    /// The most tokens that a round can commit where `room` more are wanted and the target's
+    /// context can hold `capacity`: of all that is fed, which is all but the round's last token.
+    [[nodiscard]] std::size_t room_within(std::size_t capacity, std::size_t room) const {
+        const std::size_t left = capacity > committed_ ? capacity - committed_ : 0;
+        return room <= left ? room : left + 1;
+    }
+
     /// Step 1: drafts at most `room` tokens, of which the round can commit at most room.
     /// Precondition: started, not full, room >= 1.
-    template <Drafter D, StopRule Stop, Coin C>
-    void draft(D& drafter, const Stop& stop, C& coin, std::size_t room) {
+    template <Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
+    void draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
+        const double begin = clock();
         forget_draft();
         const std::size_t space = settings_.capacity - committed_;
         std::size_t most = (room < space ? room : space) - 1;
@@ -124,6 +109,7 @@ public:
             if (x.token().valid())
                 tokens_.push_back(x.token());
         }
+        counts_.draft_seconds += clock() - begin;
     }
 
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
@@ -133,11 +119,13 @@ public:
         return {keep, std::span<const target_id>(tokens_).subspan(keep)};
     }
     [[nodiscard]] std::size_t rows_needed() const { return tokens_.size() - committed_ + 1; }
-    /// The engine did it. Call before verify(), while `edit` still views what was fed.
-    void target_fed(const context_edit<target_id>& edit) {
+    /// The engine did it, in so many seconds (of a pass for several sequences: this one's share).
+    /// Call before verify(), while `edit` still views what was fed.
+    void target_fed(const context_edit<target_id>& edit, double seconds = 0) {
         mirror_.truncated(edit.truncate_to);
         mirror_.fed(edit.append);
         unchanged_ = committed_;
+        counts_.target_seconds += seconds;
     }
     /// The engine lost its context (or holds another sequence's): everything will be fed again.
     void target_lost() {
@@ -145,10 +133,44 @@ public:
         unchanged_ = 0;
     }
 
+    /// Step 2 with a model of the engine, but for the last pass: truncates, and feeds what needs no
+    /// row (a prompt). What is left to score has rows_needed() tokens. Throws what the model
+    /// throws; the session then stands where it stood.
+    template <ModelOf<target_id> Target>
+    [[nodiscard]] context_edit<target_id> prepare(Target& target) {
+        if (target.size() != mirror_.size()) { // not the context this session left behind
+            target.truncate(0);
+            target_lost();
+        }
+        context_edit<target_id> edit = target_edit();
+        if (edit.truncate_to < target.size()) {
+            target.truncate(edit.truncate_to);
+            mirror_.truncated(edit.truncate_to);
+        }
+        const std::size_t silent = edit.append.size() - rows_needed();
+        if (silent > 0) {
+            target.append(edit.append.first(silent));
+            target_fed({edit.truncate_to, edit.append.first(silent)});
+            edit = {edit.truncate_to + silent, edit.append.subspan(silent)};
+        }
+        return edit;
+    }
+    /// Step 2 with a model of the engine: the rows for step 3.
+    template <ModelOf<target_id> Target, Clock Time = no_clock>
+    [[nodiscard]] logits_rows<target_id> score(Target& target, Time clock = {}) {
+        const double begin = clock();
+        const context_edit<target_id> edit = prepare(target);
+        const logits_rows<target_id> rows = target.score(edit.append);
+        target_fed(edit, clock() - begin);
+        return rows;
+    }
+
     /// Step 3. rows: [rows_needed()], the row behind the last committed token first. Throws what a
     /// drafter throws that has to be asked again; the round must then be drafted again, too.
-    template <Coin C>
-    [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin) {
+    template <Coin C, Clock Time = no_clock>
+    [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin,
+                                      Time clock = {}) {
+        const double begin = clock();
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
         verdict_ = verify_(law_at, draft_.proposals, coin, committed_);
         if (verdict_.accepted == proposed_.size()) { // at most the mark of the end was rejected
@@ -157,6 +179,7 @@ public:
         }
         tokens_.resize(committed_ + verdict_.accepted);
         tokens_.push_back(verdict_.next);
+        counts_.verify_seconds += clock() - begin;
         return {{tokens_.data() + committed_, verdict_.accepted + 1},
                 verdict_.accepted,
                 verdict_.origin,
@@ -186,47 +209,14 @@ public:
     template <ModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
-        const double begin = clock();
-        const std::size_t capacity =
-            target.capacity(); // of what is fed: all but the round's last token
-        const std::size_t left = capacity > committed_ ? capacity - committed_ : 0;
-        draft(drafter, stop, coin, room <= left ? room : left + 1);
-        const double drafted = clock();
-        const logits_rows<target_id> rows = score(target);
-        const double scored = clock();
-        const round_result result = verify(rows, coin);
-        counts_.draft_seconds += drafted - begin;
-        counts_.target_seconds += scored - drafted;
-        counts_.verify_seconds += clock() - scored;
-        return result;
+        draft(drafter, stop, coin, room_within(target.capacity(), room), clock);
+        const logits_rows<target_id> rows = score(target, clock);
+        return verify(rows, coin, clock);
     }
 
 private:
     /// Whether an invalid token says that the draft ends, which is no proposal.
     static constexpr bool marks_end = requires { law_type::ends_drafts; };
-
-    template <class Target>
-    logits_rows<target_id> score(Target& target) {
-        if (target.size() != mirror_.size()) { // not the context this session left behind
-            target.truncate(0);
-            target_lost();
-        }
-        context_edit<target_id> edit = target_edit();
-        if (edit.truncate_to < target.size()) {
-            target.truncate(edit.truncate_to);
-            mirror_.truncated(edit.truncate_to);
-        }
-        // Only the last rows are needed: a prompt is fed without rows.
-        const std::size_t silent = edit.append.size() - rows_needed();
-        if (silent > 0) {
-            target.append(edit.append.first(silent));
-            target_fed({edit.truncate_to, edit.append.first(silent)});
-            edit = {edit.truncate_to + silent, edit.append.subspan(silent)};
-        }
-        const logits_rows<target_id> rows = target.score(edit.append);
-        target_fed(edit);
-        return rows;
-    }
 
     void forget_draft() {
         draft_ = {};

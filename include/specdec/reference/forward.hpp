@@ -4,12 +4,12 @@
 #include <algorithm> // std::min
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include <specdec/reference/attention.hpp>
+#include <specdec/reference/batch.hpp>
 #include <specdec/reference/elementwise.hpp>
 #include <specdec/reference/kv_cache.hpp>
 #include <specdec/reference/rotary.hpp>
@@ -20,7 +20,7 @@ namespace specdec::reference {
 
 /// The forward pass of a Llama-family transformer (Touvron et al., arXiv 2302.13971; RMSNorm before
 /// each half of a block, rotary embedding, grouped-query attention, SwiGLU), for up to
-/// `chunk` positions at once, and the cache it fills.
+/// `chunk` positions at once, of one sequence or of several, and the caches it fills.
 ///
 /// Threads split the rows of each product; six barriers a block. Every position goes through the
 /// same operations in the same order whatever its group and the number of threads: bit for bit the
@@ -30,14 +30,16 @@ class forward_pass {
 public:
     /// Positions that go through the layers together: whole tiles of the kernel.
     static constexpr std::size_t chunk = 8 * tile_columns;
-    /// Below this many bytes of weights read (a position each) one thread is faster than two.
+    /// Below so many bytes of weights read (a position each) one thread is faster.
     static constexpr std::size_t one_thread_bytes = std::size_t{3} << 20;
 
-    forward_pass(std::shared_ptr<const model_weights<Value>> weights, std::size_t capacity,
-                 std::size_t threads, isa instructions)
+    /// `capacity`: positions of each of the `sequences`.
+    forward_pass(std::shared_ptr<const model_weights<Value>> weights, std::size_t sequences,
+                 std::size_t capacity, std::size_t threads, isa instructions)
         : weights_(std::move(weights)), kernels_(panel_kernels_for<Value>(instructions)),
           functions_(column_functions_for<Value>(instructions)), threads_(threads),
-          cache_(config().layers, config().kv_heads, config().head_dimension, capacity),
+          caches_(sequences, kv_cache<Value>(config().layers, config().kv_heads,
+                                             config().head_dimension, capacity)),
           rotary_(config().rotary, config().head_dimension, capacity),
           residual_(chunk * dimension_stride()), qkv_(chunk * qkv_stride()),
           queries_(chunk * config().heads * head_stride()), attended_(chunk * attended_stride()),
@@ -52,13 +54,13 @@ public:
     }
     [[nodiscard]] const panel_kernels<Value>& kernels() const { return kernels_; }
 
-    /// Puts up to `chunk` tokens at positions start, start + 1, ... into the cache. Their logits go
-    /// to logits [ids.size()][stride], stride >= vocabulary rounded up to 32; nullptr: no head.
-    void run(std::span<const std::int32_t> ids, std::size_t start, float* logits,
-             std::size_t stride) {
-        const bool small = weights_->forward_bytes() * ids.size() < one_thread_bytes;
-        run_team(small ? 1 : threads_,
-                 [&](team_member me) { work(me, ids, start, logits, stride); });
+    /// Puts up to `chunk` tokens into the caches. Their logits go to logits
+    /// [tokens.size()][stride], stride >= vocabulary rounded up to 32; nullptr: no head.
+    /// Precondition: a sequence's tokens stand together, in order; all before them are in its
+    /// cache.
+    void run(std::span<const token_place> tokens, float* logits, std::size_t stride) {
+        const bool small = weights_->forward_bytes() * tokens.size() < one_thread_bytes;
+        run_team(small ? 1 : threads_, [&](team_member me) { work(me, tokens, logits, stride); });
     }
 
 private:
@@ -84,25 +86,25 @@ private:
         return column_stride(config().hidden_dimension);
     }
 
-    void work(team_member me, std::span<const std::int32_t> ids, std::size_t start, float* logits,
+    void work(team_member me, std::span<const token_place> tokens, float* logits,
               std::size_t logits_stride) {
-        const std::size_t n = ids.size();
+        const std::size_t n = tokens.size();
         private_memory& own = scratch_[me.rank];
         const share columns = me.share_of(n);
         for (std::size_t c = columns.begin; c < columns.end; ++c)
-            weights_->embedding.read_row(static_cast<std::size_t>(ids[c]),
+            weights_->embedding.read_row(static_cast<std::size_t>(tokens[c].id),
                                          {&residual_[c * dimension_stride()], config().dimension});
         me.barrier();
         for (std::size_t layer = 0; layer < config().layers; ++layer) {
             const block_weights<Value>& block = weights_->blocks[layer];
             project_qkv(me, own, block, n);
             me.barrier();
-            turn_and_store(me, own, layer, start, n);
+            turn_and_store(me, own, layer, tokens);
             me.barrier();
             // Without logits nobody reads what the last block adds to the residual.
             if (logits == nullptr && layer + 1 == config().layers)
                 return;
-            attend_all(me, own, layer, start, n);
+            attend_all(me, own, layer, tokens);
             me.barrier();
             add_product(me, block.output, attended_.data(), attended_stride(), n);
             me.barrier();
@@ -146,8 +148,9 @@ private:
     }
 
     /// Turns queries and keys; stores keys and values. Queries [kv head][position][head of group].
-    void turn_and_store(team_member me, private_memory& own, std::size_t layer, std::size_t start,
-                        std::size_t n) {
+    void turn_and_store(team_member me, private_memory& own, std::size_t layer,
+                        std::span<const token_place> tokens) {
+        const std::size_t n = tokens.size();
         const std::size_t d = config().head_dimension;
         const std::size_t group = config().heads / config().kv_heads;
         const float scale = 1.0F / std::sqrt(static_cast<float>(d));
@@ -155,36 +158,44 @@ private:
         for (std::size_t i = mine.begin; i < mine.end; ++i) {
             const std::size_t head = i / n;
             const std::size_t c = i % n;
+            const token_place& at = tokens[c];
+            kv_cache<Value>& cache = caches_[at.sequence];
             const float* q = &qkv_[c * qkv_stride()] + head * group * d;
             const float* k = &qkv_[c * qkv_stride()] + config().query_size() + head * d;
             for (std::size_t g = 0; g < group; ++g) {
-                rotary_.turn(q + g * d, start + c, own.turned.data());
+                rotary_.turn(q + g * d, at.position, own.turned.data());
                 Value* query = &queries_[((head * n + c) * group + g) * head_stride()];
                 functions_.scale(own.turned.data(), scale, head_stride(), query);
             }
-            rotary_.turn(k, start + c, own.turned.data());
-            cache_.write(layer, head, start + c, own.turned.data(), k + config().kv_size());
-            if (c + 1 == n)
-                cache_.clear_behind(layer, head, start + n);
+            rotary_.turn(k, at.position, own.turned.data());
+            cache.write(layer, head, at.position, own.turned.data(), k + config().kv_size());
+            if (c + 1 == n || tokens[c + 1].sequence != at.sequence)
+                cache.clear_behind(layer, head, at.position + 1);
         }
     }
 
-    /// All queries in one sequence, sorted by key/value head; a thread takes a contiguous part.
-    void attend_all(team_member me, private_memory& own, std::size_t layer, std::size_t start,
-                    std::size_t n) {
+    /// All queries in one line, sorted by key/value head, then token; a thread takes a contiguous
+    /// part. A tile's queries share head and sequence.
+    void attend_all(team_member me, private_memory& own, std::size_t layer,
+                    std::span<const token_place> tokens) {
         const std::size_t d = config().head_dimension;
         const std::size_t group = config().heads / config().kv_heads;
-        const std::size_t per_head = n * group;
+        const std::size_t per_head = tokens.size() * group;
         const share mine = me.share_of(config().kv_heads * per_head);
         for (std::size_t i = mine.begin; i < mine.end;) {
             const std::size_t head = i / per_head;
-            const std::size_t count =
-                std::min({tile_columns, mine.end - i, (head + 1) * per_head - i});
+            const std::size_t end = std::min({i + tile_columns, mine.end, (head + 1) * per_head});
+            const std::size_t sequence = tokens[i % per_head / group].sequence;
             std::size_t positions[tile_columns];
-            for (std::size_t j = 0; j < count; ++j)
-                positions[j] = start + (i + j) % per_head / group;
-            attend(kernels_, functions_, cache_, layer, head, &queries_[i * head_stride()],
-                   head_stride(), count, positions, own.attention,
+            std::size_t count = 0;
+            for (; i + count < end; ++count) {
+                const token_place& at = tokens[(i + count) % per_head / group];
+                if (at.sequence != sequence)
+                    break;
+                positions[count] = at.position;
+            }
+            attend(kernels_, functions_, caches_[sequence], layer, head,
+                   &queries_[i * head_stride()], head_stride(), count, positions, own.attention,
                    [&](std::size_t j, std::size_t first, float scale, const float* y) {
                        const std::size_t c = (i + j) % per_head / group;
                        const std::size_t q = head * group + (i + j) % group;
@@ -225,7 +236,7 @@ private:
     panel_kernels<Value> kernels_;
     column_functions<Value> functions_;
     std::size_t threads_;
-    kv_cache<Value> cache_;
+    std::vector<kv_cache<Value>> caches_; ///< [sequences]
     rotary_table rotary_;
     aligned_vector<float> residual_; ///< [chunk][dimension stride]
     aligned_vector<float> qkv_;      ///< [chunk][qkv stride]

@@ -2,19 +2,23 @@
 #pragma once
 
 #include <algorithm> // std::min
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread> // std::thread::hardware_concurrency
+#include <thread>  // std::thread::hardware_concurrency
+#include <utility> // std::exchange
 #include <variant>
+#include <vector>
 
 #include <xtensor/xtensor.hpp>
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/reference/batch.hpp>
 #include <specdec/reference/forward.hpp>
 #include <specdec/reference/weights.hpp>
 
@@ -38,6 +42,8 @@ struct context_options {
     /// Most tokens the context holds; 0: what the model was made for, at most 4096. Costs
     /// 2 * layers * kv_heads * head_dimension values of cache a token.
     std::size_t capacity = 0;
+    /// Sequences that the context holds side by side, each with that capacity.
+    std::size_t sequences = 1;
     /// Logical vocabulary: length of a row. At most the rows of the head; 0: all of them. Give the
     /// tokenizer's size where the head is padded.
     std::size_t vocabulary_size = 0;
@@ -47,8 +53,9 @@ struct context_options {
     isa instructions = isa::avx512_bf16;
 };
 
-/// A Llama-family transformer and one context of it. Moving it keeps the rows it has returned.
-/// Not for use by two threads at once; contexts that share weights are independent.
+/// A Llama-family transformer and one context of it, for one sequence (number 0) or several. Moving
+/// it keeps the rows it has returned. Not for use by two threads at once; contexts that share
+/// weights are independent.
 class transformer {
 public:
     /// `source` names the model in errors. Errors: specdec::error for a vocabulary larger than the
@@ -57,7 +64,8 @@ public:
     transformer(std::shared_ptr<const model_weights<Value>> weights, const context_options& options,
                 const std::string& source = "model")
         : config_(weights->config), threads_(options.threads), capacity_(options.capacity),
-          vocabulary_size_(options.vocabulary_size) {
+          vocabulary_size_(options.vocabulary_size),
+          sizes_(std::max<std::size_t>(options.sequences, 1)) {
         if (threads_ == 0)
             threads_ = std::max(1U, std::thread::hardware_concurrency());
         if (capacity_ == 0)
@@ -70,12 +78,14 @@ public:
                             " rows, fewer than the tokenizer's " +
                             std::to_string(vocabulary_size_) + " tokens");
         const isa instructions = std::min(options.instructions, best_isa());
-        pass_ = std::make_unique<any_pass>(std::in_place_type<forward_pass<Value>>,
-                                           std::move(weights), capacity_, threads_, instructions);
+        pass_ =
+            std::make_unique<any_pass>(std::in_place_type<forward_pass<Value>>, std::move(weights),
+                                       sizes_.size(), capacity_, threads_, instructions);
         logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
     }
 
-    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t sequences() const { return sizes_.size(); }
+    [[nodiscard]] std::size_t size(std::size_t sequence = 0) const { return sizes_[sequence]; }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
     [[nodiscard]] const model_config& config() const { return config_; }
@@ -83,28 +93,29 @@ public:
     /// Holds ids after what is held; computes no rows (the head and half of the last block are
     /// skipped). Errors, before anything changes: specdec::error where the context is too short or
     /// an id is none of the model's.
-    void append(std::span<const std::int32_t> ids) {
-        require_room(ids);
-        run(ids, false);
+    void append(std::span<const std::int32_t> ids, std::size_t sequence = 0) {
+        const sequence_part part{sequence, ids};
+        run({&part, 1}, false);
     }
 
     /// append, and the logits of every given position: logits()(i, token), i < ids.size().
     /// Allocates only where there are more rows than ever before.
     void score(std::span<const std::int32_t> ids) {
-        require_room(ids);
-        if (ids.size() > logits_.shape(0))
-            logits_.resize({ids.size(), row_stride()});
-        run(ids, true);
+        const sequence_part part{0, ids};
+        score({&part, 1});
     }
+    /// The same for several sequences in one pass; the rows of one part after those of the other.
+    /// Precondition: no sequence twice.
+    void score(std::span<const sequence_part> parts) { run(parts, true); }
 
     /// [rows, head rows rounded up to 32]: the latest score()'s rows come first, of which the first
     /// vocabulary_size() columns count.
     [[nodiscard]] const xt::xtensor<float, 2>& logits() const { return logits_; }
 
     /// Forgets all but the first n tokens. Precondition: n <= size().
-    void truncate(std::size_t n) {
-        SPECDEC_PRECONDITION(n <= size_);
-        size_ = n;
+    void truncate(std::size_t n, std::size_t sequence = 0) {
+        SPECDEC_PRECONDITION(n <= size(sequence));
+        sizes_[sequence] = n;
     }
 
     /// An empty context that shares the weights.
@@ -141,34 +152,57 @@ private:
         return round_up(config_.vocabulary_size, panel_rows);
     }
 
-    void require_room(std::span<const std::int32_t> ids) const {
-        if (ids.size() > capacity_ - size_)
+    void require_room(const sequence_part& part) const {
+        SPECDEC_PRECONDITION(part.sequence < sequences());
+        if (part.ids.size() > capacity_ - size(part.sequence))
             throw error("prompt", "length",
                         "expected at most " + std::to_string(capacity_) +
                             " tokens (the context's capacity), found " +
-                            std::to_string(size_ + ids.size()));
-        for (const std::int32_t id : ids)
+                            std::to_string(size(part.sequence) + part.ids.size()));
+        for (const std::int32_t id : part.ids)
             if (id < 0 || static_cast<std::size_t>(id) >= config_.vocabulary_size)
                 throw error("prompt", "token " + std::to_string(id),
                             "expected an id below " + std::to_string(config_.vocabulary_size));
     }
 
-    void run(std::span<const std::int32_t> ids, bool with_logits) {
-        std::visit(
-            [&]<class Value>(forward_pass<Value>& pass) {
-                for (std::size_t done = 0; done < ids.size(); done += pass.chunk)
-                    pass.run(ids.subspan(done, std::min(pass.chunk, ids.size() - done)),
-                             size_ + done, with_logits ? &logits_(done, 0) : nullptr, row_stride());
-            },
-            *pass_);
-        size_ += ids.size();
+    void run(std::span<const sequence_part> parts, bool with_logits) {
+        std::size_t rows = 0;
+        for (const sequence_part& part : parts) {
+            require_room(part);
+            rows += part.ids.size();
+        }
+        if (with_logits && rows > logits_.shape(0))
+            logits_.resize({rows, row_stride()});
+        std::visit([&](auto& pass) { run(pass, parts, with_logits); }, *pass_);
+        for (const sequence_part& part : parts)
+            sizes_[part.sequence] += part.ids.size();
+    }
+
+    /// Whole chunks of tokens, whichever sequences they belong to.
+    template <class Value>
+    void run(forward_pass<Value>& pass, std::span<const sequence_part> parts, bool with_logits) {
+        std::array<token_place, forward_pass<Value>::chunk> tokens;
+        std::size_t held = 0, done = 0;
+        const auto flush = [&] {
+            if (held > 0)
+                pass.run({tokens.data(), held}, with_logits ? &logits_(done, 0) : nullptr,
+                         row_stride());
+            done += std::exchange(held, 0);
+        };
+        for (const sequence_part& part : parts)
+            for (std::size_t i = 0; i < part.ids.size(); ++i) {
+                tokens[held++] = {part.ids[i], part.sequence, size(part.sequence) + i};
+                if (held == tokens.size())
+                    flush();
+            }
+        flush();
     }
 
     model_config config_;
     std::size_t threads_;
     std::size_t capacity_;
     std::size_t vocabulary_size_;
-    std::size_t size_ = 0;
+    std::vector<std::size_t> sizes_; ///< [sequences] tokens held
     std::unique_ptr<any_pass> pass_;
     xt::xtensor<float, 2> logits_;
 };

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/contract.hpp>
+#include <specdec/core/one_sequence.hpp>
+#include <specdec/decode/clock.hpp>
+
+namespace specdec {
+
+/// What a batch counts.
+struct batch_counts {
+    std::uint64_t passes = 0;    ///< of the target, over all texts
+    std::uint64_t sequences = 0; ///< sum over the passes of the texts that took part
+    std::uint64_t rows = 0;      ///< sum over the passes of the positions scored
+
+    [[nodiscard]] double rows_per_pass() const {
+        return passes == 0 ? 0.0 : static_cast<double>(rows) / static_cast<double>(passes);
+    }
+};
+
+/// Several texts side by side: one pass of the target a round serves all of them, each with its own
+/// session, drafter, stop rule, coin and limits (Run: a text_run). Texts join and leave between
+/// rounds.
+///
+///     while (there are texts left, or round())
+///         while (room() && there are texts left)  join(next)
+///
+/// A text is the same as alone: in law given the target's rows; to the bit where the target's rows
+/// do not depend on what else is in a pass. Speculation competes for the pass: a target that does
+/// one position as fast as several has less to give to a batch, whose drafts should be shorter.
+///
+/// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
+/// only.
+template <BatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
+class batch {
+public:
+    explicit batch(Target& target, Time clock = {})
+        : target_(target), clock_(std::move(clock)), seats_(target.sequences()) {
+        parts_.reserve(seats_.size());
+    }
+
+    /// Whether another text can join.
+    [[nodiscard]] bool room() const { return texts_ < seats_.size(); }
+    /// Texts that have not ended.
+    [[nodiscard]] std::size_t texts() const { return texts_; }
+    [[nodiscard]] const batch_counts& counts() const { return counts_; }
+
+    /// The text takes a free sequence of the target, whose context is dropped. Its prompt is fed in
+    /// the next round. Precondition: room().
+    void join(Run& run) {
+        SPECDEC_PRECONDITION(room());
+        std::size_t sequence = 0;
+        while (seats_[sequence].run != nullptr)
+            ++sequence;
+        target_.truncate(sequence, 0);
+        run.session().target_lost();
+        seats_[sequence] = {&run, {}, false};
+        ++texts_;
+    }
+
+    /// One round of every text; those that ended have left and tell why by run.finish(). False:
+    /// there is none left. Throws what models, drafters and readers throw: whatever was not
+    /// committed is as if the round had not been, and a text whose own drafter, prompt or reader it
+    /// was has left without finish().
+    bool round() {
+        draft_all();
+        if (parts_.empty())
+            return false;
+        take_all(score_all());
+        return texts_ > 0;
+    }
+
+private:
+    struct seat {
+        Run* run = nullptr;
+        context_edit<target_id> edit{};
+        double seconds = 0;  // that its prompt took
+        bool scored = false; // takes part in this round's pass
+    };
+
+    /// Step 1 of every text, and its part of the pass.
+    void draft_all() {
+        parts_.clear();
+        for (std::size_t s = 0; s < seats_.size(); ++s) {
+            seats_[s].scored = false;
+            if (seats_[s].run == nullptr)
+                continue;
+            or_leave(seats_[s], [&](seat& x) {
+                if (!x.run->draft(target_.capacity()))
+                    return leave(x);
+                const double begin = clock_();
+                one_sequence<target_id, Target> own(target_, s);
+                x.edit = x.run->session().prepare(own);
+                x.seconds = clock_() - begin;
+                x.scored = true;
+                parts_.push_back({s, x.edit.append});
+            });
+        }
+    }
+
+    /// Step 2 of all texts. A text's share of the time is that of its rows.
+    logits_rows<target_id> score_all() {
+        const double begin = clock_();
+        const logits_rows<target_id> rows = target_.score(parts_);
+        const double a_row = (clock_() - begin) / static_cast<double>(rows.size());
+        counts_.passes += 1;
+        counts_.sequences += parts_.size();
+        counts_.rows += rows.size();
+        for (seat& x : seats_) // all of them, before anything can throw
+            if (x.scored)
+                x.run->session().target_fed(
+                    x.edit, x.seconds + a_row * static_cast<double>(x.edit.append.size()));
+        return rows;
+    }
+
+    /// Steps 3 and 4 of every text.
+    void take_all(const logits_rows<target_id>& rows) {
+        std::size_t first = 0;
+        for (seat& x : seats_) {
+            if (!x.scored)
+                continue;
+            const logits_rows<target_id> own = rows.middle(first, x.edit.append.size());
+            first += own.size();
+            or_leave(x, [&](seat&) { x.run->take(own); });
+            if (x.run->finish())
+                leave(x);
+        }
+    }
+
+    template <class F>
+    void or_leave(seat& x, const F& act) {
+        try {
+            act(x);
+        } catch (...) {
+            leave(x);
+            throw;
+        }
+    }
+    void leave(seat& x) {
+        x.run = nullptr;
+        --texts_;
+    }
+
+    Target& target_;
+    [[no_unique_address]] Time clock_;
+    std::vector<seat> seats_; // [sequences of the target]
+    std::size_t texts_ = 0;
+    std::vector<sequence_tokens<target_id>> parts_;
+    batch_counts counts_;
+};
+
+} // namespace specdec

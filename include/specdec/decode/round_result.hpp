@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/sampling/parameters.hpp>
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// Settings of a session.
+struct session_settings {
+    sampling_parameters target{};     ///< how the target's rows become p
+    sampling_parameters draft{};      ///< how the drafter's rows become q; any choice is lossless
+    std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
+    std::size_t max_proposals = 16;   ///< most target tokens proposed a round
+    std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
+};
+
+/// What a round decided, not yet part of the text: tokens to commit in order. Views into the
+/// session, alive until its next call.
+struct round_result {
+    std::span<const target_id> tokens;      ///< the accepted proposals and one token of the target
+    std::size_t accepted = 0;               ///< tokens[0 .. accepted) were proposals
+    token_origin last = token_origin::free; ///< where tokens.back() came from
+    std::span<const target_id> proposed;    ///< all proposals, kept or not
+    std::span<const draft_id> drafted;      ///< what they were made from
+    no_draft reason = no_draft::none;       ///< why nothing was proposed
+
+    [[nodiscard]] token_origin origin(std::size_t i) const {
+        return i < accepted ? token_origin::accepted : last;
+    }
+};
+
+} // namespace specdec

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/reference/transformer.hpp>
+
+namespace specdec::reference {
+
+/// A transformer whose context was made for several sequences (context_options::sequences), over
+/// one vocabulary: what the library calls a model of several (specdec::BatchModelOf<Id>). A
+/// sequence's rows are bit for bit those it gets alone. Allocates only where a pass has more tokens
+/// or rows than ever before.
+template <class Id>
+class batch_model {
+public:
+    explicit batch_model(transformer engine) : engine_(std::move(engine)) {
+        parts_.reserve(engine_.sequences());
+    }
+
+    [[nodiscard]] std::size_t sequences() const { return engine_.sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t sequence) const { return engine_.size(sequence); }
+    [[nodiscard]] std::size_t capacity() const { return engine_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
+
+    void append(std::size_t sequence, std::span<const Id> ids) {
+        const sequence_tokens<Id> part{sequence, ids};
+        engine_.append(plain({&part, 1}).front().ids, sequence);
+    }
+    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        engine_.score(plain(parts));
+        return {engine_.logits().data(), ids_.size(), vocabulary_size(), engine_.logits().shape(1)};
+    }
+    void truncate(std::size_t sequence, std::size_t n) { engine_.truncate(n, sequence); }
+
+    [[nodiscard]] const transformer& engine() const { return engine_; }
+
+private:
+    std::span<const sequence_part> plain(std::span<const sequence_tokens<Id>> parts) {
+        ids_.clear();
+        for (const sequence_tokens<Id>& part : parts)
+            for (const Id id : part.ids)
+                ids_.push_back(id.value);
+        parts_.clear();
+        std::span<const std::int32_t> rest = ids_;
+        for (const sequence_tokens<Id>& part : parts) {
+            parts_.push_back({part.sequence, rest.first(part.ids.size())});
+            rest = rest.subspan(part.ids.size());
+        }
+        return parts_;
+    }
+
+    transformer engine_;
+    std::vector<std::int32_t> ids_; ///< of the latest call
+    std::vector<sequence_part> parts_;
+};
+
+} // namespace specdec::reference

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Texts side by side are the texts alone, whatever bridge, rule, draft length and limits they have
+// and whoever comes and goes beside them.
+#include <specdec/decode/batch.hpp>
+
+#include <deque>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/batch_of.hpp"
+#include "support/decoding.hpp"
+#include <specdec/decode/text_run.hpp>
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+using batched = batch_of<target_id, target_text_model>;
+
+struct failing_reader : recorder {
+    std::size_t throw_in_round = ~std::size_t{0};
+    bool round(const round_result& r) {
+        if (rounds + 1 == throw_in_round)
+            throw std::runtime_error("reader");
+        return recorder::round(r);
+    }
+};
+
+/// What one text needs; number i differs from the others in prompt, seed, drafts and limits.
+template <class B, class V>
+struct text {
+    draft_text_model draft;
+    model_drafter<draft_text_model> drafter{draft};
+    session<B, V> decoder;
+    fixed_length stop;
+    philox_coin coin;
+    generation_limits limits;
+    failing_reader reader{};
+    using run_type = text_run<session<B, V>, model_drafter<draft_text_model>, fixed_length,
+                              philox_coin, tiny_tokenizer<target_id>, failing_reader>;
+    std::optional<run_type> run{};
+
+    text(const toy_world& world, B bridge, V rule, std::size_t i)
+        : draft(world.draft_model()), decoder(std::move(bridge), rule, world.settings(1)),
+          stop{i % 5}, coin(7, i), limits{i == 2 ? 0 : 20 + 7 * i, {}} {
+        if (i == 3)
+            limits.stop_strings = {"a"};
+        if (i == 4)
+            reader.cancel_after_rounds = 5;
+        const std::string prompts[] = {"ab c a", "c", "b a b", "a c c b a", "ab"};
+        decoder.start(world.two.encode(prompts[i % 5]), world.prefix);
+        run.emplace(decoder, drafter, stop, coin, world.two.target, limits, reader);
+    }
+
+    void run_alone(const toy_world& world) {
+        target_text_model target = world.target_model();
+        (void)generate(decoder, target, drafter, stop, coin, world.two.target, limits, reader);
+    }
+};
+
+constexpr std::size_t texts = 9;
+
+/// All texts through `seats` sequences of the target: the next one joins when one has left.
+template <class Texts, class Batch>
+void serve(Texts& all, Batch& side_by_side) {
+    std::size_t next = 0;
+    do
+        while (side_by_side.room() && next < all.size())
+            side_by_side.join(*all[next++].run);
+    while (side_by_side.round() || next < all.size());
+}
+
+} // namespace
+
+TEST_CASE("a text side by side with others is the text alone") {
+    const toy_world world;
+    for_every_rule([&](const char* rule_name, auto rule) {
+        for_every_bridge(world, 4, [&](const char* bridge_name, auto bridge) {
+            using one = text<decltype(bridge), decltype(rule)>;
+            for (const std::size_t seats : {1U, 3U, 16U}) {
+                CAPTURE(rule_name, bridge_name, seats);
+                batched target(seats, world.target_model());
+                std::deque<one> all;
+                for (std::size_t i = 0; i < texts; ++i)
+                    all.emplace_back(world, bridge, rule, i);
+                batch<batched, typename one::run_type> side_by_side(target);
+                serve(all, side_by_side);
+                CHECK(side_by_side.texts() == 0);
+                std::uint64_t rounds = 0, rows = 0;
+                for (std::size_t i = 0; i < texts; ++i) {
+                    CAPTURE(i);
+                    one alone(world, bridge, rule, i);
+                    alone.run_alone(world);
+                    const auto a = all[i].decoder.tokens(), b = alone.decoder.tokens();
+                    CHECK(std::vector(a.begin(), a.end()) == std::vector(b.begin(), b.end()));
+                    CHECK(all[i].reader.text == alone.reader.text);
+                    CHECK(all[i].reader.origins == alone.reader.origins);
+                    const statistics& c = all[i].decoder.counts();
+                    CHECK(c.proposed == alone.decoder.counts().proposed);
+                    CHECK(c.accepted == alone.decoder.counts().accepted);
+                    CHECK(c.discarded == alone.decoder.counts().discarded);
+                    REQUIRE(all[i].run->finish().has_value());
+                    rounds += c.rounds;
+                    rows += c.rounds + c.proposed;
+                }
+                const batch_counts& c = side_by_side.counts();
+                CHECK(c.passes == target.passes);
+                CHECK(c.sequences == rounds);
+                CHECK(c.rows <= rows); // a token that T has not ends a draft without a row
+                CHECK(c.rows > rounds);
+                if (seats > 1)
+                    CHECK(c.passes < rounds);
+                CHECK(c.rows_per_pass() ==
+                      static_cast<double>(c.rows) / static_cast<double>(target.passes));
+            }
+        });
+    });
+}
+
+TEST_CASE("why a text left a batch") {
+    const toy_world world;
+    batched target(2, world.target_model());
+    using one = text<decltype(world.two.tli(4, 512)), token_rejection>;
+    std::deque<one> all;
+    for (std::size_t i = 0; i < 5; ++i)
+        all.emplace_back(world, world.two.tli(4, 512), token_rejection{}, i);
+    batch<batched, one::run_type> side_by_side(target);
+    CHECK_FALSE(side_by_side.round()); // nobody there
+    serve(all, side_by_side);
+    CHECK(all[2].run->finish() == finish_reason::max_tokens); // of 0 tokens
+    CHECK(all[2].decoder.counts().rounds == 0);
+    CHECK(all[3].run->finish() == finish_reason::stop_string);
+    CHECK(all[4].run->finish() == finish_reason::cancelled);
+    CHECK_FALSE(side_by_side.round());
+}
+
+TEST_CASE("a failing pass, prompt or reader costs nobody else a token") {
+    const toy_world world;
+    using one = text<decltype(world.two.tli(4, 512)), token_rejection>;
+    for (std::size_t failing_pass = 0; failing_pass < 12; ++failing_pass) {
+        batched target(2, world.target_model());
+        target.fails_at = failing_pass;
+        std::deque<one> all;
+        for (const std::size_t i : {0U, 1U, 5U})
+            all.emplace_back(world, world.two.tli(4, 512), token_rejection{}, i);
+        all[1].reader.throw_in_round = 3;
+        batch<batched, one::run_type> side_by_side(target);
+        side_by_side.join(*all[0].run);
+        side_by_side.join(*all[1].run);
+        CHECK_FALSE(side_by_side.room());
+        std::size_t failed = 0;
+        for (bool more = true; more;) {
+            const std::size_t before = side_by_side.texts();
+            try {
+                more = side_by_side.round();
+            } catch (const error&) {
+                ++failed; // the pass: everybody stays
+                CHECK(side_by_side.texts() == before);
+            } catch (const std::runtime_error&) {
+                ++failed; // the reader's text has left, another takes its place
+                CHECK(side_by_side.texts() == 1);
+                CHECK_FALSE(all[1].run->finish().has_value());
+                side_by_side.join(*all[2].run);
+            }
+        }
+        CHECK(failed == 2);
+        for (const std::size_t i : {0U, 2U}) {
+            one alone(world, world.two.tli(4, 512), token_rejection{}, i == 0 ? 0 : 5);
+            alone.run_alone(world);
+            const auto a = all[i].decoder.tokens(), b = alone.decoder.tokens();
+            CHECK(std::vector(a.begin(), a.end()) == std::vector(b.begin(), b.end()));
+            CHECK(all[i].reader.text == alone.reader.text);
+        }
+    }
+
+    batched narrow(2, target_text_model(world.two.target.table(), {.capacity = 4}));
+    one too_long(world, world.two.tli(4, 512), token_rejection{}, 3),
+        fits(world, world.two.tli(4, 512), token_rejection{}, 1);
+    batch<batched, one::run_type> side_by_side(narrow);
+    side_by_side.join(*too_long.run);
+    side_by_side.join(*fits.run);
+    while (side_by_side.round()) {
+    }
+    CHECK(too_long.run->finish() == finish_reason::context_full);
+    CHECK(fits.run->finish() == finish_reason::context_full);
+    CHECK(fits.decoder.tokens().size() == 5); // the last one is never fed
+}
+
+TEST_CASE("a pass's time is shared by its rows") {
+    const toy_world world;
+    batched target(2, world.target_model());
+    using one = text<decltype(world.two.tli(4, 512)), token_rejection>;
+    one first(world, world.two.tli(4, 512), token_rejection{}, 0);  // one row a pass
+    one second(world, world.two.tli(4, 512), token_rejection{}, 4); // more
+    double now = 0;
+    const auto clock = [&now] { return now += 1.0; };
+    batch<batched, one::run_type, decltype(clock)> side_by_side(target, clock);
+    side_by_side.join(*first.run);
+    side_by_side.join(*second.run);
+    side_by_side.round();
+    const double a = first.decoder.counts().target_seconds,
+                 b = second.decoder.counts().target_seconds;
+    const auto rows = static_cast<double>(second.decoder.counts().proposed + 1);
+    REQUIRE(rows > 1);
+    CHECK(a - 1 == Approx(1 / (rows + 1))); // the tick of its prompt, and its share of the pass
+    CHECK(a + b == Approx(3));
+}

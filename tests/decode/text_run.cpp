@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/decode/text_run.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/decoding.hpp"
+#include <specdec/decode/generate.hpp>
+
+using namespace specdec;
+using namespace specdec::testing;
+
+TEST_CASE("a text in steps is the text of generate(), rounds drafted in vain or not") {
+    const toy_world world;
+    for (const bool in_vain : {false, true}) {
+        recorder readers[2];
+        std::vector<target_id> tokens[2];
+        finish_reason why[2]{};
+        for (const int way : {0, 1}) {
+            target_text_model target = world.target_model();
+            draft_text_model draft = world.draft_model();
+            model_drafter drafter(draft);
+            philox_coin coin(3);
+            const fixed_length stop{3};
+            session decoder(world.two.tli(3, 512), token_rejection{}, world.settings(1));
+            decoder.start(world.prompt, world.prefix);
+            const generation_limits limits{40, {"abc"}};
+            if (way == 0) {
+                why[way] = generate(decoder, target, drafter, stop, coin, world.two.target, limits,
+                                    readers[way]);
+            } else {
+                text_run run(decoder, drafter, stop, coin, world.two.target, limits, readers[way]);
+                CHECK_FALSE(run.finish().has_value());
+                while (run.draft(target.capacity())) {
+                    if (in_vain) // a pass that failed
+                        REQUIRE(run.draft(target.capacity()));
+                    run.take(run.session().score(target));
+                }
+                why[way] = run.finish().value();
+                CHECK_FALSE(run.draft(target.capacity())); // it stays at its end
+                CHECK(run.finish() == why[way]);
+            }
+            tokens[way].assign(decoder.tokens().begin(), decoder.tokens().end());
+        }
+        CHECK(why[0] == why[1]);
+        CHECK(tokens[0] == tokens[1]);
+        CHECK(readers[0].text == readers[1].text);
+        CHECK(readers[0].rounds == readers[1].rounds);
+    }
+}
+
+TEST_CASE("a text that may have no tokens has ended before its first round") {
+    const toy_world world;
+    no_drafter nobody;
+    philox_coin coin(3);
+    recorder reader;
+    const fixed_length stop{3};
+    session decoder(no_bridge{}, exact_match{}, world.settings(1));
+    decoder.start(world.prompt);
+    text_run run(decoder, nobody, stop, coin, world.two.target, {0, {}}, reader);
+    CHECK_FALSE(run.draft(100));
+    CHECK(run.finish() == finish_reason::max_tokens);
+}

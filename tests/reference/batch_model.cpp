@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/reference/batch_model.hpp>
+
+#include <cstring>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/toy_checkpoint.hpp"
+#include <specdec/reference/load.hpp>
+#include <specdec/reference/model.hpp>
+
+using specdec::logits_rows;
+using specdec::sequence_tokens;
+using specdec::target_id;
+using namespace specdec::reference;
+
+static_assert(specdec::BatchModelOf<batch_model<target_id>, target_id>);
+static_assert(!specdec::BatchModelOf<batch_model<specdec::draft_id>, target_id>);
+
+namespace {
+
+std::vector<target_id> some_ids(std::size_t n, std::size_t salt) {
+    std::vector<target_id> ids;
+    for (std::size_t i = 0; i < n; ++i)
+        ids.push_back(specdec::id_at<target_id>((i * i + (7 + salt) * i + salt) % 70));
+    return ids;
+}
+
+void check_same_bits(const logits_rows<target_id>& a, std::size_t first,
+                     const logits_rows<target_id>& b) {
+    for (std::size_t i = 0; i < b.size(); ++i)
+        CHECK(std::memcmp(a[first + i].values.data(), b[i].values.data(),
+                          b.vocabulary() * sizeof(float)) == 0);
+}
+
+} // namespace
+
+TEST_CASE("a sequence's rows are bit for bit those it gets alone") {
+    const toy::temporary_folder folder;
+    const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
+    for (const precision format : {precision::f32, precision::bf16})
+        for (const std::size_t threads : {1U, 2U}) {
+            load_options options;
+            options.number_format = format;
+            options.context = {.threads = threads, .vocabulary_size = 70};
+            options.context.sequences = 3;
+            batch_model<target_id> several(load_transformer(path, options));
+            REQUIRE(several.sequences() == 3);
+            options.context.sequences = 1;
+            std::vector<model<target_id>> alone;
+            for (std::size_t s = 0; s < 3; ++s)
+                alone.emplace_back(load_transformer(path, options));
+
+            // Prompts of different lengths, then passes in which lengths and members change; 60
+            // tokens in one pass are more than a chunk.
+            const std::vector<std::vector<std::size_t>> passes = {
+                {5, 1, 9}, {3, 0, 1}, {0, 4, 0}, {1, 1, 1}, {20, 20, 20}};
+            for (std::size_t s = 0; s < 3; ++s) {
+                several.append(s, some_ids(2 + 5 * s, s));
+                alone[s].append(some_ids(2 + 5 * s, s));
+            }
+            for (std::size_t k = 0; k < passes.size(); ++k) {
+                CAPTURE(threads, k);
+                std::vector<std::vector<target_id>> ids;
+                std::vector<sequence_tokens<target_id>> parts;
+                for (std::size_t s = 0; s < 3; ++s)
+                    ids.push_back(some_ids(passes[k][s], k + s));
+                for (const std::size_t s : {2U, 0U, 1U}) // in any order
+                    if (!ids[s].empty())
+                        parts.push_back({s, ids[s]});
+                const logits_rows<target_id> rows = several.score(parts);
+                std::size_t first = 0;
+                for (const auto& [s, part] : parts) {
+                    check_same_bits(rows, first, alone[s].score(part));
+                    first += part.size();
+                }
+                CHECK(rows.size() == first);
+                CHECK(rows.vocabulary() == 70);
+                for (std::size_t s = 0; s < 3; ++s) {
+                    CHECK(several.size(s) == alone[s].size());
+                    const std::size_t keep = several.size(s) - several.size(s) % 3;
+                    several.truncate(s, keep);
+                    alone[s].truncate(keep);
+                }
+            }
+        }
+}
+
+TEST_CASE("a sequence that is full says so, before anything changes") {
+    const toy::temporary_folder folder;
+    const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
+    load_options options;
+    options.context.capacity = 8;
+    options.context.sequences = 2;
+    batch_model<target_id> several(load_transformer(path, options));
+    CHECK(several.capacity() == 8);
+    several.append(0, some_ids(7, 0));
+    const auto one = some_ids(1, 0), two = some_ids(2, 0);
+    const std::vector<sequence_tokens<target_id>> parts = {{1, one}, {0, two}};
+    CHECK_THROWS_AS(several.score(parts), specdec::error);
+    CHECK(several.size(0) == 7);
+    CHECK(several.size(1) == 0);
+    several.append(1, some_ids(8, 1));
+    CHECK(several.size(1) == 8);
+}
