@@ -36,8 +36,10 @@ enum class model_fault {
     positions_count_on,   ///< positions go on where the truncated tokens ended
     rows_by_position,     ///< rows are remembered, whatever was truncated
     unbounded,            ///< takes more than its capacity
+    score_unbounded,      ///< the same, in score only
     less_than_promised,   ///< capacity() counts a reserve that is not there
     half_append,          ///< a refused call leaves what still fitted
+    half_score,           ///< the same, in score only
     leaks_cells,          ///< a refused call uses up room
     shared_rows,          ///< all models write their rows to one buffer
 };
@@ -57,7 +59,7 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary; }
 
     void append(std::span<const Id> ids) {
-        require_room(ids);
+        require_room(ids, false);
         for (const Id id : ids)
             hold(has(model_fault::append_of_blanks) ? Id{} : id);
         if (has(model_fault::append_keeps_size))
@@ -65,7 +67,7 @@ public:
     }
 
     logits_rows<Id> score(std::span<const Id> ids) {
-        require_room(ids);
+        require_room(ids, true);
         if (has(model_fault::batch_too_large) && ids.size() > 16)
             throw std::runtime_error("n_batch");
         std::vector<std::vector<float>> rows;
@@ -105,12 +107,13 @@ private:
 
     [[nodiscard]] bool has(model_fault fault) const { return fault_ == fault; }
 
-    void require_room(std::span<const Id> ids) {
+    void require_room(std::span<const Id> ids, bool scoring) {
         const std::size_t left =
             most - size_ - leaked_ - (has(model_fault::less_than_promised) ? 4 : 0);
-        if (ids.size() <= left || has(model_fault::unbounded))
+        if (ids.size() <= left || has(model_fault::unbounded) ||
+            (scoring && has(model_fault::score_unbounded)))
             return;
-        if (has(model_fault::half_append))
+        if (has(scoring ? model_fault::half_score : model_fault::half_append))
             for (const Id id : ids.first(left))
                 hold(id);
         if (has(model_fault::leaks_cells))

@@ -53,7 +53,7 @@ TEST_CASE("a model whose rows are of another length than its tokenizer's vocabul
 TEST_CASE("faults of model and tokenizer stand in one report") {
     const contract_report report = check_engine<target_id>(
         [] { return faulty_model<target_id>(model_fault::depends_on_grouping); },
-        faulty_tokenizer<target_id>(tokenizer_fault::adds_bos));
+        faulty_tokenizer<target_id>(tokenizer_fault::adds_bos), {.tolerance = 1e-9});
     REQUIRE(report.violations.size() == 4);
     CHECK(report.violations[0].clause == "model.row_position");
     CHECK(report.violations[1].clause == "tokenizer.empty_text");

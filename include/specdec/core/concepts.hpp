@@ -33,8 +33,8 @@ namespace specdec {
 /// Semantics: a row depends on the tokens before it and on nothing else (not on what was
 /// truncated). The library's guarantees are given "for the rows that score returns". Failure:
 /// append and score may throw, and do so where ids exceed the room that is left; size(), the tokens
-/// held and the room are then as they were. truncate must not throw.
-/// testing/engine_contract.hpp checks all this.
+/// held and the room are then as they were. An engine that cannot forget tokens refuses when it is
+/// made, not in truncate. testing/engine_contract.hpp checks all this.
 template <class M, class Id>
 concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
     { c.size() } -> std::convertible_to<std::size_t>;
@@ -61,8 +61,9 @@ enum class text_position {
 ///                                    the text are plain text; no BOS or EOS is added; the empty
 ///                                    text has no tokens. The same ids for the same arguments
 ///
-/// The text may be any bytes, zeros and invalid UTF-8 included: a session asks for what is written
-/// so far. bytes(encode(text)) may differ from text (normalisation): the library allows for it.
+/// The text may be any bytes: a zero, or half a character where a text is not yet complete.
+/// bytes(encode(text)) may differ from text (normalisation): the library allows for it.
+/// testing/engine_contract.hpp checks all this.
 template <class T, class Id>
 concept TokenizerOf =
     requires(const T& t, Id id, std::string_view text, text_position where, std::vector<Id>& out) {
