@@ -21,6 +21,7 @@ enum class model_fault {
     last_row_only,        ///< as an engine answers that was not asked for all logits
     batch_too_large,      ///< no call of more than 16 tokens
     not_a_number,         ///< in one row
+    infinite,             ///< +infinity in one row
     forbids_all,          ///< -infinity all over one row
     row_of_next_token,    ///< row i of a call is row i + 1, the last stays
     row_before_token,     ///< the law before token i, in any call
@@ -34,9 +35,11 @@ enum class model_fault {
     truncate_throws,      ///< a memory that cannot go back
     stale_keys,           ///< truncated cells are still attended to
     positions_count_on,   ///< positions go on where the truncated tokens ended
+    append_counts_on,     ///< the same, in append only
     rows_by_position,     ///< rows are remembered, whatever was truncated
     unbounded,            ///< takes more than its capacity
     score_unbounded,      ///< the same, in score only
+    refuses_when_full,    ///< but takes any number where there is room for one
     less_than_promised,   ///< capacity() counts a reserve that is not there
     half_append,          ///< a refused call leaves what still fitted
     half_score,           ///< the same, in score only
@@ -61,7 +64,8 @@ public:
     void append(std::span<const Id> ids) {
         require_room(ids, false);
         for (const Id id : ids)
-            hold(has(model_fault::append_of_blanks) ? Id{} : id);
+            hold(has(model_fault::append_of_blanks) ? Id{} : id,
+                 has(model_fault::append_counts_on));
         if (has(model_fault::append_keeps_size))
             size_ -= ids.size();
     }
@@ -111,7 +115,8 @@ private:
         const std::size_t left =
             most - size_ - leaked_ - (has(model_fault::less_than_promised) ? 4 : 0);
         if (ids.size() <= left || has(model_fault::unbounded) ||
-            (scoring && has(model_fault::score_unbounded)))
+            (scoring && has(model_fault::score_unbounded)) ||
+            (left > 0 && has(model_fault::refuses_when_full)))
             return;
         if (has(scoring ? model_fault::half_score : model_fault::half_append))
             for (const Id id : ids.first(left))
@@ -121,10 +126,10 @@ private:
         throw std::runtime_error("no room");
     }
 
-    void hold(Id id) {
+    void hold(Id id, bool counts_on = false) {
         if (size_ == cells_.size())
             cells_.emplace_back();
-        cells_[size_] = {id, has(model_fault::positions_count_on) ? fed_ : size_};
+        cells_[size_] = {id, counts_on || has(model_fault::positions_count_on) ? fed_ : size_};
         ++size_;
         ++fed_;
     }
@@ -146,6 +151,8 @@ private:
         constexpr float infinity = std::numeric_limits<float>::infinity();
         if (has(model_fault::not_a_number) && size_ == 3)
             values[2] = infinity - infinity;
+        if (has(model_fault::infinite) && size_ == 3)
+            values[2] = infinity;
         if (has(model_fault::forbids_all) && size_ == 3)
             values.assign(stride, -infinity);
         if (has(model_fault::rows_by_position)) {

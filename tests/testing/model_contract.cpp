@@ -51,7 +51,7 @@ TEST_CASE("a model that keeps its contract: every clause is checked, bit for bit
     CHECK(report.greatest_difference == 0);
 }
 
-TEST_CASE("each fault violates the clauses it breaks and no other") {
+TEST_CASE("each fault of a model violates the clauses it breaks and no other") {
     struct broken {
         fault what;
         std::vector<std::string> clauses;
@@ -69,6 +69,7 @@ TEST_CASE("each fault violates the clauses it breaks and no other") {
          {"model.row_count"},
          "the score of 24 tokens behind 0 threw the exception \"n_batch\""},
         {fault::not_a_number, {"model.row_values"}, "nan in the row of position 2"},
+        {fault::infinite, {"model.row_values"}, "inf in the row of position 2"},
         {fault::forbids_all, {"model.row_values"}, "only -infinity in the row of position 2"},
         {fault::row_of_next_token, {"model.row_position"}, "the row of position 0, scored alone"},
         {fault::row_before_token,
@@ -92,6 +93,9 @@ TEST_CASE("each fault violates the clauses it breaks and no other") {
          "the truncate(24) of 24 tokens threw the exception \"cannot remove cells\""},
         {fault::stale_keys, past, "the row of position 21, after truncate(21)"},
         {fault::positions_count_on, past, "the row of position 21, after truncate(21)"},
+        {fault::append_counts_on,
+         {"model.truncate_then_append"},
+         "the row of position 23, after truncate(21) and append"},
         {fault::rows_by_position, {"model.rejected_tokens"}, "in round"},
         {fault::unbounded,
          {"model.capacity"},
@@ -99,6 +103,9 @@ TEST_CASE("each fault violates the clauses it breaks and no other") {
         {fault::score_unbounded,
          {"model.capacity"},
          "no exception from the score of 1 tokens behind 40"},
+        {fault::refuses_when_full,
+         {"model.capacity"},
+         "no exception from the append of 37 tokens behind 4"},
         {fault::less_than_promised,
          {"model.capacity"},
          "the append of 39 tokens behind 0 threw the exception \"no room\""},

@@ -58,7 +58,7 @@ TEST_CASE("a tokenizer that keeps its contract: every clause is checked") {
     CHECK(report.unchecked.empty());
 }
 
-TEST_CASE("each fault violates the clauses it breaks and no other") {
+TEST_CASE("each fault of a tokenizer violates the clauses it breaks and no other") {
     struct broken {
         fault what;
         std::vector<std::string> clauses;

@@ -173,10 +173,6 @@ private:
             expected_.require(held, m.score(call), good, "in round " + std::to_string(round));
             m.truncate(held + good);
         }
-        m.truncate(1);
-        (void)m.score(tokens(ids_.wrong).subspan(1));
-        m.truncate(1);
-        score_right(m, n_, "after " + std::to_string(n_ - 1) + " rejected tokens");
     }
 
     void capacity() {
