@@ -57,7 +57,7 @@
 namespace specdec {
 
 /// Checks the clauses model.*. `make` returns a model with an empty context, each time a new one
-/// (or the same, emptied; then settings.several_at_once is false): about 30 times, two at a time.
+/// (or the same, emptied; then settings.several_at_once is false): about 20 times, two at a time.
 /// Feeds some 20 * settings.length tokens, and 3 * capacity().
 template <class Id, class Make>
 [[nodiscard]] contract_report check_model(Make&& make,
