@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // How to use specdec with an engine of your own (here a toy): two tokenizers, two models, one loop.
 #include <iostream>
-
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/intersection.hpp>
 
 using namespace specdec;
 
-// 1. A tokenizer: bytes of a token, tokens of a text. Id is target_id or draft_id, two types, so
-//    that ids of one vocabulary never get into the other by mistake. The table is for step 4.
+// 1. A tokenizer. Id is target_id or draft_id, two types, so that vocabularies never get mixed.
 template <class Id>
 struct my_tokenizer {
-    vocabulary table; // longer words last
+    vocabulary table; // longer words last; for step 4
     my_tokenizer(std::initializer_list<const char*> words) {
         for (const char* word : words)
             table.add(word, token_kind::normal);
@@ -27,16 +25,14 @@ struct my_tokenizer {
     }
 };
 
-// 2. A model with a context of its own (your KV cache): score() feeds tokens and returns a row of
-//    logits behind each, append() only feeds, truncate() takes back what was fed in vain.
+// 2. A model (your KV cache): append() feeds, score() also gives rows, truncate() takes back.
 template <class Id>
 struct my_model {
     std::size_t n;                    // vocabulary size
     std::vector<float> follows, rows; // [n, n] logits by the last token; what score() returned
     std::vector<Id> context;
     explicit my_model(const my_tokenizer<Id>& t) : n(t.vocabulary_size()), follows(n * n, -2) {
-        const char* line = "the cat that ate the rat that ate the tea at the heart "; // all it read
-        t.encode(line, text_position::start, context);
+        t.encode("the cat that ate the rat that ate the tea at the heart ", {}, context); // reads
         for (std::size_t i = 1; i < context.size(); ++i)
             follows[context[i - 1].index() * n + context[i].index()] += 5;
         truncate(0);
@@ -45,7 +41,11 @@ struct my_model {
     std::size_t capacity() const { return 1000; }
     std::size_t vocabulary_size() const { return n; }
     void truncate(std::size_t length) { context.resize(length); }
-    void append(std::span<const Id> ids) { context.insert(context.end(), ids.begin(), ids.end()); }
+    void append(std::span<const Id> ids) {
+        if (ids.size() > capacity() - size())
+            throw error("my_model", "context", "expected room for the tokens");
+        context.insert(context.end(), ids.begin(), ids.end());
+    }
     logits_rows<Id> score(std::span<const Id> ids) {
         append(ids);
         rows.clear();

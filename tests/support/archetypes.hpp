@@ -40,10 +40,14 @@ public:
     explicit model_archetype(std::size_t vocabulary) : vocabulary_(vocabulary) {}
 
     only<std::size_t> size() const { return only(held_); }
-    only<std::size_t> capacity() const { return only(std::size_t{64}); }
+    only<std::size_t> capacity() const { return only(most); }
     only<std::size_t> vocabulary_size() const { return only(vocabulary_); }
-    void append(std::span<const Id> ids) { held_ += ids.size(); }
+    void append(std::span<const Id> ids) {
+        require_room(ids);
+        held_ += ids.size();
+    }
     only<logits_rows<Id>> score(std::span<const Id> ids) {
+        require_room(ids);
         rows_.assign(ids.size() * vocabulary_, 0.0F);
         for (std::size_t i = 0; i < ids.size(); ++i)
             rows_[i * vocabulary_ + (++held_ * 5 + 1) % vocabulary_] = 3.0F;
@@ -52,6 +56,13 @@ public:
     void truncate(std::size_t n) { held_ = n; }
 
 private:
+    static constexpr std::size_t most = 64;
+
+    void require_room(std::span<const Id> ids) const {
+        if (ids.size() > most - held_)
+            throw "model_archetype: beyond its capacity";
+    }
+
     std::size_t vocabulary_;
     std::size_t held_ = 0;
     std::vector<float> rows_;

@@ -29,11 +29,13 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
 
     void append(std::span<const Id> ids) {
+        require_room(ids);
         held_.insert(held_.end(), ids.begin(), ids.end());
         fed += ids.size();
     }
 
     logits_rows<Id> score(std::span<const Id> ids) {
+        require_room(ids);
         const std::size_t stride = vocabulary_ + padding_;
         scores_.assign(ids.size() * stride, 1000.0F);
         for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -55,6 +57,11 @@ public:
     std::size_t calls = 0; ///< calls of score
 
 private:
+    void require_room(std::span<const Id> ids) const {
+        if (ids.size() > capacity_ - held_.size())
+            throw "toy_model: beyond its capacity";
+    }
+
     std::size_t vocabulary_;
     row_function rows_;
     std::size_t padding_;

@@ -18,15 +18,23 @@ namespace specdec {
 ///
 ///     m.size()              tokens held in the context
 ///     m.capacity()          the most tokens the context can hold
-///     m.vocabulary_size()   logical vocabulary: length of every row (not the padded LM head)
+///     m.vocabulary_size()   logical vocabulary: length of every row (not the padded LM head), and
+///                           the side's tokenizer's vocabulary_size()
 ///     m.append(ids)         holds ids after what is held; computes no rows
 ///     m.score(ids)          append, and returns ids.size() rows: row i is the law of the token
-///                           after ids[i]. The rows live until the next call on m.
-///     m.truncate(n)         forgets all but the first n tokens; n <= size()
+///                           after ids[i]. The rows live until the next append, score or truncate
+///                           of m, whatever other models do meanwhile.
+///     m.truncate(n)         forgets all but the first n tokens; n <= size(), 0 and size() included
+///
+/// ids is never empty, and holds ids of the vocabulary only. It may be as long as the room that is
+/// left (a prompt): an engine with a limit for one forward pass splits it. Logits are finite or
+/// -infinity; a target's row allows at least one token.
 ///
 /// Semantics: a row depends on the tokens before it and on nothing else (not on what was
 /// truncated). The library's guarantees are given "for the rows that score returns". Failure:
-/// append and score may throw and must then leave size() as it was.
+/// append and score may throw, and do so where ids exceed the room that is left; size(), the tokens
+/// held and the room are then as they were. An engine that cannot forget tokens refuses when it is
+/// made, not in truncate. testing/engine_contract.hpp checks all this.
 template <class M, class Id>
 concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
     { c.size() } -> std::convertible_to<std::size_t>;
@@ -80,9 +88,12 @@ enum class text_position {
 ///                                    empty for control tokens, which are never text. A view that
 ///                                    lives as long as t (a std::string would leave it dangling)
 ///     t.encode(text, position, out)  appends the ids of the text to out; control tokens' names in
-///                                    the text are plain text; no BOS or EOS is added
+///                                    the text are plain text; no BOS or EOS is added; the empty
+///                                    text has no tokens. The same ids for the same arguments
 ///
+/// The text may be any bytes: a zero, or half a character where a text is not yet complete.
 /// bytes(encode(text)) may differ from text (normalisation): the library allows for it.
+/// testing/engine_contract.hpp checks all this.
 template <class T, class Id>
 concept TokenizerOf =
     requires(const T& t, Id id, std::string_view text, text_position where, std::vector<Id>& out) {
