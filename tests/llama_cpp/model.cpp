@@ -188,15 +188,16 @@ TEST_CASE("sequences of one context do not see each other") {
         p.kv_unified = unified;
         const llama_context_ptr context = engine.context(p);
         const auto ids = text(20), others = text(20, 50);
-        const auto expected = expected_rows(engine, ids), expected_others =
-                                                              expected_rows(engine, others);
+        const auto expected = expected_rows(engine, ids),
+                   expected_others = expected_rows(engine, others);
         model first(context.get(), 0), second(context.get(), 1);
         CHECK(first.capacity() == (unified ? 512 : 256));
         first.append(std::span(ids).first(10));
         second.append(std::span(others).first(15));
         CHECK(first.size() == 10);
         CHECK(second.size() == 15);
-        CHECK(distance(rows_of(first.score(std::span(ids).subspan(10, 1)))[0], expected[10]) < tolerance);
+        CHECK(distance(rows_of(first.score(std::span(ids).subspan(10, 1)))[0], expected[10]) <
+              tolerance);
         second.truncate(12);
         CHECK(distance(rows_of(second.score(std::span(others).subspan(12, 1)))[0],
                        expected_others[12]) < tolerance);
@@ -250,15 +251,18 @@ TEST_CASE("a sliding window that has moved on is not gone back behind") {
         model m(context.get());
         m.append(ids);
         m.truncate(690); // a few tokens back: always
-        CHECK(distance(rows_of(m.score(std::span(ids).subspan(690, 1)))[0], expected[690]) < tolerance);
+        CHECK(distance(rows_of(m.score(std::span(ids).subspan(690, 1)))[0], expected[690]) <
+              tolerance);
         if (full) {
             m.truncate(100);
-            CHECK(distance(rows_of(m.score(std::span(ids).subspan(100, 1)))[0], expected[100]) < tolerance);
+            CHECK(distance(rows_of(m.score(std::span(ids).subspan(100, 1)))[0], expected[100]) <
+                  tolerance);
         } else {
             CHECK_THROWS_WITH(m.truncate(100), Contains("llama_memory_seq_rm: position 100") &&
                                                    Contains("swa_full"));
             CHECK(m.size() == 691);
-            CHECK(distance(rows_of(m.score(std::span(ids).subspan(691, 1)))[0], expected[691]) < tolerance);
+            CHECK(distance(rows_of(m.score(std::span(ids).subspan(691, 1)))[0], expected[691]) <
+                  tolerance);
         }
         m.truncate(0);
         CHECK(distance(rows_of(m.score(std::span(ids).first(1)))[0], expected[0]) < tolerance);

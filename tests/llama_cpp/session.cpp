@@ -61,8 +61,8 @@ TEST_CASE("greedy text scored alone is the target's with every drafter and none"
     std::uint64_t accepted = 0;
     for (const std::string prompt : {"the cat", "on", "a b c", "\n\n", "theathecat"}) {
         CAPTURE(prompt);
-        const auto expected = p.text(no_bridge{}, exact_match{}, no_drafter{}, prompt,
-                                     llama_cpp_scoring::alone);
+        const auto expected =
+            p.text(no_bridge{}, exact_match{}, no_drafter{}, prompt, llama_cpp_scoring::alone);
         CHECK(expected.size() > 40);
         draft_model draft(p.draft_context.get());
         model_drafter drafter(draft);

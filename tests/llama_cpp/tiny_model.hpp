@@ -173,8 +173,7 @@ class loaded_model {
 public:
     explicit loaded_model(const model_file& file) {
         llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
-        model_.reset(
-            llama_model_load_from_file(file.path().c_str(), llama_model_default_params()));
+        model_.reset(llama_model_load_from_file(file.path().c_str(), llama_model_default_params()));
         if (!model_)
             throw std::runtime_error("llama.cpp refuses the tiny model");
     }
@@ -188,8 +187,7 @@ public:
         p.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
         return p;
     }
-    [[nodiscard]] llama_context_ptr
-    context(const llama_context_params& p = parameters()) const {
+    [[nodiscard]] llama_context_ptr context(const llama_context_params& p = parameters()) const {
         return llama_context_ptr(llama_init_from_model(model_.get(), p));
     }
     [[nodiscard]] const llama_vocab* vocab() const { return llama_model_get_vocab(model_.get()); }

@@ -48,8 +48,9 @@ inline vocabulary_parts sentencepiece() {
         v.add(name, LLAMA_TOKEN_TYPE_BYTE);
     }
     float score = -1;
-    const std::vector<std::string> pieces{"th", "the", sign + "the", "at", "cat", sign + "cat",
-                                          "er", "ea", "her", "on", sign + "on", sign + sign};
+    const std::vector<std::string> pieces{"th",  "the",        sign + "the", "at",
+                                          "cat", sign + "cat", "er",         "ea",
+                                          "her", "on",         sign + "on",  sign + sign};
     for (const std::string& piece : pieces)
         v.add(piece, LLAMA_TOKEN_TYPE_NORMAL, score--);
     v.add(sign, LLAMA_TOKEN_TYPE_NORMAL, score--);
@@ -85,7 +86,7 @@ inline vocabulary_parts byte_level() {
         v.add(byte_letter(byte), LLAMA_TOKEN_TYPE_NORMAL);
     const std::string space = byte_letter(' ');
     const std::vector<std::pair<std::string, std::string>> merges{
-        {space, "t"}, {space + "t", "h"}, {"h", "e"},        {space + "t", "he"},
+        {space, "t"}, {space + "t", "h"}, {"h", "e"},          {space + "t", "he"},
         {"a", "t"},   {space, "c"},       {space + "c", "at"}, {"r", "e"}};
     for (const auto& [left, right] : merges) {
         v.merges.push_back(left + " " + right);
@@ -104,7 +105,8 @@ inline void write_vocabulary(gguf_context* file, const vocabulary_parts& v) {
             pointers.push_back(text.c_str());
         gguf_set_arr_str(file, key, pointers.data(), pointers.size());
     };
-    gguf_set_val_str(file, "tokenizer.ggml.model", v.model == "none" ? "no_vocab" : v.model.c_str());
+    gguf_set_val_str(file, "tokenizer.ggml.model",
+                     v.model == "none" ? "no_vocab" : v.model.c_str());
     if (v.model == "none") {
         gguf_set_val_u32(file, "llama.vocab_size", static_cast<std::uint32_t>(v.tokens.size()));
         return;

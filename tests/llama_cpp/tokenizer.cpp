@@ -114,8 +114,8 @@ TEST_CASE("a space in front is added at the start of a text only") {
     CHECK(l.encode("the<tool>cat", text_position::start) ==
           ids{id(sign + "the"), id("<tool>"), id("cat")});
     ids theirs(8);
-    const auto n = llama_tokenize(l.engine.vocab(), "<tool>the", 9, &theirs[0].value, 8, false,
-                                  false);
+    const auto n =
+        llama_tokenize(l.engine.vocab(), "<tool>the", 9, &theirs[0].value, 8, false, false);
     theirs.resize(static_cast<std::size_t>(n));
     CHECK(theirs == ids{id("<tool>"), id(sign + "the")});
     // Appended to what is there.
@@ -143,8 +143,8 @@ TEST_CASE("names of control tokens are plain text; every text comes back") {
             CHECK(l.bytes(tokens) == text);
             for (const target_id t : tokens)
                 CHECK(l.tokenizer.table().is_text(t.index()));
-            const std::string space = parts.model == "llama" && !text.starts_with("<tool>") ? " "
-                                                                                           : "";
+            const std::string space =
+                parts.model == "llama" && !text.starts_with("<tool>") ? " " : "";
             CHECK(l.bytes(l.encode(text, text_position::start)) == space + text);
         }
     }
@@ -155,8 +155,9 @@ TEST_CASE("a drafter's context follows byte for byte") {
     retokenizer<llama_cpp_tokenizer<target_id>, target_id> context(l.tokenizer);
     std::string all;
     for (int i = 0; i < 300; ++i) {
-        const std::string_view piece = std::string_view("the caf\xC3\xA9 on a cat. ").substr(
-            static_cast<std::size_t>(i % 7), static_cast<std::size_t>(i % 5));
+        const std::string_view piece =
+            std::string_view("the caf\xC3\xA9 on a cat. ")
+                .substr(static_cast<std::size_t>(i % 7), static_cast<std::size_t>(i % 5));
         context.append(piece);
         all += piece;
     }
