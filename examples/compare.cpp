@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -18,9 +19,9 @@
 
 #include "support/comparison.hpp"
 #include "support/console.hpp"
+#include "support/engine.hpp"
 #include "support/program.hpp"
 #include "support/prompt.hpp"
-#include "support/reference_pair.hpp"
 #include "support/sampling_flags.hpp"
 
 namespace {
@@ -102,8 +103,8 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                     facts.drafter->vocabulary, facts.shared);
     std::printf("%s, at most %zu tokens a text, %s (%s), %s, seed %llu\n\n",
                 counted(prompts, "prompt").c_str(), f.settings.decoding.limits.max_tokens,
-                facts.precision.c_str(), facts.kernel.c_str(),
-                counted(facts.threads, "thread").c_str(),
+                facts.computing.precision.c_str(), facts.computing.kernel.c_str(),
+                counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
     std::printf("%3s  %-15s %5s %9s %8s %9s %8s %10s  %s\n", "T", "rule", "draft", "tokens a",
                 "accepted", "tokens", "speed-up", "text", "nats a token");
@@ -132,7 +133,7 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
 }
 
 /// Whether the rules kept their promise at this temperature, in a sentence.
-std::string judgement(const std::vector<row>& rows, double temperature) {
+std::string judgement(const std::vector<row>& rows, double temperature, const pair_facts& facts) {
     std::string wrong;
     for (const row& r : rows)
         if (r.how.lossless &&
@@ -146,8 +147,25 @@ std::string judgement(const std::vector<row>& rows, double temperature) {
                               "autoregressive's, within 3 standard errors of the difference."
                             : "NOT within 3 standard errors of autoregressive's nats a token: " +
                                   wrong + ".");
-    return start + (wrong.empty() ? "every rule gave autoregressive's text."
-                                  : "NOT autoregressive's text: " + wrong + ".");
+    return start + (wrong.empty()
+                        ? "every rule gave autoregressive's text."
+                        : "NOT autoregressive's text: " + wrong +
+                              (facts.computing.rows_depend_on_grouping
+                                   ? ", for the engine's logits depend on how many positions "
+                                     "share a call (--check-grouping, --score-alone)."
+                                   : "."));
+}
+
+/// What scoring all positions of a round together changed.
+void print_grouping(const std::vector<row>& rows, double temperature) {
+    for (const row& r : rows)
+        if (r.grouping.rounds > 0)
+            std::printf("T = %g, %s: scoring positions together changed the first choice in %zu of "
+                        "%zu rounds (two best logits at most %.4f apart), a logit by at most "
+                        "%.4f\n",
+                        temperature, std::string(r.how.name).c_str(), r.grouping.changed,
+                        r.grouping.rounds, static_cast<double>(r.grouping.widest_margin),
+                        static_cast<double>(r.grouping.largest_difference));
 }
 
 ordered_json to_json(const any_cache& cache) {
@@ -165,7 +183,7 @@ void print_cache(const any_cache& cache) {
                 static_cast<unsigned long long>(c.hits));
 }
 
-void run(flags f) {
+void run(flags f, const engine& e) {
     if (f.temperatures.empty())
         throw error("--temperatures", "list", "expected at least one");
     for (const float t : f.temperatures) {
@@ -180,7 +198,7 @@ void run(flags f) {
     for (const std::string& name : f.rules)
         (void)rule_of(name, "--rules");
 
-    const std::unique_ptr<decoder> pair = load_pair(f.models);
+    const std::unique_ptr<decoder> pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f, *pair);
     std::vector<std::string> judgements;
     if (!f.json)
@@ -208,7 +226,8 @@ void run(flags f) {
             std::fflush(stdout);
         } else {
             print_rows(rows, f.settings);
-            judgements.push_back(judgement(rows, temperature));
+            print_grouping(rows, temperature);
+            judgements.push_back(judgement(rows, temperature, pair->facts()));
         }
     }
     if (!f.json)
@@ -226,8 +245,9 @@ void run(flags f) {
 
 int main(int argc, char** argv) {
     CLI::App app("Compares autoregressive decoding and every rule on a file of prompts.",
-                 "compare");
+                 std::filesystem::path(argv[0]).filename().string());
     flags f;
+    const std::unique_ptr<engine> e = make_engine();
     f.settings.decoding.limits.max_tokens = 64;
     app.add_option("--temperatures", f.temperatures, "default: 0,1")->delimiter(',');
     app.add_option("--rules", f.rules,
@@ -252,9 +272,12 @@ int main(int argc, char** argv) {
     app.add_option(
         "--tokens-at-least", f.settings.tokens_at_least,
         "above temperature 0: go on with new seeds until every rule made so many tokens");
+    app.add_flag("--check-grouping", f.settings.decoding.check_grouping,
+                 "score every round a second time, each position alone, and count the rounds whose "
+                 "first choice differs (slow: mind no times)");
     add_cutoff_flags(app, f.settings.decoding.sampling);
     app.add_option("--seed", f.settings.decoding.seed, "default: 0")->group("Sampling");
     app.add_flag("--json", f.json, "print one JSON object a row");
-    add_model_flags(app, f.models);
-    return run_program(app, argc, argv, [&] { run(f); });
+    add_model_flags(app, f.models, *e);
+    return run_program(app, argc, argv, [&] { run(f, *e); });
 }

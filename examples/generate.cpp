@@ -9,6 +9,7 @@
 // The text goes to standard output as it is made, everything else to standard error.
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -21,9 +22,9 @@
 #include <unistd.h>
 
 #include "support/console.hpp"
+#include "support/engine.hpp"
 #include "support/program.hpp"
 #include "support/prompt.hpp"
-#include "support/reference_pair.hpp"
 #include "support/sampling_flags.hpp"
 #include "support/statistics_json.hpp"
 #include "support/trace.hpp"
@@ -93,9 +94,10 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
                  s.tokens_per_target_call());
     if (s.evaluated > 0)
         std::fprintf(stderr, ", %.0f %% accepted", 100 * s.acceptance_rate());
-    std::fprintf(stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
-                 static_cast<double>(f.decoding.sampling.temperature), facts.precision.c_str(),
-                 counted(facts.threads, "thread").c_str(), std::string(name(r.finish)).c_str());
+    std::fprintf(
+        stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
+        static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
+        counted(facts.computing.threads, "thread").c_str(), std::string(name(r.finish)).c_str());
 }
 
 ordered_json report(const decode_result& r, const flags& f, const pair_facts& facts,
@@ -109,9 +111,9 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
         {"temperature", f.decoding.sampling.temperature},
         {"seed", f.decoding.seed},
         {"draft_length", f.decoding.draft_length},
-        {"precision", facts.precision},
-        {"kernel", facts.kernel},
-        {"threads", facts.threads},
+        {"precision", facts.computing.precision},
+        {"kernel", facts.computing.kernel},
+        {"threads", facts.computing.threads},
         {"prompt_tokens", prompt_tokens},
         {"tokens", r.tokens.size()},
         {"seconds", r.seconds},
@@ -132,13 +134,13 @@ rule usual_rule(const flags& f, const pair_facts& facts) {
     return f.decoding.sampling.temperature == 0 ? rule::slem : rule::tli;
 }
 
-void run(flags f) {
+void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
     const bool named = !f.rule.empty();
     decode_settings& s = f.decoding;
     if (named)
         s.how = rule_of(f.rule, "--rule").which;
-    const std::unique_ptr<decoder> pair = load_pair(f.models);
+    const std::unique_ptr<decoder> pair = load_pair(e, f.models);
     const pair_facts& facts = pair->facts();
     if (!named)
         s.how = usual_rule(f, facts);
@@ -189,8 +191,9 @@ void run(flags f) {
 
 int main(int argc, char** argv) {
     CLI::App app("Continues a prompt with a target model and, if there is one, a drafter.",
-                 "generate");
+                 std::filesystem::path(argv[0]).filename().string());
     flags f;
+    const std::unique_ptr<engine> e = make_engine();
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 128;
     app.add_option("-p,--prompt", f.prompt, "the text to continue, or the question; - reads it");
@@ -222,6 +225,6 @@ int main(int argc, char** argv) {
         "--trace", f.trace,
         "print every round: what the drafter proposed, the target tokens it became, what was "
         "accepted");
-    add_model_flags(app, f.models);
-    return run_program(app, argc, argv, [&] { run(f); });
+    add_model_flags(app, f.models, *e);
+    return run_program(app, argc, argv, [&] { run(f, *e); });
 }

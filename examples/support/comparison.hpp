@@ -36,6 +36,7 @@ struct row {
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
     std::vector<token_sum> surprise; ///< by prompt: minus log p of the text under the target
+    grouping_counts grouping;
     /// [n] rounds in which deciding took n more drafter forwards than drafting.
     std::vector<std::uint64_t> extra_forwards{};
 
@@ -43,6 +44,14 @@ struct row {
         return static_cast<double>(counts.committed) / seconds;
     }
 };
+
+/// Adds the counts of `from` to `to`.
+inline void add(grouping_counts& to, const grouping_counts& from) {
+    to.rounds += from.rounds;
+    to.changed += from.changed;
+    to.widest_margin = std::max(to.widest_margin, from.widest_margin);
+    to.largest_difference = std::max(to.largest_difference, from.largest_difference);
+}
 
 /// The sampling that surprise is measured under: the law the texts were drawn from; greedy texts
 /// under the law of temperature 1.
@@ -68,10 +77,12 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
         }
     };
     s.limits.max_tokens = std::min<std::size_t>(s.limits.max_tokens, 16);
+    s.check_grouping = false;
     for (const row& r : rows)
         (void)run(r, prompts.front()); // warms caches and clocks
     s.limits = settings.decoding.limits;
 
+    s.check_grouping = settings.decoding.check_grouping;
     for (row& r : rows)
         r.surprise.resize(prompts.size());
     const auto fewest_tokens = [&] {
@@ -118,6 +129,7 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
                 group.sum += own.sum;
                 group.tokens += own.tokens;
                 add(rows[k].counts, results[k].counts);
+                add(rows[k].grouping, results[k].grouping);
                 rows[k].seconds += results[k].seconds;
                 rows[k].texts += 1;
                 rows[k].identical += same ? 1 : 0;
@@ -172,12 +184,17 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
         {"draft_length", drafted ? ordered_json(settings.decoding.draft_length) : ordered_json()},
         {"target", facts.target.name},
         {"drafter", drafted ? ordered_json(facts.drafter->name) : ordered_json()},
-        {"precision", facts.precision},
-        {"kernel", facts.kernel},
-        {"threads", facts.threads},
+        {"precision", facts.computing.precision},
+        {"kernel", facts.computing.kernel},
+        {"threads", facts.computing.threads},
         {"seed", settings.decoding.seed},
     };
     out.update(to_json(c));
+    if (settings.decoding.check_grouping)
+        out["grouping"] = {{"rounds", r.grouping.rounds},
+                           {"changed", r.grouping.changed},
+                           {"widest_margin", r.grouping.widest_margin},
+                           {"largest_difference", r.grouping.largest_difference}};
     if (!r.extra_forwards.empty())
         out["rounds_by_extra_forwards"] = r.extra_forwards;
     return out;

@@ -16,8 +16,7 @@
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
-/// What `generate` and `compare` see of a loaded pair of models: nothing of any engine. An engine's
-/// program makes one with decoder_of.hpp.
+/// What `generate` and `compare` see of a loaded pair of models: nothing of any engine.
 namespace specdec::examples {
 
 struct decode_settings {
@@ -26,9 +25,18 @@ struct decode_settings {
     std::size_t draft_length = 5;
     double stop_confidence = 0; ///< a draft ends behind a token less likely than this; 0: never
     std::uint64_t seed = 0;
-    std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
-    bool shared_noise = false;  ///< of the autoregressive rule: draw as the coupled rules do
+    std::uint64_t sequence = 0;  ///< texts of one seed that shall differ have different ones
+    bool shared_noise = false;   ///< of the autoregressive rule: draw as the coupled rules do
+    bool check_grouping = false; ///< count what scoring positions together changes (slow)
     generation_limits limits;
+};
+
+/// Rounds in which scoring all positions together made another greedy choice than scoring each
+/// alone.
+struct grouping_counts {
+    std::size_t rounds = 0, changed = 0;
+    float widest_margin = 0;      ///< between the two best logits, where the choice changed
+    float largest_difference = 0; ///< of a logit
 };
 
 struct decode_result {
@@ -36,7 +44,8 @@ struct decode_result {
     std::vector<target_id> tokens; ///< produced and committed, an end token included
     finish_reason finish{};
     statistics counts;
-    double seconds = 0;                        ///< prompt and text, without loading
+    double seconds = 0; ///< prompt and text, without loading
+    grouping_counts grouping{};
     std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
 };
 
@@ -53,13 +62,18 @@ struct model_facts {
     std::size_t parameters = 0;
     std::size_t vocabulary = 0;
 };
+/// How an engine computes.
+struct compute_facts {
+    std::string precision; ///< of products or of weights: "bf16", "Q4_1"
+    std::string kernel;    ///< what does it: instructions, an engine's version
+    std::size_t threads = 1;
+    bool rows_depend_on_grouping = false; ///< on how many positions are scored together
+};
 struct pair_facts {
     model_facts target;
     std::optional<model_facts> drafter;
-    std::string precision; ///< how products are computed: "bf16", "f32"
-    std::string kernel;    ///< which instructions do it
-    std::size_t threads = 1;
-    std::size_t shared = 0; ///< draft tokens that have a target token
+    compute_facts computing; ///< the target's
+    std::size_t shared = 0;  ///< draft tokens that have a target token
     bool equal_vocabularies = false;
 };
 

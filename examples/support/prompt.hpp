@@ -7,18 +7,9 @@
 #include <vector>
 
 #include "support/decoder.hpp"
+#include "support/side.hpp"
 
 namespace specdec::examples {
-
-/// The control token of that printed name. Errors: specdec::error where the target has none.
-[[nodiscard]] inline target_id control_token(const decoder& d, std::string_view name) {
-    const vocabulary& table = d.target_table();
-    for (std::size_t i = 0; i < table.size(); ++i)
-        if (table.kind(i) == token_kind::control && table.entry(i) == name)
-            return id_at<target_id>(i);
-    throw error("--chat", std::string(name),
-                "expected a control token of " + d.facts().target.name + ", which has none");
-}
 
 /// A text for the target to continue.
 [[nodiscard]] inline std::vector<target_id> plain_prompt(const decoder& d, std::string_view text) {
@@ -29,26 +20,51 @@ namespace specdec::examples {
     return ids;
 }
 
-/// A question in ChatML, as SmolLM2's template has it with its own system message. The marks are
-/// put in as ids: what looks like one in the question is text.
+/// The marks of a chat form, and what the system says in it.
+struct chat_form {
+    std::string_view start, end, system, user, answerer;
+};
+inline constexpr chat_form chat_forms[] = {
+    // As SmolLM2's template has it with its own system message.
+    {"<|im_start|>", "<|im_end|>",
+     "system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face", "user\n",
+     "assistant\n"},
+    {"<start_of_turn>", "<end_of_turn>", "", "user\n", "model\n"}, // Gemma
+};
+
+/// A question in the target's chat form. The marks are put in as ids: what looks like one in the
+/// question is text. Errors: specdec::error where the target knows none of the forms.
 [[nodiscard]] inline std::vector<target_id> chat_prompt(const decoder& d,
                                                         std::string_view question) {
-    const target_id start = control_token(d, "<|im_start|>"), end = control_token(d, "<|im_end|>");
-    std::vector<target_id> ids;
-    const auto message = [&](const std::string& text) {
-        ids.push_back(start);
-        d.encode(text, text_position::continuation, ids);
-    };
-    const auto close = [&] {
-        ids.push_back(end);
-        d.encode("\n", text_position::continuation, ids);
-    };
-    message("system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face");
-    close();
-    message("user\n" + std::string(question));
-    close();
-    message("assistant\n");
-    return ids;
+    for (const chat_form& form : chat_forms) {
+        const auto start = find_control(d.target_table(), form.start);
+        const auto end = find_control(d.target_table(), form.end);
+        if (!start || !end)
+            continue;
+        std::vector<target_id> ids;
+        if (const auto begin = d.begin_token())
+            ids.push_back(*begin);
+        const auto message = [&](const std::string& text) {
+            ids.push_back(id_at<target_id>(*start));
+            d.encode(text, text_position::continuation, ids);
+        };
+        const auto close = [&] {
+            ids.push_back(id_at<target_id>(*end));
+            d.encode("\n", text_position::continuation, ids);
+        };
+        if (!form.system.empty()) {
+            message(std::string(form.system));
+            close();
+        }
+        message(std::string(form.user) + std::string(question));
+        close();
+        message(std::string(form.answerer));
+        return ids;
+    }
+    throw error("--chat", "marks",
+                "expected control tokens of a known chat form (" +
+                    std::string(chat_forms[0].start) + " or " + std::string(chat_forms[1].start) +
+                    "); " + d.facts().target.name + " has none");
 }
 
 } // namespace specdec::examples

@@ -10,7 +10,7 @@ DEAR = "algorithm chrono memory random ranges functional unordered_map iostream"
 # Where packages may be included: a layer, and what its include lines may begin with.
 PACKAGES = {
     "vocab": ("boost/", "fcntl.h", "unistd.h"),
-    "interop": ("Eigen/", "xtensor/"),
+    "interop": ("Eigen/", "xtensor/", "llama.h"),
     "reference": ("Eigen/", "xtensor/", "range/v3/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h",
                   "omp.h", "immintrin.h", "fcntl.h", "unistd.h", "sys/"),
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#pragma once
+#include "support/pair_decoder.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -11,11 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "support/decoder.hpp"
+#include "support/grouping_check.hpp"
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/split_tokens.hpp>
 
 namespace specdec::examples {
+
+namespace {
 
 /// Seconds of the steady clock: the Clock that the programs hand to the library.
 struct steady_seconds {
@@ -25,46 +27,31 @@ struct steady_seconds {
     }
 };
 
-/// The drafter's side of a pair.
-template <class Model, class Tokenizer>
-struct draft_side {
-    Model model;
-    Tokenizer tokenizer;
-    vocabulary table;
-    id_map map;                    ///< from this vocabulary to the target's
-    std::optional<draft_id> begin; ///< what the drafter wants at the beginning of every text
-};
+using target_tokenizer = any_tokenizer<target_id>;
+using draft_tokenizer = any_tokenizer<draft_id>;
 
-/// The target's side of a pair.
-template <class Model, class Tokenizer>
-struct target_side {
-    Model model;
-    Tokenizer tokenizer;
-    vocabulary table;
-    std::optional<target_id> begin;
-    std::vector<target_id> end_ids;
-};
-
-/// A decoder over any engine whose models and tokenizers satisfy the library's concepts. All rules
-/// are compiled here, once an engine.
-template <ModelOf<target_id> TargetModel, TokenizerOf<target_id> TargetTokenizer,
-          ModelOf<draft_id> DraftModel, TokenizerOf<draft_id> DraftTokenizer>
-class decoder_of final : public decoder {
+class pair_decoder final : public decoder {
 public:
-    using target_type = target_side<TargetModel, TargetTokenizer>;
-    using draft_type = draft_side<DraftModel, DraftTokenizer>;
-
-    decoder_of(target_type target, std::unique_ptr<draft_type> draft, pair_facts facts,
-               cache_settings cache = {})
-        : target_(std::move(target)), draft_(std::move(draft)), facts_(std::move(facts)),
-          cache_settings_(std::move(cache)) {}
+    pair_decoder(side<target_id> target, std::unique_ptr<draft_side> draft, cache_settings cache)
+        : target_(std::move(target)), draft_(std::move(draft)), cache_settings_(std::move(cache)) {
+        facts_.target = target_.facts;
+        facts_.computing = target_.computing;
+        if (draft_) {
+            facts_.drafter = draft_->facts;
+            facts_.shared = draft_->map.shared();
+            facts_.equal_vocabularies =
+                draft_->map.draft_fingerprint() == draft_->map.target_fingerprint();
+        }
+    }
 
     [[nodiscard]] const pair_facts& facts() const override { return facts_; }
     [[nodiscard]] const vocabulary& target_table() const override { return target_.table; }
     [[nodiscard]] const vocabulary* draft_table() const override {
         return draft_ ? &draft_->table : nullptr;
     }
-    [[nodiscard]] std::optional<target_id> begin_token() const override { return target_.begin; }
+    [[nodiscard]] std::optional<target_id> begin_token() const override {
+        return target_.begins_with_bos ? target_.bos : std::nullopt;
+    }
     void encode(std::string_view text, text_position where,
                 std::vector<target_id>& out) const override {
         target_.tokenizer.encode(text, where, out);
@@ -93,11 +80,11 @@ public:
                           coupled_coin(keys(), s.seed, s.sequence), prompt, s, reader);
         };
         const auto tli = [&] {
-            return tli_bridge<TargetTokenizer, DraftTokenizer>(tli_map(draft_->map), context(),
-                                                               most);
+            return tli_bridge<target_tokenizer, draft_tokenizer>(tli_map(draft_->map), context(),
+                                                                 most);
         };
         const auto nested = [&] {
-            return nested_tli_bridge<TargetTokenizer, DraftTokenizer>(pieces(), context(), most);
+            return nested_tli_bridge<target_tokenizer, draft_tokenizer>(pieces(), context(), most);
         };
         const auto slem = [&] {
             return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
@@ -109,8 +96,8 @@ public:
                                              target_.model.vocabulary_size(), capacity, most),
                         token_rejection{});
         case rule::union_of_both:
-            return with(union_bridge<TargetTokenizer, DraftTokenizer>(union_map(draft_->map),
-                                                                      context(), most),
+            return with(union_bridge<target_tokenizer, draft_tokenizer>(union_map(draft_->map),
+                                                                        context(), most),
                         token_rejection{});
         case rule::tli:
             return with(tli(), token_rejection{});
@@ -169,7 +156,7 @@ public:
     }
 
 private:
-    [[nodiscard]] auto context() const {
+    [[nodiscard]] retokenised_context<target_tokenizer, draft_tokenizer> context() const {
         return retokenised_context(target_.tokenizer, draft_->tokenizer, draft_->map,
                                    target_.model.capacity());
     }
@@ -185,7 +172,7 @@ private:
         // By target tokens: a draft that ends by itself would cost a residual.
         if (by_target_tokens(s.how) || s.draft_length > settings.max_proposals)
             settings.max_proposals = s.draft_length;
-        settings.end_ids = target_.end_ids;
+        settings.end_ids = target_.ends;
         specdec::session<B, V> session(std::move(bridge), verifier, std::move(settings));
         const confidence stop{s.stop_confidence, draft_tokens(s.how, s.draft_length)};
         decode_result result;
@@ -204,11 +191,12 @@ private:
             }
         };
         target_.model.truncate(0); // what an earlier text left there must not help
+        grouping_check target(target_.model, s.check_grouping, result.grouping);
         const steady_seconds clock;
         const double begin = clock();
         session.start(prompt, draft_prefix(prompt));
-        result.finish = generate(session, target_.model, drafter, stop, coin, target_.tokenizer,
-                                 s.limits, collector{result, reader, session.bridge()}, clock);
+        result.finish = generate(session, target, drafter, stop, coin, target_.tokenizer, s.limits,
+                                 collector{result, reader, session.bridge()}, clock);
         result.seconds = clock() - begin;
         const auto produced = session.tokens().subspan(prompt.size());
         result.tokens.assign(produced.begin(), produced.end());
@@ -218,11 +206,11 @@ private:
 
     /// The drafter's own beginning of a text, unless the prompt brings it along.
     [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
-        if (!draft_ || !draft_->begin || prompt.empty())
+        if (!draft_ || !draft_->begins_with_bos || !draft_->bos || prompt.empty())
             return {};
-        if (draft_->map.to_draft(prompt.front()) == *draft_->begin)
+        if (draft_->map.to_draft(prompt.front()) == *draft_->bos)
             return {};
-        return {&*draft_->begin, 1};
+        return {&*draft_->bos, 1};
     }
 
     // Tables of both vocabularies, built when a rule first needs them and shared by all texts.
@@ -256,8 +244,8 @@ private:
         });
     }
 
-    target_type target_;
-    std::unique_ptr<draft_type> draft_;
+    side<target_id> target_;
+    std::unique_ptr<draft_side> draft_;
     pair_facts facts_;
     cache_settings cache_settings_;
     std::optional<byte_order<draft_id>> order_;
@@ -266,5 +254,12 @@ private:
     std::optional<text_keys> keys_;
     std::optional<any_cache> cache_;
 };
+
+} // namespace
+
+std::unique_ptr<decoder>
+make_pair_decoder(side<target_id> target, std::unique_ptr<draft_side> draft, cache_settings cache) {
+    return std::make_unique<pair_decoder>(std::move(target), std::move(draft), std::move(cache));
+}
 
 } // namespace specdec::examples

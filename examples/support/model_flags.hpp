@@ -3,30 +3,30 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
 
-#include "support/decoder.hpp"
+#include "support/any_cache.hpp"
 
 namespace CLI {
 class App;
 }
 
-/// The models of the reference engine, by flags that `generate` and `compare` share.
+/// Which models, by flags that all programs share.
 namespace specdec::examples {
 
+class engine;
+
 struct model_flags {
-    std::string models; ///< "docs" or "smollm2"; empty: docs
+    std::string models; ///< a named pair; empty: the first
     std::string target, drafter;
     std::string target_tokenizer, drafter_tokenizer, equivalences;
-    std::string precision = "bf16";
     std::size_t threads = 0; ///< 0: one a core
     std::size_t context = 0; ///< 0: what the target was made for, at most 4096
     bool no_drafter = false;
     bool chat = false, no_chat = false;
     cache_settings cache;
 };
-void add_model_flags(CLI::App& app, model_flags& flags);
+void add_model_flags(CLI::App& app, model_flags& flags, engine& e);
 
 /// The folder with the repository's models.
 [[nodiscard]] std::filesystem::path models_folder();
@@ -35,8 +35,5 @@ void add_model_flags(CLI::App& app, model_flags& flags);
 [[nodiscard]] bool wants_chat(const model_flags& flags);
 /// Draft tokens a round that were measured to be good at this temperature.
 [[nodiscard]] std::size_t usual_draft_length(const model_flags& flags, double temperature);
-
-/// Loads the pair. Errors: specdec::error that names flag or file, and the field in it.
-[[nodiscard]] std::unique_ptr<decoder> load_pair(const model_flags& flags);
 
 } // namespace specdec::examples

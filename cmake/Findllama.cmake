@@ -1,0 +1,10 @@
+# llama, from llama.cpp's own CMake files (which find ggml) or from Conan's, whose target has another name.
+include(FindPackageHandleStandardArgs)
+find_package(llama CONFIG QUIET)
+if(NOT TARGET llama AND TARGET llama-cpp::llama)
+    add_library(llama ALIAS llama-cpp::llama)
+endif()
+if(TARGET llama)
+    set(llama_TARGET llama)
+endif()
+find_package_handle_standard_args(llama REQUIRED_VARS llama_TARGET)

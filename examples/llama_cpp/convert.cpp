@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Writes a GGUF model in another file type, by llama.cpp's own means.
+//
+//     llama_convert models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf BF16 smollm2.BF16.gguf
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <llama.h>
+
+#include "support/program.hpp"
+#include <specdec/core/error.hpp>
+
+namespace {
+
+llama_ftype type_of(const std::string& name) {
+    if (name == "F32")
+        return LLAMA_FTYPE_ALL_F32;
+    if (name == "F16")
+        return LLAMA_FTYPE_MOSTLY_F16;
+    return name == "BF16" ? LLAMA_FTYPE_MOSTLY_BF16 : LLAMA_FTYPE_MOSTLY_Q8_0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Writes a GGUF model in another file type. Numbers that were quantised stay as "
+                 "coarse as they are.",
+                 "llama_convert");
+    std::string in, type, out;
+    app.add_option("IN", in, "a GGUF file")->required()->check(CLI::ExistingFile);
+    app.add_option("TYPE", type, "F32, F16, BF16 or Q8_0")
+        ->required()
+        ->check(CLI::IsMember({"F32", "F16", "BF16", "Q8_0"}));
+    app.add_option("OUT", out, "the file to write")->required();
+    return specdec::examples::run_program(app, argc, argv, [&] {
+        llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
+        llama_backend_init();
+        llama_model_quantize_params settings = llama_model_quantize_default_params();
+        settings.ftype = type_of(type);
+        settings.allow_requantize = true;
+        settings.pure = true;
+        const std::uint32_t code = llama_model_quantize(in.c_str(), out.c_str(), &settings);
+        if (code != 0)
+            throw specdec::error("llama_model_quantize", in,
+                                 "expected a model that it can convert; it returned " +
+                                     std::to_string(code));
+        std::printf("%s: %ju bytes\n", out.c_str(),
+                    static_cast<std::uintmax_t>(std::filesystem::file_size(out)));
+        llama_backend_free();
+    });
+}

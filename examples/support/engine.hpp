@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/model_flags.hpp"
+#include "support/side.hpp"
+
+/// What differs from engine to engine: `generate` and `compare` are linked with one of
+/// examples/reference/ and examples/llama_cpp/.
+namespace specdec::examples {
+
+/// Models by name, below the folder models/.
+struct named_pair {
+    std::string name;
+    std::filesystem::path target, drafter;
+    std::string how_to_get; ///< a command, where the files are not in the repository
+};
+
+class engine {
+public:
+    virtual ~engine() = default;
+
+    /// Its own flags, beside those of model_flags.hpp.
+    virtual void add_flags(CLI::App& app) = 0;
+    /// The first is the default.
+    [[nodiscard]] virtual std::vector<named_pair> pairs() const = 0;
+    /// The files of a side; `tokenizer` may be empty. `flag` is for errors: "target" or "drafter".
+    /// Errors: specdec::error that names the flag and what is wrong with the path.
+    [[nodiscard]] virtual side_paths find(const std::filesystem::path& model,
+                                          const std::string& tokenizer,
+                                          const std::string& flag) const = 0;
+    /// Errors: specdec::error that names the file and the field in it.
+    [[nodiscard]] virtual side<target_id> load_target(const side_paths& paths,
+                                                      const model_flags& flags) const = 0;
+    [[nodiscard]] virtual side<draft_id> load_drafter(const side_paths& paths,
+                                                      const model_flags& flags) const = 0;
+};
+
+/// The engine that this program is linked with.
+[[nodiscard]] std::unique_ptr<engine> make_engine();
+
+/// Loads what the flags ask for. Errors: specdec::error that names flag or file, and the field in
+/// it.
+[[nodiscard]] std::unique_ptr<decoder> load_pair(const engine& e, const model_flags& flags);
+
+} // namespace specdec::examples

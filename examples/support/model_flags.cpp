@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "support/model_flags.hpp"
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "support/engine.hpp"
+
+namespace specdec::examples {
+
+namespace fs = std::filesystem;
+
+void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
+    const char* group = "Models";
+    const auto option = [&](const char* flag, auto& value, const std::string& help) {
+        return app.add_option(flag, value, help)->group(group);
+    };
+    std::string names;
+    for (const named_pair& p : e.pairs())
+        names += (names.empty() ? "" : ", ") + p.name;
+    option("--models", f.models,
+           "a known pair: " + names +
+               " (default: the first; smollm2 is talked to in its chat form)");
+    option("--target", f.target,
+           "a target's path; without a drafter unless --drafter or --models gives one");
+    option("--drafter", f.drafter, "a drafter's");
+    option("--target-tokenizer", f.target_tokenizer,
+           "where it is a file of its own: tokenizer.json, .model or .bin");
+    option("--drafter-tokenizer", f.drafter_tokenizer, "the same");
+    option("--equivalences", f.equivalences,
+           "pairs of special tokens (default: equivalences.json beside the drafter)");
+    app.add_flag("--no-drafter", f.no_drafter, "load no drafter")->group(group);
+    option("--threads", f.threads, "default: one a core")->check(CLI::Range(0, 1024));
+    option("--context", f.context,
+           "most tokens of prompt and text (default: what the target was made for, at most 4096)")
+        ->check(CLI::Range(0, 1 << 20));
+    app.add_flag("--chat", f.chat,
+                 "prompts are questions, in the target's chat form (default for smollm2)")
+        ->group(group);
+    app.add_flag("--no-chat", f.no_chat, "prompts are texts to continue")->group(group);
+    option("--cache", f.cache.file,
+           "file of the n-gram cache of the merge rules: read if it exists, written at the end");
+    option("--cache-policy", f.cache.policy, "what goes when it is full: lfu (default), lru, none")
+        ->check(CLI::IsMember({"none", "lru", "lfu"}));
+    option("--cache-size", f.cache.capacity, "n-grams it holds at most (default: no limit)");
+    e.add_flags(app);
+}
+
+fs::path models_folder() {
+#ifdef SPECDEC_MODELS_DIR
+    const fs::path known = SPECDEC_MODELS_DIR;
+#elif defined(SPECDEC_SOURCE_DIR)
+    const fs::path known = fs::path(SPECDEC_SOURCE_DIR) / "models";
+#else
+    const fs::path known = "models";
+#endif
+    return fs::exists(known) ? known : fs::path("models");
+}
+
+bool wants_chat(const model_flags& flags) {
+    return flags.chat || (flags.models == "smollm2" && !flags.no_chat);
+}
+
+std::size_t usual_draft_length(const model_flags& flags, double temperature) {
+    if (flags.models == "smollm2")
+        return temperature > 0 ? 1 : 4;
+    return temperature > 0 ? 1 : 2;
+}
+
+} // namespace specdec::examples

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "support/reference_side.hpp"
+
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "support/console.hpp"
+#include <specdec/reference/load.hpp>
+#include <specdec/reference/model.hpp>
+#include <specdec/reference/tokenizer/load_tokenizer.hpp>
+
+namespace specdec::examples {
+
+namespace fs = std::filesystem;
+
+void add_reference_flags(CLI::App& app, reference_flags& f) {
+    const auto option = [&](const char* flag, std::string& value, const char* help) {
+        return app.add_option(flag, value, help)->group("Models");
+    };
+    option("--precision", f.precision, "of products: bf16 (default) or f32")
+        ->check(CLI::IsMember({"bf16", "f32"}));
+}
+
+side_paths find_reference_side(const fs::path& model, const std::string& tokenizer,
+                               const std::string& flag) {
+    if (!fs::exists(model))
+        throw error("--" + flag, model.string(),
+                    "expected a Hugging Face folder, a GGUF file or a llama2.c .bin file, found "
+                    "nothing there");
+    if (!tokenizer.empty()) {
+        if (!fs::exists(tokenizer))
+            throw error("--" + flag + "-tokenizer", tokenizer,
+                        "expected a file, found nothing there");
+        return {model, tokenizer};
+    }
+    if (!fs::is_directory(model) && model.extension() == ".bin")
+        throw error("--" + flag, model.string(),
+                    "a llama2.c model has its tokenizer in a file of its own: expected --" + flag +
+                        "-tokenizer FILE");
+    return {model, model};
+}
+
+template <class Id>
+side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
+                             std::size_t threads, std::size_t context) {
+    const reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
+    const std::string file = paths.model.filename().string();
+    const std::string name = file.empty() ? paths.model.parent_path().filename().string() : file;
+    progress_bar bar("loading " + name);
+    reference::load_options options;
+    options.number_format =
+        flags.precision == "f32" ? reference::precision::f32 : reference::precision::bf16;
+    options.context = {
+        .threads = threads, .capacity = context, .vocabulary_size = words.vocabulary_size()};
+    options.progress = [&bar](double part) { bar.show(part); };
+    reference::transformer loaded = reference::load_transformer(paths.model, options);
+
+    const model_facts facts{name, loaded.parameters(), loaded.vocabulary_size()};
+    const compute_facts computing{std::string(reference::name(loaded.number_format())),
+                                  std::string(loaded.kernel_name()), loaded.threads()};
+    side<Id> s{any_model<Id>(reference::model<Id>(std::move(loaded))),
+               any_tokenizer<Id>(reference::tokenizer_of<Id>(words)),
+               words.table(),
+               {},
+               words.add_bos(),
+               {},
+               facts,
+               computing};
+    if (words.bos())
+        s.bos = Id{*words.bos()};
+    for (const std::int32_t id : words.eos())
+        s.ends.push_back(Id{id});
+    return s;
+}
+
+template side<target_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
+                                             std::size_t);
+template side<draft_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
+                                            std::size_t);
+
+} // namespace specdec::examples

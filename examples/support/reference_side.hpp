@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "support/side.hpp"
+
+namespace CLI {
+class App;
+}
+
+/// Models of the reference engine: of every program of its own, and as drafters of other engines'.
+namespace specdec::examples {
+
+struct reference_flags {
+    std::string precision = "bf16";
+};
+void add_reference_flags(CLI::App& app, reference_flags& flags);
+
+/// See engine::find.
+[[nodiscard]] side_paths find_reference_side(const std::filesystem::path& model,
+                                             const std::string& tokenizer, const std::string& flag);
+
+/// threads: 0: one a core; context: 0: what the model was made for, at most 4096. Id: target_id or
+/// draft_id. Errors: specdec::error that names the file and the field in it.
+template <class Id>
+[[nodiscard]] side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
+                                           std::size_t threads, std::size_t context);
+
+} // namespace specdec::examples
