@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +20,7 @@
 #include "support/console.hpp"
 #include "support/engine.hpp"
 #include "support/program.hpp"
-#include "support/prompt.hpp"
+#include "support/prompts_file.hpp"
 #include "support/sampling_flags.hpp"
 
 namespace {
@@ -39,34 +38,6 @@ struct flags {
     std::optional<std::size_t> limit;
     bool json = false;
 };
-
-std::vector<given_prompt> read_prompts(const flags& f, const decoder& pair) {
-    const bool chat = wants_chat(f.models);
-    const std::string path =
-        !f.prompts.empty()
-            ? f.prompts
-            : (models_folder() / "prompts" / (chat ? "smollm2.txt" : "docs.txt")).string();
-    std::ifstream file(path);
-    if (!file)
-        throw error("--prompts", path, "expected a readable file with one prompt a line");
-    const std::size_t limit = f.limit.value_or(chat ? 8 : 24);
-    std::vector<given_prompt> prompts;
-    std::size_t number = 0;
-    for (std::string line; std::getline(file, line) && (limit == 0 || prompts.size() < limit);) {
-        ++number;
-        if (line.ends_with('\r'))
-            line.pop_back();
-        if (line.empty())
-            continue;
-        std::vector<target_id> ids = chat ? chat_prompt(pair, line) : plain_prompt(pair, line);
-        if (ids.empty())
-            throw error(path, "line " + std::to_string(number), "gives no token");
-        prompts.push_back({std::move(ids), path, "line " + std::to_string(number)});
-    }
-    if (prompts.empty())
-        throw error("--prompts", path, "expected one prompt a line, found none");
-    return prompts;
-}
 
 /// Autoregressive decoding first, then the rules asked for, or all that the pair can follow.
 std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
@@ -199,7 +170,7 @@ void run(flags f, const engine& e) {
         (void)rule_of(name, "--rules");
 
     const std::unique_ptr<decoder> pair = load_pair(e, f.models);
-    const std::vector<given_prompt> prompts = read_prompts(f, *pair);
+    const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<std::string> judgements;
     if (!f.json)
         print_head(pair->facts(), f, prompts.size());

@@ -10,16 +10,11 @@
 #include <vector>
 
 #include "support/decoder.hpp"
+#include "support/prompts_file.hpp"
 #include "support/ratio.hpp"
 #include "support/statistics_json.hpp"
 
 namespace specdec::examples {
-
-/// A prompt and where it came from.
-struct given_prompt {
-    std::vector<target_id> ids;
-    std::string file, line;
-};
 
 /// How a comparison is done.
 struct comparison_settings {

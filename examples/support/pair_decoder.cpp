@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/pair_decoder.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,20 +11,13 @@
 #include <vector>
 
 #include "support/grouping_check.hpp"
+#include "support/steady_seconds.hpp"
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/split_tokens.hpp>
 
 namespace specdec::examples {
 
 namespace {
-
-/// Seconds of the steady clock: the Clock that the programs hand to the library.
-struct steady_seconds {
-    double operator()() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-            .count();
-    }
-};
 
 using target_tokenizer = any_tokenizer<target_id>;
 using draft_tokenizer = any_tokenizer<draft_id>;

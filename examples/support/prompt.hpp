@@ -11,8 +11,10 @@
 
 namespace specdec::examples {
 
-/// A text for the target to continue.
-[[nodiscard]] inline std::vector<target_id> plain_prompt(const decoder& d, std::string_view text) {
+/// A text for the target to continue. Words: a decoder, or whatever has the same begin_token(),
+/// encode() and target_table().
+template <class Words>
+[[nodiscard]] std::vector<target_id> plain_prompt(const Words& d, std::string_view text) {
     std::vector<target_id> ids;
     if (const auto begin = d.begin_token())
         ids.push_back(*begin);
@@ -34,8 +36,8 @@ inline constexpr chat_form chat_forms[] = {
 
 /// A question in the target's chat form. The marks are put in as ids: what looks like one in the
 /// question is text. Errors: specdec::error where the target knows none of the forms.
-[[nodiscard]] inline std::vector<target_id> chat_prompt(const decoder& d,
-                                                        std::string_view question) {
+template <class Words>
+[[nodiscard]] std::vector<target_id> chat_prompt(const Words& d, std::string_view question) {
     for (const chat_form& form : chat_forms) {
         const auto start = find_control(d.target_table(), form.start);
         const auto end = find_control(d.target_table(), form.end);
@@ -64,7 +66,7 @@ inline constexpr chat_form chat_forms[] = {
     throw error("--chat", "marks",
                 "expected control tokens of a known chat form (" +
                     std::string(chat_forms[0].start) + " or " + std::string(chat_forms[1].start) +
-                    "); " + d.facts().target.name + " has none");
+                    "); the target has none");
 }
 
 } // namespace specdec::examples

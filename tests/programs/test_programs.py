@@ -45,6 +45,18 @@ class FirstProgram(unittest.TestCase):
         self.assertIn(source, readme, "README.md does not show examples/first_program.cpp")
 
 
+class SideBySide(unittest.TestCase):
+    def test_texts_are_those_of_one_after_the_other(self):
+        for temperature in (0, 1):
+            out = call("side_by_side", "--sequences", 3, "--limit", 5, "-n", 12, "--draft-lengths", "0,2",
+                       "--repeats", 1, "--temperature", temperature)
+            lines = [line.split("|") for line in out.splitlines() if line.count("|") == 3][2:]
+            self.assertEqual([line[0].strip() for line in lines], ["0", "2"])
+            for line in lines:
+                self.assertTrue(line[3].strip().endswith("yes"), line)
+                self.assertGreater(float(line[2].split()[2]), 1)  # rows a pass
+
+
 class Compare(unittest.TestCase):
     def test_json_has_the_keys_and_greedy_text_is_identical(self):
         found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4))
