@@ -54,10 +54,8 @@ void score(benchmark::State& state, llama_cpp_scoring scoring) {
     const llama_context_ptr context = engine.context(tiny::loaded_model::parameters(4096));
     llama_cpp_model<target_id> model(context.get(), 0, scoring);
     const std::vector<target_id> ids(n, target_id{300});
-    for (auto _ : state) {
+    for (auto _ : state)
         benchmark::DoNotOptimize(model.score(ids));
-        model.truncate(0);
-    }
 }
 void score_together(benchmark::State& state) {
     score(state, llama_cpp_scoring::together);

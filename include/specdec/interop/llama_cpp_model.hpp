@@ -61,7 +61,7 @@ public:
             throw error("llama_memory_seq_rm", "memory",
                         "expected one that can forget its last tokens; the state of a recurrent or "
                         "hybrid model cannot");
-        if (sequence < 0 || static_cast<std::uint32_t>(sequence) >= llama_n_seq_max(context))
+        if (static_cast<std::uint32_t>(sequence) >= llama_n_seq_max(context)) // or negative
             throw error("llama_context", "sequence " + std::to_string(sequence),
                         "expected one below n_seq_max = " +
                             std::to_string(llama_n_seq_max(context)));
@@ -101,8 +101,6 @@ public:
 
     /// Precondition: n <= size().
     void truncate(std::size_t n) {
-        if (n >= size())
-            return;
         if (!can_keep(n))
             throw error("llama_memory_seq_rm", "position " + std::to_string(n),
                         "expected the " + std::to_string(window_) +
