@@ -232,3 +232,15 @@ TEST_CASE("model_drafter: the rows behind the last tokens of a context, in one p
     CHECK(values(drafter.rows(2)[1]) == row_of(longer));
     CHECK(m.held() == longer);
 }
+
+TEST_CASE("a context that the engine dropped is fed again") {
+    toy m = model();
+    model_drafter drafter(m);
+    const ids context = make_ids({0, 1, 0, 0, 1});
+    drafter.sync(context, 0);
+    (void)drafter.row();
+    m.truncate(0);
+    const ids longer = make_ids({0, 1, 0, 0, 1, 1});
+    drafter.sync(longer, 5);
+    CHECK(values(drafter.row()) == row_of(longer));
+}

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 #include "tiny_model.hpp"
@@ -165,6 +166,28 @@ TEST_CASE("a cancelled decode is an error, takes back what it fed and can be rep
     const auto rows = rows_of(m.score(std::span(ids).subspan(10)));
     for (std::size_t i = 0; i < rows.size(); ++i)
         CHECK(distance(rows[i], expected[10 + i]) < tolerance);
+}
+
+TEST_CASE("what llama.cpp throws takes back what was fed, too") {
+    const model_file file;
+    const loaded_model engine(file);
+    llama_context_params p = loaded_model::parameters();
+    p.n_batch = p.n_ubatch = 8;
+    int calls = 0;
+    p.cb_eval_user_data = &calls;
+    p.cb_eval = [](ggml_tensor*, bool, void* n) -> bool {
+        if (++*static_cast<int*>(n) == 200)
+            throw std::runtime_error("in the middle");
+        return true;
+    };
+    const llama_context_ptr context = engine.context(p);
+    model m(context.get());
+    m.append(text(3));
+    REQUIRE(calls > 0);
+    calls = 0;
+    CHECK_THROWS_WITH(m.append(text(100)), "in the middle");
+    CHECK(calls == 200);
+    CHECK(m.size() == 3);
 }
 
 TEST_CASE("an invalid token is refused by llama.cpp and named by us") {

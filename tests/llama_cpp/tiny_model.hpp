@@ -33,7 +33,8 @@ public:
         : name_(arch == architecture::llama    ? "llama"
                 : arch == architecture::gemma3 ? "gemma3"
                                                : "mamba"),
-          seed_(seed), tensors_(ggml_init({1U << 24, nullptr, false})), file_(gguf_init_empty()) {
+          seed_(seed), tensors_(ggml_init({room_for(vocabulary), nullptr, false})),
+          file_(gguf_init_empty()) {
         gguf_set_val_str(file_.get(), "general.architecture", name_.c_str());
         number("context_length", 4096);
         number("embedding_length", width);
@@ -56,6 +57,10 @@ public:
 
 private:
     static constexpr std::int64_t width = 32, head = 16, heads = 2, hidden = 48;
+    /// The embedding, and much less for all else.
+    static std::size_t room_for(const vocabulary_parts& vocabulary) {
+        return vocabulary.tokens.size() * width * sizeof(float) + (std::size_t{1} << 22U);
+    }
     static std::uint32_t layers(architecture arch) { return arch == architecture::gemma3 ? 6 : 2; }
 
     void write_attention(architecture arch) {

@@ -196,5 +196,76 @@ class BadInput(unittest.TestCase):
                                pathlib.Path(folder, "equivalences.json"))
 
 
+class LlamaCpp(unittest.TestCase):
+    """Two models of random weights: what counts is that every rule runs and says the truth."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        call("write_tiny_gguf", cls.folder.name)
+        cls.target = pathlib.Path(cls.folder.name, "target.gguf")
+        cls.drafter = pathlib.Path(cls.folder.name, "drafter.gguf")
+        cls.pair = ("--target", cls.target, "--drafter", cls.drafter, "--threads", 1)
+        cls.prompts = pathlib.Path(cls.folder.name, "prompts.txt")
+        cls.prompts.write_text("the cat\non the\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def compare(self, *arguments):
+        return rows(call("llama_compare", *self.pair, "--prompts", self.prompts, "--json", "--max-tokens", 12,
+                         *arguments))
+
+    def test_every_rule_runs_and_scored_alone_greedy_text_is_identical(self):
+        ours = rows(call("compare", "--json", "--max-tokens", 4, "--limit", 1, "--temperatures", 0))
+        found = self.compare("--score-alone", "--temperatures", 0)
+        self.assertEqual([r["rule"] for r in found], [r["rule"] for r in ours])
+        for row in found:
+            self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
+            self.assertTrue(row["identical_text"], row)
+        self.assertIn("llama.cpp", found[0]["kernel"])
+        self.assertEqual((found[0]["target"], found[-1]["drafter"]), ("target.gguf", "drafter.gguf"))
+
+    def test_sampled(self):
+        for row in self.compare("--temperatures", 1, "--rules", "tli,slem,coupled"):
+            self.assertGreater(row["tokens"], 12)
+
+    def test_grouping_is_checked_where_asked_for(self):
+        found = self.compare("--temperatures", 0, "--rules", "tli", "--draft-length", 3, "--check-grouping")
+        self.assertEqual(found[0]["grouping"]["rounds"], 0)
+        self.assertGreater(found[1]["grouping"]["rounds"], 4)
+        self.assertLessEqual(found[1]["grouping"]["changed"], found[1]["grouping"]["rounds"])
+        self.assertLess(found[1]["grouping"]["largest_difference"], 0.1)
+        self.assertNotIn("grouping", self.compare("--temperatures", 0, "--rules", "tli")[1])
+
+    def test_a_drafter_in_either_engine(self):
+        texts = [json.loads(call("llama_generate", "--target", self.target, "--threads", 1, "--score-alone",
+                                 "--json", "--prompt", "the", "-n", 20, *drafter))["token_ids"]
+                 for drafter in ((), ("--drafter", self.drafter),
+                                 ("--drafter", self.target, "--drafter-engine", "reference"))]
+        self.assertEqual(len(texts[0]), 20)
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(texts[0], texts[2])
+
+    def test_chat_and_errors(self):
+        self.assertIn("<|im_start|>", call("llama_generate", *self.pair, "--chat", status=1))
+        for path in (self.folder.name, "/nowhere.gguf"):
+            self.assertIn(path, call("llama_generate", "--target", path, status=1))
+        broken = pathlib.Path(self.folder.name, "broken.gguf")
+        broken.write_bytes(b"GGUF")
+        self.assertIn("broken.gguf: llama_model_load_from_file",
+                      call("llama_generate", "--target", broken, status=1))
+        self.assertIn("--models", call("llama_generate", "--models", "docs", status=1))
+        self.assertIn("prompt", call("llama_generate", *self.pair, "--context", 256, "--prompt", "-", status=1,
+                                     input="a word " * 300))
+
+    def test_convert(self):
+        out = pathlib.Path(self.folder.name, "out.gguf")
+        self.assertIn("bytes", call("llama_convert", self.target, "Q8_0", out))
+        self.assertLess(out.stat().st_size, self.target.stat().st_size)
+        self.assertIn("llama_model_quantize", call("llama_convert", self.prompts, "F32", out, status=1))
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv, verbosity=2)

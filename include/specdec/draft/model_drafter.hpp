@@ -12,8 +12,9 @@ namespace specdec {
 
 /// A language model as drafter. Keeps a record of what the model's context holds and reaches every
 /// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is
-/// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile.
-/// Models Drafter. Allocates at construction only.
+/// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile;
+/// its engine may drop its context between rounds (size() tells), which is then fed again. Models
+/// Drafter. Allocates at construction only.
 template <ModelOf<draft_id> Model>
 class model_drafter {
 public:
@@ -30,6 +31,11 @@ public:
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
+        if (model_.size() != mirror_.size()) { // the engine dropped it: not what was left behind
+            model_.truncate(0);
+            mirror_.truncated(0);
+            unchanged = 0;
+        }
         // What the last sync asked for may not have been done: only this much agreed with it.
         const std::size_t agreed = pending_.truncate_to;
         synced_ = context;

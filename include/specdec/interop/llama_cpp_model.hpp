@@ -25,7 +25,8 @@ enum class llama_cpp_scoring {
 
 /// One sequence of a llama_context as what the library calls a model (ModelOf<Id>).
 ///
-/// The context is borrowed: it outlives this object, has causal attention and no backend samplers.
+/// The context is borrowed: it outlives this object, has causal attention, no backend samplers and
+/// n_outputs_max, if set, at least the rows of a score.
 /// Several sequences may live in one context, each with a model object of its own. What the
 /// sequence holds is asked of llama.cpp, never recorded here: an engine may clear or fill the
 /// memory itself in between, and size() follows.
@@ -40,7 +41,8 @@ enum class llama_cpp_scoring {
 /// - at construction: a memory that cannot forget its last tokens (recurrent and hybrid models),
 ///   no memory at all, a sequence outside n_seq_max;
 /// - append, score: more tokens than the context holds; llama_decode's code and what it means.
-///   size() is then as before, also when an abort callback ended the decode half-way;
+///   size() is then as before, also when an abort callback ended the decode half-way. (Without
+///   swa_full a long prompt that failed may have pushed the sliding window on: then it is 0.);
 /// - truncate: what a sliding window needs was overwritten (contexts made without swa_full).
 template <class Id>
 class llama_cpp_model {
@@ -59,7 +61,7 @@ public:
             throw error("llama_memory_seq_rm", "memory",
                         "expected one that can forget its last tokens; the state of a recurrent or "
                         "hybrid model cannot");
-        if (sequence < 0 || static_cast<std::uint32_t>(sequence) >= llama_n_seq_max(context))
+        if (static_cast<std::uint32_t>(sequence) >= llama_n_seq_max(context)) // or negative
             throw error("llama_context", "sequence " + std::to_string(sequence),
                         "expected one below n_seq_max = " +
                             std::to_string(llama_n_seq_max(context)));
@@ -99,8 +101,6 @@ public:
 
     /// Precondition: n <= size().
     void truncate(std::size_t n) {
-        if (n >= size())
-            return;
         if (!can_keep(n))
             throw error("llama_memory_seq_rm", "position " + std::to_string(n),
                         "expected the " + std::to_string(window_) +
@@ -138,13 +138,17 @@ private:
                         "expected room for " + std::to_string(ids.size()) + " tokens, " +
                             std::to_string(held) + " of " + std::to_string(capacity()) +
                             " are held");
-        for (std::size_t first = 0; first < ids.size(); first += piece) {
-            const std::size_t left = ids.size() - first;
-            const std::size_t n = left < piece ? left : piece;
-            const std::int32_t code = decode(ids.subspan(first, n), held + first, rows);
-            if (code != 0)
-                fail(code, held);
-            done(first, n);
+        try {
+            for (std::size_t first = 0; first < ids.size(); first += piece) {
+                const std::size_t left = ids.size() - first;
+                const std::size_t n = left < piece ? left : piece;
+                check(decode(ids.subspan(first, n), held + first, rows));
+                done(first, n);
+            }
+        } catch (...) { // llama.cpp itself throws, too: std::bad_alloc
+            if (!can_keep(held) || !remove_from(held))
+                remove_from(0);
+            throw;
         }
     }
 
@@ -168,18 +172,14 @@ private:
         return llama_memory_seq_rm(memory_, sequence_, static_cast<llama_pos>(n), -1);
     }
 
-    /// Takes back what a failed call fed, and says what llama_decode said.
-    [[noreturn]] void fail(std::int32_t code, std::size_t held) {
-        std::string what = code == 1    ? "1: no free cells in the context's memory for the batch"
-                           : code == 2  ? "2: the abort callback ended it"
-                           : code == -1 ? "-1: an invalid batch, such as an id that is no token"
-                                        : std::to_string(code) + ": llama.cpp failed (see its log)";
-        if (!can_keep(held) || !remove_from(held)) {
-            remove_from(0);
-            what += "; the sequence was emptied, its sliding window had moved on (make the context "
-                    "with swa_full)";
-        }
-        throw error("llama_decode", "returned", what);
+    static void check(std::int32_t code) {
+        if (code == 0)
+            return;
+        const char* what = code == 1    ? ": no free cells in the context's memory for the batch"
+                           : code == 2  ? ": the abort callback ended it"
+                           : code == -1 ? ": an invalid batch, such as an id that is no token"
+                                        : ": llama.cpp failed (see its log)";
+        throw error("llama_decode", "returned", std::to_string(code) + what);
     }
 
     llama_context* context_;

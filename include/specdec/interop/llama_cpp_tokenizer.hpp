@@ -133,7 +133,7 @@ private:
             out.push_back(literal_[i]);
             return encode_between(text.substr(at + literal.size()), i, false, out);
         }
-        if (at_start || text.empty())
+        if (at_start)
             return tokenize(text, false, false, out);
         const std::size_t before = out.size();
         tokenize(mark_ + std::string(text), false, false, out);

@@ -3,6 +3,9 @@
 #ifdef WITH_reference
 #include <specdec/reference/mapped_file.hpp>
 #endif
+#ifdef WITH_llama_cpp
+#include <specdec/interop/llama_cpp.hpp>
+#endif
 
 // Uses the package as its reader would: a row of logits, and where its part is linked a file.
 int main(int, char** program) {
@@ -10,6 +13,11 @@ int main(int, char** program) {
     const specdec::logits_rows<specdec::target_id> rows{row, 1, 3, 3};
 #ifdef WITH_reference
     if (specdec::reference::mapped_file(program[0]).bytes().empty())
+        return 1;
+#endif
+#ifdef WITH_llama_cpp
+    if (specdec::llama_cpp_kind(LLAMA_TOKEN_ATTR_BYTE) != specdec::token_kind::byte ||
+        llama_max_devices() == 0)
         return 1;
 #endif
     return rows.size() == 1 && program != nullptr ? 0 : 1;

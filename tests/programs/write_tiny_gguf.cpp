@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Writes two small models for the tests of the llama.cpp programs: FOLDER/target.gguf and
+// drafter.gguf.
+#include <filesystem>
+
+#include "llama_cpp/tiny_model.hpp"
+
+int main(int, char** argv) {
+    using namespace specdec::tiny;
+    const std::filesystem::path folder = argv[1];
+    file_writer(architecture::llama, byte_level(), 3).write(folder / "target.gguf");
+    file_writer(architecture::gemma3, sentencepiece(), 4).write(folder / "drafter.gguf");
+}
