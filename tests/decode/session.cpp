@@ -17,6 +17,7 @@ using namespace specdec::testing;
 namespace {
 
 constexpr std::size_t length = 40;
+const fixed_length four{4};
 
 std::vector<target_id> copy(std::span<const target_id> ids) {
     return {ids.begin(), ids.end()};
@@ -190,13 +191,13 @@ TEST_CASE("abandoned rounds leave no trace in the text") {
             const std::size_t room = length - (decoder.tokens().size() - begin);
             switch (random() % 5) {
             case 0:
-                decoder.draft(drafter, fixed_length{4}, coin, room);
+                decoder.draft(drafter, four, coin, room);
                 break;
             case 1:
                 (void)decoder.round(target, drafter, fixed_length{4}, coin, room);
                 break;
             case 2: // drafted, fed, not verified
-                decoder.draft(drafter, fixed_length{4}, coin, room);
+                decoder.draft(drafter, four, coin, room);
                 if (const auto edit = decoder.target_edit(); true) {
                     target.truncate(edit.truncate_to);
                     (void)target.score(edit.append);
@@ -262,8 +263,7 @@ TEST_CASE("an engine that only follows target_edit gets the text of round()") {
         std::size_t fed = 0;
         int rounds = 0;
         while (decoder.tokens().size() - begin < length) {
-            decoder.draft(drafter, fixed_length{4}, coin,
-                          length - (decoder.tokens().size() - begin));
+            decoder.draft(drafter, four, coin, length - (decoder.tokens().size() - begin));
             if (++rounds % 5 == 0) { // a preempted engine
                 context.clear();
                 decoder.target_lost();
@@ -297,7 +297,7 @@ TEST_CASE("the target's context is always what a fresh one would be") {
         session decoder(bridge, rule, world.settings(1));
         decoder.start(world.prompt, world.prefix);
         for (int i = 0; i < 15; ++i) {
-            decoder.draft(drafter, fixed_length{4}, coin, 20);
+            decoder.draft(drafter, four, coin, 20);
             const auto edit = decoder.target_edit();
             auto wanted = copy(decoder.tokens());
             const std::size_t proposals = decoder.rows_needed() - 1;

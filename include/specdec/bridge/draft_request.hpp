@@ -60,11 +60,11 @@ template <Drafter D, StopRule Stop>
 /// and the committed target tokens into the drafter's context. It drives the drafter through the
 /// Drafter concept and knows nothing of the verifier.
 ///
-///     b.start(prefix)                          forget everything; the drafter's context begins
-///     with
-///                                              `prefix` (its BOS, or nothing)
-///     b.follow(tokens)                         these target tokens were committed
-///     b.propose(drafter, stop, coin, request)  one draft
+///     b.start(prefix)                 forget everything; the drafter's context begins with
+///                                     `prefix` (its BOS, or nothing)
+///     b.follow(tokens)                these target tokens were committed
+///     b.propose(drafter, stop, coin, request)     one draft; its laws may ask drafter and stop
+///                                     rule again, which live until the round's end
 ///
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
 ///

@@ -89,8 +89,9 @@ public:
         return room <= left ? room : left + 1;
     }
 
-    /// Step 1: drafts at most `room` tokens, of which the round can commit at most room.
-    /// Precondition: started, not full, room >= 1.
+    /// Step 1: drafts at most `room` tokens, of which the round can commit at most room. Drafter
+    /// and stop rule are asked again by verify(), where a decision needs it. Precondition: started,
+    /// not full, room >= 1.
     template <Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const double begin = clock();
@@ -111,6 +112,8 @@ public:
         }
         counts_.draft_seconds += clock() - begin;
     }
+    template <Drafter D, StopRule Stop, Coin C, class... Rest>
+    void draft(D& drafter, const Stop&& gone_before_verify, C& coin, Rest...) = delete;
 
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
     /// give step 3 the rows of the last rows_needed() tokens of it.

@@ -50,6 +50,8 @@ public:
              const generation_limits& limits, Reader& reader, Time clock = {})
         : session_(session), drafter_(drafter), stop_(stop), coin_(coin), tokenizer_(tokenizer),
           reader_(reader), clock_(clock), left_(limits.max_tokens), stream_(limits.stop_strings) {}
+    template <class... Rest>
+    text_run(Session& session, D& drafter, const Stop&& gone_before_use, Rest&&...) = delete;
 
     [[nodiscard]] Session& session() { return session_; }
     /// Why the text ended; nothing while it has not.

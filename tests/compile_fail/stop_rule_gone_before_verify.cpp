@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// A stop rule that ends with the call, though verify() may ask it again.
+// build error: (deleted function|use of deleted)
+#include <specdec/specdec.hpp>
+
+using namespace specdec;
+
+int main() {
+    no_drafter nobody;
+    philox_coin coin(1);
+    session decoder(no_bridge{}, exact_match{}, session_settings{});
+    decoder.draft(nobody, fixed_length{4}, coin, 8);
+}
