@@ -4,7 +4,6 @@
 #include <algorithm> // std::copy
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/interop/llama_cpp_batch.hpp>
 
 namespace specdec {
 
@@ -53,7 +53,8 @@ public:
         : context_(context), memory_(llama_get_memory(context)), sequence_(sequence),
           scoring_(scoring), window_(llama_model_n_swa(llama_get_model(context))),
           vocabulary_(static_cast<std::size_t>(
-              llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context))))) {
+              llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context))))),
+          batch_(context) {
         const llama_model* model = llama_get_model(context);
         if (memory_ == nullptr)
             throw error("llama_get_memory", "memory", "expected a context with one");
@@ -65,12 +66,6 @@ public:
             throw error("llama_context", "sequence " + std::to_string(sequence),
                         "expected one below n_seq_max = " +
                             std::to_string(llama_n_seq_max(context)));
-        const auto most = static_cast<std::int32_t>(llama_n_batch(context));
-        batch_.reset(new llama_batch(llama_batch_init(most, 0, 1)));
-        for (std::int32_t i = 0; i < most; ++i) {
-            batch_->n_seq_id[i] = 1;
-            batch_->seq_id[i][0] = sequence;
-        }
     }
 
     [[nodiscard]] std::size_t size() const {
@@ -88,12 +83,12 @@ public:
             scoring_ == llama_cpp_scoring::alone ? 1 : std::size_t{llama_n_batch(context_)};
         if (ids.size() <= piece) {
             feed(ids, piece, true, [](std::size_t, std::size_t) {});
-            return {ids.empty() ? nullptr : logits(), ids.size(), vocabulary_, vocabulary_};
+            return {ids.empty() ? nullptr : batch_.logits(), ids.size(), vocabulary_, vocabulary_};
         }
         if (rows_.size() < ids.size() * vocabulary_)
             rows_.resize(ids.size() * vocabulary_);
         feed(ids, piece, true, [this](std::size_t first, std::size_t n) {
-            const float* row = logits();
+            const float* row = batch_.logits();
             std::copy(row, row + n * vocabulary_, rows_.data() + first * vocabulary_);
         });
         return {rows_.data(), ids.size(), vocabulary_, vocabulary_};
@@ -111,24 +106,16 @@ public:
                         "expected a memory that can forget its last tokens");
     }
 
+    /// After a decode that failed: what was held before it, or nothing where that is gone.
+    void take_back(std::size_t held) {
+        if (!can_keep(held) || !remove_from(held))
+            remove_from(0);
+    }
+
     [[nodiscard]] llama_context* context() const { return context_; }
     [[nodiscard]] llama_seq_id sequence() const { return sequence_; }
 
 private:
-    struct free_batch {
-        void operator()(llama_batch* batch) const {
-            llama_batch_free(*batch);
-            delete batch;
-        }
-    };
-
-    [[nodiscard]] const float* logits() const {
-        const float* rows = llama_get_logits(context_);
-        if (rows == nullptr)
-            throw error("llama_get_logits", "rows", "expected a context that computes logits");
-        return rows;
-    }
-
     /// Decodes ids in pieces; done(first, n) after each. All or nothing.
     template <class Done>
     void feed(std::span<const Id> ids, std::size_t piece, bool rows, const Done& done) {
@@ -142,24 +129,16 @@ private:
             for (std::size_t first = 0; first < ids.size(); first += piece) {
                 const std::size_t left = ids.size() - first;
                 const std::size_t n = left < piece ? left : piece;
-                check(decode(ids.subspan(first, n), held + first, rows));
+                batch_.clear();
+                for (std::size_t i = first; i < first + n; ++i)
+                    batch_.add(ids[i].value, held + i, sequence_, rows);
+                batch_.decode();
                 done(first, n);
             }
         } catch (...) { // llama.cpp itself throws, too: std::bad_alloc
-            if (!can_keep(held) || !remove_from(held))
-                remove_from(0);
+            take_back(held);
             throw;
         }
-    }
-
-    std::int32_t decode(std::span<const Id> ids, std::size_t position, bool rows) {
-        batch_->n_tokens = static_cast<std::int32_t>(ids.size());
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            batch_->token[i] = ids[i].value;
-            batch_->pos[i] = static_cast<llama_pos>(position + i);
-            batch_->logits[i] = rows ? 1 : 0;
-        }
-        return llama_decode(context_, *batch_);
     }
 
     /// Whether the positions that the row behind n tokens looks at are all there.
@@ -172,23 +151,13 @@ private:
         return llama_memory_seq_rm(memory_, sequence_, static_cast<llama_pos>(n), -1);
     }
 
-    static void check(std::int32_t code) {
-        if (code == 0)
-            return;
-        const char* what = code == 1    ? ": no free cells in the context's memory for the batch"
-                           : code == 2  ? ": the abort callback ended it"
-                           : code == -1 ? ": an invalid batch, such as an id that is no token"
-                                        : ": llama.cpp failed (see its log)";
-        throw error("llama_decode", "returned", std::to_string(code) + what);
-    }
-
     llama_context* context_;
     llama_memory_t memory_;
     llama_seq_id sequence_;
     llama_cpp_scoring scoring_;
     llama_pos window_; ///< 0: attention over everything
     std::size_t vocabulary_;
-    std::unique_ptr<llama_batch, free_batch> batch_;
+    llama_cpp_batch batch_;
     std::vector<float> rows_; ///< copies, where one decode did not make them all
 };
 

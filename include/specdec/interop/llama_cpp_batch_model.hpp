@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <llama.h>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/interop/llama_cpp_batch.hpp>
+#include <specdec/interop/llama_cpp_model.hpp>
+
+namespace specdec {
+
+/// All sequences of a llama_context (n_seq_max of them) as what the library calls a model of
+/// several (BatchModelOf<Id>): a score is one llama_decode for all parts. Rows depend a little on
+/// what else is in the decode, as llama.cpp's do.
+///
+/// The context is borrowed, see llama_cpp_model; so are the rules for its rows, which are never
+/// copied here. Allocates at construction only.
+///
+/// Errors, specdec::error that names the call: those of llama_cpp_model; more tokens in a score
+/// than n_batch. Every sequence is then as before.
+template <class Id>
+class llama_cpp_batch_model {
+public:
+    /// Precondition: context is not null.
+    explicit llama_cpp_batch_model(llama_context* context) : batch_(context) {
+        const std::size_t n = llama_n_seq_max(context);
+        for (std::size_t s = 0; s < n; ++s)
+            models_.emplace_back(context, static_cast<llama_seq_id>(s));
+        held_.resize(n);
+    }
+
+    [[nodiscard]] std::size_t sequences() const { return models_.size(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return models_[s].size(); }
+    [[nodiscard]] std::size_t capacity() const { return models_[0].capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return models_[0].vocabulary_size(); }
+
+    void append(std::size_t s, std::span<const Id> ids) { models_[s].append(ids); }
+    void truncate(std::size_t s, std::size_t n) { models_[s].truncate(n); }
+
+    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        std::size_t rows = 0;
+        for (const auto& [s, ids] : parts) {
+            held_[s] = size(s);
+            rows += ids.size();
+            if (ids.size() > capacity() - held_[s])
+                throw error("llama_context", "sequence " + std::to_string(s),
+                            "expected room for " + std::to_string(ids.size()) + " tokens, " +
+                                std::to_string(held_[s]) + " of " + std::to_string(capacity()) +
+                                " are held");
+        }
+        if (rows > batch_.capacity())
+            throw error("llama_context", "n_batch",
+                        "expected at least the " + std::to_string(rows) +
+                            " tokens of a pass, found " + std::to_string(batch_.capacity()));
+        if (rows == 0)
+            return {};
+        batch_.clear();
+        for (const auto& [s, ids] : parts)
+            for (std::size_t i = 0; i < ids.size(); ++i)
+                batch_.add(ids[i].value, held_[s] + i, models_[s].sequence(), true);
+        try {
+            batch_.decode();
+        } catch (...) {
+            for (const auto& part : parts)
+                models_[part.sequence].take_back(held_[part.sequence]);
+            throw;
+        }
+        return {batch_.logits(), rows, vocabulary_size(), vocabulary_size()};
+    }
+
+private:
+    llama_cpp_batch batch_;
+    std::vector<llama_cpp_model<Id>> models_; ///< [n_seq_max]
+    std::vector<std::size_t> held_;           ///< [n_seq_max] tokens before the pass
+};
+
+} // namespace specdec
