@@ -71,6 +71,20 @@ class Compare(unittest.TestCase):
         self.assertEqual((found[0]["speedup"], found[0]["tokens_per_target_call"]), (1, 1))
         self.assertTrue(any(row["accepted"] > 0 for row in found))
 
+    def test_texts_are_those_that_the_rows_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = pathlib.Path(folder, "texts")
+            found = rows(call("compare", "--json", "--max-tokens", 8, "--limit", 2, "--rules", "slem", "--texts",
+                              texts))
+            texts = rows(texts.read_text())
+        self.assertEqual(len(texts), 2 * 2 * 2)
+        for row in found:
+            own = [t for t in texts if (t["rule"], t["temperature"]) == (row["rule"], row["temperature"])]
+            self.assertEqual(sum(len(t["text"]) for t in own), row["tokens"])
+            self.assertTrue(all(t["prompt"] for t in own))
+        self.assertEqual(texts[0]["text"], texts[1]["text"])
+        self.assertIn("--texts", call("compare", "--texts", "/nowhere/texts", status=1))
+
     def test_sampled_rows(self):
         found = rows(call("compare", "--json", "--max-tokens", 8, "--temperatures", 1, "--limit", 3,
                           "--rules", "slem,tli", "--tokens-at-least", 40, "--draft-length", 3))
