@@ -152,7 +152,8 @@ ordered_json to_json(const row& r, float temperature, const given_prompt& prompt
     };
     return {{"rule", r.how.name},           {"temperature", temperature},
             {"line", prompt.line},          {"prompt", numbers(prompt.ids)},
-            {"text", numbers(text.tokens)}, {"seconds", text.seconds}};
+            {"text", numbers(text.tokens)}, {"target_calls", text.counts.rounds},
+            {"seconds", text.seconds}};
 }
 
 ordered_json to_json(const any_cache& cache) {
