@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """specdec, Hugging Face Transformers and llama.cpp on the same models, prompts, threads and lengths: one table.
 
-    scripts/install-peers.sh && scripts/install-llama-cpp.sh        the peers, once; who is missing is skipped
-    build/llama-cpp/bin/python models/write_gguf.py                 the repository's models for llama.cpp
-    scripts/peers.py                                                the pair in this repository
-    scripts/peers.py --pair smollm2 --max-tokens 100 --tokens-at-least 20000 --json peers.json
+    scripts/install-peers.sh                              the peers, once; who is missing is said and left out
+    build/llama-cpp/bin/python models/write_gguf.py       the repository's models for llama.cpp
+    scripts/peers.py                                      the pair in this repository
+    scripts/peers.py --pair smollm2 --rules slem,tli --draft-length 4,1 --tokens-at-least 5000 --json peers.json
 
 `compare` runs first; the peers get its prompts as token ids. Each engine decodes in a process of its own, prompt
 by prompt and rule by rule; only generation is timed. Draft lengths are fixed. All texts, ours too, are judged by one
@@ -13,8 +13,8 @@ same engine's plain sampling by more than 3 standard errors of the difference (p
 
 What runs: Transformers' assisted generation with another tokenizer: at T = 0 "universal" (retokenised text, our
 slem), above it "tli" as it comes and "tli, whole head", with the pruning of the assistant's head switched off.
-llama.cpp through llama-cpp-python, whose interface has no draft model of its own: its prompt lookup, and, where a
-smaller file of the same model is given, that file drafting greedily through its LlamaDraftModel.
+llama.cpp through llama-cpp-python, whose interface has no draft model of its own: its prompt lookup, and for
+SmolLM2 its 4-bit file drafting greedily for the BF16 one (made by llama_convert) through its LlamaDraftModel.
 """
 import argparse
 import datetime

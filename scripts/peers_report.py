@@ -100,13 +100,16 @@ def sentences(rows):
     known = {(r["temperature"], r["engine"], r["rule"]): r for r in rows}
     out = []
     for r in rows:
-        name = f"T = {r['temperature']:g}: {r['engine']}, {r['rule']}"
+        counterpart = SAME_RULE.get(r["rule"]) if r["engine"] == "Transformers" else None
+        ours = known.get((r["temperature"], OURS, counterpart))
+        if not ours and not r.get("wrong_law"):
+            continue
+        words = (f"T = {r['temperature']:g}: {r['engine']}, {r['rule']}: {r['tokens_per_target_call']:.2f} tokens a "
+                 "target call")
         if r.get("wrong_law"):
-            out.append(f"{name}: the law is WRONG: {r['nll']:.2f} nats a token, plain sampling has "
-                       f"{r['nll'] - r['nll_difference']:.2f}.")
-        ours = known.get((r["temperature"], OURS, SAME_RULE.get(r["rule"])))
-        if r["engine"] == "Transformers" and ours:
-            out.append(f"{name}: {r['tokens_per_target_call']:.2f} tokens a call; our {ours['rule']} "
-                       f"{ours['tokens_per_target_call']:.2f}, and "
-                       f"{ours['tokens_per_second'] / r['tokens_per_second']:.1f} times the tokens a second.")
+            words += f" by a WRONG law ({r['nll']:.2f} nats a token, sampling {r['nll'] - r['nll_difference']:.2f})"
+        if ours:
+            words += (f"; our {ours['rule']}: {ours['tokens_per_target_call']:.2f}, and "
+                      f"{ours['tokens_per_second'] / r['tokens_per_second']:.1f} times the tokens a second")
+        out.append(words + ".")
     return out
