@@ -7,8 +7,10 @@
 //     compare --temperatures 1 --rules tli,slem --tokens-at-least 20000 --json
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +36,7 @@ struct flags {
     std::vector<float> temperatures{0, 1};
     std::vector<std::string> rules;
     std::vector<std::size_t> draft_lengths;
-    std::string prompts;
+    std::string prompts, texts;
     std::optional<std::size_t> limit;
     bool json = false;
 };
@@ -139,6 +141,21 @@ void print_grouping(const std::vector<row>& rows, double temperature) {
                         static_cast<double>(r.grouping.largest_difference));
 }
 
+/// A text as token ids, for whoever wants to judge it by other means.
+ordered_json to_json(const row& r, float temperature, const given_prompt& prompt,
+                     const decode_result& text) {
+    const auto numbers = [](const std::vector<target_id>& ids) {
+        std::vector<std::int32_t> out;
+        for (const target_id id : ids)
+            out.push_back(id.value);
+        return out;
+    };
+    return {{"rule", r.how.name},           {"temperature", temperature},
+            {"line", prompt.line},          {"prompt", numbers(prompt.ids)},
+            {"text", numbers(text.tokens)}, {"target_calls", text.counts.rounds},
+            {"seconds", text.seconds}};
+}
+
 ordered_json to_json(const any_cache& cache) {
     const ngram_cache_counts c = cache.counts();
     return {{"ngrams", cache.size()},          {"ngram_bytes", cache.memory()},
@@ -172,6 +189,12 @@ void run(flags f, const engine& e) {
     const std::unique_ptr<decoder> pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<std::string> judgements;
+    std::ofstream texts;
+    if (!f.texts.empty()) {
+        texts.open(f.texts);
+        if (!texts)
+            throw error("--texts", f.texts, "expected a file that can be written");
+    }
     if (!f.json)
         print_head(pair->facts(), f, prompts.size());
     for (std::size_t i = 0; i < f.temperatures.size(); ++i) {
@@ -185,7 +208,12 @@ void run(flags f, const engine& e) {
         {
             progress_bar bar("comparing " + std::to_string(i + 1) + "/" +
                              std::to_string(f.temperatures.size()));
-            compare_rules(*pair, prompts, f.settings, rows, [&](double part) { bar.show(part); });
+            compare_rules(
+                *pair, prompts, f.settings, rows, [&](double part) { bar.show(part); },
+                [&](const row& r, const given_prompt& prompt, const decode_result& text) {
+                    if (texts.is_open())
+                        texts << one_line(to_json(r, f.temperatures[i], prompt, text)) << '\n';
+                });
         }
         if (f.json) {
             for (const row& r : rows) {
@@ -249,6 +277,7 @@ int main(int argc, char** argv) {
     add_cutoff_flags(app, f.settings.decoding.sampling);
     app.add_option("--seed", f.settings.decoding.seed, "default: 0")->group("Sampling");
     app.add_flag("--json", f.json, "print one JSON object a row");
+    app.add_option("--texts", f.texts, "a file for all texts as token ids, one JSON object a line");
     add_model_flags(app, f.models, *e);
     return run_program(app, argc, argv, [&] { run(f, *e); });
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Write this repository's drafters as GGUF files, for llama.cpp.
+"""Write this repository's models as GGUF files, for llama.cpp.
 
-Reads models/smollm2-drafter and models/docs-drafter (Hugging Face folders: Llama, BF16,
-SentencePiece-style BPE) and writes models/fetched/NAME/NAME.gguf, equivalences.json beside it.
+Reads models/smollm2-drafter, models/docs-drafter and models/docs-target (Hugging Face folders: Llama,
+BF16) and writes models/fetched/NAME/NAME.gguf, a drafter's equivalences.json beside it.
 Weights keep their 16 bits.  Needs the packages `gguf` and `numpy`:
 scripts/install-llama-cpp.sh puts them into build/llama-cpp.
 
@@ -22,7 +22,7 @@ except ImportError:
              "build/llama-cpp/bin/python models/write_gguf.py")
 
 MODELS = Path(__file__).resolve().parent
-NAMES = ["smollm2-drafter", "docs-drafter"]
+NAMES = ["smollm2-drafter", "docs-drafter", "docs-target"]
 
 
 def read_bf16(path: Path) -> dict[str, np.ndarray]:
@@ -46,11 +46,21 @@ def add_vocabulary(w: gguf.GGUFWriter, folder: Path) -> None:
     model, config = tokenizer["model"], json.loads((folder / "tokenizer_config.json").read_text())
     tokens = [token for token, _ in sorted(model["vocab"].items(), key=lambda pair: pair[1])]
     special = {t["content"] for t in tokenizer["added_tokens"] if t["special"]}
+    w.add_token_list(tokens)
+    w.add_bos_token_id(model["vocab"][config["bos_token"]])
+    w.add_eos_token_id(model["vocab"][config["eos_token"]])
+    w.add_add_bos_token(config["add_bos_token"])
+    kind = gguf.TokenType
+    if not model["byte_fallback"]:
+        w.add_tokenizer_model("gpt2")
+        w.add_tokenizer_pre("dbrx")  # splits like our tokenizer.json
+        w.add_token_types([kind.CONTROL if t in special else kind.NORMAL for t in tokens])
+        w.add_token_merges([" ".join(pair) for pair in model["merges"]])
+        return
     # llama.cpp merges by the score of the piece that comes out, Hugging Face by the rank of the merge.
     scores = dict.fromkeys(tokens, 0.0)
     for rank, (left, right) in reversed(list(enumerate(model["merges"]))):
         scores[left + right] = -1.0 - rank
-    kind = gguf.TokenType
 
     def kind_of(token: str) -> gguf.TokenType:
         if token == config["unk_token"]:
@@ -61,13 +71,9 @@ def add_vocabulary(w: gguf.GGUFWriter, folder: Path) -> None:
         return kind.BYTE if byte else kind.NORMAL
 
     w.add_tokenizer_model("llama")
-    w.add_token_list(tokens)
     w.add_token_scores([scores[t] for t in tokens])
     w.add_token_types([kind_of(t) for t in tokens])
-    w.add_bos_token_id(model["vocab"][config["bos_token"]])
-    w.add_eos_token_id(model["vocab"][config["eos_token"]])
     w.add_unk_token_id(model["vocab"][config["unk_token"]])
-    w.add_add_bos_token(config["add_bos_token"])
     w.add_add_space_prefix(False)
 
 
@@ -115,7 +121,8 @@ def write(name: str, out: Path) -> Path:
     w.write_kv_data_to_file()
     w.write_tensors_to_file()
     w.close()
-    shutil.copy(folder / "equivalences.json", path.parent)
+    if (folder / "equivalences.json").exists():
+        shutil.copy(folder / "equivalences.json", path.parent)
     return path
 
 

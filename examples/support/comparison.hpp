@@ -57,10 +57,12 @@ inline void add(grouping_counts& to, const grouping_counts& from) {
 }
 
 /// Runs every rule on every prompt, prompt by prompt, so that whatever else the machine does meets
-/// all rules alike. rows[0] is autoregressive. progress(0..1).
-inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompts,
-                          const comparison_settings& settings, std::vector<row>& rows,
-                          const std::function<void(double)>& progress) {
+/// all rules alike. rows[0] is autoregressive. progress(0..1); made(row, prompt, what came out)
+/// sees every text.
+inline void compare_rules(
+    decoder& pair, const std::vector<given_prompt>& prompts, const comparison_settings& settings,
+    std::vector<row>& rows, const std::function<void(double)>& progress,
+    const std::function<void(const row&, const given_prompt&, const decode_result&)>& made) {
     listener nobody;
     decode_settings s = settings.decoding;
     const auto run = [&](const row& r, const given_prompt& prompt) {
@@ -112,6 +114,7 @@ inline void compare_rules(decoder& pair, const std::vector<given_prompt>& prompt
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const decode_result& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
                 const bool same = results[k].tokens == plain.tokens;
+                made(rows[k], prompts[i], results[k]);
                 for (const std::size_t n : results[k].extra_forwards) {
                     if (rows[k].extra_forwards.size() <= n)
                         rows[k].extra_forwards.resize(n + 1);

@@ -7,6 +7,9 @@ import json, os, pathlib, subprocess, sys, tempfile, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.dont_write_bytecode = True
+import peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
     proposed accepted acceptance_rate speedup identical_text nll nll_stderr""".split()
 VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersection sign_intersection
@@ -71,6 +74,20 @@ class Compare(unittest.TestCase):
         self.assertEqual((found[0]["speedup"], found[0]["tokens_per_target_call"]), (1, 1))
         self.assertTrue(any(row["accepted"] > 0 for row in found))
 
+    def test_texts_are_those_that_the_rows_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = pathlib.Path(folder, "texts")
+            found = rows(call("compare", "--json", "--max-tokens", 8, "--limit", 2, "--rules", "slem", "--texts",
+                              texts))
+            texts = rows(texts.read_text())
+        self.assertEqual(len(texts), 2 * 2 * 2)
+        for row in found:
+            own = [t for t in texts if (t["rule"], t["temperature"]) == (row["rule"], row["temperature"])]
+            self.assertEqual(sum(len(t["text"]) for t in own), row["tokens"])
+            self.assertTrue(all(t["prompt"] for t in own))
+        self.assertEqual(texts[0]["text"], texts[1]["text"])
+        self.assertIn("--texts", call("compare", "--texts", "/nowhere/texts", status=1))
+
     def test_sampled_rows(self):
         found = rows(call("compare", "--json", "--max-tokens", 8, "--temperatures", 1, "--limit", 3,
                           "--rules", "slem,tli", "--tokens-at-least", 40, "--draft-length", 3))
@@ -92,6 +109,67 @@ class Compare(unittest.TestCase):
         drawn = subprocess.run([sys.executable, ROOT / "scripts/draw_results.py"], input=out.encode(),
                                capture_output=True, check=True).stdout
         self.assertEqual(xml.dom.minidom.parseString(drawn).documentElement.tagName, "svg")
+
+
+class Peers(unittest.TestCase):
+    """scripts/peers.py, as far as it goes without any peer."""
+
+    @staticmethod
+    def texts(engine, rule, nats, temperature=1, seconds=1.0, calls=2):
+        """One text of two tokens a prompt; nats: what each is worth."""
+        return [{"engine": engine, "rule": rule, "temperature": temperature, "draft_length": 3, "line": f"line {i}",
+                 "text": [i, 7], "target_calls": calls, "seconds": seconds, "nats": n} for i, n in enumerate(nats)]
+
+    def test_ratio_estimate(self):
+        self.assertEqual(peers_report.mean_a_token({"a": (1, 1), "b": (3, 1)}), (2, 1))
+        mean, error = peers_report.mean_a_token({"a": (1, 1), "b": (9, 3)})  # residuals (1 - 2.5) / 4, (9 - 7.5) / 4
+        self.assertAlmostEqual(mean, 2.5)
+        self.assertAlmostEqual(error, (2 * 2 * 0.375**2) ** 0.5)
+        self.assertEqual(peers_report.mean_a_token({"a": (1, 1), "b": (3, 1)}, {"b": (4, 1), "a": (2, 1)}), (-1, 0))
+
+    def test_a_wrong_law_is_marked_where_enough_prompts_tell(self):
+        plain = [4 + 0.1 * (i % 3) for i in range(8)]
+        for prompts, wrong in ((8, True), (7, None)):
+            texts = self.texts("X", "tli", [n + 1 for n in plain[:prompts]]) + self.texts("X", "slem", plain[:prompts])
+            texts += self.texts("X", "plain", plain[:prompts])
+            first, tli, slem = peers_report.rows_of(texts)
+            self.assertEqual((first["rule"], tli.get("wrong_law")), ("plain", wrong))
+            self.assertAlmostEqual(tli["nll_difference"], 0.5)
+            self.assertEqual(slem.get("wrong_law"), wrong and False)
+            text = peers_report.table([first, tli, slem])
+            self.assertEqual(text.count("WRONG"), 1 if wrong else 0)
+            self.assertEqual(len({len(line) for line in text.splitlines()}), 1)
+            self.assertEqual(len(peers_report.sentences([first, tli, slem])), 1 if wrong else 0)
+
+    def test_speed_and_text_are_measured_by_the_own_plain_row(self):
+        texts = self.texts("specdec", "plain", [1, 1], 0, 1) + self.texts("specdec", "slem", [1, 1], 0, 0.5, 1)
+        texts += self.texts("Transformers", "plain", [1, 1], 0, 4) + self.texts("Transformers", "universal", [1, 1], 0, 5)
+        texts[-1]["text"] = [0, 0]
+        ours, slem, plain, universal = peers_report.rows_of(texts)
+        self.assertEqual((slem["speedup"], slem["tokens_per_target_call"], slem["identical_texts"]), (2, 2, 2))
+        self.assertEqual((universal["speedup"], universal["of_our_plain"], universal["identical_texts"]), (0.8, 0.2, 1))
+        self.assertEqual((plain["identical_texts"], plain["draft_length"]), (2, None))
+        self.assertIn("10.0 times", *peers_report.sentences([ours, slem, plain, universal]))
+        for t in texts:
+            del t["nats"]  # nobody judged them
+        self.assertIn("| -", peers_report.table(peers_report.rows_of(texts)))
+
+    def test_missing_peers_are_said_and_left_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder, "rows.json")
+            done = subprocess.run(
+                [sys.executable, ROOT / "scripts/peers.py", "--compare", PROGRAMS / "compare", "--limit", "2",
+                 "--max-tokens", "6", "--rules", "slem", "--threads", "1", "--gguf", folder, "--json", out,
+                 "--transformers-python", f"{folder}/none", "--llama-python", f"{folder}/none"],
+                capture_output=True, text=True, timeout=240)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = json.loads(out.read_text())
+        for missing in ("llama.cpp", "Transformers", "the judge"):
+            self.assertIn(f"{missing}: left out", done.stderr)
+        self.assertEqual([(r["temperature"], r["rule"]) for r in found["rows"]],
+                         [(0, "plain"), (0, "slem"), (1, "plain"), (1, "slem")])
+        self.assertEqual(found["rows"][1]["identical_texts"], 2)
+        self.assertEqual(done.stdout.count("| specdec"), 4)
 
 
 class Generate(unittest.TestCase):
