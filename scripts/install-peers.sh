@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 pip=(-m pip install --quiet --disable-pip-version-check)
 
 [ -x build/peers/bin/python ] || python3 -m venv build/peers
-build/peers/bin/python "${pip[@]}" torch==2.15.0 transformers==5.23.0 safetensors gguf numpy sentencepiece
+build/peers/bin/python "${pip[@]}" torch==2.15.0 transformers==5.23.0 accelerate gguf sentencepiece
 scripts/install-llama-cpp.sh
 build/llama-cpp/bin/python "${pip[@]}" typing-extensions diskcache jinja2
 echo "now: scripts/peers.py"

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
-import peers_report
+import peers, peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
     proposed accepted acceptance_rate speedup identical_text nll nll_stderr""".split()
 VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersection sign_intersection
@@ -153,6 +153,24 @@ class Peers(unittest.TestCase):
         for t in texts:
             del t["nats"]  # nobody judged them
         self.assertIn("| -", peers_report.table(peers_report.rows_of(texts)))
+
+    def test_a_rule_that_fails_is_left_out_and_the_others_go_on(self):
+        def fails(*_):
+            raise ValueError("no")
+        seen, sent = [], []
+        def works(prompt, most, seed):
+            seen.append(seed)
+            return [1] * min(most, 3), 2
+        job = {"temperatures": [(0.0, 4), (1.0, 2)], "tokens_at_least": 10, "max_tokens": 5, "repeats": 2, "seed": 1,
+               "prompts": [{"line": f"line {i}", "prompt": [i]} for i in range(2)]}
+        peers.collect(job, "X", lambda temperature, length: {"plain": works, "bad": fails}, sent.append)
+        self.assertEqual([s["problem"] for s in sent if "problem" in s],
+                         [f"X, bad, T = {t}: ValueError: no" for t in (0, 1)])
+        texts = [s for s in sent if "text" in s]
+        self.assertEqual([t["temperature"] for t in texts], [0] * 2 + [1] * 4)  # 4 texts of 3 tokens are 10 at least
+        self.assertEqual([t["draft_length"] for t in texts], [4] * 2 + [2] * 4)
+        self.assertEqual(len(set(seen)), 1 + 4)  # the warm-up's, and one a text, whatever the temperature
+        self.assertEqual(len(seen), 2 + 2 * len(texts))
 
     def test_missing_peers_are_said_and_left_out(self):
         with tempfile.TemporaryDirectory() as folder:
