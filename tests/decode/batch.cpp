@@ -63,6 +63,11 @@ struct text {
     }
 };
 
+template <class Text>
+std::vector<target_id> tokens_of(const Text& t) {
+    return {t.decoder.tokens().begin(), t.decoder.tokens().end()};
+}
+
 constexpr std::size_t texts = 9;
 
 /// All texts through `seats` sequences of the target: the next one joins when one has left.
@@ -79,47 +84,48 @@ void serve(Texts& all, Batch& side_by_side) {
 
 TEST_CASE("a text side by side with others is the text alone") {
     const toy_world world;
-    for_every_rule([&](const char* rule_name, auto rule) {
-        for_every_bridge(world, 4, [&](const char* bridge_name, auto bridge) {
-            using one = text<decltype(bridge), decltype(rule)>;
-            for (const std::size_t seats : {1U, 3U, 16U}) {
-                CAPTURE(rule_name, bridge_name, seats);
-                batched target(seats, world.target_model());
-                std::deque<one> all;
-                for (std::size_t i = 0; i < texts; ++i)
-                    all.emplace_back(world, bridge, rule, i);
-                batch<batched, typename one::run_type> side_by_side(target);
-                serve(all, side_by_side);
-                CHECK(side_by_side.texts() == 0);
-                std::uint64_t rounds = 0, rows = 0;
-                for (std::size_t i = 0; i < texts; ++i) {
-                    CAPTURE(i);
-                    one alone(world, bridge, rule, i);
-                    alone.run_alone(world);
-                    const auto a = all[i].decoder.tokens(), b = alone.decoder.tokens();
-                    CHECK(std::vector(a.begin(), a.end()) == std::vector(b.begin(), b.end()));
-                    CHECK(all[i].reader.text == alone.reader.text);
-                    CHECK(all[i].reader.origins == alone.reader.origins);
-                    const statistics& c = all[i].decoder.counts();
-                    CHECK(c.proposed == alone.decoder.counts().proposed);
-                    CHECK(c.accepted == alone.decoder.counts().accepted);
-                    CHECK(c.discarded == alone.decoder.counts().discarded);
-                    REQUIRE(all[i].run->finish().has_value());
-                    rounds += c.rounds;
-                    rows += c.rounds + c.proposed;
-                }
-                const batch_counts& c = side_by_side.counts();
-                CHECK(c.passes == target.passes);
-                CHECK(c.sequences == rounds);
-                CHECK(c.rows <= rows); // a token that T has not ends a draft without a row
-                CHECK(c.rows > rounds);
-                if (seats > 1)
-                    CHECK(c.passes < rounds);
-                CHECK(c.rows_per_pass() ==
-                      static_cast<double>(c.rows) / static_cast<double>(target.passes));
+    const auto check = [&](const char* name, auto bridge, auto rule) {
+        using one = text<decltype(bridge), decltype(rule)>;
+        for (const std::size_t seats : {1U, 3U, 16U}) {
+            CAPTURE(name, seats);
+            batched target(seats, world.target_model());
+            std::deque<one> all;
+            for (std::size_t i = 0; i < texts; ++i)
+                all.emplace_back(world, bridge, rule, i);
+            batch<batched, typename one::run_type> side_by_side(target);
+            serve(all, side_by_side);
+            CHECK(side_by_side.texts() == 0);
+            std::uint64_t rounds = 0, rows = 0;
+            for (std::size_t i = 0; i < texts; ++i) {
+                CAPTURE(i);
+                one alone(world, bridge, rule, i);
+                alone.run_alone(world);
+                CHECK(tokens_of(all[i]) == tokens_of(alone));
+                CHECK(all[i].reader.text == alone.reader.text);
+                CHECK(all[i].reader.origins == alone.reader.origins);
+                const statistics& c = all[i].decoder.counts();
+                CHECK(c.proposed == alone.decoder.counts().proposed);
+                CHECK(c.accepted == alone.decoder.counts().accepted);
+                CHECK(c.discarded == alone.decoder.counts().discarded);
+                REQUIRE(all[i].run->finish().has_value());
+                rounds += c.rounds;
+                rows += c.rounds + c.proposed;
             }
-        });
-    });
+            const batch_counts& c = side_by_side.counts();
+            CHECK(c.passes == target.passes);
+            CHECK(c.sequences == rounds);
+            CHECK(c.rows <= rows); // a token that T has not ends a draft without a row
+            CHECK(c.rows > rounds);
+            if (seats > 1)
+                CHECK(c.passes < rounds);
+            CHECK(c.rows_per_pass() ==
+                  static_cast<double>(c.rows) / static_cast<double>(target.passes));
+        }
+    };
+    for_every_bridge(
+        world, 4, [&](const char* name, auto bridge) { check(name, bridge, token_rejection{}); });
+    check("exact match", world.two.slem(4, world.capacity), exact_match{});
+    check("block verification", world.two.tli(4, world.capacity), block_verification{});
 }
 
 TEST_CASE("why a text left a batch") {
@@ -172,8 +178,7 @@ TEST_CASE("a failing pass, prompt or reader costs nobody else a token") {
         for (const std::size_t i : {0U, 2U}) {
             one alone(world, world.two.tli(4, 512), token_rejection{}, i == 0 ? 0 : 5);
             alone.run_alone(world);
-            const auto a = all[i].decoder.tokens(), b = alone.decoder.tokens();
-            CHECK(std::vector(a.begin(), a.end()) == std::vector(b.begin(), b.end()));
+            CHECK(tokens_of(all[i]) == tokens_of(alone));
             CHECK(all[i].reader.text == alone.reader.text);
         }
     }
