@@ -150,6 +150,7 @@ void compare(const flags& f, reference::batch_model<target_id>& alone,
             session_settings settings;
             settings.target.temperature = settings.draft.temperature = f.temperature;
             settings.capacity = alone.capacity();
+            settings.max_proposals = std::max<std::size_t>(length, 1);
             for (const std::int32_t id : words.eos())
                 settings.end_ids.push_back(target_id{id});
             if (const auto turn = words.find("<|im_end|>"); turn && wants_chat(f.models))

@@ -57,7 +57,8 @@ def collect(job, engine, rules_at, emit):
             try:
                 text, calls = rules[name](prompt["prompt"], most, seed)
             except Exception as problem:  # whatever a peer throws is its result
-                emit({"problem": f"{engine}, {name}, T = {temperature:g}: {type(problem).__name__}: {problem}"})
+                emit({"rule": name, "temperature": temperature,
+                      "problem": f"{engine}, {name}, T = {temperature:g}: {type(problem).__name__}: {problem}"})
                 del rules[name], tokens[name]
                 return
             return {"engine": engine, "rule": name, "temperature": temperature, "draft_length": length,
@@ -231,7 +232,8 @@ def ask(worker, python, job):
             say(f"left out: {s['problem']}")
     if done.returncode != 0:
         say(f"{worker}: ended with {done.returncode}, see above; what it had measured is kept")
-    return [s for s in sent if "problem" not in s]
+    failed = {(s["rule"], s["temperature"]) for s in sent if "problem" in s}  # half a row compares with nothing
+    return [s for s in sent if (s["rule"], s["temperature"]) not in failed]
 
 
 def ours(engine, program, args, flags):

@@ -170,6 +170,8 @@ TEST_CASE("a failing pass, prompt or reader costs nobody else a token") {
             } catch (const std::runtime_error&) {
                 ++failed; // the reader's text has left, another takes its place
                 CHECK(side_by_side.texts() == 1);
+                CHECK_FALSE(side_by_side.holds(*all[1].run));
+                CHECK(side_by_side.holds(*all[0].run));
                 CHECK_FALSE(all[1].run->finish().has_value());
                 side_by_side.join(*all[2].run);
             }
@@ -194,6 +196,23 @@ TEST_CASE("a failing pass, prompt or reader costs nobody else a token") {
     CHECK(too_long.run->finish() == finish_reason::context_full);
     CHECK(fits.run->finish() == finish_reason::context_full);
     CHECK(fits.decoder.tokens().size() == 5); // the last one is never fed
+}
+
+TEST_CASE("a text that has left keeps nothing of the target's memory") {
+    const toy_world world;
+    using one = text<decltype(world.two.tli(4, 512)), token_rejection>;
+    batched target(2, world.target_model());
+    one brief(world, world.two.tli(4, 512), token_rejection{}, 0);
+    one longer(world, world.two.tli(4, 512), token_rejection{}, 8);
+    batch<batched, one::run_type> side_by_side(target);
+    side_by_side.join(*brief.run);
+    side_by_side.join(*longer.run);
+    while (!brief.run->finish())
+        REQUIRE(side_by_side.round());
+    CHECK(target.size(0) > 0);
+    REQUIRE(side_by_side.round());
+    CHECK(target.size(0) == 0);
+    CHECK(target.size(1) > 0);
 }
 
 TEST_CASE("a pass's time is shared by its rows") {

@@ -63,3 +63,24 @@ TEST_CASE("a text that may have no tokens has ended before its first round") {
     CHECK_FALSE(run.draft(100));
     CHECK(run.finish() == finish_reason::max_tokens);
 }
+
+TEST_CASE("a reader that throws at the end has not seen it") {
+    struct at_the_end : recorder {
+        bool bytes(std::string_view, token_origin) { throw "reader"; }
+    };
+    const toy_world world;
+    target_text_model target = world.target_model();
+    no_drafter nobody;
+    philox_coin coin(3);
+    at_the_end reader;
+    const fixed_length stop{3};
+    session decoder(no_bridge{}, exact_match{}, world.settings(1));
+    decoder.start(world.prompt);
+    std::vector<std::string> held_back; // any first byte may begin one of them
+    for (const char c : std::string("abc "))
+        held_back.push_back(std::string(1, c) + "never");
+    text_run run(decoder, nobody, stop, coin, world.two.target, {1, held_back}, reader);
+    REQUIRE(run.draft(100));
+    CHECK_THROWS(run.take(run.session().score(target)));
+    CHECK_FALSE(run.finish().has_value());
+}

@@ -102,6 +102,19 @@ TEST_CASE("a pass that fails leaves every sequence as it was") {
     llama_set_abort_callback(context.get(), nullptr, nullptr);
     const std::vector<sequence_tokens<target_id>> parts{{0, short_part}, {1, short_part}};
     CHECK(m.score(parts).size() == 4);
+    const auto pieces = text(40, 5); // of one sequence: fed as n_batch allows
+    const std::vector<sequence_tokens<target_id>> one{{1, pieces}};
+    CHECK(m.score(one).size() == 40);
+}
+
+TEST_CASE("of a memory that all share, each sequence can count on its part") {
+    const model_file file;
+    const loaded_model engine(file);
+    llama_context_params p = loaded_model::parameters(512);
+    p.n_seq_max = 2;
+    p.kv_unified = true;
+    const llama_context_ptr context = engine.context(p);
+    CHECK(several(context.get()).capacity() == 256);
 }
 
 TEST_CASE("texts side by side in one context, each with a drafter") {

@@ -22,6 +22,7 @@ enum class tokenizer_fault {
     refuses,               ///< throws at a text
     out_of_range,          ///< vocabulary_size() leaves out the added tokens
     clears_out,            ///< encode sets `out` instead of appending
+    clears_out_at_start,   ///< the same, at the beginning of a text only
     depends_on_out,        ///< what is there already changes the encoding
     adds_bos,              ///< to every text
     empty_text_is_a_space, ///< a leading space without a text
@@ -71,7 +72,8 @@ public:
 
     void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
         std::string changed = normalised(text);
-        if (has(fault::clears_out))
+        if (has(fault::clears_out) ||
+            (has(fault::clears_out_at_start) && where == text_position::start))
             out.clear();
         if (has(fault::depends_on_out) && !out.empty())
             changed += 'e';

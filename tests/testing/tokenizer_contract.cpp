@@ -72,6 +72,7 @@ TEST_CASE("each fault of a tokenizer violates the clauses it breaks and no other
          "text\""},
         {fault::out_of_range, {"tokenizer.ids"}, "id 260 from encode(\"The quick brown fox"},
         {fault::clears_out, {"tokenizer.encode_appends"}, "behind 3 other ids"},
+        {fault::clears_out_at_start, {"tokenizer.encode_appends"}, "behind 3 other ids"},
         {fault::depends_on_out, {"tokenizer.encode_appends"}, "behind 3 other ids"},
         {fault::adds_bos,
          {"tokenizer.empty_text", "tokenizer.control_added"},

@@ -30,8 +30,9 @@ struct batch_counts {
 /// session, drafter, stop rule, coin and limits (Run: a text_run). Texts join and leave between
 /// rounds.
 ///
-///     while (there are texts left, or round())
+///     do
 ///         while (room() && there are texts left)  join(next)
+///     while (round() || there are texts left)
 ///
 /// A text is the same as alone: in law given the target's rows; to the bit where the target's rows
 /// do not depend on what else is in a pass. Speculation competes for the pass: a target that does
@@ -49,6 +50,13 @@ public:
 
     /// Whether another text can join.
     [[nodiscard]] bool room() const { return texts_ < seats_.size(); }
+    /// Whether this text takes part: not once it has left.
+    [[nodiscard]] bool holds(const Run& run) const {
+        for (const seat& x : seats_)
+            if (x.run == &run)
+                return true;
+        return false;
+    }
     /// Texts that have not ended.
     [[nodiscard]] std::size_t texts() const { return texts_; }
     [[nodiscard]] const batch_counts& counts() const { return counts_; }
@@ -69,7 +77,7 @@ public:
     /// One round of every text; those that ended have left and tell why by run.finish(). False:
     /// there is none left. Throws what models, drafters and readers throw: whatever was not
     /// committed is as if the round had not been, and a text whose own drafter, prompt or reader it
-    /// was has left without finish().
+    /// was has left (see holds()) without finish().
     bool round() {
         draft_all();
         if (parts_.empty())
@@ -91,8 +99,11 @@ private:
         parts_.clear();
         for (std::size_t s = 0; s < seats_.size(); ++s) {
             seats_[s].scored = false;
-            if (seats_[s].run == nullptr)
+            if (seats_[s].run == nullptr) {
+                if (target_.size(s) > 0) // the others may share its memory
+                    target_.truncate(s, 0);
                 continue;
+            }
             or_leave(seats_[s], [&](seat& x) {
                 if (!x.run->draft(target_.capacity()))
                     return leave(x);

@@ -105,9 +105,10 @@ private:
     }
     /// Gives what was held back.
     void end(finish_reason reason) {
-        finish_ = reason;
+        finish_.reset();        // a reader that throws has not seen the end
         bool cancelled = false; // too late
         stream_.finish(sink(cancelled));
+        finish_ = reason;
     }
     auto sink(bool& cancelled) {
         return [this, &cancelled](std::string_view bytes, token_origin origin) {

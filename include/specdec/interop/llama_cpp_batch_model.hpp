@@ -20,10 +20,11 @@ namespace specdec {
 /// what else is in the decode, as llama.cpp's do.
 ///
 /// The context is borrowed, see llama_cpp_model; so are the rules for its rows, which are never
-/// copied here. Allocates at construction only.
+/// copied here but for a single part of more than n_batch ids. Allocates at construction only.
 ///
-/// Errors, specdec::error that names the call: those of llama_cpp_model; more tokens in a score
-/// than n_batch. Every sequence is then as before.
+/// Errors, specdec::error that names the call: those of llama_cpp_model; several parts of more than
+/// n_batch tokens together (make the context with sequences * (draft length + 1) or more). Every
+/// sequence is then as before.
 template <class Id>
 class llama_cpp_batch_model {
 public:
@@ -37,13 +38,20 @@ public:
 
     [[nodiscard]] std::size_t sequences() const { return models_.size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return models_[s].size(); }
-    [[nodiscard]] std::size_t capacity() const { return models_[0].capacity(); }
+    /// In a memory that all sequences share: an equal part of it.
+    [[nodiscard]] std::size_t capacity() const {
+        const llama_context* context = models_[0].context();
+        const std::size_t part = llama_n_ctx(context) / sequences();
+        return part < models_[0].capacity() ? part : models_[0].capacity();
+    }
     [[nodiscard]] std::size_t vocabulary_size() const { return models_[0].vocabulary_size(); }
 
     void append(std::size_t s, std::span<const Id> ids) { models_[s].append(ids); }
     void truncate(std::size_t s, std::size_t n) { models_[s].truncate(n); }
 
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        if (parts.size() == 1) // in pieces where n_batch is small
+            return models_[parts[0].sequence].score(parts[0].ids);
         std::size_t rows = 0;
         for (const auto& [s, ids] : parts) {
             held_[s] = size(s);

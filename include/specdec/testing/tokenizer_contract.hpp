@@ -100,17 +100,19 @@ private:
     }
 
     void encode_appends() {
-        for (const std::string& text : settings_.texts) {
-            const std::vector<Id> alone = encode(text, text_position::continuation);
-            std::vector<Id> out(3, id_at<Id>(size() - 1));
-            std::vector<Id> wanted = out;
-            wanted.insert(wanted.end(), alone.begin(), alone.end());
-            tokenizer_.encode(text, text_position::continuation, out);
-            if (out != wanted)
-                throw clause_broken{"behind 3 other ids, encode(" + printable(text) + ") left " +
-                                    std::to_string(out.size()) + " ids, not these 3 and the " +
-                                    std::to_string(alone.size()) + " it gives alone"};
-        }
+        for (const text_position where : positions)
+            for (const std::string& text : settings_.texts) {
+                const std::vector<Id> alone = encode(text, where);
+                std::vector<Id> out(3, id_at<Id>(size() - 1));
+                std::vector<Id> wanted = out;
+                wanted.insert(wanted.end(), alone.begin(), alone.end());
+                tokenizer_.encode(text, where, out);
+                if (out != wanted)
+                    throw clause_broken{"behind 3 other ids, encode(" + printable(text) +
+                                        ") left " + std::to_string(out.size()) +
+                                        " ids, not these 3 and the " +
+                                        std::to_string(alone.size()) + " it gives alone"};
+            }
     }
 
     void empty_text() {
