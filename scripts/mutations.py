@@ -2,7 +2,8 @@
 """Plants each bug of tests/mutations/bugs.json in a copy of the headers and demands that the law
 tests turn red; a bug that no test notices is a hole in the tests.
 
-usage: scripts/mutations.py [NAME...]       only the bugs of these names
+usage: scripts/mutations.py [NAME...]       all of them, or only the bugs of these names
+       scripts/mutations.py --third         every third bug; which ones follows from the commit
 
 bugs.json is a list of
     {"name": "...", "header": "include/specdec/...", "search": "...", "replace": "...",
@@ -68,7 +69,11 @@ def try_bug(bug, main, folder):
 def main():
     bugs = json.loads((ROOT / "tests/mutations/bugs.json").read_text())
     names = sys.argv[1:]
-    bugs = [bug for bug in bugs if not names or bug["name"] in names]
+    if names == ["--third"]:
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+        bugs = bugs[int(commit.strip() or "0", 16) % 3::3]
+    else:
+        bugs = [bug for bug in bugs if not names or bug["name"] in names]
     if not bugs:
         sys.exit("no bug of that name")
     bad = 0
