@@ -25,6 +25,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/equivalences_file.hpp"
+#include "support/model_flags.hpp"
 #include "support/vocab_tsv.hpp"
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/vocab/intersection.hpp>
@@ -36,13 +37,7 @@ namespace fs = std::filesystem;
 using namespace specdec;
 using nlohmann::ordered_json;
 
-#ifdef SPECDEC_MODELS_DIR
-const fs::path models = SPECDEC_MODELS_DIR;
-#elif defined(SPECDEC_SOURCE_DIR)
-const fs::path models = fs::path(SPECDEC_SOURCE_DIR) / "models";
-#else
-const fs::path models = "models";
-#endif
+const fs::path models = examples::models_folder();
 
 /// A vocabulary, and its tokenizer unless it came as a plain table.
 struct side {

@@ -90,15 +90,13 @@ private:
     struct seat {
         Run* run = nullptr;
         context_edit<target_id> edit{};
-        double seconds = 0;  // that its prompt took
-        bool scored = false; // takes part in this round's pass
+        double seconds = 0; // that its prompt took
     };
 
     /// Step 1 of every text, and its part of the pass.
     void draft_all() {
         parts_.clear();
         for (std::size_t s = 0; s < seats_.size(); ++s) {
-            seats_[s].scored = false;
             if (seats_[s].run == nullptr) {
                 if (target_.size(s) > 0) // the others may share its memory
                     target_.truncate(s, 0);
@@ -111,7 +109,6 @@ private:
                 one_sequence<target_id, Target> own(target_, s);
                 x.edit = x.run->session().prepare(own);
                 x.seconds = clock_() - begin;
-                x.scored = true;
                 parts_.push_back({s, x.edit.append});
             });
         }
@@ -125,20 +122,20 @@ private:
         counts_.passes += 1;
         counts_.sequences += parts_.size();
         counts_.rows += rows.size();
-        for (seat& x : seats_) // all of them, before anything can throw
-            if (x.scored)
-                x.run->session().target_fed(
-                    x.edit, x.seconds + a_row * static_cast<double>(x.edit.append.size()));
+        for (const auto& [sequence, ids] : parts_) { // all of them, before anything can throw
+            const seat& x = seats_[sequence];
+            x.run->session().target_fed(x.edit,
+                                        x.seconds + a_row * static_cast<double>(ids.size()));
+        }
         return rows;
     }
 
     /// Steps 3 and 4 of every text.
     void take_all(const logits_rows<target_id>& rows) {
         std::size_t first = 0;
-        for (seat& x : seats_) {
-            if (!x.scored)
-                continue;
-            const logits_rows<target_id> own = rows.middle(first, x.edit.append.size());
+        for (const auto& [sequence, ids] : parts_) {
+            seat& x = seats_[sequence];
+            const logits_rows<target_id> own = rows.middle(first, ids.size());
             first += own.size();
             or_leave(x, [&](seat&) { x.run->take(own); });
             if (x.run->finish())
