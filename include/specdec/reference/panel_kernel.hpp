@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
+#include <span>
 #include <string_view>
 #include <utility> // std::index_sequence
 
@@ -39,11 +40,31 @@ inline constexpr std::size_t length_multiple = 4;
 template <class Value>
 concept PanelValue = std::same_as<Value, float> || std::same_as<Value, bf16_bits>;
 
+/// Memory to be fetched into the second-level cache while a kernel computes, a line for every two
+/// that it reads itself: what the next calls will need.
+class fetch_ahead {
+public:
+    fetch_ahead() = default;
+    explicit fetch_ahead(std::span<const std::byte> memory)
+        : next_(memory.data()), last_(next_ + memory.size()) {}
+
+    [[gnu::always_inline]] void line() {
+        if (next_ < last_) {
+            __builtin_prefetch(next_, 0, 2);
+            next_ += 64;
+        }
+    }
+
+private:
+    const std::byte* next_ = nullptr;
+    const std::byte* last_ = nullptr;
+};
+
 /// y[c][row] = sum over k of panel(row, k) x[c][k]; y is [columns][32], x has `stride` values a
 /// column.
 template <PanelValue Value>
 using panel_kernel = void (*)(const Value* panel, std::size_t length, const Value* x,
-                              std::size_t stride, float* y);
+                              std::size_t stride, float* y, fetch_ahead ahead);
 
 /// The kernels of one instruction set, by number of columns less one.
 template <PanelValue Value>
@@ -72,7 +93,8 @@ inline std::uint32_t pair_at(const bf16_bits* x) {
 /// row and column. Inlined into a function compiled for the instruction set.
 template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
 [[gnu::always_inline]] inline void multiply_panel(const Value* panel, std::size_t length,
-                                                  const Value* x, std::size_t stride, float* y) {
+                                                  const Value* x, std::size_t stride, float* y,
+                                                  fetch_ahead ahead) {
     using floats [[gnu::vector_size(Lanes * sizeof(float))]] = float;
     using words [[gnu::vector_size(Lanes * sizeof(float))]] = std::uint32_t;
     // Rows that are held at once: as many as the registers allow (16 of them below AVX-512).
@@ -84,6 +106,7 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
             for (std::size_t k = 0; k < length; k += Sums) {
                 SPECDEC_UNROLL
                 for (std::size_t s = 0; s < Sums; ++s) {
+                    ahead.line();
                     SPECDEC_UNROLL
                     for (std::size_t r = 0; r < held; ++r) {
                         floats w;
@@ -97,6 +120,7 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
             }
         } else {
             for (std::size_t k = 0; k < length; k += 2) {
+                ahead.line();
                 floats even[held];
                 floats odd[held];
                 SPECDEC_UNROLL
@@ -133,28 +157,29 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
 
 template <class Value, std::size_t Columns>
 void multiply_portable(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
-                       float* y) {
-    multiply_panel<Value, 4, 1, Columns>(panel, length, x, stride, y);
+                       float* y, fetch_ahead ahead) {
+    multiply_panel<Value, 4, 1, Columns>(panel, length, x, stride, y, ahead);
 }
 
 #if defined(__x86_64__)
 template <class Value, std::size_t Columns>
 [[gnu::target("avx2,fma")]] void multiply_avx2(const Value* panel, std::size_t length,
-                                               const Value* x, std::size_t stride, float* y) {
-    multiply_panel<Value, 8, 1, Columns>(panel, length, x, stride, y);
+                                               const Value* x, std::size_t stride, float* y,
+                                               fetch_ahead ahead) {
+    multiply_panel<Value, 8, 1, Columns>(panel, length, x, stride, y, ahead);
 }
 
 template <class Value, std::size_t Columns>
 [[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] void
 multiply_avx512(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
-                float* y) {
-    multiply_panel<Value, 16, 2, Columns>(panel, length, x, stride, y);
+                float* y, fetch_ahead ahead) {
+    multiply_panel<Value, 16, 2, Columns>(panel, length, x, stride, y, ahead);
 }
 
 template <class, std::size_t Columns>
 [[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")]] void
 multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits* x,
-                     std::size_t stride, float* y) {
+                     std::size_t stride, float* y, fetch_ahead ahead) {
     __m512 sum[2][2][Columns]; // [pair even or odd][upper or lower 16 rows][column]
     SPECDEC_UNROLL
     for (std::size_t c = 0; c < Columns; ++c)
@@ -162,6 +187,7 @@ multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits
     for (std::size_t k = 0; k < length; k += 4) {
         SPECDEC_UNROLL
         for (std::size_t s = 0; s < 2; ++s) {
+            ahead.line();
             const bf16_bits* w = panel + (k + 2 * s) * panel_rows;
             const auto upper = reinterpret_cast<__m512bh>(_mm512_loadu_si512(w));
             const auto lower = reinterpret_cast<__m512bh>(_mm512_loadu_si512(w + panel_rows));

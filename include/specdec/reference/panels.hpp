@@ -58,6 +58,9 @@ public:
     [[nodiscard]] const Value* panel(std::size_t i) const {
         return memory_ + i * panel_rows * length_;
     }
+    [[nodiscard]] std::span<const std::byte> panel_bytes(std::size_t i) const {
+        return std::as_bytes(std::span(panel(i), panel_rows * length_));
+    }
 
     /// Packs one row; rows of different panels may be written by different threads.
     void write_row(std::size_t row, std::span<const float> values) {
@@ -88,16 +91,24 @@ private:
 
 /// One panel times any number of columns, a tile of up to six columns at a time:
 /// use(first column, columns of the tile, y) receives y[column of the tile][32].
-/// From the second tile on the panel comes from the cache.
+/// From the second tile on the panel comes from the cache and memory would rest: each of several
+/// tiles fetches its part of `next`, the panel behind this one or nothing. (One tile alone leaves
+/// it to the processor, which fetches a single stream better.)
 template <PanelValue Value, class Use>
 void multiply_panel(const panel_kernels<Value>& kernels, const Value* panel, std::size_t length,
-                    const Value* x, std::size_t stride, std::size_t columns, const Use& use) {
+                    const Value* x, std::size_t stride, std::size_t columns, const Use& use,
+                    std::span<const std::byte> next = {}) {
     alignas(64) float y[tile_columns * panel_rows];
+    if (columns <= tile_columns)
+        next = {};
     for (std::size_t first = 0; first < columns;) {
         const std::size_t left = columns - first;
         const std::size_t tiles = (left + tile_columns - 1) / tile_columns;
         const std::size_t now = (left + tiles - 1) / tiles; // 7 columns: 4 and 3, not 6 and 1
-        kernels.by_columns[now - 1](panel, length, x + first * stride, stride, y);
+        const std::span<const std::byte> part = next.first(next.size() / tiles);
+        next = next.subspan(part.size());
+        kernels.by_columns[now - 1](panel, length, x + first * stride, stride, y,
+                                    fetch_ahead(part));
         use(first, now, static_cast<const float*>(y));
         first += now;
     }
@@ -110,10 +121,12 @@ void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w,
               std::size_t stride, std::size_t columns, team_member member, const Use& use) {
     const share mine = member.share_of(w.panels());
     for (std::size_t p = mine.begin; p < mine.end; ++p)
-        multiply_panel(kernels, w.panel(p), w.length(), x, stride, columns,
-                       [&](std::size_t first, std::size_t n, const float* y) {
-                           use(p * panel_rows, first, n, y);
-                       });
+        multiply_panel(
+            kernels, w.panel(p), w.length(), x, stride, columns,
+            [&](std::size_t first, std::size_t n, const float* y) {
+                use(p * panel_rows, first, n, y);
+            },
+            p + 1 < mine.end ? w.panel_bytes(p + 1) : std::span<const std::byte>());
 }
 
 } // namespace specdec::reference
