@@ -74,10 +74,12 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
         std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared\n",
                     facts.drafter->name.c_str(), millions(facts.drafter->parameters),
                     facts.drafter->vocabulary, facts.shared);
-    std::printf("%s, at most %zu tokens a text, %s (%s), %s, seed %llu\n\n",
-                counted(prompts, "prompt").c_str(), f.settings.decoding.limits.max_tokens,
-                facts.computing.precision.c_str(), facts.computing.kernel.c_str(),
-                counted(facts.computing.threads, "thread").c_str(),
+    const std::string together =
+        f.models.sequences == 1 ? "" : ", " + std::to_string(f.models.sequences) + " side by side";
+    std::printf("%s%s, at most %zu tokens a text, %s (%s), %s, seed %llu\n\n",
+                counted(prompts, "prompt").c_str(), together.c_str(),
+                f.settings.decoding.limits.max_tokens, facts.computing.precision.c_str(),
+                facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
     std::printf("%3s  %-15s %5s %9s %8s %9s %8s %10s  %s\n", "T", "rule", "draft", "tokens a",
                 "accepted", "tokens", "speed-up", "text", "nats a token");
@@ -265,6 +267,10 @@ int main(int argc, char** argv) {
     app.add_option("--stop-confidence", f.settings.decoding.stop_confidence,
                    "end a draft behind a token less likely than this (0: never)")
         ->check(CLI::Range(0.0, 1.0));
+    app.add_option("--sequences", f.models.sequences,
+                   "texts side by side in one target (default: 1); needs memory for so many "
+                   "contexts, see --context")
+        ->check(CLI::Range(1, 64));
     app.add_option("--repeats", f.settings.repeats,
                    "run every text so often; its shortest time counts")
         ->check(CLI::Range(1, 1000));

@@ -171,7 +171,8 @@ void run(flags f, const engine& e) {
     };
     if (stream)
         echo();
-    const decode_result result = pair->run(prompt, s, reader);
+    const text_request request{.prompt = prompt, .reader = &reader};
+    const decode_result result = pair->run({&request, 1}, s).texts.front();
     if (const any_cache* cache = pair->cache())
         cache->save();
     if (f.json) {

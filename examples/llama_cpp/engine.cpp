@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs `llama_generate` and `llama_compare`: GGUF files in llama.cpp.
+// The programs `llama_generate`, `llama_compare` and `llama_side_by_side`: GGUF files in llama.cpp.
 #include "support/engine.hpp"
 
 #include <memory>
@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 
 /// The adapter with the llama.cpp objects that it borrows: a program is its own engine.
 template <class Id>
-class owned_llama_model : public llama_cpp_model<Id> {
+class owned_llama_models : public llama_cpp_batch_model<Id> {
 public:
-    owned_llama_model(std::shared_ptr<llama_model> model, llama_context_ptr context,
-                      llama_cpp_scoring scoring)
-        : llama_cpp_model<Id>(context.get(), 0, scoring), model_(std::move(model)),
+    owned_llama_models(std::shared_ptr<llama_model> model, llama_context_ptr context,
+                       llama_cpp_scoring scoring)
+        : llama_cpp_batch_model<Id>(context.get(), scoring), model_(std::move(model)),
           context_(std::move(context)) {}
 
 private:
@@ -104,7 +104,8 @@ public:
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const override {
         if (in_reference_engine(paths.model))
-            return load_reference_side<draft_id>(paths, reference_, flags.threads, 0);
+            return load_reference_side<draft_id>(paths, reference_, flags.threads, 0,
+                                                 flags.sequences);
         return load<draft_id>(paths.model, flags, llama_cpp_scoring::together);
     }
 
@@ -133,8 +134,10 @@ private:
         const std::size_t threads =
             flags.threads > 0 ? flags.threads : std::size_t{std::thread::hardware_concurrency()};
         llama_context_params settings = llama_context_default_params();
+        settings.n_seq_max = static_cast<std::uint32_t>(flags.sequences);
         settings.n_ctx = static_cast<std::uint32_t>(
-            flags.context > 0 ? flags.context : std::min<std::size_t>(made_for, 4096));
+            flags.sequences *
+            (flags.context > 0 ? flags.context : std::min<std::size_t>(made_for, 4096)));
         settings.n_threads = settings.n_threads_batch = static_cast<std::int32_t>(threads);
         settings.swa_full = true; // drafts are taken back
         llama_context_ptr context(llama_init_from_model(model.get(), settings));
@@ -157,7 +160,7 @@ private:
         for (Id& id : ends) // the usual one first
             if (id.value == llama_vocab_eos(tokenizer.vocab()))
                 std::swap(id, ends.front());
-        return {any_model<Id>(owned_llama_model<Id>(model, std::move(context), scoring)),
+        return {any_batch_model<Id>(owned_llama_models<Id>(model, std::move(context), scoring)),
                 any_tokenizer<Id>(tokenizer),
                 tokenizer.table(),
                 bos == LLAMA_TOKEN_NULL ? std::nullopt : std::optional(Id{bos}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs `generate` and `compare`: both sides in our own engine.
+// The programs `generate`, `compare` and `side_by_side`: both sides in our own engine.
 #include "support/engine.hpp"
 
 #include <memory>
@@ -30,11 +30,12 @@ public:
     }
     [[nodiscard]] side<target_id> load_target(const side_paths& paths,
                                               const model_flags& flags) const override {
-        return load_reference_side<target_id>(paths, flags_, flags.threads, flags.context);
+        return load_reference_side<target_id>(paths, flags_, flags.threads, flags.context,
+                                              flags.sequences);
     }
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const override {
-        return load_reference_side<draft_id>(paths, flags_, flags.threads, 0);
+        return load_reference_side<draft_id>(paths, flags_, flags.threads, 0, flags.sequences);
     }
 
 private:

@@ -14,39 +14,47 @@
 /// rule once and a pair may mix engines. A virtual call is nothing beside a forward pass.
 namespace specdec::examples {
 
-/// Any ModelOf<Id>, owned.
+/// Any BatchModelOf<Id>, owned.
 template <class Id>
-class any_model {
+class any_batch_model {
 public:
-    template <ModelOf<Id> Model>
-    explicit any_model(Model model) : held_(std::make_unique<holder<Model>>(std::move(model))) {}
+    template <BatchModelOf<Id> Model>
+    explicit any_batch_model(Model model)
+        : held_(std::make_unique<holder<Model>>(std::move(model))) {}
 
-    [[nodiscard]] std::size_t size() const { return held_->size(); }
+    [[nodiscard]] std::size_t sequences() const { return held_->sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return held_->size(s); }
     [[nodiscard]] std::size_t capacity() const { return held_->capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return held_->vocabulary_size(); }
-    void append(std::span<const Id> ids) { held_->append(ids); }
-    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) { return held_->score(ids); }
-    void truncate(std::size_t n) { held_->truncate(n); }
+    void append(std::size_t s, std::span<const Id> ids) { held_->append(s, ids); }
+    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        return held_->score(parts);
+    }
+    void truncate(std::size_t s, std::size_t n) { held_->truncate(s, n); }
 
 private:
     struct base {
         virtual ~base() = default;
-        virtual std::size_t size() const = 0;
+        virtual std::size_t sequences() const = 0;
+        virtual std::size_t size(std::size_t s) const = 0;
         virtual std::size_t capacity() const = 0;
         virtual std::size_t vocabulary_size() const = 0;
-        virtual void append(std::span<const Id> ids) = 0;
-        virtual logits_rows<Id> score(std::span<const Id> ids) = 0;
-        virtual void truncate(std::size_t n) = 0;
+        virtual void append(std::size_t s, std::span<const Id> ids) = 0;
+        virtual logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) = 0;
+        virtual void truncate(std::size_t s, std::size_t n) = 0;
     };
     template <class Model>
     struct holder final : base {
         explicit holder(Model m) : model(std::move(m)) {}
-        std::size_t size() const override { return model.size(); }
+        std::size_t sequences() const override { return model.sequences(); }
+        std::size_t size(std::size_t s) const override { return model.size(s); }
         std::size_t capacity() const override { return model.capacity(); }
         std::size_t vocabulary_size() const override { return model.vocabulary_size(); }
-        void append(std::span<const Id> ids) override { model.append(ids); }
-        logits_rows<Id> score(std::span<const Id> ids) override { return model.score(ids); }
-        void truncate(std::size_t n) override { model.truncate(n); }
+        void append(std::size_t s, std::span<const Id> ids) override { model.append(s, ids); }
+        logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) override {
+            return model.score(parts);
+        }
+        void truncate(std::size_t s, std::size_t n) override { model.truncate(s, n); }
         Model model;
     };
 

@@ -30,7 +30,8 @@ struct row {
     statistics counts;
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
-    std::vector<token_sum> surprise; ///< by prompt: minus log p of the text under the target
+    std::uint64_t passes = 0, rows = 0; ///< of the target, over all texts
+    std::vector<token_sum> surprise;    ///< by prompt: minus log p of the text under the target
     grouping_counts grouping;
     /// [n] rounds in which deciding took n more drafter forwards than drafting.
     std::vector<std::uint64_t> extra_forwards{};
@@ -48,6 +49,18 @@ inline void add(grouping_counts& to, const grouping_counts& from) {
     to.largest_difference = std::max(to.largest_difference, from.largest_difference);
 }
 
+/// Adds what came of a text.
+inline void add(row& r, const decode_result& text, bool identical) {
+    for (const std::size_t n : text.extra_forwards) {
+        if (r.extra_forwards.size() <= n)
+            r.extra_forwards.resize(n + 1);
+        ++r.extra_forwards[n];
+    }
+    add(r.counts, text.counts);
+    r.texts += 1;
+    r.identical += identical ? 1 : 0;
+}
+
 /// The sampling that surprise is measured under: the law the texts were drawn from; greedy texts
 /// under the law of temperature 1.
 [[nodiscard]] inline sampling_parameters law_of(sampling_parameters sampling) {
@@ -56,27 +69,31 @@ inline void add(grouping_counts& to, const grouping_counts& from) {
     return sampling;
 }
 
-/// Runs every rule on every prompt, prompt by prompt, so that whatever else the machine does meets
-/// all rules alike. rows[0] is autoregressive. progress(0..1); made(row, prompt, what came out)
-/// sees every text.
+/// Runs every rule on every prompt, as many prompts at a time as the pair holds side by side, so
+/// that whatever else the machine does meets all rules alike. rows[0] is autoregressive.
+/// progress(0..1); made(row, prompt, what came out) sees every text.
 inline void compare_rules(
     decoder& pair, const std::vector<given_prompt>& prompts, const comparison_settings& settings,
     std::vector<row>& rows, const std::function<void(double)>& progress,
     const std::function<void(const row&, const given_prompt&, const decode_result&)>& made) {
-    listener nobody;
     decode_settings s = settings.decoding;
-    const auto run = [&](const row& r, const given_prompt& prompt) {
+    std::vector<text_request> texts;
+    const auto ask_for = [&](std::size_t first, std::size_t n, std::uint64_t sequence) {
+        texts.clear();
+        for (std::size_t i = first; i < first + n; ++i)
+            texts.push_back({.prompt = prompts[i].ids,
+                             .sequence = sequence + i,
+                             .where = prompts[i].file + ": " + prompts[i].line});
+    };
+    const auto run = [&](const row& r) {
         s.how = r.how.which;
-        try {
-            return pair.run(prompt.ids, s, nobody);
-        } catch (const error& problem) {
-            throw error(prompt.file, prompt.line, problem.what());
-        }
+        return pair.run(texts, s);
     };
     s.limits.max_tokens = std::min<std::size_t>(s.limits.max_tokens, 16);
     s.check_grouping = false;
+    ask_for(0, 1, 0);
     for (const row& r : rows)
-        (void)run(r, prompts.front()); // warms caches and clocks
+        (void)run(r); // warms caches and clocks
     s.limits = settings.decoding.limits;
 
     s.check_grouping = settings.decoding.check_grouping;
@@ -89,48 +106,44 @@ inline void compare_rules(
         return static_cast<std::size_t>(fewest);
     };
     const std::size_t wanted = s.sampling.temperature > 0 ? settings.tokens_at_least : 0;
-    std::vector<decode_result> results(rows.size());
+    // Side by side in several turns: a sequence whose text has ended takes the next.
+    const std::size_t at_a_time = pair.sequences() == 1 ? 1 : 4 * pair.sequences();
+    std::vector<decode_results> results(rows.size());
     const bool any_coupled =
         std::any_of(rows.begin(), rows.end(), [](const row& r) { return is_coupled(r.how.which); });
+    std::size_t turn = 0;
     for (std::uint64_t pass = 0; pass == 0 || fewest_tokens() < wanted; ++pass) {
         const std::size_t before = fewest_tokens();
-        for (std::size_t i = 0; i < prompts.size(); ++i) {
+        for (std::size_t first = 0; first < prompts.size(); first += at_a_time, ++turn) {
             progress(wanted > 0 ? static_cast<double>(fewest_tokens()) / static_cast<double>(wanted)
-                                : static_cast<double>(i) / static_cast<double>(prompts.size()));
-            s.sequence = pass * prompts.size() + i;
-            for (std::size_t turn = 0; turn < rows.size(); ++turn) {
-                const std::size_t k = (i + turn) % rows.size(); // nobody is always the first
-                results[k] = run(rows[k], prompts[i]);
+                                : static_cast<double>(first) / static_cast<double>(prompts.size()));
+            ask_for(first, std::min(at_a_time, prompts.size() - first), pass * prompts.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const std::size_t k = (turn + i) % rows.size(); // nobody is always the first
+                results[k] = run(rows[k]);
                 for (std::size_t again = 1; again < settings.repeats; ++again)
-                    results[k].seconds =
-                        std::min(results[k].seconds, run(rows[k], prompts[i]).seconds);
+                    results[k].seconds = std::min(results[k].seconds, run(rows[k]).seconds);
             }
-            decode_result coupled; // what the coupled rules have to give
+            decode_results coupled; // what the coupled rules have to give
             if (any_coupled) {
                 s.shared_noise = true;
-                coupled = run(rows[0], prompts[i]);
+                coupled = run(rows[0]);
                 s.shared_noise = false;
             }
             for (std::size_t k = 0; k < rows.size(); ++k) {
-                const decode_result& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
-                const bool same = results[k].tokens == plain.tokens;
-                made(rows[k], prompts[i], results[k]);
-                for (const std::size_t n : results[k].extra_forwards) {
-                    if (rows[k].extra_forwards.size() <= n)
-                        rows[k].extra_forwards.resize(n + 1);
-                    ++rows[k].extra_forwards[n];
+                const decode_results& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
+                for (std::size_t i = 0; i < texts.size(); ++i) {
+                    const decode_result& text = results[k].texts[i];
+                    made(rows[k], prompts[first + i], text);
+                    add(rows[k], text, text.tokens == plain.texts[i].tokens);
+                    token_sum& group = rows[k].surprise[first + i];
+                    group.sum += pair.surprise(texts[i].prompt, text.tokens, law_of(s.sampling));
+                    group.tokens += static_cast<double>(text.tokens.size());
                 }
-                token_sum& group = rows[k].surprise[i];
-                const token_sum own{
-                    pair.surprise(prompts[i].ids, results[k].tokens, law_of(s.sampling)),
-                    static_cast<double>(results[k].tokens.size())};
-                group.sum += own.sum;
-                group.tokens += own.tokens;
-                add(rows[k].counts, results[k].counts);
                 add(rows[k].grouping, results[k].grouping);
                 rows[k].seconds += results[k].seconds;
-                rows[k].texts += 1;
-                rows[k].identical += same ? 1 : 0;
+                rows[k].passes += results[k].passes.passes;
+                rows[k].rows += results[k].passes.rows;
             }
         }
         if (fewest_tokens() == before)
@@ -186,6 +199,8 @@ inline void compare_rules(
         {"kernel", facts.computing.kernel},
         {"threads", facts.computing.threads},
         {"seed", settings.decoding.seed},
+        {"target_passes", r.passes},
+        {"rows_per_target_pass", static_cast<double>(r.rows) / static_cast<double>(r.passes)},
     };
     out.update(to_json(c));
     if (settings.decoding.check_grouping)

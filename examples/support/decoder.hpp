@@ -11,12 +11,13 @@
 
 #include "support/any_cache.hpp"
 #include "support/rules.hpp"
-#include <specdec/decode/generate.hpp>
+#include <specdec/decode/batch.hpp>
 #include <specdec/decode/statistics.hpp>
+#include <specdec/decode/text_run.hpp>
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
-/// What `generate` and `compare` see of a loaded pair of models: nothing of any engine.
+/// What the programs see of a loaded pair of models: nothing of any engine.
 namespace specdec::examples {
 
 struct decode_settings {
@@ -25,7 +26,6 @@ struct decode_settings {
     std::size_t draft_length = 5;
     double stop_confidence = 0; ///< a draft ends behind a token less likely than this; 0: never
     std::uint64_t seed = 0;
-    std::uint64_t sequence = 0;  ///< texts of one seed that shall differ have different ones
     bool shared_noise = false;   ///< of the autoregressive rule: draw as the coupled rules do
     bool check_grouping = false; ///< count what scoring positions together changes (slow)
     generation_limits limits;
@@ -44,8 +44,7 @@ struct decode_result {
     std::vector<target_id> tokens; ///< produced and committed, an end token included
     finish_reason finish{};
     statistics counts;
-    double seconds = 0; ///< prompt and text, without loading
-    grouping_counts grouping{};
+    double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
     std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
 };
 
@@ -77,6 +76,22 @@ struct pair_facts {
     bool equal_vocabularies = false;
 };
 
+/// A text that is asked for.
+struct text_request {
+    std::span<const target_id> prompt;
+    std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
+    std::string where{};        ///< the prompt came from, for errors
+    listener* reader = nullptr; ///< or nobody
+};
+
+/// What came of several texts.
+struct decode_results {
+    std::vector<decode_result> texts; ///< as they were asked for
+    double seconds = 0;               ///< prompts and texts, without loading
+    batch_counts passes{};
+    grouping_counts grouping{};
+};
+
 class decoder {
 public:
     virtual ~decoder() = default;
@@ -89,12 +104,17 @@ public:
     virtual void encode(std::string_view text, text_position where,
                         std::vector<target_id>& out) const = 0;
 
-    /// Decodes one text from empty contexts. Errors: specdec::error for a prompt that is empty or
-    /// does not fit and for a rule that the pair cannot follow; what the engine throws.
-    [[nodiscard]] virtual decode_result run(std::span<const target_id> prompt,
-                                            const decode_settings& settings, listener& reader) = 0;
+    /// Texts that the pair was loaded to hold side by side.
+    [[nodiscard]] virtual std::size_t sequences() const = 0;
 
-    /// What the n-gram rules remember from text to text; null before any of them has run.
+    /// Decodes texts from empty contexts, as many side by side as the pair holds. Errors:
+    /// specdec::error for a prompt that is empty or does not fit and for a rule that the pair
+    /// cannot follow; what the engine throws.
+    [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
+                                             const decode_settings& settings) = 0;
+
+    /// What the n-gram rules remember from text to text; null before any of them has run. Of texts
+    /// side by side each sequence learns for itself; this is what the first has learned.
     [[nodiscard]] virtual const any_cache* cache() const = 0;
 
     /// Minus the logarithm of the probability of the text behind the prompt under the target.

@@ -12,40 +12,55 @@
 
 namespace specdec::examples {
 
-/// A target that, where asked to, scores every round twice: all positions in one call, and each in
-/// a call of its own; it returns the rows of the former and counts what the grouping changed among
-/// those that greedy decoding looks at (the rows up to the first whose choice is not the next id).
-/// Models ModelOf<target_id>.
-template <ModelOf<target_id> Model>
+/// A target that, where asked to, scores every round twice: all positions in one pass, and each in
+/// a pass of its own; it returns the rows of the former and counts what the grouping changed among
+/// those that greedy decoding looks at (a text's rows up to the first whose choice is not the next
+/// id). Models BatchModelOf<target_id>.
+template <BatchModelOf<target_id> Model>
 class grouping_check {
 public:
     grouping_check(Model& model, bool on, grouping_counts& counts)
         : model_(model), on_(on), counts_(counts) {}
 
-    [[nodiscard]] std::size_t size() const { return model_.size(); }
+    [[nodiscard]] std::size_t sequences() const { return model_.sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return model_.size(s); }
     [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
-    void append(std::span<const target_id> ids) { model_.append(ids); }
-    void truncate(std::size_t n) { model_.truncate(n); }
+    void append(std::size_t s, std::span<const target_id> ids) { model_.append(s, ids); }
+    void truncate(std::size_t s, std::size_t n) { model_.truncate(s, n); }
 
-    [[nodiscard]] logits_rows<target_id> score(std::span<const target_id> ids) {
-        if (on_ && ids.size() > 1)
-            check(ids);
-        return model_.score(ids);
+    [[nodiscard]] logits_rows<target_id> score(std::span<const sequence_tokens<target_id>> parts) {
+        if (on_ && (parts.size() > 1 || parts[0].ids.size() > 1))
+            check(parts);
+        return model_.score(parts);
     }
 
 private:
-    void check(std::span<const target_id> ids) {
-        const std::size_t held = model_.size(), n = model_.vocabulary_size();
-        const logits_rows<target_id> grouped = model_.score(ids);
+    void check(std::span<const sequence_tokens<target_id>> parts) {
+        const std::size_t n = model_.vocabulary_size();
+        const logits_rows<target_id> grouped = model_.score(parts);
         together_.clear();
-        for (std::size_t i = 0; i < ids.size(); ++i)
+        for (std::size_t i = 0; i < grouped.size(); ++i)
             together_.insert(together_.end(), grouped[i].values.begin(), grouped[i].values.end());
-        model_.truncate(held);
+        const float* first = together_.data();
+        for (const auto& [sequence, ids] : parts) {
+            const std::size_t held = model_.size(sequence) - ids.size();
+            model_.truncate(sequence, held);
+            check(sequence, ids, {first, ids.size() * n});
+            model_.truncate(sequence, held);
+            first += ids.size() * n;
+        }
+    }
+
+    /// together: [ids][vocabulary]
+    void check(std::size_t sequence, std::span<const target_id> ids,
+               std::span<const float> together) {
+        const std::size_t n = model_.vocabulary_size();
         ++counts_.rounds;
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            const std::span<const float> alone = model_.score(ids.subspan(i, 1))[0].values;
-            const std::span<const float> row(together_.data() + i * n, n);
+            const sequence_tokens<target_id> one{sequence, ids.subspan(i, 1)};
+            const std::span<const float> alone = model_.score({&one, 1})[0].values;
+            const std::span<const float> row = together.subspan(i * n, n);
             for (std::size_t k = 0; k < n; ++k)
                 counts_.largest_difference =
                     std::max(counts_.largest_difference, std::abs(row[k] - alone[k]));
@@ -58,7 +73,6 @@ private:
             if (i + 1 < ids.size() && choice != ids[i + 1].index())
                 break;
         }
-        model_.truncate(held);
     }
 
     static std::size_t best(std::span<const float> row) {

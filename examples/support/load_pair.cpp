@@ -9,6 +9,7 @@
 #include "support/engine.hpp"
 #include "support/equivalences_file.hpp"
 #include "support/pair_decoder.hpp"
+#include <specdec/bridge/draft_request.hpp>
 #include <specdec/vocab/intersection.hpp>
 
 namespace specdec::examples {

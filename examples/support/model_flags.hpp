@@ -20,8 +20,9 @@ struct model_flags {
     std::string models; ///< a named pair; empty: the first
     std::string target, drafter;
     std::string target_tokenizer, drafter_tokenizer, equivalences;
-    std::size_t threads = 0; ///< 0: one a core
-    std::size_t context = 0; ///< 0: what the target was made for, at most 4096
+    std::size_t threads = 0;   ///< 0: one a core
+    std::size_t context = 0;   ///< 0: what the target was made for, at most 4096
+    std::size_t sequences = 1; ///< texts side by side
     bool no_drafter = false;
     bool chat = false, no_chat = false;
     cache_settings cache;

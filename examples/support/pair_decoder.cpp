@@ -2,11 +2,14 @@
 #include "support/pair_decoder.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +24,64 @@ namespace {
 
 using target_tokenizer = any_tokenizer<target_id>;
 using draft_tokenizer = any_tokenizer<draft_id>;
+
+/// A drafter of one of the texts side by side.
+struct sequence_drafter {
+    using model_type = one_sequence<draft_id, any_batch_model<draft_id>>;
+    model_type model;
+    model_drafter<model_type> drafter;
+
+    sequence_drafter(any_batch_model<draft_id>& models, std::size_t sequence)
+        : model(models, sequence), drafter(model) {}
+    sequence_drafter(const sequence_drafter&) = delete;
+};
+
+/// What a text leaves behind, and who reads it meanwhile.
+template <class B>
+struct text_collector {
+    decode_result& result;
+    listener* next;
+    const B& bridge;
+    bool bytes(std::string_view text, token_origin origin) {
+        result.text += text;
+        return next == nullptr || next->bytes(text, origin);
+    }
+    bool round(const round_result& r) {
+        if constexpr (requires { bridge.extra_forwards(); })
+            result.extra_forwards.push_back(bridge.extra_forwards());
+        return next == nullptr || next->round(r);
+    }
+};
+
+/// One text and all that belongs to it alone.
+template <class B, class V, Drafter D, Coin C>
+struct text_seat {
+    const text_request& request;
+    decode_result& result;
+    session<B, V> decoding;
+    D& drafter;
+    confidence stop;
+    C coin;
+    text_collector<B> reader;
+    using run_type = text_run<session<B, V>, D, confidence, C, target_tokenizer, text_collector<B>,
+                              steady_seconds>;
+    run_type run;
+
+    text_seat(const text_request& asked, decode_result& out, B bridge, V verifier,
+              session_settings settings, D& drafts, const confidence& when, C random,
+              const target_tokenizer& words, const generation_limits& limits)
+        : request(asked), result(out), decoding(std::move(bridge), verifier, std::move(settings)),
+          drafter(drafts), stop(when), coin(std::move(random)),
+          reader{out, asked.reader, decoding.bridge()},
+          run(decoding, drafter, stop, coin, words, limits, reader, steady_seconds{}) {}
+
+    void finish() {
+        const auto produced = decoding.tokens().subspan(request.prompt.size());
+        result.tokens.assign(produced.begin(), produced.end());
+        result.counts = decoding.counts();
+        result.finish = *run.finish();
+    }
+};
 
 class pair_decoder final : public decoder {
 public:
@@ -49,97 +110,124 @@ public:
         target_.tokenizer.encode(text, where, out);
     }
 
-    [[nodiscard]] decode_result run(std::span<const target_id> prompt, const decode_settings& s,
-                                    listener& reader) override {
+    [[nodiscard]] std::size_t sequences() const override { return target_.models.sequences(); }
+
+    [[nodiscard]] decode_results run(std::span<const text_request> texts,
+                                     const decode_settings& s) override {
         if (!applies(s.how, facts_))
             throw error("rule", std::string(rules[static_cast<std::size_t>(s.how)].name),
                         draft_ ? "expected equal vocabularies" : "expected a drafter");
-        const philox_coin coin(s.seed, s.sequence);
+        const auto own_coin = [&](std::uint64_t sequence) { return philox_coin(s.seed, sequence); };
+        const auto shared_coin = [&](std::uint64_t sequence) {
+            return coupled_coin(keys(), s.seed, sequence);
+        };
         if (s.how == rule::autoregressive) {
-            no_drafter nobody;
+            std::vector<no_drafter> nobody(sequences());
+            const auto drafter = [&](std::size_t i) -> no_drafter& { return nobody[i]; };
+            const auto bridge = [](std::size_t) { return no_bridge{}; };
             if (s.shared_noise)
-                return decode(no_bridge{}, coupled_match(keys()), nobody,
-                              coupled_coin(keys(), s.seed, s.sequence), prompt, s, reader);
-            return decode(no_bridge{}, exact_match{}, nobody, coin, prompt, s, reader);
+                return decode(texts, s, bridge, coupled_match(keys()), drafter, shared_coin);
+            return decode(texts, s, bridge, exact_match{}, drafter, own_coin);
         }
-        const std::size_t capacity = target_.model.capacity(), most = s.draft_length;
-        model_drafter drafter(draft_->model);
-        const auto with = [&](auto bridge, auto verifier) {
-            return decode(std::move(bridge), verifier, drafter, coin, prompt, s, reader);
+        const std::size_t capacity = target_.models.capacity(), most = s.draft_length;
+        std::vector<std::optional<sequence_drafter>> drafters(sequences()); // one a text
+        const auto drafter = [&](std::size_t i) -> auto& {
+            return drafters[i].emplace(draft_->models, i).drafter;
         };
-        const auto coupled = [&](auto bridge) {
-            return decode(std::move(bridge), coupled_match(keys()), drafter,
-                          coupled_coin(keys(), s.seed, s.sequence), prompt, s, reader);
+        const auto with = [&](const auto& bridge, auto verifier) {
+            return decode(texts, s, bridge, verifier, drafter, own_coin);
         };
-        const auto tli = [&] {
+        const auto coupled = [&](const auto& bridge) {
+            return decode(texts, s, bridge, coupled_match(keys()), drafter, shared_coin);
+        };
+        const auto tli = [&](std::size_t) {
             return tli_bridge<target_tokenizer, draft_tokenizer>(tli_map(draft_->map), context(),
                                                                  most);
         };
-        const auto nested = [&] {
+        const auto nested = [&](std::size_t) {
             return nested_tli_bridge<target_tokenizer, draft_tokenizer>(pieces(), context(), most);
         };
-        const auto slem = [&] {
+        const auto slem = [&](std::size_t) {
             return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
         };
         const pushforward_limits limits{draft_tokens(s.how, s.draft_length), 0};
         switch (s.how) {
         case rule::identity:
-            return with(make_identity_bridge(draft_->model.vocabulary_size(),
-                                             target_.model.vocabulary_size(), capacity, most),
-                        token_rejection{});
+            return with(
+                [&](std::size_t) {
+                    return make_identity_bridge(draft_->models.vocabulary_size(),
+                                                target_.models.vocabulary_size(), capacity, most);
+                },
+                token_rejection{});
         case rule::union_of_both:
-            return with(union_bridge<target_tokenizer, draft_tokenizer>(union_map(draft_->map),
-                                                                        context(), most),
-                        token_rejection{});
+            return with(
+                [&](std::size_t) {
+                    return union_bridge<target_tokenizer, draft_tokenizer>(union_map(draft_->map),
+                                                                           context(), most);
+                },
+                token_rejection{});
         case rule::tli:
-            return with(tli(), token_rejection{});
+            return with(tli, token_rejection{});
         case rule::tli_exact:
-            return with(tli(), exact_match{});
+            return with(tli, exact_match{});
         case rule::tli_block:
-            return with(tli(), block_verification{});
+            return with(tli, block_verification{});
         case rule::nested:
-            return with(nested(), token_rejection{});
+            return with(nested, token_rejection{});
         case rule::nested_block:
-            return with(nested(), block_verification{});
+            return with(nested, block_verification{});
         case rule::slrs:
-            return with(make_slrs_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, order(),
-                                         edges(), capacity, limits),
-                        token_rejection{});
+            return with(
+                [&](std::size_t) {
+                    return make_slrs_bridge(target_.tokenizer, draft_->tokenizer, draft_->map,
+                                            order(), edges(), capacity, limits);
+                },
+                token_rejection{});
         case rule::merge:
-            return with(make_ngram_merge_bridge(ngrams(), target_.tokenizer, draft_->tokenizer,
-                                                draft_->map, order(), capacity, limits),
-                        token_rejection{});
+            return with(
+                [&](std::size_t i) {
+                    return make_ngram_merge_bridge(ngrams(i), target_.tokenizer, draft_->tokenizer,
+                                                   draft_->map, order(), capacity, limits);
+                },
+                token_rejection{});
         case rule::merge_paper:
-            return with(lossy::paper_merge_bridge(merging(ngrams(), target_.tokenizer,
-                                                          draft_->tokenizer, draft_->map, order()),
-                                                  draft_->map, context(), most),
-                        token_rejection{});
+            return with(
+                [&](std::size_t i) {
+                    return lossy::paper_merge_bridge(merging(ngrams(i), target_.tokenizer,
+                                                             draft_->tokenizer, draft_->map,
+                                                             order()),
+                                                     draft_->map, context(), most);
+                },
+                token_rejection{});
         case rule::coupled:
-            return coupled(tli());
+            return coupled(tli);
         case rule::coupled_slem:
-            return coupled(slem());
+            return coupled(slem);
         default:
-            return with(slem(), exact_match{});
+            return with(slem, exact_match{});
         }
     }
 
-    [[nodiscard]] const any_cache* cache() const override { return cache_ ? &*cache_ : nullptr; }
+    [[nodiscard]] const any_cache* cache() const override {
+        return caches_.empty() ? nullptr : &caches_.front();
+    }
 
     [[nodiscard]] double surprise(std::span<const target_id> prompt,
                                   std::span<const target_id> text,
                                   const sampling_parameters& sampling) override {
-        constexpr std::size_t rows_a_pass = 16;
+        constexpr std::size_t rows_a_pass = 64;
+        one_sequence<target_id, any_batch_model<target_id>> model(target_.models, 0);
         std::vector<target_id> fed(prompt.begin(), prompt.end());
         fed.insert(fed.end(), text.begin(), text.end());
         const std::size_t known = prompt.size() - 1; // the last of the prompt gives the first row
-        target_.model.truncate(0);
+        model.truncate(0);
         if (known > 0)
-            target_.model.append({fed.data(), known});
+            model.append({fed.data(), known});
         double sum = 0;
         for (std::size_t done = 0; done < text.size();) {
             const std::size_t left = text.size() - done;
             const std::size_t n = left < rows_a_pass ? left : rows_a_pass;
-            const logits_rows<target_id> rows = target_.model.score({fed.data() + known + done, n});
+            const logits_rows<target_id> rows = model.score({fed.data() + known + done, n});
             for (std::size_t i = 0; i < n; ++i)
                 sum -= make_law(rows[i], sampling).log_probability(text[done + i]);
             done += n;
@@ -150,50 +238,66 @@ public:
 private:
     [[nodiscard]] retokenised_context<target_tokenizer, draft_tokenizer> context() const {
         return retokenised_context(target_.tokenizer, draft_->tokenizer, draft_->map,
-                                   target_.model.capacity());
+                                   target_.models.capacity());
     }
 
-    /// One text by one bridge and verifier.
-    template <class B, class V, Drafter D, Coin C>
-    decode_result decode(B bridge, V verifier, D& drafter, C coin,
-                         std::span<const target_id> prompt, const decode_settings& s,
-                         listener& reader) {
+    /// Texts by one bridge and verifier; bridge(i), drafter(i): of the i-th sequence.
+    template <class MakeBridge, class V, class DrafterOf, class CoinOf>
+    decode_results decode(std::span<const text_request> texts, const decode_settings& s,
+                          const MakeBridge& bridge, const V& verifier, const DrafterOf& drafter,
+                          const CoinOf& coin) {
+        using seat_type =
+            text_seat<decltype(bridge(0)), V, std::remove_reference_t<decltype(drafter(0))>,
+                      decltype(coin(0))>;
         session_settings settings;
         settings.target = settings.draft = s.sampling;
-        settings.capacity = target_.model.capacity();
+        settings.capacity = target_.models.capacity();
         // By target tokens: a draft that ends by itself would cost a residual.
         if (by_target_tokens(s.how) || s.draft_length > settings.max_proposals)
             settings.max_proposals = s.draft_length;
         settings.end_ids = target_.ends;
-        specdec::session<B, V> session(std::move(bridge), verifier, std::move(settings));
         const confidence stop{s.stop_confidence, draft_tokens(s.how, s.draft_length)};
-        decode_result result;
-        struct collector {
-            decode_result& result;
-            listener& next;
-            const B& bridge;
-            bool bytes(std::string_view text, token_origin origin) {
-                result.text += text;
-                return next.bytes(text, origin);
-            }
-            bool round(const round_result& r) {
-                if constexpr (requires { bridge.extra_forwards(); })
-                    result.extra_forwards.push_back(bridge.extra_forwards());
-                return next.round(r);
-            }
-        };
-        target_.model.truncate(0); // what an earlier text left there must not help
-        grouping_check target(target_.model, s.check_grouping, result.grouping);
+
+        decode_results results;
+        results.texts.resize(texts.size());
+        grouping_check target(target_.models, s.check_grouping, results.grouping);
+        std::vector<std::optional<seat_type>> seats(sequences());
+        batch<decltype(target), typename seat_type::run_type, steady_seconds> together(target);
         const steady_seconds clock;
         const double begin = clock();
-        session.start(prompt, draft_prefix(prompt));
-        result.finish = generate(session, target, drafter, stop, coin, target_.tokenizer, s.limits,
-                                 collector{result, reader, session.bridge()}, clock);
-        result.seconds = clock() - begin;
-        const auto produced = session.tokens().subspan(prompt.size());
-        result.tokens.assign(produced.begin(), produced.end());
-        result.counts = session.counts();
-        return result;
+        std::size_t next = 0;
+        const auto take_seats = [&] {
+            for (std::size_t i = 0; i < seats.size(); ++i) {
+                if (seats[i] && seats[i]->run.finish()) {
+                    seats[i]->finish();
+                    seats[i]->result.seconds = clock() - begin;
+                    seats[i].reset();
+                }
+                if (seats[i] || next == texts.size())
+                    continue;
+                const text_request& text = texts[next];
+                seats[i].emplace(text, results.texts[next++], bridge(i), verifier, settings,
+                                 drafter(i), stop, coin(text.sequence), target_.tokenizer,
+                                 s.limits);
+                seats[i]->decoding.start(text.prompt, draft_prefix(text.prompt));
+                together.join(seats[i]->run);
+            }
+        };
+        try {
+            do
+                take_seats();
+            while (together.round() || next < texts.size());
+            take_seats();
+        } catch (const error& problem) { // of whose text it was
+            for (const std::optional<seat_type>& x : seats)
+                if (x && !x->request.where.empty() &&
+                    (texts.size() == 1 || (!together.holds(x->run) && !x->run.finish())))
+                    throw error(x->request.where + ": " + problem.what());
+            throw;
+        }
+        results.seconds = clock() - begin;
+        results.passes = together.counts();
+        return results;
     }
 
     /// The drafter's own beginning of a text, unless the prompt brings it along.
@@ -229,11 +333,11 @@ private:
                           : text_keys(target_.tokenizer);
         });
     }
-    any_cache& ngrams() {
-        return made(cache_, [&] {
-            return any_cache(cache_settings_, draft_->table.fingerprint(),
-                             target_.table.fingerprint());
-        });
+    any_cache& ngrams(std::size_t sequence) {
+        while (caches_.size() <= sequence)
+            caches_.emplace_back(cache_settings_, draft_->table.fingerprint(),
+                                 target_.table.fingerprint());
+        return caches_[sequence];
     }
 
     side<target_id> target_;
@@ -244,7 +348,7 @@ private:
     std::optional<seams> edges_;
     std::optional<token_pieces> pieces_;
     std::optional<text_keys> keys_;
-    std::optional<any_cache> cache_;
+    std::deque<any_cache> caches_; ///< [sequences]
 };
 
 } // namespace

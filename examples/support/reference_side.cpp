@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "support/console.hpp"
+#include <specdec/reference/batch_model.hpp>
 #include <specdec/reference/load.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 
 namespace specdec::examples {
@@ -44,7 +44,7 @@ side_paths find_reference_side(const fs::path& model, const std::string& tokeniz
 
 template <class Id>
 side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
-                             std::size_t threads, std::size_t context) {
+                             std::size_t threads, std::size_t context, std::size_t sequences) {
     const reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
     const std::string file = paths.model.filename().string();
     const std::string name = file.empty() ? paths.model.parent_path().filename().string() : file;
@@ -52,15 +52,17 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
     reference::load_options options;
     options.number_format =
         flags.precision == "f32" ? reference::precision::f32 : reference::precision::bf16;
-    options.context = {
-        .threads = threads, .capacity = context, .vocabulary_size = words.vocabulary_size()};
+    options.context = {.threads = threads,
+                       .capacity = context,
+                       .sequences = sequences,
+                       .vocabulary_size = words.vocabulary_size()};
     options.progress = [&bar](double part) { bar.show(part); };
     reference::transformer loaded = reference::load_transformer(paths.model, options);
 
     const model_facts facts{name, loaded.parameters(), loaded.vocabulary_size()};
     const compute_facts computing{std::string(reference::name(loaded.number_format())),
                                   std::string(loaded.kernel_name()), loaded.threads()};
-    side<Id> s{any_model<Id>(reference::model<Id>(std::move(loaded))),
+    side<Id> s{any_batch_model<Id>(reference::batch_model<Id>(std::move(loaded))),
                any_tokenizer<Id>(reference::tokenizer_of<Id>(words)),
                words.table(),
                {},
@@ -76,8 +78,8 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
 }
 
 template side<target_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
-                                             std::size_t);
+                                             std::size_t, std::size_t);
 template side<draft_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
-                                            std::size_t);
+                                            std::size_t, std::size_t);
 
 } // namespace specdec::examples

@@ -21,7 +21,7 @@ struct side_paths {
 /// One side of a pair, loaded: what an engine gives the programs.
 template <class Id>
 struct side {
-    any_model<Id> model;
+    any_batch_model<Id> models; ///< one a sequence
     any_tokenizer<Id> tokenizer;
     vocabulary table;
     std::optional<Id> bos;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::copy_n
 #include <cstddef>
 #include <span>
 #include <string>
@@ -17,10 +18,12 @@ namespace specdec {
 
 /// All sequences of a llama_context (n_seq_max of them) as what the library calls a model of
 /// several (BatchModelOf<Id>): a score is one llama_decode for all parts. Rows depend a little on
-/// what else is in the decode, as llama.cpp's do.
+/// what else is in the decode, as llama.cpp's do; with llama_cpp_scoring::alone every position has
+/// a decode of its own, and a text is the same beside others as alone.
 ///
-/// The context is borrowed, see llama_cpp_model; so are the rules for its rows, which are never
-/// copied here but for a single part of more than n_batch ids. Allocates at construction only.
+/// The context is borrowed, see llama_cpp_model; so are the rules for its rows, which are copied
+/// only for a single part of more than n_batch ids and for llama_cpp_scoring::alone. Allocates at
+/// construction, and where such copies are more than ever before.
 ///
 /// Errors, specdec::error that names the call: those of llama_cpp_model; several parts of more than
 /// n_batch tokens together (make the context with sequences * (draft length + 1) or more). Every
@@ -29,10 +32,12 @@ template <class Id>
 class llama_cpp_batch_model {
 public:
     /// Precondition: context is not null.
-    explicit llama_cpp_batch_model(llama_context* context) : batch_(context) {
+    explicit llama_cpp_batch_model(llama_context* context,
+                                   llama_cpp_scoring scoring = llama_cpp_scoring::together)
+        : batch_(context), scoring_(scoring) {
         const std::size_t n = llama_n_seq_max(context);
         for (std::size_t s = 0; s < n; ++s)
-            models_.emplace_back(context, static_cast<llama_seq_id>(s));
+            models_.emplace_back(context, static_cast<llama_seq_id>(s), scoring);
         held_.resize(n);
     }
 
@@ -62,6 +67,8 @@ public:
                                 std::to_string(held_[s]) + " of " + std::to_string(capacity()) +
                                 " are held");
         }
+        if (scoring_ == llama_cpp_scoring::alone)
+            return score_alone(parts, rows);
         if (rows > batch_.capacity())
             throw error("llama_context", "n_batch",
                         "expected at least the " + std::to_string(rows) +
@@ -75,17 +82,42 @@ public:
         try {
             batch_.decode();
         } catch (...) {
-            for (const auto& part : parts)
-                models_[part.sequence].take_back(held_[part.sequence]);
+            take_back(parts);
             throw;
         }
         return {batch_.logits(), rows, vocabulary_size(), vocabulary_size()};
     }
 
 private:
+    logits_rows<Id> score_alone(std::span<const sequence_tokens<Id>> parts, std::size_t rows) {
+        const std::size_t length = vocabulary_size();
+        if (copies_.size() < rows * length)
+            copies_.resize(rows * length);
+        std::size_t done = 0;
+        try {
+            for (const auto& [s, ids] : parts) {
+                const logits_rows<Id> own = models_[s].score(ids);
+                for (std::size_t i = 0; i < ids.size(); ++i, ++done)
+                    std::copy_n(own[i].values.data(), length, copies_.data() + done * length);
+            }
+        } catch (...) {
+            take_back(parts);
+            throw;
+        }
+        return {copies_.data(), rows, length, length};
+    }
+
+    /// After a decode that failed.
+    void take_back(std::span<const sequence_tokens<Id>> parts) {
+        for (const auto& part : parts)
+            models_[part.sequence].take_back(held_[part.sequence]);
+    }
+
     llama_cpp_batch batch_;
+    llama_cpp_scoring scoring_;
     std::vector<llama_cpp_model<Id>> models_; ///< [n_seq_max]
     std::vector<std::size_t> held_;           ///< [n_seq_max] tokens before the pass
+    std::vector<float> copies_;               ///< [rows][vocabulary] of positions scored alone
 };
 
 } // namespace specdec
