@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Question: what do 1 to 12 positions in one pass cost, in plain reads of the weights and in passes
-// of one position?  bench_reference_scoring [--threads N] [--context N] [--f32] [--repetitions N]
-// [PATH]
+// Question: what do 1 to 12 positions of one sequence in one pass cost, and one or two positions of
+// each of several, in plain reads of the weights and in passes of one position?
+// bench_reference_scoring [--threads N] [--context N] [--f32] [--repetitions N] [PATH]
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -32,7 +33,9 @@ int main(int argc, char** argv) {
         else
             path = flag;
     }
+    constexpr std::size_t most_sequences = 8;
     options.context.capacity = context + 64;
+    options.context.sequences = most_sequences;
     const bool full = options.number_format == ref::precision::f32;
     ref::transformer t =
         !path.empty() ? ref::load_transformer(path, options)
@@ -44,7 +47,8 @@ int main(int argc, char** argv) {
     std::vector<std::int32_t> prompt(context);
     for (std::size_t i = 0; i < context; ++i)
         prompt[i] = static_cast<std::int32_t>(i * 7 % t.config().vocabulary_size);
-    t.append(prompt);
+    for (std::size_t s = 0; s < most_sequences; ++s)
+        t.append(prompt, s);
 
     std::vector<bench::timed_case> cases;
     cases.push_back({"plain read", [&] { bench::read(t.weight_bytes(), t.threads()); }});
@@ -52,6 +56,16 @@ int main(int argc, char** argv) {
         cases.push_back({std::to_string(n) + " positions", [&t, &prompt, context, n] {
                              t.score({prompt.data(), n});
                              t.truncate(context);
+                         }});
+    for (const auto& [sequences, n] : {std::pair{4U, 1U}, {8U, 1U}, {8U, 2U}})
+        cases.push_back({std::to_string(sequences) + " x " + std::to_string(n),
+                         [&t, &prompt, context, sequences, n] {
+                             std::vector<ref::sequence_part> parts;
+                             for (std::size_t s = 0; s < sequences; ++s)
+                                 parts.push_back({s, {prompt.data(), n}});
+                             t.score(parts);
+                             for (std::size_t s = 0; s < sequences; ++s)
+                                 t.truncate(context, s);
                          }});
     bench::take_turns(cases, repetitions);
 

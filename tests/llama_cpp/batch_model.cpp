@@ -3,13 +3,16 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "tiny_model.hpp"
 #include <specdec/interop/llama_cpp.hpp>
 #include <specdec/specdec.hpp>
+#include <specdec/testing/engine_contract.hpp>
 #include <specdec/vocab/intersection.hpp>
 
 using namespace specdec;
@@ -115,6 +118,41 @@ TEST_CASE("of a memory that all share, each sequence can count on its part") {
     p.kv_unified = true;
     const llama_context_ptr context = engine.context(p);
     CHECK(several(context.get()).capacity() == 256);
+}
+
+TEST_CASE("sequences of a context keep the engine contract; scored alone, bit for bit") {
+    const model_file file;
+    const loaded_model engine(file);
+    struct owned : several {
+        llama_context_ptr context;
+        owned(llama_context_ptr c, llama_cpp_scoring scoring)
+            : several(c.get(), scoring), context(std::move(c)) {}
+    };
+    for (const auto scoring : {llama_cpp_scoring::together, llama_cpp_scoring::alone}) {
+        model_contract_settings<target_id> settings;
+        settings.tolerance = 1e-3;
+        const contract_report report = check_batch_model<target_id>(
+            [&] { return owned(context_of(engine, 3), scoring); }, settings);
+        CAPTURE(static_cast<int>(scoring));
+        CHECK(report.text() == "");
+        CHECK(report.unchecked.empty());
+    }
+}
+
+TEST_CASE("positions scored alone: a text's rows do not depend on the other texts") {
+    const model_file file;
+    const loaded_model engine(file);
+    const llama_context_ptr context = context_of(engine, 3), other = context_of(engine, 3);
+    several together(context.get(), llama_cpp_scoring::alone);
+    llama_cpp_model<target_id> single(other.get(), 0, llama_cpp_scoring::alone);
+    const auto a = text(3, 50), b = text(2, 60);
+    const std::vector<sequence_tokens<target_id>> parts{{2, b}, {1, a}};
+    const logits_rows<target_id> rows = together.score(parts);
+    const logits_rows<target_id> expected = single.score(a);
+    REQUIRE(rows.size() == 5);
+    for (std::size_t i = 0; i < 3; ++i)
+        CHECK(std::equal(expected[i].values.begin(), expected[i].values.end(),
+                         rows[2 + i].values.begin()));
 }
 
 TEST_CASE("texts side by side in one context, each with a drafter") {

@@ -61,6 +61,36 @@ class SideBySide(unittest.TestCase):
 
 
 class Compare(unittest.TestCase):
+    def test_texts_side_by_side_are_those_of_one_after_the_other(self):
+        """Of every rule that keeps nothing from text to text (the n-gram rules keep their cache)."""
+        rules = "union,tli,tli-block,nested,nested-block,slem,slrs,coupled,coupled-slem"
+        found = []
+        with tempfile.TemporaryDirectory() as folder:
+            for sequences in (1, 3):
+                file = pathlib.Path(folder) / f"{sequences}.json"
+                call("compare", "--json", "--sequences", sequences, "--limit", 4, "--max-tokens", 10,
+                     "--temperatures", "0,1", "--draft-length", 2, "--rules", rules, "--texts", file)
+                texts = rows(file.read_text())
+                found.append({(t["rule"], t["temperature"], t["line"]): t["text"] for t in texts})
+        self.assertEqual(len(found[0]), 10 * 2 * 4)
+        self.assertEqual(found[0], found[1])
+
+    def test_merges_side_by_side_learn_for_themselves(self):
+        for row in rows(call("compare", "--json", "--sequences", 2, "--limit", 4, "--max-tokens", 16,
+                             "--temperatures", 0, "--rules", "merge")):
+            self.assertTrue(row["identical_text"], row)
+            self.assertGreater(row["rows_per_target_pass"], 1)
+
+    def test_a_prompt_that_does_not_fit_is_named_also_beside_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "prompts.txt"
+            file.write_text("def f\n" + "a long line of words " * 40 + "\nclass A\n")
+            for sequences in (1, 3):
+                done = run("compare", "--prompts", file, "--context", 64, "--sequences", sequences,
+                           "--max-tokens", 8, "--rules", "slem")
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(f"{file}: line 2", done.stderr.decode())
+
     def test_json_has_the_keys_and_greedy_text_is_identical(self):
         found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4))
         self.assertGreaterEqual(len(found), 4)

@@ -9,6 +9,7 @@
 #include "support/toy_checkpoint.hpp"
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/model.hpp>
+#include <specdec/testing/engine_contract.hpp>
 
 using specdec::logits_rows;
 using specdec::sequence_tokens;
@@ -35,6 +36,19 @@ void check_same_bits(const logits_rows<target_id>& a, std::size_t first,
 }
 
 } // namespace
+
+TEST_CASE("several sequences keep the engine contract, bit for bit") {
+    const toy::temporary_folder folder;
+    const transformer engine =
+        load_transformer(folder.write("m.gguf", toy::checkpoint().gguf()), load_options{});
+    const specdec::contract_report report = specdec::check_batch_model<target_id>([&] {
+        return batch_model<target_id>(
+            engine.another_context({.threads = 1, .capacity = 48, .sequences = 5}));
+    });
+    CHECK(report.text() == "");
+    CHECK(report.unchecked.empty());
+    CHECK(report.greatest_difference == 0);
+}
 
 TEST_CASE("a sequence's rows are bit for bit those it gets alone") {
     const toy::temporary_folder folder;

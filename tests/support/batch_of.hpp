@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct batch_of {
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         if (passes++ == fails_at)
             throw error("batch_of", "pass", "told to fail");
+        for (const auto& [s, ids] : parts)
+            if (ids.size() > models[s].capacity() - models[s].size())
+                throw error("batch_of", "sequence " + std::to_string(s), "no room");
         rows.clear();
         std::size_t n = 0;
         for (const auto& [s, ids] : parts) {

@@ -63,6 +63,9 @@ struct sequence_tokens {
 ///     m.score(parts)          one pass over all parts (sequence_tokens; no sequence twice): the
 ///                             rows of the first part, then those of the second, ...
 ///     m.truncate(s, n)        as a model's, for sequence s
+///
+/// A pass that throws leaves all of its sequences as they were. testing/engine_contract.hpp checks
+/// all this.
 template <class M, class Id>
 concept BatchModelOf = requires(M& m, const M& c, std::size_t s, std::span<const Id> ids,
                                 std::span<const sequence_tokens<Id>> parts, std::size_t n) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/testing/batch_model_contract.hpp>
 #include <specdec/testing/contract_report.hpp>
 #include <specdec/testing/model_contract.hpp>
 #include <specdec/testing/model_contract_settings.hpp>
@@ -47,10 +48,16 @@
 ///     tokenizer.control_added     encode adds no control token
 ///     tokenizer.control_names     names of control tokens in a text are text
 ///     tokenizer.continuation      nothing is added in front of a continuation
-///     tokenizer.round_trip        the bytes of a text's tokens are the text (normalising: are
-///     stable) tokenizer.start             at the start at most a space is added in front
+///     tokenizer.round_trip        a text's tokens have its bytes (normalising: bytes that stay)
+///     tokenizer.start             at the start at most a space is added in front
 ///     tokenizer.invalid_utf8      other bytes than UTF-8 are taken, and leave ASCII around them
 ///     engine.vocabulary           model and tokenizer have the same vocabulary_size()
+///     batch.starts_empty          make() gives empty sequences, one or more
+///     batch.row_order             the rows of a pass stand in the order of its parts, each as its
+///                                 sequence gets it alone
+///     batch.sequences_apart       no call changes another sequence's tokens or rows
+///     batch.capacity              capacity() tokens fit into every sequence at the same time
+///     batch.refused_pass          a pass that is refused for one part changes no sequence
 ///
 /// An exception where none is due violates the clause that is being checked. Everything is
 /// deterministic. Errors: specdec::error for settings that check nothing.
@@ -63,6 +70,21 @@ template <class Id, class Make>
 [[nodiscard]] contract_report check_model(Make&& make,
                                           const model_contract_settings<Id>& settings = {}) {
     return model_contract<Id, Make>(make, settings).run();
+}
+
+/// Checks an engine of several sequences (BatchModelOf<Id>): the clauses model.* of its last
+/// sequence, and batch.*. `make` returns a model of empty sequences, each time a new one; it is
+/// called some 30 times.
+template <class Id, class Make>
+[[nodiscard]] contract_report check_batch_model(Make&& make,
+                                                const model_contract_settings<Id>& settings = {}) {
+    contract_report report =
+        check_model<Id>([&make] { return owned_sequence<Id, Make>(make); }, settings);
+    if (report.ok())
+        report.add(batch_model_contract<Id, Make>(make, settings).run());
+    else
+        report.unchecked.push_back({"batch.*", "builds on model.*"});
+    return report;
 }
 
 /// Checks the clauses tokenizer.*. Reads the bytes of every id and encodes the texts a dozen times.
