@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/bridge/pushforward_bridge.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,7 +54,7 @@ one_round run_round(const Bridge& bridge, C coin, row_tree& p, row_tree& q, std:
     const std::vector prompt{target_id{0}};
     const std::vector prefix{draft_id{0}};
     decoder.start(prompt, prefix);
-    const round_result r = decoder.round(target, drafter, fixed_length{gamma}, coin, gamma + 1);
+    const round_result r = decoder.round(target, drafter, fixed_length{gamma}, coin, gamma + 2);
     return {{r.tokens.begin(), r.tokens.end()}, r.accepted, decoder.bridge().extra_forwards()};
 }
 
@@ -76,6 +78,74 @@ std::pair<std::size_t, std::size_t> check_lazy(MakeBridge make, std::size_t targ
         full_forwards += full.extra_forwards;
     }
     return {lazy_forwards, full_forwards};
+}
+
+/// u in [0, 1), of which an enumerating coin says what a comparison asks, and no more.
+class branching_number {
+public:
+    branching_number(enumerating_coin& coin, draw_site site) : coin_(&coin), site_(site) {}
+
+    friend branching_number operator*(branching_number u, double factor) {
+        u.factor_ *= factor;
+        return u;
+    }
+    friend bool operator<(const branching_number& u, double bound) {
+        const double x = bound / u.factor_;
+        if (x <= u.first_ || x >= u.last_)
+            return x >= u.last_;
+        const bool below = u.coin_->flip(u.site_, (x - u.first_) / (u.last_ - u.first_));
+        ++u.site_.attempt;
+        (below ? u.last_ : u.first_) = x;
+        return below;
+    }
+
+private:
+    enumerating_coin* coin_;
+    mutable draw_site site_;
+    double factor_ = 1;
+    mutable double first_ = 0, last_ = 1;
+};
+
+/// The probability that a round draws tokens and keeps the last of them, over all ways to draw
+/// them and all u, is what the law of the tokens says: how lazily that was decided does not show.
+template <class MakeTranslation>
+void check_kept(MakeTranslation make, std::size_t target_size, std::size_t draft_size,
+                std::uint64_t cases) {
+    const std::vector context{draft_id{0}};
+    for (std::uint64_t i = 0; i < cases; ++i) {
+        const std::size_t gamma = 1 + i % 4, proposals = 1 + i % 2;
+        row_tree p(toy_rows(row_kinds[i % 7], target_size, 2 * i));
+        row_tree q(toy_rows(row_kinds[i / 7 % 7], draft_size, 2 * i + 1));
+        const auto target = target_law_at(p, {});
+        auto draft = model_of<draft_id>(q, draft_size);
+        model_drafter drafter(draft);
+        const fixed_length stop{gamma};
+        pushforward law(make(), 16);
+        std::map<std::vector<target_id>, double> drawn, kept;
+        std::map<std::vector<target_id>, double> should; // probability of the last one
+        enumerate([&](enumerating_coin& coin) {
+            law.begin(draft_source::of(drafter, stop), context, 0, {}, gamma, 0, proposals);
+            std::vector<target_id> tokens;
+            while (tokens.size() < proposals) {
+                const target_id t = law.draw(tokens.size(), coin, {tokens.size(), purpose::draft});
+                if (!t.valid())
+                    return;
+                tokens.push_back(t);
+            }
+            const double wanted = target.probability(tokens.back());
+            const bool keeps =
+                law.keeps(proposals - 1, wanted, branching_number(coin, {0, purpose::accept}));
+            drawn[tokens] += coin.probability();
+            kept[tokens] += keeps ? coin.probability() : 0.0;
+            should[tokens] = law.probability(proposals - 1, tokens.back());
+        });
+        CAPTURE(i);
+        for (const auto& [tokens, mass] : drawn) {
+            const double ratio = target.probability(tokens.back()) / should[tokens];
+            if (!(std::abs(kept[tokens] - mass * (ratio < 1 ? ratio : 1.0)) < 1e-12))
+                FAIL("kept by another probability than the law's");
+        }
+    }
 }
 
 struct spelled_pair {
@@ -114,6 +184,22 @@ TEST_CASE("merge: lazy decisions are those of the whole sums, on 50,000 random r
         },
         5, 3, 50000);
     CHECK(lazy < full);
+}
+
+TEST_CASE("slrs: the last proposal is kept with the law's probability, over all ways to draw it") {
+    const spelled_pair two;
+    check_kept([&] { return retokenising(two.target, two.draft, two.map, two.order, two.edges); },
+               5, 3, 700);
+}
+
+TEST_CASE("merge: the last proposal is kept with the law's probability") {
+    const spelled_pair two;
+    ngram_cache<no_eviction> cache;
+    const auto insert = [&](std::vector<draft_id> ids, int t) { cache.insert(ids, target_id{t}); };
+    insert({draft_id{0}, draft_id{1}}, 2);
+    insert({draft_id{1}, draft_id{1}, draft_id{0}}, 3);
+    check_kept([&] { return merging(cache, two.target, two.draft, two.map, two.order); }, 5, 3,
+               700);
 }
 
 TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {

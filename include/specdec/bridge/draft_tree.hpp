@@ -111,6 +111,11 @@ public:
         return false;
     }
 
+    /// Whether the node behind the step is there: behind() takes no forward.
+    [[nodiscard]] bool knows(std::size_t node, draft_id d) const { return find(node, d) != none; }
+    /// Where d stands in the order.
+    [[nodiscard]] std::size_t place(draft_id d) const { return f_.order().place(d, f_.bytes(d)); }
+
     /// The node behind a step that goes on: found, or made by a drafter forward, which brings the
     /// nodes along `ahead` with it.
     [[nodiscard]] std::size_t behind(std::size_t node, draft_id d, double mass,

@@ -18,7 +18,8 @@ namespace specdec {
 ///     low  = mass of drafts known to become t_1 .. t_j ...
 ///     high = low + mass of drafts that are still open: compatible, but not determined
 ///     refine: looks into the open part of greatest mass (that of the spelling which the drafter's
-///             own tokenizer would write counts for more: the drafter's mass is mostly there)
+///             own tokenizer would write counts for more: the drafter's mass is mostly there; what
+///             takes a drafter forward counts for less)
 ///
 /// Timor et al. (2025), Theorem 3.2 with t = t_1: psi(t) = Q(t); for f = merge by cache the law
 /// that OmniDraft's Eq. 2 approximates. The bounds are ours (no paper). Fully refined, low is exact
@@ -44,6 +45,36 @@ public:
         low_ = 0;
         open_ = counted_ = 1;
         add({1.0, 0, {}, true, true});
+    }
+
+    /// Then bounds, instead of Q, the mass of those drafts of Q that stand before the drawn one,
+    /// all of them in an order that does not depend on it: at each node first those that settle
+    /// the wanted tokens there, then the token which the drafter's tokenizer would write, then the
+    /// others by their bytes. Returns the mass of those that stand where the drawn one does. Pre:
+    /// just begun; drawn from the tree, and becomes the wanted tokens. Costs no forward.
+    [[nodiscard]] double stop_before(tree_type& tree, std::span<const draft_id> drawn) {
+        heap_.clear();
+        open_ = 0;
+        std::size_t node = 0;
+        draft_id first = next_of_spelling(true, 0);
+        for (const draft_id d : drawn) {
+            if (!tree.has_law(node))
+                break; // the draft ended there
+            double settled = 0;
+            bool here = false;
+            children(tree, node,
+                     children_before{*this, tree, node, tree.place(d), first, settled, here});
+            if (here)
+                return tree.mass(node) * settled;
+            low_ += tree.mass(node) * settled;
+            const double mass = tree.mass(node) * tree.law(node).probability(d);
+            const bool goes_on = tree.step(node, d, mass, state_);
+            if (!goes_on || begins_with(state_.tokens, wanted_))
+                return mass;
+            node = tree.behind(node, d, mass, state_);
+            first = next_of_spelling(d == first, tree.depth(node));
+        }
+        return tree.mass(node);
     }
 
     [[nodiscard]] double low() const { return low_; }
@@ -75,11 +106,43 @@ private:
         order_range range;
         bool is_node = false;
         bool likely = false; ///< on the way that the drafter's tokenizer would take
+        bool dear = false;   ///< takes a drafter forward
     };
-    static bool lighter(const item& a, const item& b) {
-        return a.mass * (a.likely ? likely_weight : 1) < b.mass * (b.likely ? likely_weight : 1);
-    }
-    static constexpr double likely_weight = 8;
+    static bool lighter(const item& a, const item& b) { return weight(a) < weight(b); }
+    static double weight(const item& i) { return i.mass * (!i.dear ? 64 : i.likely ? 8 : 1); }
+
+    /// Of a node's children those that stand before the one at `at`; `here`: settled with it.
+    struct children_before {
+        prefix_mass& self;
+        const tree_type& tree;
+        std::size_t node, at;
+        draft_id first;
+        double& settled;
+        bool& here;
+
+        void in(order_range range) const {
+            settled += tree.probability(node, range);
+            here = here || (range.first <= at && at < range.last);
+        }
+        void open(order_range range) const {
+            const std::size_t one = first.valid() ? tree.place(first) : tree_type::none;
+            if (one == at)
+                return;
+            const std::size_t last = range.last < at ? range.last : at;
+            if (range.first <= one && one < range.last) {
+                add(one, one + 1);
+                add(range.first, last < one ? last : one);
+                add(one + 1, last);
+            } else {
+                add(range.first, last);
+            }
+        }
+        void add(std::size_t begin, std::size_t end) const {
+            const order_range range{begin, end};
+            if (begin < end)
+                self.add({tree.mass(node) * tree.probability(node, range), node, range});
+        }
+    };
 
     void add(const item& i) {
         if (!(i.mass > 0))
@@ -120,7 +183,12 @@ private:
                           likely});
             }
         } const sink{*this, tree, i, next_of_spelling(i.likely, tree.depth(i.node))};
-        const state_type& s = tree.state(i.node);
+        children(tree, i.node, sink);
+    }
+
+    template <class Sink>
+    void children(const tree_type& tree, std::size_t node, const Sink& sink) const {
+        const state_type& s = tree.state(node);
         const wanted_tokens wanted{wanted_, wanted_text_};
         if (lacks(s.text))
             tree.translation().within(s, wanted, sink);
@@ -149,7 +217,11 @@ private:
         const bool goes_on = tree.step(i.node, d, i.mass, state_);
         if (begins_with(state_.tokens, wanted_)) {
             low_ += i.mass;
-        } else if (goes_on && tree.translation().may_become(state_, wanted_)) {
+        } else if (!goes_on || !tree.translation().may_become(state_, wanted_)) {
+            return; // it becomes something else
+        } else if (!i.dear && !tree.knows(i.node, d)) {
+            add({i.mass, i.node, i.range, false, i.likely, true});
+        } else {
             ahead_.clear();
             if (lacks(state_.text))
                 tree.translation().spell(std::string_view(wanted_text_).substr(state_.text.size()),

@@ -21,8 +21,7 @@ namespace specdec {
 /// which sums to less than 1 where a draft may end: "the proposal ends here" is an outcome, and is
 /// proposed as an invalid token, which can only be rejected. (A bonus from p there would be off by
 /// up to 0.026 in total variation on three letters.) Holds one draft, drawn as far as was asked
-/// for, and the bounds of Q along it.
-/// What is decided lazily is decided exactly: below() compares bounds until they tell.
+/// for, and the bounds of Q along it; decides lazily, but exactly.
 template <class Translation>
 class pushforward {
     using tree_type = draft_tree<Translation>;
@@ -52,6 +51,7 @@ public:
         if (along_.size() < most + 1)
             along_.resize(most + 1);
         known_ = 0;
+        proposed_ = 0;
         asked_ = none;
         drawn_forwards_ = tree_.forwards();
         place_ = place;
@@ -73,7 +73,16 @@ public:
     /// where the draft ends before. Sites: (position, draft, 0 .. draft tokens).
     template <Coin C>
     [[nodiscard]] target_id draw(std::size_t j, C& coin, draw_site site) {
+        proposed_ = j + 1;
         while (state_.tokens.size() <= j && node_ != none) {
+            if (tree_.depth(node_) < draft_tokens_.size()) { // its row was not needed before
+                const std::size_t before = tree_.forwards();
+                node_ = tree_.behind(node_, draft_tokens_.back(), mass_, state_);
+                drawn_forwards_ += tree_.forwards() - before;
+                if (!tree_.has_law(node_))
+                    end();
+                continue;
+            }
             site.attempt = static_cast<std::uint32_t>(draft_tokens_.size());
             site.place = place_.value();
             const draft_id d = coin.pick(site, tree_.law(node_));
@@ -81,15 +90,7 @@ public:
             draft_tokens_.push_back(d);
             mass_ *= tree_.law(node_).probability(d);
             const bool goes_on = tree_.step(node_, d, mass_, state_);
-            if (!goes_on) {
-                node_ = none;
-            } else {
-                const std::size_t before = tree_.forwards();
-                node_ = tree_.behind(node_, d, mass_, state_);
-                drawn_forwards_ += tree_.forwards() - before;
-                if (!tree_.has_law(node_))
-                    end();
-            }
+            node_ = goes_on ? node_ : none;
         }
         const target_id t = j < state_.tokens.size() ? state_.tokens[j] : target_id{};
         if (t.valid() && drawn_.size() == j)
@@ -136,6 +137,28 @@ public:
         }
     }
 
+    /// Whether nothing was asked for behind token j, not even the draft's end.
+    [[nodiscard]] bool is_last(std::size_t j) const { return j + 1 == proposed_; }
+    /// True for a share min(1, p / probability(j, t)) of u in [0, 1) and of the ways to draw t, the
+    /// drawn token j: the drafts that Q sums, side by side in a fixed order, are a line, the drawn
+    /// one and u a uniform point of it, and only what lies before need be known, most often
+    /// nothing. Pre: is_last(j), as a later token depends on the way, too.
+    template <class U>
+    [[nodiscard]] bool keeps(std::size_t j, double p, U u) {
+        prefix_mass<Translation>* const whole = j == 0 ? nullptr : &mass_of_drawn(j);
+        asked_ = none;
+        aside_.begin(translation(), std::span<const target_id>(drawn_).first(j), drawn_[j]);
+        const U point = u * aside_.stop_before(tree_, draft_tokens_);
+        for (;;) {
+            if (point < (whole ? whole->low() : 1.0) * p - aside_.high())
+                return true;
+            if (!(point < (whole ? whole->high() : 1.0) * p - aside_.low()))
+                return false;
+            const bool wider = whole && (aside_.exact() || aside_.open() < p * whole->open());
+            (wider ? *whole : aside_).refine(tree_);
+        }
+    }
+
 private:
     static constexpr std::size_t none = tree_type::none;
 
@@ -166,6 +189,7 @@ private:
     tree_type tree_;
     std::vector<prefix_mass<Translation>> along_; // [j]: of the first j drawn tokens
     std::size_t known_ = 0;                       // of them begun this round
+    std::size_t proposed_ = 0;                    // target tokens asked for, the draft's end too
     prefix_mass<Translation> aside_;              // of the token asked for last
     std::size_t asked_ = none;
     target_id asked_token_;
@@ -196,6 +220,9 @@ public:
     /// Whether probability(t) < bound: exact, and lazy.
     [[nodiscard]] bool below(target_id t, double bound) const {
         return whole_->below(index_, t, bound);
+    }
+    [[nodiscard]] bool keeps(target_id t, double p, double u) const {
+        return whole_->is_last(index_) ? whole_->keeps(index_, p, u) : below(t, p / u);
     }
     /// Invalid where u falls on the draft's end.
     [[nodiscard]] target_id at(double u) const {

@@ -14,17 +14,27 @@ concept ComparableLaw = requires(const Q& q, Id t, double bound) {
     { q.below(t, bound) } -> std::convertible_to<bool>;
 };
 
+/// One that can do with less when t was drawn from it: keeps(t, p, u) is true for a share
+/// min(1, p / q(t)) of u, uniform in [0, 1), and of the ways in which t was drawn.
+template <class Q, class Id>
+concept KeepingLaw = ComparableLaw<Q, Id> && requires(const Q& q, Id t, double p, double u) {
+    { q.keeps(t, p, u) } -> std::convertible_to<bool>;
+};
+
 /// A coin that shows the number u in [0, 1) that decides at a site.
 template <class C>
 concept UniformCoin = requires(C& coin, draw_site site) {
     { coin.uniform(site) } -> std::convertible_to<double>;
 };
 
-/// True with probability min(1, p / q(t)): for a comparable law u is drawn first and u q(t) < p is
-/// decided, with any other the ratio is computed. The outcome is the same.
+/// True with probability min(1, p / q(t)), for a t drawn from q: for a comparable law u is drawn
+/// first and u q(t) < p is decided, with any other the ratio is computed. The outcome is the same,
+/// but for a keeping law, which decides otherwise with the same probability.
 template <Coin C, class Q, class Id>
 [[nodiscard]] bool flip_ratio(C& coin, draw_site site, double p, const Q& q, Id t) {
-    if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>)
+    if constexpr (KeepingLaw<Q, Id> && UniformCoin<C>)
+        return q.keeps(t, p, coin.uniform(site));
+    else if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>)
         return q.below(t, p / coin.uniform(site));
     else
         return coin.flip(site, p / q.probability(t));
