@@ -45,6 +45,8 @@ TEST_CASE("each fault of several sequences violates the clause it breaks") {
         std::string clause, seen;
     };
     const broken table[] = {
+        {fault::no_sequences, "model.starts_empty",
+         "batch model: sequences(): expected one or more, found none"},
         {fault::starts_with_a_token, "batch.starts_empty",
          "size(0) 1 instead of 0 after a new model"},
         {fault::rows_by_sequence, "batch.row_order", "of sequence 2 in pass 0, gives token"},

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits> // std::remove_reference_t
 #include <utility>
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/one_sequence.hpp>
 #include <specdec/testing/contract_report.hpp>
 #include <specdec/testing/expected_rows.hpp>
@@ -15,26 +17,28 @@
 
 namespace specdec {
 
+template <class Make>
+struct made_model {
+    decltype(std::declval<Make&>()()) made;
+};
+
 /// The last sequence of a new batch model, which it owns, as a model under test.
 template <class Id, class Make>
-class owned_sequence {
+class owned_sequence
+    : made_model<Make>, // before the view of it
+      public one_sequence<Id, std::remove_reference_t<decltype(made_model<Make>::made)>> {
 public:
-    explicit owned_sequence(Make& make) : models_(make()) {}
-
-    [[nodiscard]] std::size_t size() const { return models_.size(last()); }
-    [[nodiscard]] std::size_t capacity() const { return models_.capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return models_.vocabulary_size(); }
-    void append(std::span<const Id> ids) { models_.append(last(), ids); }
-    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
-        const sequence_tokens<Id> part{last(), ids};
-        return models_.score(std::span(&part, 1));
-    }
-    void truncate(std::size_t n) { models_.truncate(last(), n); }
+    explicit owned_sequence(Make& make)
+        : made_model<Make>{make()},
+          owned_sequence::one_sequence(this->made, last(this->made.sequences())) {}
+    owned_sequence(const owned_sequence&) = delete;
 
 private:
-    [[nodiscard]] std::size_t last() const { return models_.sequences() - 1; }
-
-    decltype(std::declval<Make&>()()) models_;
+    static std::size_t last(std::size_t sequences) {
+        if (sequences == 0)
+            throw error("batch model", "sequences()", "expected one or more, found none");
+        return sequences - 1;
+    }
 };
 
 /// The checks behind check_batch_model(), a function a clause, for an engine whose last sequence
@@ -48,7 +52,7 @@ public:
     /// Once.
     contract_report run() {
         contract_report report;
-        report.run("batch.starts_empty", "one empty sequence or more", {}, [&] { starts_empty(); });
+        report.run("batch.starts_empty", "empty sequences", {}, [&] { starts_empty(); });
         if (report.ok())
             ids_ = contract_tokens<Id>(settings_, vocabulary_, capacity_);
         report.run("batch.row_order", "the rows of a pass in the order of its parts",
@@ -71,8 +75,6 @@ private:
         sequences_ = m.sequences();
         capacity_ = m.capacity();
         vocabulary_ = m.vocabulary_size();
-        if (sequences_ == 0)
-            throw clause_broken{"sequences() 0"};
         for (std::size_t s = 0; s < sequences_; ++s)
             expect_size(m, s, 0, "a new model");
     }

@@ -52,7 +52,7 @@
 ///     tokenizer.start             at the start at most a space is added in front
 ///     tokenizer.invalid_utf8      other bytes than UTF-8 are taken, and leave ASCII around them
 ///     engine.vocabulary           model and tokenizer have the same vocabulary_size()
-///     batch.starts_empty          make() gives empty sequences, one or more
+///     batch.starts_empty          make() gives empty sequences
 ///     batch.row_order             the rows of a pass stand in the order of its parts, each as its
 ///                                 sequence gets it alone
 ///     batch.sequences_apart       no call changes another sequence's tokens or rows
