@@ -122,8 +122,8 @@ public:
             return coupled_coin(keys(), s.seed, sequence);
         };
         if (s.how == rule::autoregressive) {
-            std::vector<no_drafter> nobody(sequences());
-            const auto drafter = [&](std::size_t i) -> no_drafter& { return nobody[i]; };
+            no_drafter nobody;
+            const auto drafter = [&](std::size_t) -> no_drafter& { return nobody; };
             const auto bridge = [](std::size_t) { return no_bridge{}; };
             if (s.shared_noise)
                 return decode(texts, s, bridge, coupled_match(keys()), drafter, shared_coin);

@@ -70,7 +70,7 @@ public:
             ++sequence;
         target_.truncate(sequence, 0);
         run.session().target_lost();
-        seats_[sequence] = {&run, {}, false};
+        seats_[sequence] = {.run = &run};
         ++texts_;
     }
 

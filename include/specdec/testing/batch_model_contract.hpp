@@ -118,7 +118,7 @@ private:
         auto&& m = make_();
         for (std::size_t s = 0; s < sequences_; ++s)
             try {
-                m.append(s, filling(capacity_));
+                m.append(s, ids_.filling(capacity_));
                 expect_size(m, s, capacity_, "an append of so many");
             } catch (const clause_broken&) {
                 throw;
@@ -135,7 +135,7 @@ private:
         auto&& m = make_();
         const std::size_t full = few() - 1;
         m.append(0, right(0, 2));
-        m.append(full, filling(capacity_));
+        m.append(full, ids_.filling(capacity_));
         bool refused = false;
         try {
             (void)m.score(parts{{0, right(2, 4)}, {full, right(0, 1)}});
@@ -198,12 +198,6 @@ private:
     }
     [[nodiscard]] std::span<const Id> wrong(std::size_t from, std::size_t to) const {
         return std::span<const Id>(ids_.wrong).subspan(from, to - from);
-    }
-    [[nodiscard]] std::vector<Id> filling(std::size_t count) const {
-        std::vector<Id> all(count);
-        for (std::size_t i = 0; i < count; ++i)
-            all[i] = ids_.right[i % n()];
-        return all;
     }
 
     Make& make_;

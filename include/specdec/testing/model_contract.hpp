@@ -180,27 +180,27 @@ private:
             throw clause_left_out{"capacity() is above fill_at_most: " + std::to_string(capacity_)};
         {
             model m(make_);
-            m.append(filling(capacity_ - 1));
+            m.append(ids_.filling(capacity_ - 1));
             (void)m.score_any_rows(right(0, 1));
             m.refuses_append(right(0, 1));
             m.refuses_score(right(0, 1));
         }
         model m(make_);
         m.append(right(0, 4));
-        m.refuses_append(filling(capacity_ - 3));
+        m.refuses_append(ids_.filling(capacity_ - 3));
     }
 
     void refusal_state() {
         for (const bool scoring : {false, true}) {
             model m(make_);
             (void)m.score(right(0, 4));
-            const std::vector<Id> too_many = filling(capacity_ - 3);
+            const std::vector<Id> too_many = ids_.filling(capacity_ - 3);
             scoring ? m.refuses_score(too_many) : m.refuses_append(too_many);
             const std::string where = scoring ? "refused score" : "refused append";
             m.expect_size(4, where);
             score_right(m, 8, "after a " + where);
             if (capacity_ > 8) // the cells of the refused tokens are free
-                m.append(filling(capacity_ - 8));
+                m.append(ids_.filling(capacity_ - 8));
         }
     }
 
@@ -216,12 +216,6 @@ private:
 
     [[nodiscard]] tokens right(std::size_t from, std::size_t to) const {
         return tokens(ids_.right).subspan(from, to - from);
-    }
-    [[nodiscard]] std::vector<Id> filling(std::size_t n) const {
-        std::vector<Id> all(n);
-        for (std::size_t i = 0; i < n; ++i)
-            all[i] = ids_.right[i % n_];
-        return all;
     }
     /// Scores the right tokens from size() to `to`, and compares.
     void score_right(model& m, std::size_t to, const std::string& where) {

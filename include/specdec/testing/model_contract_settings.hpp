@@ -60,6 +60,14 @@ struct contract_tokens {
             wrong.push_back(right[j % n]);
         }
     }
+
+    /// n of the right ones, over and over.
+    [[nodiscard]] std::vector<Id> filling(std::size_t n) const {
+        std::vector<Id> all(n);
+        for (std::size_t i = 0; i < n; ++i)
+            all[i] = right[i % right.size()];
+        return all;
+    }
 };
 
 } // namespace specdec
