@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
     const seams edges(words);
 
     std::vector<std::size_t> histogram;
-    std::size_t evaluated = 0, accepted = 0, extra = 0, rounds = 0, committed = 0;
+    std::size_t evaluated = 0, accepted = 0, extra = 0, rounds = 0, committed = 0, known = 0;
     for (std::uint64_t text = 0; evaluated < positions; ++text) {
         model_drafter drafter(model);
         session decoder(make_slrs_bridge(words, pieces, map, order, edges, 256, {10, max_forwards}),
@@ -170,6 +170,7 @@ int main(int argc, char** argv) {
                 histogram.resize(n + 1);
             ++histogram[n];
             extra += n;
+            known += decoder.bridge().first_row_known() ? 1U : 0U;
             ++rounds;
             evaluated += std::min(r.accepted + 1, r.proposed.size());
             accepted += r.accepted;
@@ -181,8 +182,12 @@ int main(int argc, char** argv) {
                 rounds, evaluated,
                 100.0 * static_cast<double>(accepted) / static_cast<double>(evaluated),
                 static_cast<double>(committed) / static_cast<double>(rounds));
-    std::printf("extra drafter forwards a verified position: %.3f\n",
-                static_cast<double>(extra) / static_cast<double>(evaluated));
+    const auto a_position = [&](std::size_t n) {
+        return static_cast<double>(n) / static_cast<double>(evaluated);
+    };
+    std::printf("drafter forwards a verified position for decisions: %.3f, of which %.3f were the "
+                "next round's first: %.3f extra\n",
+                a_position(extra), a_position(known), a_position(extra - known));
     for (std::size_t n = 0; n < histogram.size(); ++n)
         if (histogram[n] > 0)
             std::printf("%5zu extra: %zu rounds\n", n, histogram[n]);

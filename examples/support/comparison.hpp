@@ -35,6 +35,7 @@ struct row {
     grouping_counts grouping;
     /// [n] rounds in which deciding took n more drafter forwards than drafting.
     std::vector<std::uint64_t> extra_forwards{};
+    std::uint64_t first_rows_known = 0; ///< of these that spared the next round its first
 
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;
@@ -56,6 +57,7 @@ inline void add(row& r, const decode_result& text, bool identical) {
             r.extra_forwards.resize(n + 1);
         ++r.extra_forwards[n];
     }
+    r.first_rows_known += text.first_rows_known;
     add(r.counts, text.counts);
     r.texts += 1;
     r.identical += identical ? 1 : 0;
@@ -208,8 +210,10 @@ inline void compare_rules(
                            {"changed", r.grouping.changed},
                            {"widest_margin", r.grouping.widest_margin},
                            {"largest_difference", r.grouping.largest_difference}};
-    if (!r.extra_forwards.empty())
+    if (!r.extra_forwards.empty()) {
         out["rounds_by_extra_forwards"] = r.extra_forwards;
+        out["first_forwards_spared"] = r.first_rows_known;
+    }
     return out;
 }
 

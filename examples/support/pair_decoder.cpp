@@ -47,8 +47,10 @@ struct text_collector {
         return next == nullptr || next->bytes(text, origin);
     }
     bool round(const round_result& r) {
-        if constexpr (requires { bridge.extra_forwards(); })
+        if constexpr (requires { bridge.extra_forwards(); }) {
             result.extra_forwards.push_back(bridge.extra_forwards());
+            result.first_rows_known += bridge.first_row_known() ? 1U : 0U;
+        }
         return next == nullptr || next->round(r);
     }
 };

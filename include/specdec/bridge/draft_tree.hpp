@@ -8,64 +8,44 @@
 #include <vector>
 
 #include <specdec/bridge/draft_source.hpp>
+#include <specdec/bridge/translation.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/softmax_law.hpp>
-#include <specdec/vocab/byte_order.hpp>
 
 namespace specdec {
 
 /// The draft strings of one round whose next-token law is known: the drawn one's and those that a
 /// decision made it look at. A node is a draft that goes on.
 ///
-/// Translation: the map f from draft strings to target strings, one draft token at a time:
-///
-///     state_type               how far f has come; `tokens`: the target tokens that are settled,
-///                              `text`: the draft's bytes
-///     f.start(), f.follow(committed, accepted)   as a Bridge's; the first `accepted` tokens were
-///                              proposed by the last draft
-///     f.target_size()          |T|
-///     f.order()                the draft ids by their bytes, which ranges speak of
-///     f.bytes(id)              of a draft token, of a target token
-///     f.begin(state)           the empty draft
-///     f.prepare(state, row, out)   the row without what must not be drawn there
-///     f.step(state, d)         the draft goes on with d; false: it ends behind d
-///     f.finish(state)          the draft ends here: settles what is left
-///     f.may_become(state, wanted)     false: no draft from here becomes tokens that begin so
-///     f.spell(text, out)              appends what the drafter's tokenizer writes for a text
-///     f.within(state, wanted, sink)   the draft's text is a beginning of the wanted one
-///     f.behind(state, wanted, sink)   the draft's text begins with the wanted one
-///         both report, of the draft tokens that may follow and none twice,
-///         sink.in(range)    those that settle tokens which begin with `wanted`
-///         sink.open(range)  those that may lead to such tokens; all others cannot
-///
 /// A draft ends where step says so, at max_draft tokens, where its probability falls below
 /// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
 /// the draft alone, so f's law is well defined on drafts that were never drawn.
 /// Memory: |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
-template <class Translation>
+template <Translation F>
 class draft_tree {
 public:
-    using state_type = typename Translation::state_type;
+    using state_type = typename F::state_type;
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     /// Contexts and drafts of `capacity` draft tokens are held without allocating.
-    draft_tree(Translation f, std::size_t capacity) : f_(std::move(f)) {
-        context_.reserve(capacity);
-    }
+    draft_tree(F f, std::size_t capacity) : f_(std::move(f)) { context_.reserve(capacity); }
 
-    [[nodiscard]] Translation& translation() { return f_; }
-    [[nodiscard]] const Translation& translation() const { return f_; }
+    [[nodiscard]] F& translation() { return f_; }
+    [[nodiscard]] const F& translation() const { return f_; }
 
     /// A new round. `unchanged`: the context's first ids that are as in the last round. Costs the
-    /// drafter's row behind the context.
+    /// drafter's row behind the context, unless the last forward was for that.
     void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
                const sampling_parameters& sampling, std::size_t max_draft, double lightest) {
+        const std::size_t kept = unchanged < context_size_ ? unchanged : context_size_;
+        first_known_ =
+            at_hand_ && source.drafter == source_.drafter &&
+            same_tokens(context.subspan(kept), std::span<const draft_id>(context_).subspan(kept));
         source_ = source;
         sampling_ = sampling;
         max_draft_ = max_draft;
         lightest_ = lightest;
         unchanged_ = unchanged;
-        const std::size_t kept = unchanged < context_size_ ? unchanged : context_size_;
         context_.resize(kept);
         context_.insert(context_.end(), context.begin() + static_cast<std::ptrdiff_t>(kept),
                         context.end());
@@ -75,11 +55,17 @@ public:
         forwards_ = 0;
         state_type empty;
         f_.begin(empty);
-        fetch(add(none, draft_id{}, empty, 1.0), {});
+        const std::size_t root = add(none, draft_id{}, empty, 1.0);
+        if (first_known_)
+            fill(nodes_[root], logits_row<draft_id>{row_at_hand_});
+        else
+            fetch(root, {});
     }
 
     /// Forward passes of the drafter in this round.
     [[nodiscard]] std::size_t forwards() const { return forwards_; }
+    /// Whether the round's first row was at hand.
+    [[nodiscard]] bool first_row_known() const { return first_known_; }
     [[nodiscard]] const state_type& state(std::size_t node) const { return nodes_[node].state; }
     /// Draft tokens of the node's draft.
     [[nodiscard]] std::size_t depth(std::size_t node) const { return nodes_[node].depth; }
@@ -177,6 +163,7 @@ private:
             bool goes_on = true;
         } to{*this, node, ahead};
         ++forwards_;
+        at_hand_ = false;
         source_.rows_behind(source_.drafter, context_, unchanged_, 1 + ahead.size(), &to,
                             [](void* p, std::size_t i, logits_row<draft_id> row) {
                                 sink& s = *static_cast<sink*>(p);
@@ -184,7 +171,11 @@ private:
                                     s.goes_on = s.tree.descend(s.node, s.ahead[i - 1]);
                                 if (s.goes_on)
                                     s.tree.fill(s.tree.nodes_[s.node], row);
+                                if (i == s.ahead.size())
+                                    s.tree.row_at_hand_.assign(row.values.begin(),
+                                                               row.values.end());
                             });
+        at_hand_ = true;
         unchanged_ = context_size_;
     }
 
@@ -231,12 +222,14 @@ private:
             context_[--i] = nodes_[node].token;
     }
 
-    Translation f_;
+    F f_;
     draft_source source_;
     sampling_parameters sampling_;
     std::size_t max_draft_ = 0;
     double lightest_ = 0;
-    std::vector<draft_id> context_; // of the round, then a path
+    std::vector<draft_id> context_;  // of the round, then the last forward's path
+    std::vector<float> row_at_hand_; // behind context_, unless the last forward failed
+    bool at_hand_ = false, first_known_ = false;
     std::size_t context_size_ = 0;
     std::size_t unchanged_ = 0;
     std::vector<draft_node> nodes_; // [0, size_) are this round's

@@ -16,7 +16,7 @@
 
 namespace specdec {
 
-/// f = merge by cache, as a Translation (draft_tree.hpp): scanning a draft from the left, the
+/// f = merge by cache, as a Translation: scanning a draft from the left, the
 /// longest n-gram of the cache becomes the target token that it spells; a token that begins none
 /// becomes its equal in T.
 ///

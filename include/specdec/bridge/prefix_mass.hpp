@@ -26,14 +26,14 @@ namespace specdec {
 /// to double rounding. refine() halves a range of tokens by two sums, or follows one token: only
 /// that may cost a drafter forward, and none for a draft that the tree knows. Allocation: none once
 /// the buffers have grown.
-template <class Translation>
+template <Translation F>
 class prefix_mass {
-    using tree_type = draft_tree<Translation>;
-    using state_type = typename Translation::state_type;
+    using tree_type = draft_tree<F>;
+    using state_type = typename F::state_type;
 
 public:
     /// Begins with what is known: nothing. `wanted` = before + last.
-    void begin(const Translation& f, std::span<const target_id> before, target_id last) {
+    void begin(const F& f, std::span<const target_id> before, target_id last) {
         wanted_.assign(before.begin(), before.end());
         wanted_.push_back(last);
         wanted_text_.clear();

@@ -22,15 +22,15 @@ namespace specdec {
 /// proposed as an invalid token, which can only be rejected. (A bonus from p there would be off by
 /// up to 0.026 in total variation on three letters.) Holds one draft, drawn as far as was asked
 /// for, and the bounds of Q along it; decides lazily, but exactly.
-template <class Translation>
+template <Translation F>
 class pushforward {
-    using tree_type = draft_tree<Translation>;
-    using state_type = typename Translation::state_type;
+    using tree_type = draft_tree<F>;
+    using state_type = typename F::state_type;
 
 public:
-    pushforward(Translation f, std::size_t capacity) : tree_(std::move(f), capacity) {}
+    pushforward(F f, std::size_t capacity) : tree_(std::move(f), capacity) {}
 
-    [[nodiscard]] const Translation& translation() const { return tree_.translation(); }
+    [[nodiscard]] const F& translation() const { return tree_.translation(); }
 
     void start() {
         drawn_.clear();
@@ -68,6 +68,8 @@ public:
     [[nodiscard]] std::span<const draft_id> draft_tokens() const { return draft_tokens_; }
     /// Drafter forwards of this round that the drawn draft itself did not need.
     [[nodiscard]] std::size_t extra_forwards() const { return tree_.forwards() - drawn_forwards_; }
+    /// Whether drafting took one forward less, as an extra one of the last round was its first.
+    [[nodiscard]] bool first_row_known() const { return tree_.first_row_known(); }
 
     /// Draws target token j given the j before it: draft tokens until f has settled it. Invalid
     /// where the draft ends before. Sites: (position, draft, 0 .. draft tokens).
@@ -102,12 +104,12 @@ public:
     [[nodiscard]] double probability(std::size_t j, target_id t) {
         if (!t.valid())
             return 0.0;
-        prefix_mass<Translation>& part = mass_of(j, t);
+        prefix_mass<F>& part = mass_of(j, t);
         while (!part.exact())
             part.refine(tree_);
         if (j == 0)
             return part.low();
-        prefix_mass<Translation>& whole = mass_of_drawn(j);
+        prefix_mass<F>& whole = mass_of_drawn(j);
         while (!whole.exact())
             whole.refine(tree_);
         return whole.low() > 0 ? part.low() / whole.low() : 0.0;
@@ -119,8 +121,8 @@ public:
             return false;
         if (bound > 1)
             return true;
-        prefix_mass<Translation>& part = mass_of(j, t);
-        prefix_mass<Translation>* const whole = j == 0 ? nullptr : &mass_of_drawn(j);
+        prefix_mass<F>& part = mass_of(j, t);
+        prefix_mass<F>* const whole = j == 0 ? nullptr : &mass_of_drawn(j);
         for (;;) {
             const double low = whole ? whole->low() : 1.0, high = whole ? whole->high() : 1.0;
             if (part.high() < bound * low)
@@ -145,7 +147,7 @@ public:
     /// nothing. Pre: is_last(j), as a later token depends on the way, too.
     template <class U>
     [[nodiscard]] bool keeps(std::size_t j, double p, U u) {
-        prefix_mass<Translation>* const whole = j == 0 ? nullptr : &mass_of_drawn(j);
+        prefix_mass<F>* const whole = j == 0 ? nullptr : &mass_of_drawn(j);
         asked_ = none;
         aside_.begin(translation(), std::span<const target_id>(drawn_).first(j), drawn_[j]);
         const U point = u * aside_.stop_before(tree_, draft_tokens_);
@@ -163,14 +165,14 @@ private:
     static constexpr std::size_t none = tree_type::none;
 
     /// Q of the first j >= 1 drawn tokens.
-    prefix_mass<Translation>& mass_of_drawn(std::size_t j) {
+    prefix_mass<F>& mass_of_drawn(std::size_t j) {
         for (; known_ < j; ++known_)
             along_[known_ + 1].begin(
                 translation(), std::span<const target_id>(drawn_).first(known_), drawn_[known_]);
         return along_[j];
     }
     /// Q of the first j drawn tokens and t.
-    prefix_mass<Translation>& mass_of(std::size_t j, target_id t) {
+    prefix_mass<F>& mass_of(std::size_t j, target_id t) {
         if (j < drawn_.size() && drawn_[j] == t)
             return mass_of_drawn(j + 1);
         if (asked_ != j || asked_token_ != t) {
@@ -187,10 +189,10 @@ private:
     }
 
     tree_type tree_;
-    std::vector<prefix_mass<Translation>> along_; // [j]: of the first j drawn tokens
-    std::size_t known_ = 0;                       // of them begun this round
-    std::size_t proposed_ = 0;                    // target tokens asked for, the draft's end too
-    prefix_mass<Translation> aside_;              // of the token asked for last
+    std::vector<prefix_mass<F>> along_; // [j]: of the first j drawn tokens
+    std::size_t known_ = 0;             // of them begun this round
+    std::size_t proposed_ = 0;          // target tokens asked for, the draft's end too
+    prefix_mass<F> aside_;              // of the token asked for last
     std::size_t asked_ = none;
     target_id asked_token_;
     std::vector<target_id> drawn_;
@@ -205,15 +207,14 @@ private:
 /// The law of one proposal of a pushforward: a view, alive until the bridge's next call. Models
 /// LawOf<target_id>; probability() and at() refine fully (exponential in the worst case: for
 /// proofs), below() as far as a decision needs.
-template <class Translation>
+template <Translation F>
 class pushforward_law {
 public:
     using id_type = target_id;
     /// An invalid token is the draft's end, not a proposal.
     static constexpr bool ends_drafts = true;
 
-    pushforward_law(pushforward<Translation>& whole, std::size_t index)
-        : whole_(&whole), index_(index) {}
+    pushforward_law(pushforward<F>& whole, std::size_t index) : whole_(&whole), index_(index) {}
 
     [[nodiscard]] std::size_t size() const { return whole_->translation().target_size(); }
     [[nodiscard]] double probability(target_id t) const { return whole_->probability(index_, t); }
@@ -242,7 +243,7 @@ public:
     }
 
 private:
-    pushforward<Translation>* whole_;
+    pushforward<F>* whole_;
     std::size_t index_;
 };
 

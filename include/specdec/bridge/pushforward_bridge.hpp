@@ -29,14 +29,13 @@ struct pushforward_limits {
 /// as max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop
 /// rule are used until the round is verified, and the bridge must not be moved meanwhile. Memory:
 /// see draft_tree; a round allocates nothing once the buffers have grown.
-template <DraftContext Context, class Translation>
+template <DraftContext Context, Translation F>
 class pushforward_bridge {
 public:
-    using law_type = pushforward_law<Translation>;
+    using law_type = pushforward_law<F>;
 
     /// capacity: draft tokens of the longest context and a draft.
-    pushforward_bridge(Translation f, Context context, std::size_t capacity,
-                       pushforward_limits limits)
+    pushforward_bridge(F f, Context context, std::size_t capacity, pushforward_limits limits)
         : context_(std::move(context)), law_(std::move(f), capacity), limits_(limits) {}
 
     void start(std::span<const draft_id> prefix) {
@@ -48,9 +47,11 @@ public:
         context_.follow(committed);
     }
     [[nodiscard]] const Context& context() const { return context_; }
-    [[nodiscard]] const Translation& translation() const { return law_.translation(); }
+    [[nodiscard]] const F& translation() const { return law_.translation(); }
     /// Drafter forwards of the last round that deciding took, besides drafting.
     [[nodiscard]] std::size_t extra_forwards() const { return law_.extra_forwards(); }
+    /// Whether one of the round before was this round's first, so that drafting took one less.
+    [[nodiscard]] bool first_row_known() const { return law_.first_row_known(); }
 
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
@@ -85,7 +86,7 @@ private:
     }
 
     Context context_;
-    pushforward<Translation> law_;
+    pushforward<F> law_;
     pushforward_limits limits_;
     std::vector<proposal<law_type>> proposals_;
 };

@@ -16,7 +16,7 @@
 
 namespace specdec {
 
-/// f = retokenise, as a Translation (draft_tree.hpp): the draft's text in the target's vocabulary,
+/// f = retokenise, as a Translation: the draft's text in the target's vocabulary,
 /// encoded as segment_encoder does after every draft token. A control token ends the draft; its
 /// equivalent in T, if any, comes last. Lossless whatever the tokenizer does, because the law of f
 /// is computed, not assumed. It decides early: a draft whose first token is longer already than the
