@@ -240,8 +240,10 @@ TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {
     CHECK(most > 0);
 }
 
-TEST_CASE("the last row of a decision is the next round's first where it fits: the same text") {
-    const spelled_pair two;
+/// Texts whose rounds begin with the row that the last round saw there are those of a drafter that
+/// is asked again.
+template <class MakeBridge>
+void check_known_rows(MakeBridge make) {
     std::size_t forwards = 0, spared = 0, most = 0, least = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         row_tree p(toy_rows(row_kind::random, 5, seed)), q(toy_rows(row_kind::random, 3, seed + 7));
@@ -249,38 +251,50 @@ TEST_CASE("the last row of a decision is the next round's first where it fits: t
         auto draft = model_of<draft_id>(q, 3), drafting = model_of<draft_id>(q, 3);
         model_drafter one(draft), two_handles(drafting);
         counting_drafter drafter(one, least);
-        // Another drafter than the last round's: nothing is at hand.
+        // Another drafter than the last round's: nothing is known of it.
         counting_drafter first(two_handles, most), second(two_handles, most);
-        const auto make = [&] {
-            return session(
-                make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16, {3, 0}),
-                token_rejection{}, session_settings{.capacity = 16, .max_proposals = 1});
-        };
-        auto with = make(), without = make();
+        const session_settings settings{.capacity = 16, .max_proposals = 1};
+        session with(make(0), token_rejection{}, settings);
+        session without(make(1), token_rejection{}, settings);
         const std::vector prompt{target_id{0}};
         const std::vector prefix{draft_id{0}};
-        for (int text = 0; text < 2; ++text) {
-            with.start(prompt, prefix);
-            without.start(prompt, prefix);
-            for (std::size_t i = 0; i < 5; ++i) {
-                philox_coin a(seed), b(seed);
-                const round_result r = with.round(target, drafter, fixed_length{3}, a, 4);
-                const round_result s =
-                    without.round(again, i % 2 == 0 ? first : second, fixed_length{3}, b, 4);
-                CHECK(std::vector(r.tokens.begin(), r.tokens.end()) ==
-                      std::vector(s.tokens.begin(), s.tokens.end()));
-                CHECK(with.bridge().extra_forwards() == without.bridge().extra_forwards());
-                CHECK_FALSE(without.bridge().first_row_known());
-                forwards += with.bridge().extra_forwards();
-                spared += with.bridge().first_row_known() ? 1U : 0U;
-                const std::size_t n = r.tokens.size();
-                with.commit(n);
-                without.commit(n);
-            }
+        with.start(prompt, prefix);
+        without.start(prompt, prefix);
+        for (std::size_t i = 0; i < 5; ++i) {
+            philox_coin a(seed), b(seed);
+            const round_result r = with.round(target, drafter, fixed_length{3}, a, 4);
+            const round_result s =
+                without.round(again, i % 2 == 0 ? first : second, fixed_length{3}, b, 4);
+            CHECK(std::vector(r.tokens.begin(), r.tokens.end()) ==
+                  std::vector(s.tokens.begin(), s.tokens.end()));
+            CHECK(with.bridge().extra_forwards() == without.bridge().extra_forwards());
+            CHECK_FALSE(without.bridge().first_row_known());
+            forwards += with.bridge().extra_forwards();
+            spared += with.bridge().first_row_known() ? 1U : 0U;
+            const std::size_t n = r.tokens.size();
+            with.commit(n);
+            without.commit(n);
         }
     }
     CHECK(least + spared == most);
     CHECK(spared > forwards / 10);
+}
+
+TEST_CASE("slrs: a row that the last round saw behind what was committed is not asked for again") {
+    const spelled_pair two;
+    check_known_rows([&](std::size_t) {
+        return make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16, {3, 0});
+    });
+}
+
+TEST_CASE("merge: a row of the last round is prepared anew, as the cache has learned since") {
+    const spelled_pair two;
+    ngram_cache<no_eviction> caches[2]; // they learn as they go
+    check_known_rows([&](std::size_t i) {
+        caches[i].clear();
+        return make_ngram_merge_bridge(caches[i], two.target, two.draft, two.map, two.order, 16,
+                                       {3, 0});
+    });
 }
 
 TEST_CASE("the end of a draft is no proposal: it counts as nothing, and what follows is free") {

@@ -20,7 +20,7 @@ namespace specdec {
 /// A draft ends where step says so, at max_draft tokens, where its probability falls below
 /// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
 /// the draft alone, so f's law is well defined on drafts that were never drawn.
-/// Memory: |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
+/// Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
 template <Translation F>
 class draft_tree {
 public:
@@ -34,18 +34,17 @@ public:
     [[nodiscard]] const F& translation() const { return f_; }
 
     /// A new round. `unchanged`: the context's first ids that are as in the last round. Costs the
-    /// drafter's row behind the context, unless the last forward was for that.
+    /// drafter's row behind the context, unless the last round has looked there.
     void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
                const sampling_parameters& sampling, std::size_t max_draft, double lightest) {
         const std::size_t kept = unchanged < context_size_ ? unchanged : context_size_;
-        first_known_ =
-            at_hand_ && source.drafter == source_.drafter &&
-            same_tokens(context.subspan(kept), std::span<const draft_id>(context_).subspan(kept));
+        first_known_ = source.drafter == source_.drafter && kept == context_size_ &&
+                       recall(context.subspan(kept));
         source_ = source;
         sampling_ = sampling;
         max_draft_ = max_draft;
         lightest_ = lightest;
-        unchanged_ = unchanged;
+        unchanged_ = unchanged < unchanged_ ? unchanged : unchanged_;
         context_.resize(kept);
         context_.insert(context_.end(), context.begin() + static_cast<std::ptrdiff_t>(kept),
                         context.end());
@@ -56,15 +55,12 @@ public:
         state_type empty;
         f_.begin(empty);
         const std::size_t root = add(none, draft_id{}, empty, 1.0);
-        if (first_known_)
-            fill(nodes_[root], logits_row<draft_id>{row_at_hand_});
-        else
-            fetch(root, {});
+        first_known_ ? prepare(nodes_[root]) : fetch(root, {});
     }
 
     /// Forward passes of the drafter in this round.
     [[nodiscard]] std::size_t forwards() const { return forwards_; }
-    /// Whether the round's first row was at hand.
+    /// Whether the round's first row was known from the last.
     [[nodiscard]] bool first_row_known() const { return first_known_; }
     [[nodiscard]] const state_type& state(std::size_t node) const { return nodes_[node].state; }
     /// Draft tokens of the node's draft.
@@ -119,6 +115,7 @@ public:
 private:
     struct draft_node {
         state_type state;
+        std::vector<float> given; // the drafter's row
         std::vector<float> row;   // [|D|] as prepared
         std::vector<double> sums; // [|D| + 1] of q, in the order of bytes
         std::size_t law = none;
@@ -133,6 +130,17 @@ private:
         while (n != none && nodes_[n].token != d)
             n = nodes_[n].sibling;
         return n;
+    }
+
+    /// Gives the root the row that the last round saw behind these tokens, if it did.
+    bool recall(std::span<const draft_id> ids) {
+        std::size_t n = size_ > 0 ? 0 : none;
+        for (std::size_t i = 0; i < ids.size() && n != none; ++i)
+            n = find(n, ids[i]);
+        if (n == none || !has_law(n))
+            return false;
+        nodes_[0].given.swap(nodes_[n].given);
+        return true;
     }
 
     std::size_t add(std::size_t parent, draft_id d, const state_type& state, double mass) {
@@ -163,7 +171,6 @@ private:
             bool goes_on = true;
         } to{*this, node, ahead};
         ++forwards_;
-        at_hand_ = false;
         source_.rows_behind(source_.drafter, context_, unchanged_, 1 + ahead.size(), &to,
                             [](void* p, std::size_t i, logits_row<draft_id> row) {
                                 sink& s = *static_cast<sink*>(p);
@@ -171,11 +178,7 @@ private:
                                     s.goes_on = s.tree.descend(s.node, s.ahead[i - 1]);
                                 if (s.goes_on)
                                     s.tree.fill(s.tree.nodes_[s.node], row);
-                                if (i == s.ahead.size())
-                                    s.tree.row_at_hand_.assign(row.values.begin(),
-                                                               row.values.end());
                             });
-        at_hand_ = true;
         unchanged_ = context_size_;
     }
 
@@ -191,14 +194,19 @@ private:
     }
 
     void fill(draft_node& n, logits_row<draft_id> row) {
-        const byte_order<draft_id>& order = f_.order();
-        if (row.size() > order.size())
+        if (const std::size_t most = f_.order().size(); row.size() > most)
             throw error("bridge", "drafter's row",
-                        "expected at most " + std::to_string(order.size()) +
-                            " logits, one for each id of its tokenizer, got " +
-                            std::to_string(row.size()));
+                        "expected at most " + std::to_string(most) +
+                            " logits, one for each id, got " + std::to_string(row.size()));
+        n.given.assign(row.values.begin(), row.values.end());
+        prepare(n);
+    }
+
+    /// The law of the row given to the node.
+    void prepare(draft_node& n) {
+        const byte_order<draft_id>& order = f_.order();
         n.row.assign(order.size(), -__builtin_inff());
-        f_.prepare(n.state, row.values, std::span<float>(n.row).first(row.size()));
+        f_.prepare(n.state, n.given, std::span<float>(n.row).first(n.given.size()));
         n.law = none;
         if (!any_allowed(n.row))
             return;
@@ -227,11 +235,10 @@ private:
     sampling_parameters sampling_;
     std::size_t max_draft_ = 0;
     double lightest_ = 0;
-    std::vector<draft_id> context_;  // of the round, then the last forward's path
-    std::vector<float> row_at_hand_; // behind context_, unless the last forward failed
-    bool at_hand_ = false, first_known_ = false;
+    std::vector<draft_id> context_; // of the round, then the last forward's path
+    bool first_known_ = false;
     std::size_t context_size_ = 0;
-    std::size_t unchanged_ = 0;
+    std::size_t unchanged_ = 0;     // of its first ids since the drafter's last forward
     std::vector<draft_node> nodes_; // [0, size_) are this round's
     std::size_t size_ = 0;
     std::size_t forwards_ = 0;

@@ -24,13 +24,6 @@ namespace specdec {
     return common_beginning(tokens, beginning) == beginning.size();
 }
 
-[[nodiscard]] inline bool same_tokens(std::span<const draft_id> a, std::span<const draft_id> b) {
-    std::size_t n = 0;
-    while (n < a.size() && n < b.size() && a[n] == b[n])
-        ++n;
-    return n == a.size() && n == b.size();
-}
-
 /// Target tokens that a draft may become, and their bytes.
 struct wanted_tokens {
     std::span<const target_id> tokens;
