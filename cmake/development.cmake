@@ -4,7 +4,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 find_program(ccache ccache)
 if(ccache AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache})
+    # What ccache wants to be told where headers are precompiled (its manual, "Precompiled headers").
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+                                    CCACHE_SLOPPINESS=pch_defines,time_macros ${ccache})
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -15,9 +15,17 @@ function(specdec_tests folder)
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     # Many small instantiations, which -O1 compiles in half the time. Kernels are tested as users
-    # run them.
-    if(NOT folder STREQUAL "reference")
+    # run them. What counts and enumerates for long is optimised in every build.
+    if(folder MATCHES "^(law|sampling|vocab)$")
+        target_compile_options(${target} PRIVATE -O1)
+    elseif(NOT folder STREQUAL "reference")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endif()
+    # What all of them include; a fifth of their time.
+    target_precompile_headers(${target} PRIVATE <catch2/catch.hpp> <functional> <map> <string> <vector>)
+    if(folder STREQUAL "reference")
+        target_precompile_headers(${target} PRIVATE <Eigen/Dense> <nlohmann/json.hpp>
+                                                    <xtensor/xtensor.hpp>)
     endif()
     target_compile_definitions(${target} PRIVATE SPECDEC_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                SPECDEC_SHARED_DIR="${specdec_shared}")
