@@ -118,6 +118,16 @@ class Compare(unittest.TestCase):
         self.assertEqual(texts[0]["text"], texts[1]["text"])
         self.assertIn("--texts", call("compare", "--texts", "/nowhere/texts", status=1))
 
+    def test_json_counts_what_decisions_cost(self):
+        found = {row["rule"]: row for row in rows(call(
+            "compare", "--json", "--max-tokens", 16, "--temperatures", 1, "--limit", 4, "--draft-length", 1,
+            "--rules", "tli,slrs"))}
+        self.assertNotIn("rounds_by_extra_forwards", found["tli"])
+        slrs = found["slrs"]
+        self.assertEqual(sum(slrs["rounds_by_extra_forwards"]), slrs["target_calls"])
+        self.assertGreater(slrs["first_forwards_spared"], 0)
+        self.assertLess(slrs["first_forwards_spared"], slrs["target_calls"])
+
     def test_sampled_rows(self):
         found = rows(call("compare", "--json", "--max-tokens", 8, "--temperatures", 1, "--limit", 3,
                           "--rules", "slem,tli", "--tokens-at-least", 40, "--draft-length", 3))
