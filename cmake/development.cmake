@@ -20,5 +20,5 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wsh
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # False positives of g++ 12 when it inlines at -O3: in its own headers, and in branches that are
     # never taken. clang and the address sanitizer watch over the same mistakes.
-    add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+    add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds)
 endif()
