@@ -4,9 +4,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 find_program(ccache ccache)
 if(ccache AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-    # What ccache wants to be told where headers are precompiled (its manual, "Precompiled headers").
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-                                    CCACHE_SLOPPINESS=pch_defines,time_macros ${ccache})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache})
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
