@@ -182,12 +182,11 @@ int main(int argc, char** argv) {
                 rounds, evaluated,
                 100.0 * static_cast<double>(accepted) / static_cast<double>(evaluated),
                 static_cast<double>(committed) / static_cast<double>(rounds));
-    const auto a_position = [&](std::size_t n) {
-        return static_cast<double>(n) / static_cast<double>(evaluated);
-    };
-    std::printf("drafter forwards a verified position for decisions: %.3f, of which %.3f were the "
-                "next round's first: %.3f extra\n",
-                a_position(extra), a_position(known), a_position(extra - known));
+    const double deciding = static_cast<double>(extra) / static_cast<double>(evaluated);
+    const double spared = static_cast<double>(known) / static_cast<double>(evaluated);
+    std::printf("drafter forwards a verified position: %.3f for decisions, %.3f spared by rows of "
+                "the round before: %.3f extra\n",
+                deciding, spared, deciding - spared);
     for (std::size_t n = 0; n < histogram.size(); ++n)
         if (histogram[n] > 0)
             std::printf("%5zu extra: %zu rounds\n", n, histogram[n]);

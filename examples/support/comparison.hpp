@@ -35,7 +35,7 @@ struct row {
     grouping_counts grouping;
     /// [n] rounds in which deciding took n more drafter forwards than drafting.
     std::vector<std::uint64_t> extra_forwards{};
-    std::uint64_t first_rows_known = 0; ///< of these that spared the next round its first
+    std::uint64_t first_rows_known = 0; ///< rounds that began without a forward
 
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;

@@ -46,7 +46,7 @@ struct decode_result {
     statistics counts;
     double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
     std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
-    std::size_t first_rows_known = 0;          ///< of these forwards the first of the next round
+    std::size_t first_rows_known = 0;          ///< rounds that began without a forward
 };
 
 /// Follows a text while it is made; either function may return false to cancel.

@@ -275,6 +275,10 @@ void check_known_rows(MakeBridge make) {
             with.commit(n);
             without.commit(n);
         }
+        philox_coin a(seed);
+        (void)with.round(target, drafter, fixed_length{3}, a, 1); // no room for a proposal
+        CHECK(with.bridge().extra_forwards() == 0);
+        CHECK_FALSE(with.bridge().first_row_known());
     }
     CHECK(least + spared == most);
     CHECK(spared > forwards / 10);

@@ -68,7 +68,7 @@ public:
     [[nodiscard]] std::span<const draft_id> draft_tokens() const { return draft_tokens_; }
     /// Drafter forwards of this round that the drawn draft itself did not need.
     [[nodiscard]] std::size_t extra_forwards() const { return tree_.forwards() - drawn_forwards_; }
-    /// Whether drafting took one forward less, as an extra one of the last round was its first.
+    /// Whether drafting took one forward less, as the last round saw its first row.
     [[nodiscard]] bool first_row_known() const { return tree_.first_row_known(); }
 
     /// Draws target token j given the j before it: draft tokens until f has settled it. Invalid

@@ -49,9 +49,13 @@ public:
     [[nodiscard]] const Context& context() const { return context_; }
     [[nodiscard]] const F& translation() const { return law_.translation(); }
     /// Drafter forwards of the last round that deciding took, besides drafting.
-    [[nodiscard]] std::size_t extra_forwards() const { return law_.extra_forwards(); }
-    /// Whether one of the round before was this round's first, so that drafting took one less.
-    [[nodiscard]] bool first_row_known() const { return law_.first_row_known(); }
+    [[nodiscard]] std::size_t extra_forwards() const {
+        return proposals_.empty() ? 0 : law_.extra_forwards(); // nothing was drafted
+    }
+    /// Whether the last round began with a row that the one before it saw: one forward less.
+    [[nodiscard]] bool first_row_known() const {
+        return !proposals_.empty() && law_.first_row_known();
+    }
 
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
