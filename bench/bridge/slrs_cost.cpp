@@ -3,6 +3,7 @@
 // stories260k (512 tokens) drafts for Llama 2's vocabulary. No Llama 2 weights are needed: the
 // target's law is the drafter's own of each token's spelling, off by a log-normal factor.
 //     bench_bridge_slrs_cost [--positions N] [--proposals N] [--sigma X] [--max-forwards N]
+// A draft has at most 10 tokens; --max-forwards 0: as many as the decisions take.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -117,7 +118,7 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
-    std::size_t positions = 500, proposals = 1, max_forwards = 0;
+    std::size_t positions = 500, proposals = 1, max_forwards = 500;
     double sigma = 1;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string flag = argv[i];

@@ -152,7 +152,8 @@ public:
         const auto slem = [&](std::size_t) {
             return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
         };
-        const pushforward_limits limits{draft_tokens(s.how, s.draft_length), 0};
+        const std::size_t drafted = draft_tokens(s.how, s.draft_length);
+        const pushforward_limits limits{drafted, 50 * drafted};
         switch (s.how) {
         case rule::identity:
             return with(
