@@ -267,6 +267,10 @@ int main(int argc, char** argv) {
     app.add_option("--stop-confidence", f.settings.decoding.stop_confidence,
                    "end a draft behind a token less likely than this (0: never)")
         ->check(CLI::Range(0.0, 1.0));
+    app.add_option("--lightest-draft", f.settings.decoding.lightest_draft,
+                   "slrs, merge: end a draft behind the token at which its probability falls below "
+                   "this (default: 0.02; 0: never)")
+        ->check(CLI::Range(0.0, 1.0));
     app.add_option("--sequences", f.models.sequences,
                    "texts side by side in one target (default: 1); needs memory for so many "
                    "contexts, see --context")

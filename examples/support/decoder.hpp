@@ -24,7 +24,8 @@ struct decode_settings {
     rule how = rule::autoregressive;
     sampling_parameters sampling; ///< of both sides
     std::size_t draft_length = 5;
-    double stop_confidence = 0; ///< a draft ends behind a token less likely than this; 0: never
+    double stop_confidence = 0;   ///< a draft ends behind a token less likely than this; 0: never
+    double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
     std::uint64_t seed = 0;
     bool shared_noise = false;   ///< of the autoregressive rule: draw as the coupled rules do
     bool check_grouping = false; ///< count what scoring positions together changes (slow)

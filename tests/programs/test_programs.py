@@ -119,11 +119,17 @@ class Compare(unittest.TestCase):
         self.assertIn("--texts", call("compare", "--texts", "/nowhere/texts", status=1))
 
     def test_json_counts_what_decisions_cost(self):
-        found = {row["rule"]: row for row in rows(call(
-            "compare", "--json", "--max-tokens", 16, "--temperatures", 1, "--limit", 4, "--draft-length", 1,
-            "--rules", "tli,slrs"))}
+        def run(*more):
+            return {row["rule"]: row for row in rows(call(
+                "compare", "--json", "--max-tokens", 16, "--temperatures", 1, "--limit", 4, "--draft-length", 1,
+                "--rules", "tli,slrs", *more))}
+
+        found = run()
         self.assertNotIn("rounds_by_extra_forwards", found["tli"])
-        slrs = found["slrs"]
+        slrs, all_drafts = found["slrs"], run("--lightest-draft", 0)["slrs"]
+        forwards = [sum(n * rounds for n, rounds in enumerate(row["rounds_by_extra_forwards"]))
+                    for row in (slrs, all_drafts)]
+        self.assertLess(forwards[0], forwards[1] / 2)
         self.assertEqual(sum(slrs["rounds_by_extra_forwards"]), slrs["target_calls"])
         self.assertGreater(slrs["first_forwards_spared"], 0)
         self.assertLess(slrs["first_forwards_spared"], slrs["target_calls"])
