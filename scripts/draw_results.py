@@ -33,6 +33,7 @@ def panel(rows, top, longest):
                              f"{first['precision']}, {first['threads']} threads", 12)]
     y = top + 48
     zero = y
+    notes = []  # above the line of 1x
     for place, temperature in enumerate(dict.fromkeys(r["temperature"] for r in rows)):
         color = COLORS.get(place, "#666")
         out.append(text(0, y + 15, f"T = {temperature:g}", extra='font-weight="bold"'))
@@ -40,16 +41,17 @@ def panel(rows, top, longest):
             length = max(r["speedup"] * scale, 1)
             plain = r["rule"] == "autoregressive"
             note = f"{r['speedup']:.2f}x" + ("" if plain else f", {r['tokens_per_target_call']:.2f} tokens a call")
+            notes.append(text(LEFT + length + 6, y + 15, note, 12,
+                              extra='stroke="#fff" stroke-width="3" paint-order="stroke"'))
             out += [text(LEFT - 8, y + 15, r["rule"], anchor="end"),
                     f'<rect x="{LEFT}" y="{y}" width="{length:.1f}" height="{BAR - 2}" rx="2" '
-                    f'fill="{"#9aa0a6" if plain else color}"/>',
-                    text(LEFT + length + 6, y + 15, note, 12)]
+                    f'fill="{"#9aa0a6" if plain else color}"/>']
             y += BAR + 2
         y += GAP
     one = LEFT + scale
     out.append(f'<line x1="{one:.1f}" y1="{zero - 4}" x2="{one:.1f}" y2="{y - GAP}" '
                'stroke="#444" stroke-dasharray="3 3"/>')
-    return out, y + 14
+    return out + notes, y + 14
 
 
 def main():
