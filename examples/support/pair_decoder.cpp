@@ -50,6 +50,8 @@ struct text_collector {
     bool round(const round_result& r) {
         if constexpr (requires { bridge.extra_forwards(); }) {
             result.extra_forwards.push_back(bridge.extra_forwards());
+        }
+        if constexpr (requires { bridge.first_row_known(); }) {
             result.first_rows_known += bridge.first_row_known() ? 1U : 0U;
         }
         return next == nullptr || next->round(r);
@@ -210,6 +212,11 @@ public:
             return coupled(tli);
         case rule::coupled_slem:
             return coupled(slem);
+        case rule::coupled_spelling:
+            return coupled([&](std::size_t) {
+                return spelling_bridge(spellings(), context(), 2 * capacity,
+                                       {.max_draft = s.draft_length});
+            });
         default:
             return with(slem, exact_match{});
         }
@@ -334,6 +341,11 @@ private:
             return split_tokens(target_.tokenizer, draft_->tokenizer, draft_->map);
         });
     }
+    const canonical_spellings& spellings() {
+        return made(spellings_, [&] {
+            return canonical_spellings(target_.tokenizer, draft_->tokenizer, draft_->map);
+        });
+    }
     const text_keys& keys() {
         return made(keys_, [&] {
             return draft_ ? text_keys(target_.tokenizer, draft_->map)
@@ -354,6 +366,7 @@ private:
     std::optional<byte_order<draft_id>> order_;
     std::optional<seams> edges_;
     std::optional<token_pieces> pieces_;
+    std::optional<canonical_spellings> spellings_;
     std::optional<text_keys> keys_;
     std::deque<any_cache> caches_; ///< [sequences]
 };

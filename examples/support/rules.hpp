@@ -26,6 +26,7 @@ enum class rule {
     merge_paper,
     coupled,
     coupled_slem,
+    coupled_spelling,
 };
 
 struct named_rule {
@@ -52,6 +53,8 @@ inline constexpr std::array rules{
                "merged n-grams, the law as OmniDraft prints it: approximate", false},
     named_rule{rule::coupled, "coupled", "token-level intersection, shared noise"},
     named_rule{rule::coupled_slem, "coupled-slem", "retokenised text, shared noise"},
+    named_rule{rule::coupled_spelling, "coupled-spelling",
+               "any target token as the drafter spells it, shared noise"},
 };
 
 [[nodiscard]] inline std::string rule_names() {
@@ -64,7 +67,7 @@ inline constexpr std::array rules{
 /// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding
 /// without a drafter.
 [[nodiscard]] constexpr bool is_coupled(rule r) {
-    return r == rule::coupled || r == rule::coupled_slem;
+    return r == rule::coupled || r == rule::coupled_slem || r == rule::coupled_spelling;
 }
 
 /// Whether the rule's draft length counts target tokens.

@@ -38,6 +38,7 @@
 #include <specdec/verify/verdict.hpp>
 
 #include <specdec/vocab/byte_order.hpp>
+#include <specdec/vocab/canonical_spellings.hpp>
 #include <specdec/vocab/continuation.hpp>
 #include <specdec/vocab/eviction.hpp>
 #include <specdec/vocab/id_map.hpp>
@@ -71,6 +72,7 @@
 #include <specdec/bridge/shared_context.hpp>
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/slrs.hpp>
+#include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/token_bridge.hpp>
 #include <specdec/bridge/union.hpp>

@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/identity.hpp>
+#include <specdec/bridge/spelling.hpp>
 #include <specdec/sampling/coupled_coin.hpp>
 
 #include "../support/decoding.hpp"
@@ -37,6 +38,7 @@ struct world {
     double control;
     double agreement = 0.8;
     text_keys keys{target, map};
+    canonical_spellings spellings{target, draft, map};
 
     [[nodiscard]] text_model<target_id> target_model() const {
         return {target.table(),
@@ -55,6 +57,8 @@ struct world {
         f("union", union_bridge<TargetTokenizer, DraftTokenizer>(
                        union_map(map), context(target, draft, map, capacity), 5));
         f("slem", slem_bridge(target, draft, map, capacity, 5));
+        f("spelling", spelling_bridge(spellings, context(target, draft, map, capacity),
+                                      2 * capacity, {.max_draft = 5}));
     }
 };
 
@@ -236,6 +240,11 @@ const auto tli_of = [](const auto& w) {
     return token_bridge<context, tli_map>(tli_map(w.map),
                                           context(w.target, w.draft, w.map, capacity), 5);
 };
+const auto spelling_of = [](const auto& w) {
+    using context = typename std::remove_cvref_t<decltype(w)>::context;
+    return spelling_bridge(w.spellings, context(w.target, w.draft, w.map, capacity), 2 * capacity,
+                           {.max_draft = 5});
+};
 const auto slem_of = [](const auto& w) {
     return slem_bridge(w.target, w.draft, w.map, capacity, 5);
 };
@@ -249,6 +258,7 @@ void check_acceptance(World w, bool near) {
         CAPTURE(agreement, rejection, coupling);
         CHECK(coupling > rejection / (2 - rejection)); // (1 - TV) / (1 + TV), convex
         CHECK(coupling > acceptance(w, tli_of, matching) + 0.1);
+        CHECK(acceptance(w, spelling_of, coupled) > coupling);
         CHECK(acceptance(w, slem_of, coupled) > acceptance(w, slem_of, matching) + 0.1);
         if (near && agreement > 0.85)
             CHECK(coupling > rejection - 0.05);

@@ -4,6 +4,7 @@
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/no_bridge.hpp>
 #include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/sampling/coin.hpp>
@@ -58,6 +59,21 @@ TEST_CASE("string-level exact match: the law of the target", "[law]") {
     check_rounds(
         [&](std::size_t gamma) { return slem_bridge(two.target, two.draft, two.map, 16, gamma); },
         4, 4);
+}
+
+TEST_CASE("guesses by spelling: the law of the target", "[law]") {
+    const pair_of_tokenizers two;
+    const canonical_spellings spellings(two.target, two.draft, two.map);
+    REQUIRE(spellings.of(target_id{2}).size() == 2);
+    for (const std::size_t looks : {0U, 8U})
+        check_rounds(
+            [&](std::size_t gamma) {
+                return spelling_bridge(spellings,
+                                       retokenised_context<target_words, draft_words>(
+                                           two.target, two.draft, two.map, 16),
+                                       16, {.max_draft = gamma, .max_looks = looks});
+            },
+            4, 4);
 }
 
 TEST_CASE("duplicates on the draft side are one token of the target", "[law]") {

@@ -5,6 +5,7 @@
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/no_bridge.hpp>
 #include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/sampling/coupled_coin.hpp>
@@ -42,6 +43,7 @@ struct pair_of_tokenizers {
         return same;
     }());
     text_keys keys{target, map};
+    canonical_spellings spellings{target, draft, map};
 
     [[nodiscard]] words_context context() const { return {target, draft, map, 16}; }
 
@@ -51,6 +53,7 @@ struct pair_of_tokenizers {
         f("tli", tli_bridge<target_words, draft_words>(tli_map(map), context(), gamma));
         f("union", union_bridge<target_words, draft_words>(union_map(map), context(), gamma));
         f("slem", slem_bridge(target, draft, map, 16, gamma));
+        f("spelling", spelling_bridge(spellings, context(), 16, {.max_draft = gamma}));
         f("identity", make_identity_bridge(5, 5, 16, gamma));
     }
 };
@@ -185,6 +188,12 @@ struct three_tokens {
     void check_tli(std::uint64_t seed) const {
         const tli_bridge<target_words, draft_words> bridge(
             tli_map(map), words_context(target, draft, map, 16), 2);
+        CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_26);
+    }
+    void check_spelling(std::uint64_t seed) const {
+        const canonical_spellings spellings(target, draft, map);
+        const spelling_bridge bridge(spellings, words_context(target, draft, map, 16), 16,
+                                     {.max_draft = 2});
         CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_26);
     }
     void check_slem(std::uint64_t seed) const {

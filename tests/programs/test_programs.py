@@ -63,7 +63,7 @@ class SideBySide(unittest.TestCase):
 class Compare(unittest.TestCase):
     def test_texts_side_by_side_are_those_of_one_after_the_other(self):
         """Of every rule that keeps nothing from text to text (the n-gram rules keep their cache)."""
-        rules = "union,tli,tli-block,nested,nested-block,slem,slrs,coupled,coupled-slem"
+        rules = "union,tli,tli-block,nested,nested-block,slem,slrs,coupled,coupled-slem,coupled-spelling"
         found = []
         with tempfile.TemporaryDirectory() as folder:
             for sequences in (1, 3):
@@ -72,7 +72,7 @@ class Compare(unittest.TestCase):
                      "--temperatures", "0,1", "--draft-length", 2, "--rules", rules, "--texts", file)
                 texts = rows(file.read_text())
                 found.append({(t["rule"], t["temperature"], t["line"]): t["text"] for t in texts})
-        self.assertEqual(len(found[0]), 10 * 2 * 4)
+        self.assertEqual(len(found[0]), 11 * 2 * 4)
         self.assertEqual(found[0], found[1])
 
     def test_merges_side_by_side_learn_for_themselves(self):

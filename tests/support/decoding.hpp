@@ -91,6 +91,7 @@ void for_every_bridge(const toy_world& world, std::size_t max_draft, F&& f) {
     f("nested tli", world.two.nested(max_draft, world.capacity));
     f("slrs", world.two.slrs(max_draft, world.capacity));
     f("slem", world.two.slem(max_draft, world.capacity));
+    f("spelling", world.two.spelling(max_draft, world.capacity));
 }
 
 /// Calls f(name, rule) for every lossless rule.

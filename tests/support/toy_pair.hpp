@@ -9,6 +9,7 @@
 #include <specdec/bridge/nested_tli.hpp>
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/slrs.hpp>
+#include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/vocab/id_map.hpp>
@@ -27,6 +28,7 @@ using words_tli = tli_bridge<target_words, draft_words>;
 using words_union = union_bridge<target_words, draft_words>;
 using words_nested = nested_tli_bridge<target_words, draft_words>;
 using words_slrs = slrs_bridge<target_words, draft_words>;
+using words_spelling = spelling_bridge<target_words, draft_words>;
 using words_slem = slem_bridge<target_words, draft_words>;
 
 /// Two tokenizers over {a, b, c, space} with permuted ids: shared pieces, pieces of one side only,
@@ -47,6 +49,7 @@ struct toy_pair {
     token_pieces pieces = split_tokens(target, draft, map);
     byte_order<draft_id> order{draft};
     seams edges{target};
+    canonical_spellings spellings{target, draft, map};
 
     static constexpr target_id end{0};
     static constexpr target_id mark{7};
@@ -76,6 +79,12 @@ struct toy_pair {
     /// At most 64 drafter forwards a round, so that rules that look at whole laws may be used.
     [[nodiscard]] words_slrs slrs(std::size_t max_draft, std::size_t capacity = 512) const {
         return make_slrs_bridge(target, draft, map, order, edges, capacity, {max_draft, 64});
+    }
+    [[nodiscard]] words_spelling spelling(std::size_t max_draft, std::size_t capacity = 512) const {
+        return {spellings,
+                words_context(target, draft, map, capacity),
+                capacity,
+                {.max_draft = max_draft}};
     }
     [[nodiscard]] words_slem slem(std::size_t max_draft, std::size_t capacity = 512) const {
         return {target, draft, map, capacity, max_draft};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
@@ -35,6 +36,13 @@ public:
     /// 0 for an id outside the row.
     [[nodiscard]] double probability(Id id) const {
         return id.index() < size() ? static_cast<double>(row_.values[id.index()]) / total_ : 0.0;
+    }
+
+    /// weights[j] * result = probability of the id at position first + j. Pre: all inside the row.
+    double weights(std::size_t first, std::span<float> weights) const {
+        for (std::size_t j = 0; j < weights.size(); ++j)
+            weights[j] = row_.values[first + j];
+        return 1 / total_;
     }
 
     [[nodiscard]] Id at(double u) const {
