@@ -2,8 +2,8 @@
 // Question: how many drafter forwards does string-level rejection sampling take besides drafting?
 // stories260k (512 tokens) drafts for Llama 2's vocabulary. No Llama 2 weights are needed: the
 // target's law is the drafter's own of each token's spelling, off by a log-normal factor.
-//     bench_bridge_slrs_cost [--positions N] [--proposals N] [--sigma X] [--max-forwards N]
-// A draft has at most 10 tokens; --max-forwards 0: as many as the decisions take.
+//     bench_bridge_slrs_cost [--positions N] [--proposals N] [--sigma X] [--lightest-draft X]
+// A draft has at most 10 tokens; --lightest-draft 0: it ends nowhere before.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -118,16 +118,16 @@ private:
 } // namespace
 
 int main(int argc, char** argv) {
-    std::size_t positions = 500, proposals = 1, max_forwards = 500;
-    double sigma = 1;
+    std::size_t positions = 500, proposals = 1;
+    double sigma = 1, lightest = 0.02;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string flag = argv[i];
         if (flag == "--positions")
             positions = std::strtoul(argv[i + 1], nullptr, 10);
         else if (flag == "--proposals")
             proposals = std::strtoul(argv[i + 1], nullptr, 10);
-        else if (flag == "--max-forwards")
-            max_forwards = std::strtoul(argv[i + 1], nullptr, 10);
+        else if (flag == "--lightest-draft")
+            lightest = std::strtod(argv[i + 1], nullptr);
         else if (flag == "--sigma")
             sigma = std::strtod(argv[i + 1], nullptr);
     }
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
     std::size_t evaluated = 0, accepted = 0, extra = 0, rounds = 0, committed = 0, known = 0;
     for (std::uint64_t text = 0; evaluated < positions; ++text) {
         model_drafter drafter(model);
-        session decoder(make_slrs_bridge(words, pieces, map, order, edges, 256, {10, max_forwards}),
+        session decoder(make_slrs_bridge(words, pieces, map, order, edges, 256, {10, lightest}),
                         token_rejection{},
                         session_settings{.capacity = 150, .max_proposals = proposals});
         std::vector<target_id> prompt;

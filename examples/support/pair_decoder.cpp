@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support/pair_decoder.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -155,11 +154,7 @@ public:
         const auto slem = [&](std::size_t) {
             return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
         };
-        const std::size_t drafted = draft_tokens(s.how, s.draft_length);
-        const double forwards = // pushforward_limits names what the lightest draft costs at most
-            s.lightest_draft > 0 ? static_cast<double>(drafted) / std::max(s.lightest_draft, 1e-9)
-                                 : 0;
-        const pushforward_limits limits{drafted, static_cast<std::size_t>(forwards)};
+        const pushforward_limits limits{draft_tokens(s.how, s.draft_length), s.lightest_draft};
         switch (s.how) {
         case rule::identity:
             return with(

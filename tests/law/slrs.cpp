@@ -25,8 +25,8 @@ struct slrs_pair {
     byte_order<draft_id> order{draft};
     seams edges{target};
 
-    [[nodiscard]] auto bridge(std::size_t gamma, std::size_t max_forwards = 0) const {
-        return make_slrs_bridge(target, draft, map, order, edges, 16, {gamma, max_forwards});
+    [[nodiscard]] auto bridge(std::size_t gamma, double lightest_draft = 0) const {
+        return make_slrs_bridge(target, draft, map, order, edges, 16, {gamma, lightest_draft});
     }
 };
 
@@ -74,11 +74,13 @@ TEST_CASE("slrs: a target tokenizer that rewrites its text", "[law]") {
         draft_words{{"a", "b", "bb"}}});
 }
 
-TEST_CASE("slrs: drafts that end at a limit of drafter forwards", "[law]") {
+TEST_CASE("slrs: drafts that end where they become unlikely", "[law]") {
     const slrs_pair<target_words, draft_words> pair{target_words{{"a", "b", "ab", "bba"}},
                                                     draft_words{{"a", "b"}}};
     check_rounds_of(
-        rejection, [&](std::size_t gamma) { return pair.bridge(gamma, 8); }, 4, 2);
+        rejection,
+        [&](std::size_t gamma) { return pair.bridge(gamma, static_cast<double>(gamma) / 8); }, 4,
+        2);
 }
 
 TEST_CASE("slrs: whole decodes, as a law over bytes", "[law]") {

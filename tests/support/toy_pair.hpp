@@ -78,7 +78,8 @@ struct toy_pair {
     }
     /// At most 64 drafter forwards a round, so that rules that look at whole laws may be used.
     [[nodiscard]] words_slrs slrs(std::size_t max_draft, std::size_t capacity = 512) const {
-        return make_slrs_bridge(target, draft, map, order, edges, capacity, {max_draft, 64});
+        return make_slrs_bridge(target, draft, map, order, edges, capacity,
+                                {max_draft, static_cast<double>(max_draft) / 64});
     }
     [[nodiscard]] words_spelling spelling(std::size_t max_draft, std::size_t capacity = 512) const {
         return {spellings,

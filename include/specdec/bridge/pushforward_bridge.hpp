@@ -16,12 +16,12 @@ namespace specdec {
 /// How far a pushforward bridge may go.
 struct pushforward_limits {
     std::size_t max_draft = 8; ///< draft tokens of a draft
-    /// Drafter forwards of a round besides the drawn draft's; 0: as many as the decisions need.
-    /// Kept for certain and without a guess: every draft ends behind the token at which its
-    /// probability falls below max_draft / max_forwards, so no depth has more nodes than
-    /// max_forwards / max_draft. What would cost more is not proposed. 50 for each of max_draft
-    /// saved a third to three quarters of these forwards, for at most 0.03 of acceptance.
-    std::size_t max_forwards = 400;
+    /// Every draft ends behind the token at which its probability falls below this; 0: none does.
+    /// No depth has more than 1 / lightest_draft such drafts, so what a round's decisions look at,
+    /// besides the drawn draft, takes at most max_draft / lightest_draft drafter forwards, for
+    /// certain and without a guess. 0.02 saved a third to three quarters of these forwards, for at
+    /// most 0.03 of acceptance.
+    double lightest_draft = 0.02;
 };
 
 /// The bridge of every f: drafts are drawn token by token, what f has settled of them is proposed
@@ -69,8 +69,8 @@ public:
             return {{}, {}, why};
 
         law_.begin(draft_source::of(drafter, stop), context_.ids(), context_.unchanged(),
-                   request.sampling, limits_.max_draft, lightest(), request.max_proposals,
-                   request.place);
+                   request.sampling, limits_.max_draft, limits_.lightest_draft,
+                   request.max_proposals, request.place);
         context_.mark();
         while (proposals_.size() < request.max_proposals) {
             proposals_.push_back(proposal<law_type>::draw(law_type(law_, proposals_.size()), coin,
@@ -84,12 +84,6 @@ public:
     }
 
 private:
-    [[nodiscard]] double lightest() const {
-        return limits_.max_forwards == 0 ? 0.0
-                                         : static_cast<double>(limits_.max_draft) /
-                                               static_cast<double>(limits_.max_forwards);
-    }
-
     Context context_;
     pushforward<F> law_;
     pushforward_limits limits_;
