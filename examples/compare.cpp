@@ -81,9 +81,9 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                 f.settings.decoding.limits.max_tokens, facts.computing.precision.c_str(),
                 facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
-    std::printf("%3s  %-15s %5s %9s %8s %9s %8s %10s  %s\n", "T", "rule", "draft", "tokens a",
+    std::printf("%3s  %-16s %5s %9s %8s %9s %8s %10s  %s\n", "T", "rule", "draft", "tokens a",
                 "accepted", "tokens", "speed-up", "text", "nats a token");
-    std::printf("%3s  %-15s %5s %9s %8s %9s %8s %10s  %s\n", "", "", "len.", "call", "", "a second",
+    std::printf("%3s  %-16s %5s %9s %8s %9s %8s %10s  %s\n", "", "", "len.", "call", "", "a second",
                 "", "identical", "under the target");
 }
 
@@ -98,7 +98,7 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         if (r.counts.evaluated > 0)
             std::snprintf(accepted, sizeof accepted, "%.1f %%", 100 * r.counts.acceptance_rate());
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-15s %5s %9.2f %8s %9.1f %7.2fx %10s  %.3f ± %.3f\n", temperature,
+        std::printf("%3g  %-16s %5s %9.2f %8s %9.1f %7.2fx %10s  %.3f ± %.3f\n", temperature,
                     std::string(r.how.name).c_str(), length, r.counts.tokens_per_target_call(),
                     accepted, r.tokens_per_second(),
                     r.tokens_per_second() / rows.front().tokens_per_second(), identical, nll.value,

@@ -2,6 +2,7 @@
 #include <specdec/bridge/spelling.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -120,7 +121,7 @@ TEST_CASE("the guess is the winner of the race between all spellings") {
         const target_id expected =
             coin.pick({4, purpose::draft, 0, f.place().value()},
                       sparse_law<target_id>(entries, f.two.target.vocabulary_size()));
-        words_spelling bridge = f.bridge({.max_draft = 1, .likely_rest = 1});
+        words_spelling bridge = f.bridge({.max_draft = 1, .likely_rest = 1e9});
         const auto draft = f.propose(bridge, drafter, coin, 1);
         REQUIRE(tokens_of(draft) == std::vector{expected});
         looked += bridge.extra_forwards();
@@ -139,7 +140,7 @@ TEST_CASE("a look serves all tokens that begin alike, and tells what is behind t
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         tree_drafter drafter(seed);
         const coupled_coin coin(f.keys, seed);
-        words_spelling bridge = f.bridge({.max_draft = 1, .likely_rest = 1});
+        words_spelling bridge = f.bridge({.max_draft = 1, .likely_rest = 1e9});
         (void)f.propose(bridge, drafter, coin, 1);
         std::vector<draft_id> path = f.context;
         REQUIRE(drafter.asked.front() == path);
@@ -156,9 +157,9 @@ TEST_CASE("a look serves all tokens that begin alike, and tells what is behind t
 TEST_CASE("fewer looks where the rest is taken to be unlikely, none where none is allowed") {
     const fixture f;
     std::size_t looks[3] = {};
-    const spelling_limits limits[3] = {{.max_draft = 1, .likely_rest = 1},
-                                       {.max_draft = 1, .likely_rest = 0.1},
-                                       {.max_draft = 1, .max_looks = 0, .likely_rest = 1}};
+    const spelling_limits limits[3] = {{.max_draft = 1, .likely_rest = 1e9},
+                                       {.max_draft = 1, .likely_rest = 0.3},
+                                       {.max_draft = 1, .max_looks = 0, .likely_rest = 1e9}};
     for (std::uint64_t seed = 0; seed < 200; ++seed)
         for (std::size_t i = 0; i < 3; ++i) {
             tree_drafter drafter(seed);
@@ -181,7 +182,7 @@ TEST_CASE("the drafter goes on behind the spelling of the guess") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         tree_drafter drafter(seed);
         const coupled_coin coin(f.keys, seed);
-        words_spelling bridge = f.bridge({.max_draft = 3, .likely_rest = 1});
+        words_spelling bridge = f.bridge({.max_draft = 3, .likely_rest = 1e9});
         const auto draft = f.propose(bridge, drafter, coin, 3);
         std::vector<draft_id> spelled;
         for (const auto& x : draft.proposals) {
@@ -244,7 +245,7 @@ TEST_CASE("every draw of a guess has the place of that guess") {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         tree_drafter drafter(seed);
         place_watch coin{philox_coin(seed)};
-        words_spelling bridge = f.bridge({.max_draft = 2, .likely_rest = 1});
+        words_spelling bridge = f.bridge({.max_draft = 2, .likely_rest = 1e9});
         const auto draft = f.propose(bridge, drafter, coin, 2);
         const std::uint64_t first = f.place().value();
         REQUIRE(!draft.proposals.empty());
@@ -287,7 +288,7 @@ TEST_CASE("every reason for an empty draft of guesses") {
 TEST_CASE("guesses by spelling refuse what they cannot use") {
     const fixture f;
     philox_coin coin(1);
-    for (const double rest : {0.0, -1.0, 1.5})
+    for (const double rest : {0.0, -1.0, std::nan("")})
         CHECK_THROWS_AS(f.bridge({.max_draft = 1, .likely_rest = rest}), error);
     words_spelling bridge = f.bridge({.max_draft = 1});
     script_drafter narrow(drafts - 1, {a});

@@ -24,10 +24,12 @@ struct spelling_limits {
     /// Drafter forwards of a proposal besides its first. A token of more than max_looks + 1 draft
     /// tokens is never guessed.
     std::size_t max_looks = 8;
-    /// What a token is taken to have, of the mass of its known beginning, until it is looked at: in
-    /// (0, 1]. With 1 no token is overlooked; with less, fewer are looked at in vain. With 0.12 a
-    /// fifth of the looks found four fifths of what was to be found.
-    double likely_rest = 0.12;
+    /// What the target tokens whose spellings begin alike are taken to have together of the mass of
+    /// that beginning, in equal parts, until one of them is looked at. The more, the fewer are
+    /// overlooked, and the more are looked at in vain; with infinity none is overlooked. On the
+    /// small pair 0.5 took 0.22 looks a guess and 42.5 % were accepted, 2 took 0.74 and 43.4 %
+    /// were; 40.2 % are without any.
+    double likely_rest = 0.5;
 };
 
 /// Guesses over the target's whole vocabulary: a token that the drafter lacks is guessed by the
@@ -37,7 +39,8 @@ struct spelling_limits {
 ///     w(t) = q(d_1 | context) ... q(d_n | context, d_1 .. d_{n-1}),  d_1 .. d_n the spelling of t
 ///
 ///     while the stop rule asks for more:
-///         w(t) := q(d_1) where n = 1;  likely_rest * q(d_1) where n > 1
+///         w(t) := q(d_1) where n = 1;  r q(d_1) where n > 1,
+///                 r = min(1, likely_rest / (number of tokens whose spelling begins with d_1))
 ///         do   t ~ w
 ///              if w(t) is not known to its end: look, one draft token further, at all tokens that
 ///              begin like t
@@ -46,7 +49,7 @@ struct spelling_limits {
 ///
 /// Every t ~ w of a proposal has one place, so with a coupled_coin all of them are one race, which
 /// is run again after a look with what it has shown: the token that wins in the end is the one that
-/// would have won had all spellings been known, unless likely_rest passed over it.
+/// would have won had all spellings been known, unless it was overlooked.
 ///
 /// The proposals are one-hot, as SLEM's are: given the guess nothing about them is random. Lossless
 /// with exact match, coupled_match (what it is made for) and token rejection. Expected acceptance
@@ -54,8 +57,8 @@ struct spelling_limits {
 /// the likeliest draft token is shared. The stop rule is told the draft tokens so far and w(t) of
 /// the last proposal.
 ///
-/// Memory: 12 bytes a draft token and 8 a target token; a round allocates nothing. The
-/// table is borrowed and may serve many bridges. Complexity: a pass over both vocabularies a draw.
+/// Memory: 12 bytes a draft token and 8 a target token; a round allocates nothing. The table is
+/// borrowed and may serve many bridges. Complexity: a pass over both vocabularies a draw.
 template <class TargetTokenizer, class DraftTokenizer>
 class spelling_bridge {
 public:
@@ -71,8 +74,8 @@ public:
           known_(spellings.target_size()),
           longest_(spellings.longest() < limits.max_looks ? spellings.longest()
                                                           : limits.max_looks + 1) {
-        if (!(limits.likely_rest > 0 && limits.likely_rest <= 1))
-            throw error("spelling bridge", "likely_rest", "expected a number in (0, 1]");
+        if (!(limits.likely_rest > 0))
+            throw error("spelling bridge", "likely_rest", "expected a number above 0");
         path_.reserve(capacity + limits.max_draft * longest_);
         proposals_.reserve(limits.max_draft);
         draft_tokens_.reserve(limits.max_draft * longest_);
@@ -162,7 +165,8 @@ private:
         for (std::size_t i = 0; i < w_.size(); ++i) {
             const std::span<const draft_id> spelling = spellings_->of(id_at<target_id>(i));
             known_[i] = 1;
-            w_[i] = spelling.empty() ? 0.0F : share(q_[spelling[0].index()], spelling.size() == 1);
+            const double q = spelling.empty() ? 0.0 : q_[spelling[0].index()];
+            w_[i] = static_cast<float>(spelling.size() > 1 ? q * part(spelling[0]) : q);
         }
         return true;
     }
@@ -196,7 +200,8 @@ private:
     void look(D& drafter, target_id t, const sampling_parameters& sampling) {
         const std::size_t n = known_[t.index()];
         const std::span<const draft_id> beginning = spellings_->of(t).first(n);
-        const double mass = static_cast<double>(w_[t.index()]) / limits_.likely_rest;
+        const double rest = part(beginning[0]);
+        const double mass = static_cast<double>(w_[t.index()]) / rest;
         ++looks_;
         const bool any = read_row(drafter, beginning, sampling, false);
         for (const target_id x : spellings_->beginning_with(beginning[0])) {
@@ -204,13 +209,16 @@ private:
             if (spelling.size() <= n || !begins_with(spelling, beginning))
                 continue;
             known_[x.index()] = static_cast<std::uint32_t>(n + 1);
-            w_[x.index()] =
-                any ? share(mass * q_[spelling[n].index()], spelling.size() == n + 1) : 0.0F;
+            const double w = any ? mass * q_[spelling[n].index()] : 0.0;
+            w_[x.index()] = static_cast<float>(spelling.size() > n + 1 ? w * rest : w);
         }
     }
 
-    [[nodiscard]] float share(double mass, bool known) const {
-        return static_cast<float>(known ? mass : mass * limits_.likely_rest);
+    /// Of a beginning's mass, what each token that goes on from it is taken to have.
+    [[nodiscard]] double part(draft_id first) const {
+        const double even =
+            limits_.likely_rest / static_cast<double>(spellings_->beginning_with(first).size());
+        return even < 1 ? even : 1.0;
     }
 
     /// Pre: tokens is not the shorter one.
