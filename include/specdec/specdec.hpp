@@ -73,6 +73,7 @@
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/spelling.hpp>
+#include <specdec/bridge/spelling_weights.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/token_bridge.hpp>
 #include <specdec/bridge/union.hpp>

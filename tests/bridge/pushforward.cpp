@@ -226,6 +226,14 @@ TEST_CASE("merge: the last proposal is kept with the law's probability") {
                700);
 }
 
+TEST_CASE("a lightest draft that is no probability is refused") {
+    const spelled_pair two;
+    for (const double lightest : {-0.1, 1.5, 400.0, std::nan("")})
+        CHECK_THROWS_AS(make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16,
+                                         {4, lightest}),
+                        error);
+}
+
 TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {
     const spelled_pair two;
     std::size_t most = 0;

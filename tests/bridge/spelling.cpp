@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -176,6 +177,69 @@ TEST_CASE("fewer looks where the rest is taken to be unlikely, none where none i
     CHECK(looks[2] == 0);
 }
 
+TEST_CASE("what a look cannot finish is not guessed, and takes nothing from others") {
+    const fixture f;
+    std::map<target_id, int> won;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        tree_drafter drafter(seed);
+        const coupled_coin coin(f.keys, seed);
+        words_spelling bridge = f.bridge({.max_draft = 1, .max_looks = 1, .likely_rest = 1e9});
+        ++won[f.propose(bridge, drafter, coin, 1).proposals[0].token()];
+        REQUIRE(bridge.extra_forwards() <= 1);
+    }
+    CHECK(won[target_ab] > 5);
+    CHECK(won[target_abc] == 0);
+}
+
+TEST_CASE("nothing follows a beginning whose row has no mass") {
+    const fixture f;
+    struct dead_end : tree_drafter {
+        using tree_drafter::tree_drafter;
+        std::vector<float> none = std::vector<float>(drafts, -__builtin_inff());
+        logits_row<draft_id> row() {
+            const logits_row<draft_id> found = tree_drafter::row();
+            return context.back() == a ? logits_row<draft_id>{none} : found;
+        }
+    };
+    std::size_t looks = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        dead_end drafter(seed);
+        const coupled_coin coin(f.keys, seed);
+        words_spelling bridge = f.bridge({.max_draft = 1, .likely_rest = 1e9});
+        const auto draft = f.propose(bridge, drafter, coin, 1);
+        REQUIRE(f.two.spellings.of(draft.proposals[0].token()).size() == 1);
+        looks += bridge.extra_forwards();
+    }
+    CHECK(looks > 10);
+}
+
+TEST_CASE("the stop rule is told the draft tokens and the weight of the last guess") {
+    const fixture f;
+    struct told {
+        std::vector<std::pair<std::size_t, double>>* log;
+        bool more(std::size_t drafted, double last) const {
+            log->push_back({drafted, last});
+            return true;
+        }
+    };
+    bool longer = false;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        tree_drafter drafter(seed);
+        const coupled_coin coin(f.keys, seed);
+        words_spelling bridge = f.bridge({.max_draft = 2, .likely_rest = 1e9});
+        std::vector<std::pair<std::size_t, double>> log;
+        const auto draft = bridge.propose(drafter, told{&log}, coin, {4, 2, {}, ends, f.place()});
+        if (draft.proposals.size() < 2)
+            continue;
+        const target_id t = draft.proposals[0].token();
+        const std::size_t size = f.two.spellings.of(t).size();
+        REQUIRE(log.back().first == size);
+        REQUIRE(log.back().second == Approx(f.weights(drafter).at(t)).epsilon(1e-5));
+        longer = longer || size > 1;
+    }
+    CHECK(longer);
+}
+
 TEST_CASE("the drafter goes on behind the spelling of the guess") {
     const fixture f;
     bool met = false;
@@ -235,7 +299,7 @@ TEST_CASE("guesses by spelling at temperature 0 are the likeliest shared tokens"
         for (const auto& [t, weight] : w)
             if (f.two.spellings.of(t).size() == 1)
                 REQUIRE(w.at(draft.proposals[0].token()) >= weight);
-        CHECK(f.two.spellings.of(draft.proposals[0].token()).size() == 1);
+        REQUIRE(f.two.spellings.of(draft.proposals[0].token()).size() == 1);
         CHECK(bridge.extra_forwards() == 0);
     }
 }
@@ -270,17 +334,18 @@ TEST_CASE("every reason for an empty draft of guesses") {
     };
     CHECK(reason(f.propose(bridge, drafter, coin, 0)) == no_draft::no_room);
     CHECK(reason(f.propose(bridge, drafter, coin, 8, {}, 0)) == no_draft::stop_rule);
-    script_drafter full(drafts, {a}, 7); // two in the context, two spellings of three
+    script_drafter full(drafts, {a}, 4); // two in the context, a spelling of three
     CHECK(reason(f.propose(bridge, full, coin, 8)) == no_draft::drafter_full);
     CHECK(full.syncs == 0);
-    script_drafter fits(drafts, {a}, 8);
-    CHECK(f.propose(bridge, fits, coin, 8).reason == no_draft::none);
+    script_drafter fits(drafts, {c}, 5);
+    fits.forbid_others = true;
+    CHECK(f.propose(bridge, fits, coin, 8).proposals.size() == 1); // behind c no three fit
     words_spelling short_only = f.bridge({.max_draft = 2, .max_looks = 1});
-    script_drafter small(drafts, {a}, 6); // two spellings of two: abc is none of them
+    script_drafter small(drafts, {a}, 4); // a spelling of two: abc is none of them
     CHECK(f.propose(short_only, small, coin, 8).reason == no_draft::none);
     script_drafter foreign(drafts, {ba}); // no spelling begins with it
     foreign.forbid_others = true;
-    CHECK(reason(f.propose(bridge, foreign, coin, 8)) == no_draft::nothing_shared);
+    CHECK(reason(f.propose(bridge, foreign, coin, 8)) == no_draft::nothing_to_say);
     bridge.start({});
     CHECK(reason(f.propose(bridge, drafter, coin, 8)) == no_draft::nothing_to_say);
 }

@@ -212,6 +212,7 @@ TEST_CASE("coupled texts follow the target's law: letters of several widths", "[
 TEST_CASE("coupled texts follow the target's law: drafts of text", "[law]") {
     const three_tokens three{target_words{{"a", "b", "bab"}}, draft_words{{"b", "a", "bb"}}};
     three.check_slem(2);
+    three.check_spelling(5);
 }
 
 TEST_CASE("coupled texts follow the target's law: control tokens, alone", "[law]") {

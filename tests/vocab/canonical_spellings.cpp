@@ -69,6 +69,22 @@ TEST_CASE("a second id of equal bytes has no spelling") {
     CHECK(spelling(table, target_id{2}).empty());
 }
 
+TEST_CASE("the token that a draft token alone spells comes first") {
+    const target_words target{{"ab", "aa", "a"}};
+    const draft_words draft{{"a", "b"}};
+    const canonical_spellings table(target, draft, intersect(draft.table(), target.table()));
+    CHECK(beginners(table, draft_id{0}) == std::vector{target_id{2}, target_id{0}, target_id{1}});
+}
+
+TEST_CASE("two ids of equal bytes that the drafter lacks have equal spellings") {
+    const target_words target{{"ab", "ab"}};
+    const draft_words draft{{"a", "b"}};
+    const canonical_spellings table(target, draft, intersect(draft.table(), target.table()));
+    CHECK(spelling(table, target_id{0}) == std::vector{draft_id{0}, draft_id{1}});
+    CHECK(spelling(table, target_id{1}) == spelling(table, target_id{0}));
+    CHECK(beginners(table, draft_id{0}) == std::vector{target_id{0}, target_id{1}});
+}
+
 TEST_CASE("a spelling gives back the exact bytes or is none") {
     const target_words target{{"Ab", "ab", "b"}};
     const lower_case draft{draft_words{{"a", "b"}}};

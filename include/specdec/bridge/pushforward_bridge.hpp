@@ -10,6 +10,7 @@
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/pushforward.hpp>
+#include <specdec/core/error.hpp>
 
 namespace specdec {
 
@@ -17,10 +18,10 @@ namespace specdec {
 struct pushforward_limits {
     std::size_t max_draft = 8; ///< draft tokens of a draft
     /// Every draft ends behind the token at which its probability falls below this; 0: none does.
-    /// No depth has more than 1 / lightest_draft such drafts, so what a round's decisions look at,
-    /// besides the drawn draft, takes at most max_draft / lightest_draft drafter forwards, for
-    /// certain and without a guess. 0.02 saved a third to three quarters of these forwards, for at
-    /// most 0.03 of acceptance.
+    /// No depth has more than 1 / lightest_draft drafts that go on, so what a round's decisions
+    /// look at, besides the drawn draft, takes at most max_draft / lightest_draft drafter forwards,
+    /// for certain and without a guess. 0.02 saved a third to three quarters of these forwards, for
+    /// at most 0.03 of acceptance.
     double lightest_draft = 0.02;
 };
 
@@ -35,9 +36,13 @@ class pushforward_bridge {
 public:
     using law_type = pushforward_law<F>;
 
-    /// capacity: draft tokens of the longest context and a draft.
+    /// capacity: draft tokens of the longest context and a draft. Errors: specdec::error for limits
+    /// out of range.
     pushforward_bridge(F f, Context context, std::size_t capacity, pushforward_limits limits)
-        : context_(std::move(context)), law_(std::move(f), capacity), limits_(limits) {}
+        : context_(std::move(context)), law_(std::move(f), capacity), limits_(limits) {
+        if (!(limits.lightest_draft >= 0 && limits.lightest_draft <= 1))
+            throw error("pushforward bridge", "lightest_draft", "expected a number from 0 to 1");
+    }
 
     void start(std::span<const draft_id> prefix) {
         context_.start(prefix);

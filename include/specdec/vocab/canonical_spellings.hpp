@@ -18,9 +18,10 @@ namespace specdec {
 /// - a token that the map shares is its draft token;
 /// - another text token is the two or more draft tokens that the drafter's tokenizer writes for its
 ///   bytes in a continuation, where they give back these bytes;
-/// - any other (a control token without equivalent, bytes that the drafter lacks, an id whose bytes
-///   another id already stands for) has no spelling.
+/// - any other (a control token without equivalent, bytes that the drafter lacks, bytes that it
+///   writes as one token, which stands for another id already) has no spelling.
 ///
+/// Several ids of equal bytes that the map leaves out have equal spellings.
 /// The bytes of a token are written alone: what a tokenizer would do across its edges is not known
 /// here. Immutable: one object may be read by any number of threads. Memory: 4 bytes a spelled
 /// token, 8 a target token, 4 a draft token. Look-ups allocate nothing.
@@ -33,11 +34,11 @@ public:
                         const id_map& map)
         : first_(map.draft_size() + 1) {
         std::vector<draft_id> own;
-        for (std::size_t i = 0; i < map.target_size(); ++i) {
+        for (std::size_t i = 0; i < target.vocabulary_size(); ++i) {
             const auto t = id_at<target_id>(i);
             if (const draft_id d = map.to_draft(t); d.valid()) {
                 ids_.push_back(d);
-            } else if (i < target.vocabulary_size() && !target.bytes(t).empty()) {
+            } else if (!target.bytes(t).empty()) {
                 own.clear();
                 draft.encode(target.bytes(t), text_position::continuation, own);
                 if (own.size() > 1 && all_of_the_map(own) &&
@@ -59,7 +60,8 @@ public:
         const std::uint32_t begin = t.value == 0 ? 0 : ends_[t.index() - 1];
         return std::span(ids_).subspan(begin, ends_[t.index()] - begin);
     }
-    /// The target tokens whose spelling begins with d, ascending. Precondition: d is a draft id.
+    /// The target tokens whose spelling begins with d: that which d alone spells, if any, then the
+    /// longer ones, ascending. Precondition: d is a draft id.
     [[nodiscard]] std::span<const target_id> beginning_with(draft_id d) const {
         return std::span(by_first_).subspan(first_[d.index()],
                                             first_[d.index() + 1] - first_[d.index()]);
@@ -83,9 +85,11 @@ private:
             first_[d + 1] += first_[d];
         by_first_.resize(first_[draft_size()]);
         std::vector<std::uint32_t> place(first_);
-        for (std::size_t i = 0; i < target_size(); ++i)
-            if (const auto spelling = of(id_at<target_id>(i)); !spelling.empty())
-                by_first_[place[spelling[0].index()]++] = id_at<target_id>(i);
+        for (const bool alone : {true, false})
+            for (std::size_t i = 0; i < target_size(); ++i)
+                if (const auto spelling = of(id_at<target_id>(i));
+                    !spelling.empty() && (spelling.size() == 1) == alone)
+                    by_first_[place[spelling[0].index()]++] = id_at<target_id>(i);
     }
 
     std::vector<std::uint32_t> ends_;  // [target_size] where the spelling of each token ends
