@@ -20,7 +20,7 @@ struct fixture {
     id_map map = intersect(draft.table(), target.table());
     canonical_spellings spellings{target, draft, map};
     std::vector<double> first{0.5, 0.3, 0.2};
-    static constexpr target_id a{0}, ab{1}, abc{2}, abcc{3}, ac{4}, b{5};
+    static constexpr target_id a{0}, ab{1}, abc{2}, abcc{3}, ac{4};
 };
 
 void check(const spelling_weights& w, std::vector<double> expected) {
