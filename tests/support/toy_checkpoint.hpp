@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 #include <span>
@@ -12,6 +10,8 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "temporary_folder.hpp"
 
 /// Small random checkpoints in the formats the engine reads, made by the tests themselves.
 namespace toy {
@@ -228,29 +228,7 @@ inline std::string checkpoint::llama2c() const {
     return out;
 }
 
-/// A folder that goes away with the object.
-class temporary_folder {
-public:
-    temporary_folder() {
-        static int count = 0;
-        path_ = std::filesystem::temp_directory_path() /
-                ("specdec-test-" + std::to_string(std::random_device{}()) + "-" +
-                 std::to_string(count++));
-        std::filesystem::create_directories(path_);
-    }
-    ~temporary_folder() { std::filesystem::remove_all(path_); }
-    temporary_folder(const temporary_folder&) = delete;
-    temporary_folder& operator=(const temporary_folder&) = delete;
-
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    std::filesystem::path write(const std::string& name, const std::string& content) const {
-        std::ofstream(path_ / name, std::ios::binary) << content;
-        return path_ / name;
-    }
-
-private:
-    std::filesystem::path path_;
-};
+using specdec::testing::temporary_folder;
 
 inline std::span<const std::byte> bytes(const std::string& text) {
     return std::as_bytes(std::span(text));

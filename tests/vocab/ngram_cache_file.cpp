@@ -18,6 +18,8 @@
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/ngram_cache_bytes.hpp>
 
+#include "../support/temporary_folder.hpp"
+
 namespace {
 
 using namespace specdec;
@@ -57,14 +59,9 @@ ngram_cache<Eviction> used_cache() {
     return cache;
 }
 
-/// A folder of its own that goes at the end.
 struct scratch_folder {
-    fs::path path = fs::temp_directory_path() / ("specdec_cache_" + std::to_string(::getpid()));
-    scratch_folder() {
-        fs::remove_all(path);
-        fs::create_directory(path);
-    }
-    ~scratch_folder() { fs::remove_all(path); }
+    specdec::testing::temporary_folder folder{};
+    const fs::path& path = folder.path();
     std::string file() const { return (path / "cache").string(); }
     std::size_t files() const {
         return static_cast<std::size_t>(

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "../../support/temporary_folder.hpp"
 #include "toy_files.hpp"
 
 using namespace specdec::reference;
@@ -15,28 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that is gone at the end.
-class scratch_folder {
-public:
-    scratch_folder()
-        : path_(fs::temp_directory_path() / ("specdec-tokenizer-" + std::to_string(++count_))) {
-        fs::remove_all(path_);
-        fs::create_directories(path_);
-    }
-    ~scratch_folder() { fs::remove_all(path_); }
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-
-    fs::path write(const char* name, const std::string& content) const {
-        std::ofstream(path_ / name, std::ios::binary) << content;
-        return path_ / name;
-    }
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-private:
-    static inline int count_ = 0;
-    fs::path path_;
-};
+using scratch_folder = specdec::testing::temporary_folder;
 
 json special_file() {
     json file = byte_level();
