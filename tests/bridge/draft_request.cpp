@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/bridge/draft_request.hpp>
 
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -10,6 +11,7 @@
 #include <specdec/draft/no_drafter.hpp>
 
 #include "../support/archetypes.hpp"
+#include "../support/script_drafter.hpp"
 #include "../support/toy_pair.hpp"
 
 using namespace specdec;
@@ -99,4 +101,13 @@ TEST_CASE("bridges run with nothing but what the concepts promise") {
     run(letters_slem(target, draft, map, 16, 3));
     run(other_context(identity_map(4, 4), {}, 3));
     run(make_identity_bridge(4, 4, 16, 3));
+}
+
+TEST_CASE("a drafter's row of another length is refused in the bridge's name") {
+    script_drafter drafter(5, {draft_id{2}});
+    CHECK(next_row(drafter, 5, "bridge").size() == 5);
+    for (const std::size_t ids : {4U, 6U})
+        CHECK_THROWS_WITH(next_row(drafter, ids, "some bridge"),
+                          "some bridge: drafter's row: expected " + std::to_string(ids) +
+                              " logits, one for each id of the map, got 5");
 }

@@ -13,8 +13,8 @@
 #include <ggml.h>
 #include <gguf.h>
 #include <llama-cpp.h>
-#include <unistd.h>
 
+#include "../support/temporary_folder.hpp"
 #include "tiny_vocabulary.hpp"
 
 /// GGUF files with random weights, made where a test needs them: about 200 KB, two vocabularies,
@@ -149,28 +149,20 @@ private:
     std::unique_ptr<gguf_context, free_all> file_;
 };
 
-/// A file of its own below the temporary folder, deleted with this object.
+/// A file in a folder of its own, deleted with this object.
 class model_file {
 public:
     explicit model_file(architecture arch = architecture::llama,
                         const vocabulary_parts& vocabulary = sentencepiece(),
                         std::uint32_t seed = 1) {
-        std::string name = (std::filesystem::temp_directory_path() / "specdec-XXXXXX").string();
-        const int descriptor = mkstemp(name.data());
-        if (descriptor < 0)
-            throw std::runtime_error("cannot make " + name);
-        close(descriptor);
-        path_ = name;
         file_writer(arch, vocabulary, seed).write(path_);
     }
-    ~model_file() { std::filesystem::remove(path_); }
-    model_file(const model_file&) = delete;
-    model_file& operator=(const model_file&) = delete;
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
 private:
-    std::filesystem::path path_;
+    testing::temporary_folder folder_;
+    std::filesystem::path path_ = folder_.path() / "model.gguf";
 };
 
 /// llama.cpp's model of such a file; its contexts compute with one thread.

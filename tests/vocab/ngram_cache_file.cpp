@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstddef>

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/text_place.hpp>
 #include <specdec/sampling/parameters.hpp>
@@ -54,6 +56,18 @@ template <Drafter D, StopRule Stop>
     if (context.size() + longest > drafter.capacity())
         return no_draft::drafter_full;
     return stop.more(0, 1.0) ? no_draft::none : no_draft::stop_rule;
+}
+
+/// The drafter's next row. Errors: specdec::error, of the bridge, unless it has a logit for each of
+/// the map's draft ids.
+template <Drafter D>
+[[nodiscard]] logits_row<draft_id> next_row(D& drafter, std::size_t ids, const char* bridge) {
+    const logits_row<draft_id> row = drafter.row();
+    if (row.size() != ids)
+        throw error(bridge, "drafter's row",
+                    "expected " + std::to_string(ids) +
+                        " logits, one for each id of the map, got " + std::to_string(row.size()));
+    return row;
 }
 
 /// A bridge: turns draws in the drafter's vocabulary D into proposals in the target's vocabulary T,

@@ -4,14 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/nested_law.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
-#include <specdec/core/error.hpp>
 #include <specdec/sampling/weighted_row.hpp>
 #include <specdec/vocab/pieces.hpp>
 
@@ -83,7 +81,7 @@ public:
         text_place place = request.place;
         while (draft_tokens_.size() < most && proposals_.size() < room_ &&
                stop.more(draft_tokens_.size(), last)) {
-            const std::span<const float> row = next_row(drafter);
+            const std::span<const float> row = next_entries(drafter);
             if (!any_allowed(row))
                 break;
             last = propose_token(weighted_row(row, request.sampling), coin, request, place);
@@ -99,13 +97,9 @@ public:
 private:
     /// The drafter's next row, as entries of the table.
     template <class D>
-    std::span<const float> next_row(D& drafter) {
-        const logits_row<draft_id> logits = drafter.row();
-        if (logits.values.size() != pieces_->draft_size())
-            throw error("nested tli bridge", "drafter's row",
-                        "expected " + std::to_string(pieces_->draft_size()) +
-                            " logits, one for each id of the map, got " +
-                            std::to_string(logits.values.size()));
+    std::span<const float> next_entries(D& drafter) {
+        const logits_row<draft_id> logits =
+            next_row(drafter, pieces_->draft_size(), "nested tli bridge");
         const std::span<float> row{rows_.data() + draft_tokens_.size() * pieces_->size(),
                                    pieces_->size()};
         pieces_->gather(logits.values, row);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,6 @@
 #include <specdec/bridge/mapped_law.hpp>
 #include <specdec/bridge/merging.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
-#include <specdec/core/error.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
 /// APPROXIMATE rules, as papers print them: they change the target's law. For comparison only.
@@ -120,12 +118,8 @@ private:
         text_place place = request.place;
         while (open && draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
             const std::size_t i = draft_tokens_.size(), size = map_.draft_size();
-            const logits_row<draft_id> logits = drafter.row();
+            const logits_row<draft_id> logits = next_row(drafter, size, "paper merge bridge");
             const std::span<float> row = std::span<float>(rows_).subspan(i * size, size);
-            if (logits.size() != size)
-                throw error("paper merge bridge", "drafter's row",
-                            "expected " + std::to_string(size) + " logits, got " +
-                                std::to_string(logits.size()));
             f_.prepare(state_, logits.values, row);
             if (!any_allowed(row))
                 break;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -68,8 +67,8 @@ public:
         : spellings_(&spellings), context_(std::move(context)), limits_(checked(limits)),
           longest_(spellings.longest() <= limits.max_looks ? spellings.longest()
                                                            : limits.max_looks + 1),
-          w_(spellings, longest_, limits.likely_rest), row_(spellings.draft_size()),
-          mask_(spellings.draft_size()), q_(spellings.draft_size()) {
+          w_(spellings, longest_, limits.likely_rest), mask_(spellings.draft_size()),
+          first_row_(spellings.draft_size()), q_(spellings.draft_size()) {
         for (std::size_t d = 0; d < mask_.size(); ++d)
             mask_[d] = spellings.beginning_with(id_at<draft_id>(d)).empty() ? -__builtin_inff() : 0;
         path_.reserve(capacity + limits.max_draft * longest_);
@@ -155,13 +154,11 @@ private:
 
     template <class C>
     target_id draw(C& coin, const draft_request& request, const text_place& place) {
-        bool any = false;
         for (const float w : w_.weights())
-            any = any || w > 0;
-        if (!any)
-            return {};
-        return coin.pick({request.position, purpose::draft, draws_++, place.value()},
-                         dense_law(probabilities_row<target_id>{w_.weights()}));
+            if (w > 0)
+                return coin.pick({request.position, purpose::draft, draws_++, place.value()},
+                                 dense_law(probabilities_row<target_id>{w_.weights()}));
+        return {};
     }
 
     [[nodiscard]] target_id likeliest_shared(logits_row<draft_id> row) const {
@@ -182,12 +179,15 @@ private:
     template <class D>
     std::span<const double> law_behind(D& drafter, std::span<const draft_id> beginning,
                                        const sampling_parameters& sampling) {
-        const logits_row<draft_id> logits = row_behind(drafter, beginning);
-        for (std::size_t d = 0; d < row_.size(); ++d)
-            row_[d] = beginning.empty() ? logits.values[d] + mask_[d] : logits.values[d];
-        if (!any_allowed(row_))
+        logits_row<draft_id> row = row_behind(drafter, beginning);
+        if (beginning.empty()) {
+            for (std::size_t d = 0; d < mask_.size(); ++d)
+                first_row_[d] = row.values[d] + mask_[d];
+            row = {first_row_};
+        }
+        if (!any_allowed(row.values))
             return {};
-        make_law(logits_row<draft_id>{row_}, sampling).probabilities(0, q_);
+        make_law(row, sampling).probabilities(0, q_);
         return q_;
     }
 
@@ -197,14 +197,9 @@ private:
         path_.insert(path_.end(), beginning.begin(), beginning.end());
         drafter.sync(path_, agreed_);
         agreed_ = base;
-        const logits_row<draft_id> logits = drafter.row();
+        const logits_row<draft_id> row = next_row(drafter, mask_.size(), "spelling bridge");
         path_.resize(base);
-        if (logits.size() != row_.size())
-            throw error("spelling bridge", "drafter's row",
-                        "expected " + std::to_string(row_.size()) +
-                            " logits, one for each id of the map, got " +
-                            std::to_string(logits.size()));
-        return logits;
+        return row;
     }
 
     const canonical_spellings* spellings_;
@@ -212,11 +207,11 @@ private:
     spelling_limits limits_;
     std::size_t longest_; ///< draft tokens of the longest spelling that may be guessed
     spelling_weights w_;
-    std::vector<draft_id> path_; ///< the drafter's context and the draft
-    std::size_t agreed_ = 0;     ///< of it, what the drafter was synced to last
-    std::vector<float> row_;     ///< [|D|]
-    std::vector<float> mask_;    ///< [|D|] 0 where a spelling begins, -infinity elsewhere
-    std::vector<double> q_;      ///< [|D|]
+    std::vector<draft_id> path_;   ///< the drafter's context and the draft
+    std::size_t agreed_ = 0;       ///< of it, what the drafter was synced to last
+    std::vector<float> mask_;      ///< [|D|] 0 where a spelling begins, -infinity elsewhere
+    std::vector<float> first_row_; ///< [|D|] masked
+    std::vector<double> q_;        ///< [|D|]
     std::size_t looks_ = 0;
     std::uint32_t draws_ = 0;
     std::vector<proposal<law_type>> proposals_;

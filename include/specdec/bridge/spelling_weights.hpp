@@ -63,25 +63,22 @@ public:
     void look(target_id t, std::span<const double> q) {
         const std::span<const draft_id> prefix = beginning(t);
         const std::size_t n = prefix.size();
-        const auto group = spellings_->beginning_with(prefix[0]);
         std::size_t alike = 0;
-        for (const target_id x : group)
-            if (begins_with(x, prefix)) {
-                ++alike;
-                if (size(x) > n)
-                    ++alike_[spellings_->of(x)[n].index()];
-            }
+        for (const target_id x : spellings_->beginning_with(prefix[0]))
+            alike += begins_with(x, prefix) ? 1U : 0U;
         const double mass = static_cast<double>(w_[t.index()]) / static_cast<double>(part(alike));
-        for (const target_id x : group)
-            if (size(x) > n && begins_with(x, prefix)) {
-                const std::size_t next = spellings_->of(x)[n].index();
-                const float w = static_cast<float>(q.empty() ? 0.0 : mass * q[next]);
-                w_[x.index()] = size(x) == n + 1 ? w : w * part(alike_[next]);
-                known_[x.index()] = static_cast<std::uint32_t>(n + 1);
-            }
-        for (const target_id x : group)
-            if (size(x) > n && begins_with(x, prefix))
-                alike_[spellings_->of(x)[n].index()] = 0;
+        const auto for_each_longer = [&](const auto& act) {
+            for (const target_id x : spellings_->beginning_with(prefix[0]))
+                if (size(x) > n && begins_with(x, prefix))
+                    act(x, spellings_->of(x)[n].index());
+        };
+        for_each_longer([&](target_id, std::size_t next) { ++alike_[next]; });
+        for_each_longer([&](target_id x, std::size_t next) {
+            const float w = static_cast<float>(q.empty() ? 0.0 : mass * q[next]);
+            w_[x.index()] = size(x) == n + 1 ? w : w * part(alike_[next]);
+            known_[x.index()] = static_cast<std::uint32_t>(n + 1);
+        });
+        for_each_longer([&](target_id, std::size_t next) { alike_[next] = 0; });
     }
 
     /// What is not known to its end weighs nothing.

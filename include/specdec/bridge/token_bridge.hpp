@@ -3,14 +3,12 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/mapped_law.hpp>
-#include <specdec/core/error.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
 namespace specdec {
@@ -64,13 +62,7 @@ public:
         while (proposals_.size() < most && stop.more(proposals_.size(), last)) {
             const std::size_t i = proposals_.size();
             const std::span<float> row{rows_.data() + i * map_.draft_size(), map_.draft_size()};
-            const logits_row<draft_id> logits = drafter.row();
-            if (logits.values.size() != row.size())
-                throw error("token bridge", "drafter's row",
-                            "expected " + std::to_string(row.size()) +
-                                " logits, one for each id of the map, got " +
-                                std::to_string(logits.values.size()));
-            map_.prepare(logits.values, row);
+            map_.prepare(next_row(drafter, row.size(), "token bridge").values, row);
             if (!any_allowed(row))
                 break;
             const auto attempt = static_cast<std::uint32_t>(i);

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "../../support/temporary_folder.hpp"
@@ -16,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using scratch_folder = specdec::testing::temporary_folder;
+using specdec::testing::temporary_folder;
 
 json special_file() {
     json file = byte_level();
@@ -28,7 +27,7 @@ json special_file() {
 } // namespace
 
 TEST_CASE("a folder's files name the special tokens") {
-    const scratch_folder folder;
+    const temporary_folder folder;
     CHECK(error_of([&] {
               (void)load_tokenizer(folder.path());
           }).find("expected tokenizer.json or") != std::string::npos);
@@ -55,7 +54,7 @@ TEST_CASE("a folder's files name the special tokens") {
 }
 
 TEST_CASE("a folder with a SentencePiece model") {
-    const scratch_folder folder;
+    const temporary_folder folder;
     folder.write("tokenizer.model", sentencepiece(scored_pieces({{"_", -1}, {"a", -2}})));
     folder.write("tokenizer_config.json", R"({"add_bos_token": false})");
     const tokenizer t = load_tokenizer(folder.path());
@@ -65,7 +64,7 @@ TEST_CASE("a folder with a SentencePiece model") {
 }
 
 TEST_CASE("files of every kind") {
-    const scratch_folder folder;
+    const temporary_folder folder;
     const auto pieces = scored_pieces({{" ", -1}, {"a", -2}});
     CHECK(load_tokenizer(folder.write("a.json", special_file().dump())).vocabulary_size() == 259);
     CHECK(load_tokenizer(folder.write("a.model", sentencepiece(pieces))).vocabulary_size() == 261);
