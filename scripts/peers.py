@@ -214,6 +214,12 @@ def say(*words):
     print(*words, file=sys.stderr, flush=True)
 
 
+def of_rules_that_ran(sent):
+    """Without what rules sent that failed later: half a row compares with nothing."""
+    failed = {(s["rule"], s["temperature"]) for s in sent if "problem" in s}
+    return [s for s in sent if (s.get("rule"), s.get("temperature")) not in failed]
+
+
 def ask(worker, python, job):
     """What a worker sends; what is missing is said."""
     if not Path(python).exists():
@@ -232,8 +238,7 @@ def ask(worker, python, job):
             say(f"left out: {s['problem']}")
     if done.returncode != 0:
         say(f"{worker}: ended with {done.returncode}, see above; what it had measured is kept")
-    failed = {(s["rule"], s["temperature"]) for s in sent if "problem" in s}  # half a row compares with nothing
-    return [s for s in sent if (s["rule"], s["temperature"]) not in failed]
+    return of_rules_that_ran(sent)
 
 
 def ours(engine, program, args, flags):

@@ -217,6 +217,8 @@ class Peers(unittest.TestCase):
         self.assertEqual([t["draft_length"] for t in texts], [4] * 2 + [2] * 4)
         self.assertEqual(len(set(seen)), 1 + 4)  # the warm-up's, and one a text, whatever the temperature
         self.assertEqual(len(seen), 2 + 2 * len(texts))
+        others = [{"about": "X 1.0"}, {"nats": 1.0}, {"rule": "bad", "temperature": 1.0, "text": [1]}]
+        self.assertEqual(peers.of_rules_that_ran(others + sent), others[:2] + texts)
 
     def test_missing_peers_are_said_and_left_out(self):
         with tempfile.TemporaryDirectory() as folder:
