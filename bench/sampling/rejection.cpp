@@ -38,7 +38,7 @@ int main() {
             return [&, attempts](std::size_t r) {
                 const softmax_law p(target(r));
                 return static_cast<double>(
-                    draw_residual(p, drafts[r], coin, ++position, attempts).value);
+                    draw_residual(p, drafts[r], coin, ++position, {attempts}).value);
             };
         };
         std::vector<float> p(vocabulary), q(vocabulary);

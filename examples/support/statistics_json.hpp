@@ -57,6 +57,7 @@ inline void add(statistics& to, const statistics& from) {
         {"acceptance_by_position", by_position},
         {"corrected", s.corrected},
         {"free", s.free},
+        {"residual", s.residual},
         {"discarded", s.discarded},
         {"rounds_without_draft", without},
         {"draft_seconds", s.draft_seconds},

@@ -53,7 +53,9 @@ public:
         if (rounds_++ == 0)
             line("drafter's tokens", "target's tokens", "accepted", "then the target's own");
         const std::string accepted = joined(r.proposed.first(r.accepted), target_);
-        const char* origin = r.last == token_origin::corrected ? " (corrected)" : " (free)";
+        const char* origin = r.last == token_origin::corrected  ? " (corrected)"
+                             : r.last == token_origin::residual ? " (residual)"
+                                                                : " (free)";
         const std::string reason(name(r.reason));
         line(drafted(r), r.proposed.empty() ? reason : joined(r.proposed, target_), accepted,
              printable(*target_, r.tokens.back().index()) + origin);

@@ -49,7 +49,7 @@ one_round run_round(const Bridge& bridge, C coin, row_tree& p, row_tree& q, std:
     auto target = model_of<target_id>(p, target_size);
     auto draft = model_of<draft_id>(q, draft_size);
     model_drafter drafter(draft);
-    session decoder(bridge, token_rejection{.max_thinning_draws = 100000},
+    session decoder(bridge, token_rejection{.thinning = {100000}},
                     session_settings{.capacity = 16});
     const std::vector prompt{target_id{0}};
     const std::vector prefix{draft_id{0}};

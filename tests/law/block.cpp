@@ -23,8 +23,8 @@ using namespace specdec::testing;
 
 namespace {
 
-constexpr block_verification by_sums{.max_thinning_draws = 0};
-constexpr block_verification by_thinning{.max_thinning_draws = 1};
+constexpr block_verification by_sums{.thinning = {0, 0}};
+constexpr block_verification by_thinning{.thinning = {1, 1}};
 
 /// Draft laws made from the rows of q.
 struct from_logits {
@@ -101,8 +101,9 @@ TEST_CASE("block verification draws the same law by thinning and by sums", "[law
     for_every_pair_of_rows(3, 3, [&](row_tree& p, row_tree& q) {
         const verdict_law expected = verdicts(by_sums, from_logits{q}, p, 2);
         for (const std::uint32_t draws : {1U, 2U})
-            REQUIRE(total_variation(verdicts(block_verification{draws}, from_logits{q}, p, 2),
-                                    expected) < exact);
+            REQUIRE(
+                total_variation(verdicts(block_verification{{draws, draws}}, from_logits{q}, p, 2),
+                                expected) < exact);
     });
 }
 

@@ -22,7 +22,7 @@
 namespace specdec::testing {
 
 inline constexpr double exact = 1e-12;
-inline constexpr token_rejection rejection{.max_thinning_draws = 1};
+inline constexpr token_rejection rejection{.thinning = {1, 1}};
 
 using target_words = tiny_tokenizer<target_id>;
 using draft_words = tiny_tokenizer<draft_id>;
@@ -53,13 +53,13 @@ void for_every_pair_of_rows(std::size_t target_size, std::size_t draft_size, Che
 
 /// The first round of a session has the target's law: make_bridge(gamma) under a rule, over all
 /// kinds of rows, draft lengths, a stop rule that looks at the draft, and sampling parameters.
-template <class MakeBridge, class Rule>
+template <class CoinType = interval_coin, class MakeBridge, class Rule>
 void check_rounds_of(const Rule& rule, MakeBridge make_bridge, std::size_t target_size,
                      std::size_t draft_size, std::size_t longest = 3) {
     for_every_pair_of_rows(target_size, draft_size, [&](row_tree& p, row_tree& q) {
         const auto check = [&](const law_case& c) {
             CAPTURE(c.gamma, c.length, c.threshold);
-            REQUIRE(total_variation(session_law(make_bridge(c.gamma), rule, c),
+            REQUIRE(total_variation(session_law<CoinType>(make_bridge(c.gamma), rule, c),
                                     target_alone(p, c.length, c.parameters)) < exact);
         };
         for (std::size_t gamma = 1; gamma <= longest; ++gamma)
@@ -71,10 +71,10 @@ void check_rounds_of(const Rule& rule, MakeBridge make_bridge, std::size_t targe
 }
 
 /// The same under token rejection and exact match.
-template <class MakeBridge>
+template <class CoinType = interval_coin, class MakeBridge>
 void check_rounds(MakeBridge make_bridge, std::size_t target_size, std::size_t draft_size) {
-    check_rounds_of(rejection, make_bridge, target_size, draft_size);
-    check_rounds_of(exact_match{}, make_bridge, target_size, draft_size);
+    check_rounds_of<CoinType>(rejection, make_bridge, target_size, draft_size);
+    check_rounds_of<CoinType>(exact_match{}, make_bridge, target_size, draft_size);
 }
 
 /// Whole decodes by the bridges of the small pair, and without one, have the target's law of texts.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The n-gram merge with its exact law: the output law, enumerated.
+// The n-gram merge with its exact law: the output law by the whole probabilities of its laws,
+// enumerated (the lazy decisions that ship: sessions_lazy.cpp).
 #include <specdec/bridge/ngram_merge.hpp>
 
 #include <string>
@@ -38,9 +39,10 @@ void check_merge(const target_words& target, const draft_words& draft,
     const auto make = [&](std::size_t gamma) {
         return make_ngram_merge_bridge(cache, target, draft, map, order, 16, {gamma, 0});
     };
-    check_rounds_of(rejection, make, target.vocabulary_size(), draft.vocabulary_size(),
-                    longest_draft);
-    check_rounds_of(exact_match{}, make, target.vocabulary_size(), draft.vocabulary_size(), 2);
+    check_rounds_of<enumerating_coin>(rejection, make, target.vocabulary_size(),
+                                      draft.vocabulary_size(), longest_draft);
+    check_rounds_of<enumerating_coin>(exact_match{}, make, target.vocabulary_size(),
+                                      draft.vocabulary_size(), 2);
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 #include <specdec/core/proposal.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
+#include <specdec/testing/interval_coin.hpp>
 
 #include "../support/toy_rows.hpp"
 
@@ -48,12 +49,12 @@ inline joint_law target_alone(row_tree& p, std::size_t length,
 
 /// The law of the first gamma + 1 tokens when the first round runs the rule on gamma proposals
 /// drawn from laws that make_draft_law(prefix) makes, and the target goes on alone.
-template <class Rule, class MakeDraftLaw>
+template <class CoinType = interval_coin, class Rule, class MakeDraftLaw>
 joint_law rule_law(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, std::size_t gamma,
                    const sampling_parameters& parameters = {}) {
     using law_type = decltype(make_draft_law(sequence{}));
     joint_law law;
-    enumerate([&](enumerating_coin& coin) {
+    enumerate<CoinType>([&](CoinType& coin) {
         std::vector<proposal<law_type>> draft;
         sequence drafted;
         for (std::size_t i = 0; i < gamma; ++i) {

@@ -97,10 +97,10 @@ void check_sampled(const Rule& rule, std::uint64_t seed) {
 
 /// Thinning at one draw keeps the enumeration small; the law is the same at any cap.
 struct rejection_once : token_rejection {
-    rejection_once() : token_rejection{1} {}
+    rejection_once() : token_rejection{.thinning = {1, 1}} {}
 };
 struct block_once : block_verification {
-    block_once() : block_verification{1} {}
+    block_once() : block_verification{.thinning = {1, 1}} {}
 };
 
 } // namespace

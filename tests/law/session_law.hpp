@@ -37,11 +37,12 @@ struct law_case {
 };
 
 /// The law of the first `length` tokens: the first round through the session (bridge, verifier,
-/// loop: production code), the rest from the target alone.
-template <class Bridge, class Rule>
+/// loop: production code), the rest from the target alone. CoinType: interval_coin, for the
+/// decisions that ship; enumerating_coin, for the probabilities that laws say they have.
+template <class CoinType = interval_coin, class Bridge, class Rule>
 joint_law session_law(const Bridge& bridge, const Rule& rule, const law_case& c) {
     joint_law law;
-    enumerate([&](enumerating_coin& coin) {
+    enumerate<CoinType>([&](CoinType& coin) {
         auto target = model_of<target_id>(c.p, c.target_size);
         auto draft = model_of<draft_id>(c.q, c.draft_size);
         model_drafter drafter(draft);
@@ -89,11 +90,11 @@ void add_target_text(text_law& law, const sequence& prefix, const std::string& t
     }
 }
 
-template <class Bridge, class Rule, class Tokenizer>
+template <class CoinType = interval_coin, class Bridge, class Rule, class Tokenizer>
 text_law decoded_text_law(const Bridge& bridge, const Rule& rule, const Tokenizer& tokenizer,
                           const law_case& c) {
     text_law law;
-    enumerate([&](enumerating_coin& coin) {
+    enumerate<CoinType>([&](CoinType& coin) {
         auto target = model_of<target_id>(c.p, c.target_size);
         auto draft = model_of<draft_id>(c.q, c.draft_size);
         model_drafter drafter(draft);

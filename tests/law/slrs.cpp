@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// String-level rejection sampling: the output law, enumerated.
+// String-level rejection sampling: the output law by the whole probabilities of its laws,
+// enumerated (the lazy decisions that ship: sessions_lazy.cpp).
 #include <specdec/bridge/slrs.hpp>
 
 #include <string>
@@ -32,8 +33,8 @@ struct slrs_pair {
 
 template <class Target, class Draft>
 void check_pair(const slrs_pair<Target, Draft>& pair) {
-    check_rounds([&](std::size_t gamma) { return pair.bridge(gamma); },
-                 pair.target.vocabulary_size(), pair.draft.vocabulary_size());
+    check_rounds<enumerating_coin>([&](std::size_t gamma) { return pair.bridge(gamma); },
+                                   pair.target.vocabulary_size(), pair.draft.vocabulary_size());
 }
 
 } // namespace
@@ -77,7 +78,7 @@ TEST_CASE("slrs: a target tokenizer that rewrites its text", "[law]") {
 TEST_CASE("slrs: drafts that end where they become unlikely", "[law]") {
     const slrs_pair<target_words, draft_words> pair{target_words{{"a", "b", "ab", "bba"}},
                                                     draft_words{{"a", "b"}}};
-    check_rounds_of(
+    check_rounds_of<enumerating_coin>(
         rejection,
         [&](std::size_t gamma) { return pair.bridge(gamma, static_cast<double>(gamma) / 8); }, 4,
         2);
@@ -92,7 +93,8 @@ TEST_CASE("slrs: whole decodes, as a law over bytes", "[law]") {
         const law_case c{p, q, 4, 4, 2, 3};
         text_law expected;
         add_target_text(expected, {}, "", 1.0, two.target, c);
-        REQUIRE(total_variation(decoded_text_law(pair.bridge(2), rejection, two.target, c),
-                                expected) < exact);
+        REQUIRE(total_variation(
+                    decoded_text_law<enumerating_coin>(pair.bridge(2), rejection, two.target, c),
+                    expected) < exact);
     }
 }

@@ -100,8 +100,8 @@ TEST_CASE("exact match has the target's law for every draft law", "[law]") {
 }
 
 TEST_CASE("token rejection has the target's law for every draft law", "[law]") {
-    check_every_draft_law(token_rejection{.max_thinning_draws = 0});
-    check_every_draft_law(token_rejection{.max_thinning_draws = 1});
+    check_every_draft_law(token_rejection{.thinning = {0, 0}});
+    check_every_draft_law(token_rejection{.thinning = {1, 1}});
 }
 
 TEST_CASE("the rules keep the target's law under temperature, top-k and top-p", "[law]") {
@@ -109,8 +109,8 @@ TEST_CASE("the rules keep the target's law under temperature, top-k and top-p", 
          {sampling_parameters{.temperature = 0.5F}, sampling_parameters{.top_k = 2},
           sampling_parameters{.top_p = 0.7F}, sampling_parameters{.temperature = 0}}) {
         check_lossless<from_logits>(exact_match{}, 3, 2, parameters);
-        check_lossless<from_logits>(token_rejection{.max_thinning_draws = 1}, 3, 2, parameters);
-        check_lossless<from_argmax>(token_rejection{.max_thinning_draws = 1}, 3, 2, parameters);
+        check_lossless<from_logits>(token_rejection{.thinning = {1, 1}}, 3, 2, parameters);
+        check_lossless<from_argmax>(token_rejection{.thinning = {1, 1}}, 3, 2, parameters);
     }
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("sparse draft laws: token rejection has the target's law", "[law]") {
                                              entry{target_id{a < b ? b : a}, 0.9F}});
             return sparse_law<target_id>(at->second, 4);
         };
-        const joint_law law = rule_law(token_rejection{.max_thinning_draws = 1}, make, p, 3);
+        const joint_law law = rule_law(token_rejection{.thinning = {1, 1}}, make, p, 3);
         REQUIRE(total_variation(law, target_alone(p, 4)) < exact);
     }
 }
@@ -144,7 +144,7 @@ TEST_CASE("a one-proposal round accepts as often as the papers say", "[law]") {
             overlap += a < b ? a : b;
             product += a * b;
         }
-        CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{q}, p) ==
+        CHECK(acceptance(token_rejection{.thinning = {1, 1}}, from_logits{q}, p) ==
               Approx(overlap).epsilon(1e-12));
         CHECK(acceptance(exact_match{}, from_logits{q}, p) == Approx(product).epsilon(1e-12));
     }
@@ -152,8 +152,8 @@ TEST_CASE("a one-proposal round accepts as often as the papers say", "[law]") {
 
 TEST_CASE("equal laws are always accepted, disjoint ones never", "[law]") {
     row_tree p(toy_rows(row_kind::random, 4, 5));
-    CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{p}, p) ==
+    CHECK(acceptance(token_rejection{.thinning = {1, 1}}, from_logits{p}, p) ==
           Approx(1.0).epsilon(1e-12));
     row_tree first(toy_rows(row_kind::first, 4, 5)), second(toy_rows(row_kind::second, 4, 6));
-    CHECK(acceptance(token_rejection{.max_thinning_draws = 1}, from_logits{first}, second) == 0.0);
+    CHECK(acceptance(token_rejection{.thinning = {1, 1}}, from_logits{first}, second) == 0.0);
 }

@@ -32,7 +32,7 @@ TEST_CASE("sampling allocates nothing") {
         const residual_law exact(p, r);
         kept += p.probability(coin.pick({}, q)) + exact.probability(coin.pick({}, exact));
         kept += p.probability(draw_residual(p, q, coin, 1));
-        kept += p.probability(draw_residual(p, r, coin, 1, 0));
+        kept += p.probability(draw_residual(p, r, coin, 1, {0}));
     }
     kept += static_cast<double>(argmax(logits_row<target_id>{target}).index());
     kept += static_cast<double>(top_ids(logits_row<target_id>{target}, std::span(ids)));

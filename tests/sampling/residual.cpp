@@ -57,7 +57,7 @@ void check_residual(const P& p, const Q& q) {
         INFO("attempts " << attempts);
         std::map<std::size_t, double> by_thinning;
         enumerate([&](enumerating_coin& coin) {
-            const target_id t = draw_residual(p, q, coin, 0, attempts);
+            const target_id t = draw_residual(p, q, coin, 0, {attempts, attempts});
             by_thinning[t.index()] += coin.probability();
         });
         CHECK(total_variation(by_thinning, expected) < 1e-14);
@@ -151,7 +151,7 @@ TEST_CASE("without residual mass the draw is from p") {
     check_intervals<target_id>(residual, 1e-12);
     std::map<std::size_t, double> drawn;
     enumerate([&](enumerating_coin& coin) {
-        const target_id t = draw_residual(p, p, coin, 0, 2);
+        const target_id t = draw_residual(p, p, coin, 0, {2, 2});
         drawn[t.index()] += coin.probability();
     });
     CHECK(drawn.at(3) == Approx(0.625));
@@ -164,8 +164,8 @@ TEST_CASE("thinning draws at sites of its own") {
     const dense p = law_of(a), q = law_of(b);
     std::map<std::size_t, double> pairs;
     enumerate([&](enumerating_coin& coin) {
-        const auto first = draw_residual(p, q, coin, 7, 2);
-        const auto second = draw_residual(q, p, coin, 8, 2);
+        const auto first = draw_residual(p, q, coin, 7, {2, 2});
+        const auto second = draw_residual(q, p, coin, 8, {2, 2});
         pairs[first.index() * 3 + second.index()] += coin.probability();
     });
     CHECK(pairs.at(2 * 3 + 0) == Approx(1));

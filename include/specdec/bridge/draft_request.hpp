@@ -17,7 +17,7 @@ namespace specdec {
 
 /// What a round asks of a bridge.
 struct draft_request {
-    std::uint64_t position = 0;         ///< index in the sequence of the first proposed token
+    round_name round{};                 ///< names the draft's draws
     std::size_t max_proposals = 0;      ///< the round has room for this many target tokens
     sampling_parameters sampling;       ///< how the drafter's rows become the draft law q
     std::span<const target_id> end_ids; ///< proposing one of these ends the draft behind it

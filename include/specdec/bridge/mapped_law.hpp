@@ -33,7 +33,10 @@ public:
         return sum;
     }
 
-    [[nodiscard]] target_id at(double u) const { return map_.to_target(inner_.at(u)); }
+    template <UnitNumber U>
+    [[nodiscard]] target_id at(U u) const {
+        return map_.to_target(inner_.at(u));
+    }
 
     /// The same draw as at(), made in D, where every outcome has an id.
     template <Coin C>

@@ -48,10 +48,11 @@ public:
         });
     }
 
-    [[nodiscard]] target_id at(double u) const {
+    template <UnitNumber U>
+    [[nodiscard]] target_id at(U u) const {
         if (range_.depth == 0)
             return table_->piece(entries_.at(u), 0);
-        const double target = u * mass_;
+        const U target = u * mass_;
         double reached = 0;
         std::size_t last = range_.begin;
         visit(range_, [&](std::size_t entry, double q) {

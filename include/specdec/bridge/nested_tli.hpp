@@ -41,8 +41,8 @@ namespace specdec {
 /// and appears as an invalid id in draft_tokens. The stop rule is asked before every draft token
 /// and told the probability of the last one (of all with its pieces).
 ///
-/// Sites: the i-th proposal of a round draws at {position, purpose::draft, 2 i}, the reveal behind
-/// it at 2 i + 1. Memory: one row a draft token ([max_draft, pieces.size()] floats), allocated at
+/// Sites: the i-th proposal of a round draws at its (purpose::draft, 2 i), the reveal behind it at
+/// 2 i + 1. Memory: one row a draft token ([max_draft, pieces.size()] floats), allocated at
 /// construction. A round allocates nothing. The table is borrowed and may serve many bridges.
 template <class TargetTokenizer, class DraftTokenizer>
 class nested_tli_bridge {
@@ -116,14 +116,14 @@ private:
             const auto attempt = static_cast<std::uint32_t>(2 * proposals_.size());
             proposals_.push_back(proposal<law_type>::draw(
                 nested_law(q, *pieces_, pending, mass), coin,
-                {request.position, purpose::draft, attempt, place.value()}));
+                request.round.site(purpose::draft, attempt, place.value())));
             const target_id v = proposals_.back().token();
             place.pass(v);
             const piece_range drawn = pieces_->with_next(pending, v);
             pending = pieces_->longer(drawn);
             const double ended = nested_law::sum(q, {drawn.begin, pending.begin, drawn.depth});
             mass = nested_law::sum(q, pending);
-            if (coin.flip({request.position, purpose::draft, attempt + 1},
+            if (coin.flip(request.round.site(purpose::draft, attempt + 1),
                           ended / (ended + mass))) {
                 draft_tokens_.push_back(pieces_->entry(drawn.begin));
                 return ended;

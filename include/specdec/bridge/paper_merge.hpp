@@ -43,7 +43,10 @@ public:
         const double q = row_.probability(t);
         return t == prefix_ && t.valid() ? (q > merged_ ? q - merged_ : 0.0) : q;
     }
-    [[nodiscard]] target_id at(double u) const { return row_.at(u); }
+    template <UnitNumber U>
+    [[nodiscard]] target_id at(U u) const {
+        return row_.at(u);
+    }
     /// The token that the draft gave.
     template <Coin C>
     [[nodiscard]] target_id draw(C&, draw_site) const {
@@ -125,7 +128,7 @@ private:
                 break;
             laws_.push_back(make_law(logits_row<draft_id>{row}, request.sampling));
             const draft_id d = coin.pick(
-                {request.position, purpose::draft, static_cast<std::uint32_t>(i), place.value()},
+                request.round.site(purpose::draft, static_cast<std::uint32_t>(i), place.value()),
                 laws_.back());
             last = laws_.back().probability(d);
             place.pass(f_.bytes(d));

@@ -60,13 +60,16 @@ public:
         for (const draft_id d : drawn) {
             if (!tree.has_law(node))
                 break; // the draft ended there
+            before_.clear();
             double settled = 0;
             bool here = false;
             children(tree, node,
-                     children_before{*this, tree, node, tree.place(d), first, settled, here});
-            if (here)
+                     children_before{before_, tree, node, tree.place(d), first, settled, here});
+            if (here) // what is open at this node stands behind
                 return tree.mass(node) * settled;
             low_ += tree.mass(node) * settled;
+            for (const order_range range : before_)
+                add({tree.mass(node) * tree.probability(node, range), node, range});
             const double mass = tree.mass(node) * tree.law(node).probability(d);
             const bool goes_on = tree.step(node, d, mass, state_);
             if (!goes_on || begins_with(state_.tokens, wanted_))
@@ -111,9 +114,10 @@ private:
     static bool lighter(const item& a, const item& b) { return weight(a) < weight(b); }
     static double weight(const item& i) { return i.mass * (!i.dear ? 64 : i.likely ? 8 : 1); }
 
-    /// Of a node's children those that stand before the one at `at`; `here`: settled with it.
+    /// Of a node's children the mass of those that are settled, `here`: with the one at `at`, and
+    /// the open ones that stand before that one.
     struct children_before {
-        prefix_mass& self;
+        std::vector<order_range>& before;
         const tree_type& tree;
         std::size_t node, at;
         draft_id first;
@@ -138,9 +142,8 @@ private:
             }
         }
         void add(std::size_t begin, std::size_t end) const {
-            const order_range range{begin, end};
             if (begin < end)
-                self.add({tree.mass(node) * tree.probability(node, range), node, range});
+                before.push_back({begin, end});
         }
     };
 
@@ -236,6 +239,7 @@ private:
     std::vector<item> heap_;
     state_type state_; // scratch
     std::vector<draft_id> ahead_;
+    std::vector<order_range> before_;
     double low_ = 0;
     double open_ = 0;
     double counted_ = 0; // open_ when it was last summed anew

@@ -116,7 +116,8 @@ public:
     }
 
     /// Whether probability(j, t) < bound, looking no further than that takes.
-    [[nodiscard]] bool below(std::size_t j, target_id t, double bound) {
+    template <class B>
+    [[nodiscard]] bool below(std::size_t j, target_id t, B bound) {
         if (!(bound > 0))
             return false;
         if (bound > 1)
@@ -145,7 +146,7 @@ public:
     /// drawn token j: the drafts that Q sums, side by side in a fixed order, are a line, the drawn
     /// one and u a uniform point of it, and only what lies before need be known, most often
     /// nothing. Pre: is_last(j), as a later token depends on the way, too.
-    template <class U>
+    template <UnitNumber U>
     [[nodiscard]] bool keeps(std::size_t j, double p, U u) {
         prefix_mass<F>* const whole = j == 0 ? nullptr : &mass_of_drawn(j);
         asked_ = none;
@@ -219,14 +220,17 @@ public:
     [[nodiscard]] std::size_t size() const { return whole_->translation().target_size(); }
     [[nodiscard]] double probability(target_id t) const { return whole_->probability(index_, t); }
     /// Whether probability(t) < bound: exact, and lazy.
-    [[nodiscard]] bool below(target_id t, double bound) const {
+    template <class B>
+    [[nodiscard]] bool below(target_id t, B bound) const {
         return whole_->below(index_, t, bound);
     }
-    [[nodiscard]] bool keeps(target_id t, double p, double u) const {
+    template <UnitNumber U>
+    [[nodiscard]] bool keeps(target_id t, double p, U u) const {
         return whole_->is_last(index_) ? whole_->keeps(index_, p, u) : below(t, p / u);
     }
     /// Invalid where u falls on the draft's end.
-    [[nodiscard]] target_id at(double u) const {
+    template <UnitNumber U>
+    [[nodiscard]] target_id at(U u) const {
         double reached = 0;
         for (std::size_t t = 0; t < size(); ++t) {
             const double p = probability(id_at<target_id>(t));

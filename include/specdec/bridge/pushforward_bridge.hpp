@@ -79,7 +79,7 @@ public:
         context_.mark();
         while (proposals_.size() < request.max_proposals) {
             proposals_.push_back(proposal<law_type>::draw(law_type(law_, proposals_.size()), coin,
-                                                          {request.position, purpose::draft}));
+                                                          request.round.site(purpose::draft)));
             const target_id t = proposals_.back().token();
             if (!t.valid() || is_end(request.end_ids, t))
                 break;

@@ -104,7 +104,7 @@ private:
             const auto q = make_law(row, request.sampling);
             const auto attempt = static_cast<std::uint32_t>(draft_tokens_.size());
             const draft_id d =
-                coin.pick({request.position, purpose::draft, attempt, place.value()}, q);
+                coin.pick(request.round.site(purpose::draft, attempt, place.value()), q);
             draft_tokens_.push_back(d);
             const std::string_view bytes = draft_tokenizer_.bytes(d);
             if (bytes.empty())

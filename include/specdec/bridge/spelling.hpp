@@ -156,7 +156,7 @@ private:
     target_id draw(C& coin, const draft_request& request, const text_place& place) {
         for (const float w : w_.weights())
             if (w > 0)
-                return coin.pick({request.position, purpose::draft, draws_++, place.value()},
+                return coin.pick(request.round.site(purpose::draft, draws_++, place.value()),
                                  dense_law(probabilities_row<target_id>{w_.weights()}));
         return {};
     }

@@ -68,7 +68,7 @@ public:
             const auto attempt = static_cast<std::uint32_t>(i);
             proposals_.push_back(proposal<law_type>::draw(
                 law_type(make_law(logits_row<draft_id>{row}, request.sampling), map_), coin,
-                {request.position, purpose::draft, attempt, place.value()}));
+                request.round.site(purpose::draft, attempt, place.value())));
             const target_id x = proposals_.back().token();
             place.pass(x);
             draft_tokens_.push_back(x.valid() ? map_.to_draft(x) : draft_id{});

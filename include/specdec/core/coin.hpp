@@ -13,19 +13,54 @@ namespace specdec {
 /// counter-based coin gives it the same outcome whatever else was drawn before.
 enum class purpose : std::uint32_t {
     draft,    ///< a draft token of the round that starts at the position
-    accept,   ///< whether the proposal at the position is kept
-    residual, ///< the token that replaces a rejected proposal
-    target,   ///< the target's own sample at the position (plain decoding, exact match, free token)
+    accept,   ///< whether a proposal of the round is kept
+    residual, ///< the token that replaces a rejected proposal of the round
+    target, ///< the target's own sample: of the round (a free token), or at the position, whatever
+            ///< the round (exact match)
 };
 
 /// The name of one random decision.
 struct draw_site {
     std::uint64_t position = 0; ///< index of a token in the sequence, prompt included
     purpose why = purpose::target;
-    std::uint32_t attempt = 0; ///< counts repeated draws of one purpose at one position
+    std::uint32_t attempt = 0; ///< counts the draws of one purpose in one round
     /// Where in the text the drawn token begins (text_place), 0 where nobody counts it. No part of
     /// the name: only coins that couple the draws of two models read it.
     std::uint64_t place = 0;
+    std::uint32_t retry = 0; ///< see round_name
+};
+
+/// The name of a round: the index in the sequence of its first token, and how many rounds that
+/// began there were thrown away whole. A rule whose decisions belong to the round names them by it,
+/// not by the position that each is about: a round of which only some tokens are committed has then
+/// drawn nothing that a later one draws again, and what is drafted next may depend on all that was
+/// seen. (With one name for both the law would be off by up to 0.12 on a vocabulary of two.)
+struct round_name {
+    std::uint64_t position = 0;
+    std::uint32_t retry = 0;
+
+    constexpr round_name() = default;
+    // NOLINTNEXTLINE: a position names the first round that begins there.
+    constexpr round_name(std::uint64_t first, std::uint32_t thrown_away = 0)
+        : position(first), retry(thrown_away) {}
+
+    /// A decision of the round.
+    [[nodiscard]] constexpr draw_site site(purpose why, std::uint32_t attempt = 0,
+                                           std::uint64_t place = 0) const {
+        return {position, why, attempt, place, retry};
+    }
+};
+
+/// A number in [0, 1) that decides by what it is compared with: double, or in proofs one that is
+/// known by its comparisons only (testing/interval_coin.hpp). What a draw computes of it: a share
+/// or a multiple, a difference, a bound divided by it.
+template <class U>
+concept UnitNumber = std::copy_constructible<U> && requires(const U& u, double x) {
+    { u < x } -> std::convertible_to<bool>;
+    { u* x < x } -> std::convertible_to<bool>;
+    { u* x - x < x } -> std::convertible_to<bool>;
+    { x * (1 - u) > x } -> std::convertible_to<bool>;
+    { x / u > x } -> std::convertible_to<bool>;
 };
 
 /// The source of all randomness: an argument of everything that draws. One coin belongs to one
@@ -35,7 +70,8 @@ struct draw_site {
 ///     c.pick(site, law)   an id drawn from the law
 ///
 /// Outcomes of different sites are independent. Models: philox_coin (production), generator_coin
-/// (any uniform random bit generator), enumerating_coin (visits every outcome; proofs).
+/// (any uniform random bit generator), enumerating_coin and interval_coin (visit every outcome;
+/// proofs).
 template <class C>
 concept Coin = requires(C& coin, draw_site site, double probability,
                         const one_hot_law<target_id>& target, const one_hot_law<draft_id>& draft) {

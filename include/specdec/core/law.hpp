@@ -14,8 +14,8 @@ namespace specdec {
 ///     l.size()            vocabulary size: ids 0 .. size()-1 may carry mass
 ///     l.probability(id)   in [0, 1]; the probabilities sum to 1 up to double rounding
 ///     l.at(u)             the id whose interval of the cumulative law holds u, for u in [0, 1):
-///     the
-///                         set of u that give id has measure probability(id); never an id of mass 0
+///                         the set of u that give id has measure probability(id); never an id of
+///                         mass 0. The library's laws take any UnitNumber, so that proofs run it
 ///
 /// A law may be a view of an engine's row and then lives no longer than the row.
 template <class L, class Id>
@@ -37,7 +37,10 @@ public:
 
     [[nodiscard]] constexpr std::size_t size() const { return id_.index() + 1; }
     [[nodiscard]] constexpr double probability(Id id) const { return id == id_ ? 1.0 : 0.0; }
-    [[nodiscard]] constexpr Id at(double) const { return id_; }
+    template <class U>
+    [[nodiscard]] constexpr Id at(const U&) const {
+        return id_;
+    }
 
 private:
     Id id_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -66,6 +67,7 @@ public:
                             ", got " + std::to_string(prompt.size()));
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
+        retries_ = 0;
         forget_draft();
         unchanged_ = 0;
         bridge_.start(draft_prefix);
@@ -100,7 +102,7 @@ public:
         std::size_t most = (room < space ? room : space) - 1;
         if (most > settings_.max_proposals)
             most = settings_.max_proposals;
-        draft_request request{committed_, most, settings_.draft, settings_.end_ids};
+        draft_request request{name(), most, settings_.draft, settings_.end_ids};
         if constexpr (FollowsText<V>)
             request.place = verify_.place();
         draft_ = bridge_.propose(drafter, stop, coin, request);
@@ -175,10 +177,10 @@ public:
                                       Time clock = {}) {
         const double begin = clock();
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
-        verdict_ = verify_(law_at, draft_.proposals, coin, committed_);
-        if (verdict_.accepted == proposed_.size()) { // at most the mark of the end was rejected
+        verdict_ = verify_(law_at, draft_.proposals, coin, name());
+        if (verdict_.evaluated > proposed_.size()) { // only the mark of the end was rejected
             verdict_.evaluated = proposed_.size();
-            verdict_.origin = token_origin::free;
+            verdict_.origin = token_origin::residual;
         }
         tokens_.resize(committed_ + verdict_.accepted);
         tokens_.push_back(verdict_.next);
@@ -193,7 +195,10 @@ public:
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
     /// discarded. Precondition: n <= tokens of the last round_result. n = 0 is a round paid for but
-    /// not used.
+    /// not used: the next one decides anew. n may depend on the tokens that are kept; what is
+    /// drafted next, and how long, on all that was seen. (Who chooses n by a token that is then
+    /// discarded draws again what displeased: only rules that emit the target's own draws, exact
+    /// and coupled match, keep its law then, as they draw the same again.)
     void commit(std::size_t n) {
         SPECDEC_PRECONDITION(committed_ + n <= tokens_.size());
         counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
@@ -204,6 +209,7 @@ public:
         if constexpr (FollowsText<V>)
             verify_.follow(committed);
         committed_ += n;
+        retries_ = n > 0 ? 0 : retries_ + 1;
         forget_draft();
     }
 
@@ -221,6 +227,8 @@ private:
     /// Whether an invalid token says that the draft ends, which is no proposal.
     static constexpr bool marks_end = requires { law_type::ends_drafts; };
 
+    [[nodiscard]] round_name name() const { return {committed_, retries_}; }
+
     void forget_draft() {
         draft_ = {};
         proposed_.clear();
@@ -234,6 +242,7 @@ private:
     std::size_t unchanged_ = 0;        // tokens that are as they were when the mirror was last fed
     std::vector<target_id> tokens_;    // committed tokens, then this round's
     std::size_t committed_ = 0;
+    std::uint32_t retries_ = 0; // rounds since the last committed token that were not used
     std::vector<target_id> proposed_;
     draft_view<law_type> draft_;
     verdict verdict_;

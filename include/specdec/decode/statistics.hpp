@@ -13,7 +13,7 @@ namespace specdec {
 
 /// What a session counts, over all its sequences. A round counts when it is committed (with 0
 /// tokens, too), an abandoned one counts in the times only, so the numbers add up: emitted =
-/// committed + discarded, emitted = accepted + corrected + free.
+/// committed + discarded, emitted = accepted + corrected + free + residual.
 struct statistics {
     std::uint64_t rounds = 0;       ///< committed rounds = target calls used
     std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
@@ -22,6 +22,7 @@ struct statistics {
     std::uint64_t accepted = 0;     ///< proposals kept
     std::uint64_t corrected = 0;    ///< tokens that replaced a rejected proposal
     std::uint64_t free = 0;         ///< target's own tokens behind a wholly accepted or empty draft
+    std::uint64_t residual = 0;     ///< target's tokens where the draft's law ended the draft
     std::uint64_t committed = 0;    ///< tokens that became part of the text
     std::uint64_t discarded = 0; ///< emitted tokens behind an end (EOS, stop string, limit, cancel)
 
@@ -49,7 +50,9 @@ struct statistics {
         proposed += proposals;
         evaluated += v.evaluated;
         accepted += v.accepted;
-        (v.origin == token_origin::corrected ? corrected : free) += 1;
+        (v.origin == token_origin::corrected  ? corrected
+         : v.origin == token_origin::residual ? residual
+                                              : free) += 1;
         if (proposals == 0)
             ++without_draft[static_cast<std::size_t>(reason)];
         for (std::size_t i = 0; i < v.evaluated && i < evaluated_at.size(); ++i)

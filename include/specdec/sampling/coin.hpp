@@ -16,7 +16,7 @@ namespace specdec {
 /// The production coin: Philox keyed by (seed, sequence), its counter the name of the decision.
 /// Models Coin. Without state: the outcome at a site depends on nothing but seed, sequence and
 /// site, so text does not change with the draft length, the number of threads or what else was
-/// drawn. Pre: no site is used twice in one sequence. Allocates nothing.
+/// drawn. Pre: no site is used for two decisions of one sequence. Allocates nothing.
 class philox_coin {
 public:
     constexpr explicit philox_coin(std::uint64_t seed, std::uint64_t sequence = 0)
@@ -35,8 +35,9 @@ public:
 
     /// The number in [0, 1) that decides at the site.
     [[nodiscard]] constexpr double uniform(draw_site site) const {
-        const philox4x64::counter_type counter{site.position, static_cast<std::uint64_t>(site.why),
-                                               site.attempt, 0};
+        const philox4x64::counter_type counter{
+            site.position, static_cast<std::uint64_t>(site.why),
+            static_cast<std::uint64_t>(site.retry) << 32 | site.attempt, 0};
         return uniform01(philox4x64::block(key_, counter)[0]);
     }
 

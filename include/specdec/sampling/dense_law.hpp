@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/coin.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
@@ -45,8 +46,9 @@ public:
         return 1 / total_;
     }
 
-    [[nodiscard]] Id at(double u) const {
-        const double mass = u * total_;
+    template <UnitNumber U>
+    [[nodiscard]] Id at(U u) const {
+        const U mass = u * total_;
         double reached = 0;
         std::size_t last = 0;
         for (std::size_t i = 0; i < size(); ++i) {

@@ -24,7 +24,7 @@ concept KeepingLaw = ComparableLaw<Q, Id> && requires(const Q& q, Id t, double p
 /// A coin that shows the number u in [0, 1) that decides at a site.
 template <class C>
 concept UniformCoin = requires(C& coin, draw_site site) {
-    { coin.uniform(site) } -> std::convertible_to<double>;
+    { coin.uniform(site) } -> UnitNumber;
 };
 
 /// True with probability min(1, p / q(t)), for a t drawn from q: for a comparable law u is drawn

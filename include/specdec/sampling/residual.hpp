@@ -65,10 +65,11 @@ public:
         return excess > 0 ? excess / mass() : 0.0;
     }
 
-    [[nodiscard]] id_type at(double u) const {
+    template <UnitNumber U>
+    [[nodiscard]] id_type at(U u) const {
         if (!(mass() > 0))
             return p_->at(u);
-        const double target = u * mass();
+        const U target = u * mass();
         std::size_t block = 0;
         while (block + 1 < blocks_ && !(target < ends_[block]))
             ++block;
@@ -122,31 +123,40 @@ private:
     std::array<double, block_limit> ends_; ///< excess of the blocks up to and with b
 };
 
+/// How many draws by thinning before the residual is summed exactly. Affects speed only, but for
+/// a residual of no mass.
+struct thinning_limits {
+    static constexpr std::uint32_t unlimited = 1U << 20;
+
+    std::uint32_t draws = 32;
+    /// For a comparable law, whose sums take long; `unlimited`: from p behind a million draws, as
+    /// the residual has then rounded to nothing.
+    std::uint32_t lazy_draws = unlimited;
+};
+
 /// Draws from norm(max(p - q, 0)) by thinning: draw t ~ p, keep it with probability
-/// 1 - min(1, q(t) / p(t)), else again; after max_attempts draws from residual_law (for a
-/// comparable law, whose residual nobody could sum, from p after a million). Exactly the normalised
-/// residual, for any max_attempts. Expected draws 1 / mass, and a proposal is rejected with
-/// probability mass: one draw a position, whatever p and q are. Sites: position, purpose::residual,
-/// attempts 0 .. 2 * max_attempts. Pre: called after a rejection, so that the residual has mass;
-/// draws from p if it rounds to none. Complexity: a draw costs p.at(u) and one probability of each.
-/// Allocates nothing.
+/// 1 - min(1, q(t) / p(t)), else again; after so many draws from residual_law. Exactly the
+/// normalised residual, for any limits. Expected draws 1 / mass, and a proposal is rejected with
+/// probability mass: one draw a position, whatever p and q are. Sites: of the round,
+/// purpose::residual, attempts 0 .. 2 * draws. Pre: called after a rejection, so that the residual
+/// has mass; draws from p if it rounds to none. Complexity: a draw costs p.at(u) and one
+/// probability of each. Allocates nothing.
 template <class P, class Q, Coin C>
-[[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, std::uint64_t position,
-                                 std::uint32_t max_attempts = 32) {
+[[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, round_name round,
+                                 thinning_limits limits = {}) {
     using id_type = decltype(p.at(0.0));
     constexpr bool lazy = ComparableLaw<Q, id_type> && UniformCoin<C>;
-    const std::uint32_t most = lazy ? 1U << 20 : max_attempts;
+    const std::uint32_t most = lazy ? limits.lazy_draws : limits.draws;
     for (std::uint32_t attempt = 0; attempt < most; ++attempt) {
-        const id_type t = coin.pick(draw_site{position, purpose::residual, 2 * attempt}, p);
-        if (flip_excess(coin, draw_site{position, purpose::residual, 2 * attempt + 1},
-                        p.probability(t), q, t))
+        const id_type t = coin.pick(round.site(purpose::residual, 2 * attempt), p);
+        if (flip_excess(coin, round.site(purpose::residual, 2 * attempt + 1), p.probability(t), q,
+                        t))
             return t;
     }
-    const draw_site last{position, purpose::residual, 2 * most};
-    if constexpr (lazy) // a million draws kept none: the residual has rounded to nothing
+    const draw_site last = round.site(purpose::residual, 2 * most);
+    if (lazy && most == thinning_limits::unlimited)
         return coin.pick(last, p);
-    else
-        return coin.pick(last, residual_law<P, Q>(p, q));
+    return coin.pick(last, residual_law<P, Q>(p, q));
 }
 
 } // namespace specdec

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
@@ -34,7 +35,10 @@ public:
     [[nodiscard]] std::size_t size() const { return row_.size(); }
     /// 0 for an id outside the row.
     [[nodiscard]] double probability(Id id) const { return row_.probability(id.index()); }
-    [[nodiscard]] Id at(double u) const { return id_at<Id>(row_.at(u)); }
+    template <UnitNumber U>
+    [[nodiscard]] Id at(U u) const {
+        return id_at<Id>(row_.at(u));
+    }
 
     /// The likeliest id; the lowest among equals.
     [[nodiscard]] Id top() const { return id_at<Id>(row_.top()); }

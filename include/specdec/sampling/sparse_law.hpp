@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
 
@@ -62,8 +63,9 @@ public:
         return found ? static_cast<double>(entries_[first].weight) / total_ : 0.0;
     }
 
-    [[nodiscard]] Id at(double u) const {
-        const double mass = u * total_;
+    template <UnitNumber U>
+    [[nodiscard]] Id at(U u) const {
+        const U mass = u * total_;
         double reached = 0;
         Id last{};
         for (const auto& [id, weight] : entries_) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/cutoff.hpp>
 #include <specdec/sampling/parameters.hpp>
@@ -80,10 +81,11 @@ public:
         return above / temperature_ - __builtin_log(mass());
     }
 
-    [[nodiscard]] std::size_t at(double u) const {
+    template <UnitNumber U>
+    [[nodiscard]] std::size_t at(U u) const {
         if (greedy_)
             return top();
-        const double target = u * mass();
+        const U target = u * mass();
         std::size_t b = 0;
         while (b + 1 < blocks_ && !(target < ends_[b]))
             ++b;
@@ -195,7 +197,8 @@ private:
     }
 
     /// The position in a block, of positive weight, whose share of the weight holds `target`.
-    [[nodiscard]] std::size_t find_in(std::span<const float> logits, double target) const {
+    template <UnitNumber U>
+    [[nodiscard]] std::size_t find_in(std::span<const float> logits, U target) const {
         constexpr std::size_t chunk = 256, group = 16;
         float weights[chunk];
         for (std::size_t first = 0; first < logits.size(); first += chunk) {
@@ -210,7 +213,7 @@ private:
                 const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
                 if (target < sum)
                     return first + g + find_in_group(&weights[g], group, target);
-                target -= sum;
+                target = target - sum;
             }
         }
         std::size_t i = logits.size(); // only by rounding: the last position with weight
@@ -219,13 +222,13 @@ private:
         return i - 1;
     }
 
-    [[nodiscard]] static std::size_t find_in_group(const float* weights, std::size_t n,
-                                                   double target) {
+    template <UnitNumber U>
+    [[nodiscard]] static std::size_t find_in_group(const float* weights, std::size_t n, U target) {
         std::size_t found = 0;
         for (std::size_t i = 0; i < n && !(target < 0); ++i)
             if (weights[i] > 0) {
                 found = i;
-                target -= static_cast<double>(weights[i]);
+                target = target - static_cast<double>(weights[i]);
             }
         return found;
     }

@@ -7,6 +7,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/testing/enumerate.hpp>
 
 namespace specdec {
 
@@ -22,9 +23,10 @@ namespace specdec {
 ///
 /// flip visits both outcomes that have probability, pick every id that has. Between two calls the
 /// code must differ in nothing but the outcomes. Keep vocabularies and draft lengths tiny: the
-/// number of calls is the number of paths. Errors: specdec::error when the code draws differently
-/// after the same outcomes, and when it draws twice at one site (a stateless coin would then give
-/// dependent outcomes).
+/// number of calls is the number of paths. It shows no uniform(), so laws are asked for whole
+/// probabilities and lazy decisions are not made: interval_coin makes those. Errors: specdec::error
+/// when the code draws differently after the same outcomes, and when it draws twice at one site (a
+/// stateless coin would then give dependent outcomes).
 class enumerating_coin {
 public:
     [[nodiscard]] bool flip(draw_site site, double probability) {
@@ -44,7 +46,7 @@ public:
     [[nodiscard]] double probability() const { return probability_; }
 
 private:
-    template <class F>
+    template <class C, class F>
     friend void enumerate(F&& run);
 
     struct outcome {
@@ -81,7 +83,8 @@ private:
     }
 
     static bool same(draw_site a, draw_site b) {
-        return a.position == b.position && a.why == b.why && a.attempt == b.attempt;
+        return a.position == b.position && a.why == b.why && a.attempt == b.attempt &&
+               a.retry == b.retry;
     }
 
     void begin() {
@@ -104,30 +107,10 @@ private:
     double probability_ = 1;
 };
 
-/// Calls run(coin) once for every sequence of outcomes that has probability.
+/// enumerate with an enumerating_coin.
 template <class F>
 void enumerate(F&& run) {
-    enumerating_coin coin;
-    do {
-        coin.begin();
-        run(coin);
-    } while (coin.advance());
-}
-
-/// Half the sum of |a - b| over the keys of both: 0 for equal laws, 1 for disjoint ones. For any
-/// two maps from outcome to probability of one type.
-template <class Map>
-[[nodiscard]] double total_variation(const Map& a, const Map& b) {
-    double sum = 0;
-    for (const auto& [key, pa] : a) {
-        const auto found = b.find(key);
-        const double difference = found == b.end() ? pa : pa - found->second;
-        sum += difference < 0 ? -difference : difference;
-    }
-    for (const auto& [key, pb] : b)
-        if (a.find(key) == a.end())
-            sum += pb < 0 ? -pb : pb;
-    return sum / 2;
+    enumerate<enumerating_coin>(run);
 }
 
 } // namespace specdec

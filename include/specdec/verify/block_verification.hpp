@@ -29,22 +29,21 @@ namespace specdec {
 /// probability max(1 - q_i(t) / (P_i * p_i(t)), 0) it succeeds and t is the next token }. A pass
 /// succeeds with probability S_i and fails with 1 - P_i, hence h_i and the residual. A test is
 /// reached with probability S_i + 1 - P_i: one draw a place on average, whatever p and q are. After
-/// max_thinning_draws the sums decide.
+/// thinning.draws the sums decide.
 ///
 /// P_i in double may underflow where the true value is below 1e-307; since the sum over t of
 /// q_i(t) * P_{i+1} is at most P_i, what is behind weighs no more than that in the law.
 /// Complexity: gamma laws (fewer behind a proposal of p = 0), all alive at once: about 1 KB of
-/// stack a proposal. With one proposal every draw is token_rejection's. Sites: position, accept and
-/// residual, attempts numbered through the places; position + gamma, target. Allocates nothing.
+/// stack a proposal. With one proposal every draw is token_rejection's. Sites: of the round;
+/// accept and residual, attempts numbered through the places; target, gamma. Allocates nothing.
 struct block_verification {
-    /// Draws by thinning before the residual is summed exactly. Affects speed only. Precondition:
-    /// times the proposals below 2^31 (the sites are numbered).
-    std::uint32_t max_thinning_draws = 32;
+    /// Precondition: the draws times the proposals below 2^29 (the sites are numbered).
+    thinning_limits thinning{};
 
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
-                                     C& coin, std::uint64_t position) const {
-        return longest(law_at, proposals, coin, position, 0, 1.0);
+                                     C& coin, round_name round) const {
+        return longest(law_at, proposals, coin, round, 0, 1.0);
     }
 
 private:
@@ -52,12 +51,13 @@ private:
     /// Precondition: weight = P_i > 0.
     template <class LawAt, class Law, class C>
     verdict longest(LawAt& law_at, std::span<const proposal<Law>> proposals, C& coin,
-                    std::uint64_t position, std::size_t i, double weight) const {
+                    round_name round, std::size_t i, double weight) const {
         const std::size_t gamma = proposals.size();
         if (i == gamma) {
-            if (gamma > 0 && !coin.flip(test_site(position, gamma, 0), weight))
+            if (gamma > 0 && !coin.flip(test_site(round, gamma, 0), weight))
                 return {};
-            const target_id t = coin.pick({position + gamma, purpose::target}, law_at(gamma));
+            const target_id t = coin.pick(
+                round.site(purpose::target, static_cast<std::uint32_t>(gamma)), law_at(gamma));
             return {gamma, gamma, t, token_origin::free};
         }
         const auto p = law_at(i);
@@ -66,46 +66,48 @@ private:
         const double ratio = x.valid() ? weight * (p.probability(x) / q.probability(x)) : 0.0;
         if (ratio > 0) {
             const double capped = ratio < 1 ? ratio : 1.0;
-            const verdict longer = longest(law_at, proposals, coin, position, i + 1, capped);
+            const verdict longer = longest(law_at, proposals, coin, round, i + 1, capped);
             if (longer.next.valid())
                 return longer;
         }
-        const target_id t = i == 0 ? draw_residual(p, q, coin, position, max_thinning_draws)
-                                   : test(p, q, weight, coin, position, i);
+        const target_id t = i == 0 ? draw_residual(p, q, coin, round, thinning)
+                                   : test(p, q, weight, coin, round, i);
         return {i, i + 1, t, token_origin::corrected};
     }
 
     /// The test of probability h_i, i > 0, and the token behind the prefix if it succeeds.
     template <class L, class Q, class C>
-    target_id test(const L& p, const Q& q, double weight, C& coin, std::uint64_t position,
+    target_id test(const L& p, const Q& q, double weight, C& coin, round_name round,
                    std::size_t i) const {
-        for (std::uint32_t attempt = 0; attempt < max_thinning_draws; ++attempt) {
-            if (coin.flip(test_site(position, i, attempt), 1 - weight))
+        for (std::uint32_t attempt = 0; attempt < thinning.draws; ++attempt) {
+            if (coin.flip(test_site(round, i, attempt), 1 - weight))
                 return {};
-            const auto t = coin.pick(residual_site(position, i, 2 * attempt), p);
+            const auto t = coin.pick(residual_site(round, i, 2 * attempt), p);
             const double target = weight * p.probability(t), draft = q.probability(t);
             const double keep = draft < target ? 1 - draft / target : 0.0;
-            if (coin.flip(residual_site(position, i, 2 * attempt + 1), keep))
+            if (coin.flip(residual_site(round, i, 2 * attempt + 1), keep))
                 return t;
         }
         const residual_law<L, Q> exact(p, q, weight);
         const double either = exact.mass() + (1 - weight);
-        if (!coin.flip(test_site(position, i, max_thinning_draws),
+        if (!coin.flip(test_site(round, i, thinning.draws),
                        either > 0 ? exact.mass() / either : 1.0))
             return {};
-        return coin.pick(residual_site(position, i, 2 * max_thinning_draws), exact);
+        return coin.pick(residual_site(round, i, 2 * thinning.draws), exact);
     }
 
-    /// All sites are at the round's position: those of the places behind tau come again next round.
-    [[nodiscard]] draw_site test_site(std::uint64_t position, std::size_t i,
+    /// Residual sites of the places behind the first, whose draw_residual() may take any below.
+    static constexpr std::uint32_t behind_first = 1U << 31;
+
+    [[nodiscard]] draw_site test_site(round_name round, std::size_t i,
                                       std::uint32_t attempt) const {
-        const auto before = static_cast<std::uint32_t>(i - 1) * (max_thinning_draws + 1);
-        return {position, purpose::accept, before + attempt};
+        const auto before = static_cast<std::uint32_t>(i - 1) * (thinning.draws + 1);
+        return round.site(purpose::accept, before + attempt);
     }
-    [[nodiscard]] draw_site residual_site(std::uint64_t position, std::size_t i,
+    [[nodiscard]] draw_site residual_site(round_name round, std::size_t i,
                                           std::uint32_t attempt) const {
-        const auto before = static_cast<std::uint32_t>(i) * (2 * max_thinning_draws + 1);
-        return {position, purpose::residual, before + attempt};
+        const auto before = static_cast<std::uint32_t>(i) * (2 * thinning.draws + 1);
+        return round.site(purpose::residual, behind_first + before + attempt);
     }
 };
 

@@ -38,9 +38,9 @@ public:
 
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
-                                     C& coin, std::uint64_t position) const {
+                                     C& coin, round_name round) const {
         placed_coin<C> placed{coin, place_};
-        return exact_match{}(law_at, proposals, placed, position);
+        return exact_match{}(law_at, proposals, placed, round);
     }
 
 private:

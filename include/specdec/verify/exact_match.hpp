@@ -17,18 +17,19 @@ namespace specdec {
 /// Paper: Timor et al. 2025, Alg. 2 line 8-9 (the verifier of SLEM).
 /// Symbols: x_i = proposals[i].token(), t_i ~ p_i, gamma = proposals.size().
 /// Expected acceptance at a position: sum over t of p(t) * P[x_i = t].
+/// Sites: the position of each token, whatever the round.
 /// Complexity: one law and one draw a position up to the first mismatch. Allocates nothing.
 struct exact_match {
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
-                                     C& coin, std::uint64_t position) const {
+                                     C& coin, round_name round) const {
         const std::size_t gamma = proposals.size();
         for (std::size_t i = 0; i < gamma; ++i) {
-            const target_id t = coin.pick({position + i, purpose::target}, law_at(i));
+            const target_id t = coin.pick({round.position + i, purpose::target}, law_at(i));
             if (t != proposals[i].token())
                 return {i, i + 1, t, token_origin::corrected};
         }
-        const target_id t = coin.pick({position + gamma, purpose::target}, law_at(gamma));
+        const target_id t = coin.pick({round.position + gamma, purpose::target}, law_at(gamma));
         return {gamma, gamma, t, token_origin::free};
     }
 };

@@ -20,26 +20,27 @@ namespace specdec {
 /// proposals.size(). Expected acceptance at a position: sum over t of min(p(t), q(t)). A proposal
 /// outside the target's vocabulary has p = 0 and is rejected. Complexity: one law a position up to
 /// the rejection; the residual is drawn by thinning, whose expected number of draws a position is
-/// at most 1 whatever p and q. Allocates nothing.
+/// at most 1 whatever p and q. Sites: of the round; accept and target numbered by the place in the
+/// draft. Allocates nothing.
 struct token_rejection {
-    /// Draws by thinning before the residual is summed exactly. Affects speed only.
-    std::uint32_t max_thinning_draws = 32;
+    thinning_limits thinning{};
 
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
-                                     C& coin, std::uint64_t position) const {
+                                     C& coin, round_name round) const {
         const std::size_t gamma = proposals.size();
         for (std::size_t i = 0; i < gamma; ++i) {
             const auto p = law_at(i);
             const Law& q = proposals[i].law();
             const target_id x = proposals[i].token();
-            const draw_site accept{position + i, purpose::accept};
+            const draw_site accept = round.site(purpose::accept, static_cast<std::uint32_t>(i));
             if (!x.valid() || !flip_ratio(coin, accept, p.probability(x), q, x)) {
-                const target_id t = draw_residual(p, q, coin, position + i, max_thinning_draws);
+                const target_id t = draw_residual(p, q, coin, round, thinning);
                 return {i, i + 1, t, token_origin::corrected};
             }
         }
-        const target_id t = coin.pick({position + gamma, purpose::target}, law_at(gamma));
+        const target_id t = coin.pick(
+            round.site(purpose::target, static_cast<std::uint32_t>(gamma)), law_at(gamma));
         return {gamma, gamma, t, token_origin::free};
     }
 };

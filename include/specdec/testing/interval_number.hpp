@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include <specdec/core/coin.hpp>
+
+namespace specdec {
+
+/// A number of which only comparisons are known: (a + b u) / (c + d u), u in [0, 1) one of the
+/// numbers of an interval_coin, which answers whether u < x. Closed under what decisions compute:
+/// sums, differences and products with doubles, and doubles divided by it. Denominators are
+/// positive inside (0, 1). Models UnitNumber. Allocates nothing.
+class interval_number {
+public:
+    using ask_type = bool (*)(void* coin, std::size_t number, double x);
+
+    /// u itself.
+    interval_number(void* coin, ask_type ask, std::size_t number)
+        : coin_(coin), ask_(ask), number_(number) {}
+
+    friend interval_number operator*(interval_number v, double x) {
+        v.a_ *= x;
+        v.b_ *= x;
+        return v;
+    }
+    friend interval_number operator*(double x, const interval_number& v) { return v * x; }
+    friend interval_number operator+(interval_number v, double x) {
+        v.a_ += x * v.c_;
+        v.b_ += x * v.d_;
+        return v;
+    }
+    friend interval_number operator-(const interval_number& v, double x) { return v + -x; }
+    friend interval_number operator-(double x, const interval_number& v) { return v * -1 + x; }
+    friend interval_number operator/(double x, const interval_number& v) {
+        interval_number inverse = v;
+        inverse.a_ = x * v.c_;
+        inverse.b_ = x * v.d_;
+        inverse.c_ = v.a_;
+        inverse.d_ = v.b_;
+        return inverse;
+    }
+
+    // Equality has no measure: < and <= are one.
+    friend bool operator<(const interval_number& v, double x) { return v.below(x); }
+    friend bool operator<=(const interval_number& v, double x) { return v.below(x); }
+    friend bool operator>(const interval_number& v, double x) { return !v.below(x); }
+    friend bool operator>=(const interval_number& v, double x) { return !v.below(x); }
+    friend bool operator<(double x, const interval_number& v) { return !v.below(x); }
+    friend bool operator<=(double x, const interval_number& v) { return !v.below(x); }
+    friend bool operator>(double x, const interval_number& v) { return v.below(x); }
+    friend bool operator>=(double x, const interval_number& v) { return v.below(x); }
+
+private:
+    /// a + b u < x (c + d u)
+    [[nodiscard]] bool below(double x) const {
+        const double slope = b_ - x * d_, bound = x * c_ - a_;
+        if (slope > 0)
+            return ask_(coin_, number_, bound / slope);
+        if (slope < 0)
+            return !ask_(coin_, number_, bound / slope);
+        return 0 < bound;
+    }
+
+    void* coin_;
+    ask_type ask_;
+    std::size_t number_;
+    double a_ = 0, b_ = 1, c_ = 1, d_ = 0;
+};
+static_assert(UnitNumber<interval_number>);
+
+} // namespace specdec

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// What a commit of fewer tokens may depend on: what session::commit() promises, and what it does
+// not.
+#include <specdec/decode/session.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/bridge/identity.hpp>
+#include <specdec/testing/interval_coin.hpp>
+#include <specdec/verify/block_verification.hpp>
+#include <specdec/verify/exact_match.hpp>
+#include <specdec/verify/token_rejection.hpp>
+
+#include "session_law.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+/// Rows that are the same behind every context.
+row_tree always(std::vector<float> probabilities) {
+    return row_tree([=](const sequence&) {
+        std::vector<float> row;
+        for (const float p : probabilities)
+            row.push_back(__builtin_logf(p));
+        return row;
+    });
+}
+
+/// The law of two tokens: a round that drafts two, of which choose(round) tokens are committed,
+/// then one that drafts next_length(round), then rounds without drafts.
+template <class Rule, class Choose, class Next>
+double deviation(const Rule& rule, Choose choose, Next next_length) {
+    row_tree p = always({0.5F, 0.5F}), q = always({0.9F, 0.1F});
+    joint_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        auto target = model_of<target_id>(p, 2);
+        auto draft = model_of<draft_id>(q, 2);
+        model_drafter drafter(draft);
+        session decoder(make_identity_bridge(2, 2, 16, 2), rule, session_settings{.capacity = 16});
+        decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+        sequence text;
+        for (std::size_t i = 0, length = 2; text.size() < 2; ++i) {
+            const round_result r = decoder.round(target, drafter, fixed_length{length}, coin, 8);
+            const std::size_t n = i == 0 ? choose(r) : r.tokens.size();
+            length = i == 0 ? next_length(r) : 0;
+            for (std::size_t k = 0; k < n; ++k)
+                text.push_back(r.tokens[k].value);
+            decoder.commit(n);
+        }
+        text.resize(2);
+        law[text] += coin.probability();
+    });
+    return total_variation(law, target_alone(p, 2));
+}
+
+constexpr token_rejection by_token{.thinning = {2, 2}};
+constexpr block_verification by_block{.thinning = {2, 2}};
+
+const auto one = [](const round_result&) { return std::size_t{1}; };
+const auto none = [](const round_result&) { return std::size_t{0}; };
+const auto one_if_all_was_kept = [](const round_result& r) {
+    return r.accepted == r.proposed.size() ? std::size_t{1} : std::size_t{0};
+};
+
+} // namespace
+
+TEST_CASE("what is drafted next may depend on what was discarded", "[law]") {
+    CHECK(deviation(by_token, one, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation(by_block, one, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation(exact_match{}, one, one_if_all_was_kept) < 1e-12);
+}
+
+TEST_CASE("what is drafted next may depend on a round that was not used", "[law]") {
+    CHECK(deviation(by_token, none, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation(by_block, none, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation(exact_match{}, none, one_if_all_was_kept) < 1e-12);
+}
+
+TEST_CASE("how many are committed may depend on those that are", "[law]") {
+    const auto to_the_first_1 = [](const round_result& r) {
+        std::size_t n = 1;
+        while (n < r.tokens.size() && r.tokens[n - 1].value != 1)
+            ++n;
+        return n;
+    };
+    CHECK(deviation(by_token, to_the_first_1, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation(by_block, to_the_first_1, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation(exact_match{}, to_the_first_1, one_if_all_was_kept) < 1e-12);
+}
+
+TEST_CASE("who discards what displeases changes the law, except of the target's own draws",
+          "[law]") {
+    const auto no_second_0 = [](const round_result& r) {
+        return r.tokens.size() > 1 && r.tokens[1].value == 0 ? std::size_t{1} : r.tokens.size();
+    };
+    CHECK(deviation(by_token, no_second_0, one) > 0.05);
+    CHECK(deviation(by_block, no_second_0, one) > 0.05);
+    CHECK(deviation(exact_match{}, no_second_0, one) < 1e-12);
+}

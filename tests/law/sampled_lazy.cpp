@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Bridges whose laws are sums that are compared, not finished: a million rounds with the production
+// coin against the law of the same round, enumerated. Seeds are fixed, so the outcome is too.
+#include <specdec/sampling/coin.hpp>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/testing/interval_coin.hpp>
+#include <specdec/verify/token_rejection.hpp>
+
+#include "session_law.hpp"
+#include "toy_bridges.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr std::size_t rounds = 1'000'000;
+
+/// Rows that are the same behind every context.
+row_tree always(std::vector<float> probabilities) {
+    return row_tree([=](const sequence&) {
+        std::vector<float> row;
+        for (const float p : probabilities)
+            row.push_back(__builtin_logf(p));
+        return row;
+    });
+}
+
+/// The chi-square that `cells` - 1 degrees of freedom exceed once in a thousand (Wilson, Hilferty).
+double critical(std::size_t cells) {
+    const double df = static_cast<double>(cells - 1), part = 2 / (9 * df);
+    return df * std::pow(1 - part + 3.09 * std::sqrt(part), 3);
+}
+
+struct sampled_case {
+    const toy_words& two;
+    row_tree& p;
+    row_tree& q;
+    std::size_t gamma; ///< draft tokens
+    std::size_t room;  ///< target tokens that the round may commit
+};
+
+template <class Bridge, Coin C>
+sequence one_round(session<Bridge, token_rejection>& decoder, const sampled_case& c, C& coin) {
+    auto target = model_of<target_id>(c.p, c.two.target_size());
+    auto draft = model_of<draft_id>(c.q, c.two.draft_size());
+    model_drafter drafter(draft);
+    decoder.target_lost();
+    decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+    sequence text;
+    for (const target_id t :
+         decoder.round(target, drafter, fixed_length{c.gamma}, coin, c.room).tokens)
+        text.push_back(t.value);
+    return text;
+}
+
+template <class WithBridge>
+joint_law enumerated(const WithBridge& with_bridge, const sampled_case& c) {
+    joint_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        with_bridge(c.gamma, [&](auto bridge) {
+            session decoder(std::move(bridge), token_rejection{.thinning = {1, 1}},
+                            session_settings{.capacity = 16});
+            const sequence text = one_round(decoder, c, coin);
+            law[text] += coin.probability();
+        });
+    });
+    return law;
+}
+
+/// Outcomes of which few are expected are one cell.
+template <class WithBridge>
+void check_sampled(const WithBridge& with_bridge, const sampled_case& c) {
+    const joint_law law = enumerated(with_bridge, c);
+    joint_law counts;
+    with_bridge(c.gamma, [&](auto bridge) {
+        session decoder(std::move(bridge), token_rejection{}, session_settings{.capacity = 16});
+        for (std::size_t i = 0; i < rounds; ++i) {
+            philox_coin coin(11, i);
+            counts[one_round(decoder, c, coin)] += 1;
+        }
+    });
+    struct cell {
+        double seen = 0, expected = 0;
+    } few;
+    double chi_square = 0;
+    std::size_t cells = 0;
+    const auto add = [&](cell x) {
+        chi_square += (x.seen - x.expected) * (x.seen - x.expected) / x.expected;
+        ++cells;
+    };
+    for (const auto& [text, probability] : law) {
+        const cell x{counts[text], probability * static_cast<double>(rounds)};
+        if (x.expected >= 20)
+            add(x);
+        else
+            few = {few.seen + x.seen, few.expected + x.expected};
+    }
+    if (few.expected > 0)
+        add(few);
+    for (const auto& [text, count] : counts)
+        REQUIRE(law.count(text) == 1);
+    CAPTURE(cells);
+    CHECK(chi_square < critical(cells));
+}
+
+} // namespace
+
+TEST_CASE("slrs: a draft token that is two tokens of the target, a million rounds", "[law]") {
+    // Here the first token once came out .578, .000, .422.
+    const toy_words two({"a", "b", "c"}, {"a", "b", "c", "bb"});
+    row_tree p = always({0.4F, 0.3F, 0.3F}), q = always({0.1F, 0.3F, 0.1F, 0.5F});
+    const sampled_case c{two, p, q, 4, 2};
+    joint_law first;
+    for (const auto& [text, probability] : enumerated(two.slrs(0.02), c))
+        first[{text[0]}] += probability;
+    CHECK(total_variation(first, target_alone(p, 1)) < 1e-12);
+    check_sampled(two.slrs(0.02), c);
+}
+
+TEST_CASE("slrs: overlapping spellings, a million rounds", "[law]") {
+    const toy_words two({"a", "b", "ab", "ba"}, {"b", "a", "ba", "ab"});
+    row_tree p(toy_rows(row_kind::random, 4, 31)), q(toy_rows(row_kind::random, 4, 32));
+    check_sampled(two.slrs(0), {two, p, q, 2, 3});
+}
+
+TEST_CASE("merge: overlapping n-grams, a million rounds", "[law]") {
+    const toy_words two({"a", "b", "ab", "ba"}, {"b", "a"});
+    row_tree p(toy_rows(row_kind::random, 4, 33)), q(toy_rows(row_kind::random, 2, 34));
+    check_sampled(two.merge(0, {{{1, 0}, 2}, {{0, 1}, 3}}), {two, p, q, 2, 3});
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/testing/interval_number.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace {
+
+/// A coin that knows its only number.
+bool below(void* u, std::size_t number, double x) {
+    CHECK(number == 7);
+    return *static_cast<double*>(u) < x;
+}
+
+/// What a formula says of u, by a double and by comparisons.
+template <class F>
+void check(F f) {
+    for (double u = 0.01; u < 1; u += 0.0618)
+        for (double x = -3; x < 5; x += 0.371) {
+            const interval_number v(&u, below, 7);
+            CAPTURE(u, x);
+            CHECK((f(v) < x) == (f(u) < x));
+            CHECK((f(v) <= x) == (f(u) <= x));
+            CHECK((f(v) > x) == (f(u) > x));
+            CHECK((f(v) >= x) == (f(u) >= x));
+            CHECK((x < f(v)) == (x < f(u)));
+            CHECK((x > f(v)) == (x > f(u)));
+            CHECK((x <= f(v)) == (x <= f(u)));
+            CHECK((x >= f(v)) == (x >= f(u)));
+        }
+}
+
+} // namespace
+
+TEST_CASE("an interval number compares as the number that it stands for") {
+    check([](const auto& u) { return u; });
+    check([](const auto& u) { return u * 2.5; });
+    check([](const auto& u) { return 2.5 * u; });
+    check([](const auto& u) { return u * 0.0; });
+    check([](const auto& u) { return u - 0.3; });
+    check([](const auto& u) { return u + 0.3; });
+    check([](const auto& u) { return 1 - u; });
+    check([](const auto& u) { return 0.7 * (1 - u); });
+    check([](const auto& u) { return 0.4 / u; });
+    check([](const auto& u) { return 0.4 / (1 - u); });
+    check([](const auto& u) { return 0.4 / u * 2.0 - 1.0; });
+    check([](const auto& u) { return 2 - 0.4 / u * 3.0; });
+    check([](const auto& u) { return u * 3.0 - 0.5 - 0.25; });
+}
