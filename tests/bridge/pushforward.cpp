@@ -104,32 +104,6 @@ private:
     std::size_t* forwards_;
 };
 
-/// u in [0, 1), of which an enumerating coin says what a comparison asks, and no more.
-class branching_number {
-public:
-    branching_number(enumerating_coin& coin, draw_site site) : coin_(&coin), site_(site) {}
-
-    friend branching_number operator*(branching_number u, double factor) {
-        u.factor_ *= factor;
-        return u;
-    }
-    friend bool operator<(const branching_number& u, double bound) {
-        const double x = bound / u.factor_;
-        if (x <= u.first_ || x >= u.last_)
-            return x >= u.last_;
-        const bool below = u.coin_->flip(u.site_, (x - u.first_) / (u.last_ - u.first_));
-        ++u.site_.attempt;
-        (below ? u.last_ : u.first_) = x;
-        return below;
-    }
-
-private:
-    enumerating_coin* coin_;
-    mutable draw_site site_;
-    double factor_ = 1;
-    mutable double first_ = 0, last_ = 1;
-};
-
 /// The probability that a round draws tokens and keeps the last of them, over all ways to draw
 /// them and all u, is what the law of the tokens says: how lazily that was decided does not show.
 template <class MakeTranslation>
@@ -147,7 +121,7 @@ void check_kept(MakeTranslation make, std::size_t target_size, std::size_t draft
         pushforward law(make(), 16);
         std::map<std::vector<target_id>, double> drawn, kept;
         std::map<std::vector<target_id>, double> should; // probability of the last one
-        enumerate([&](enumerating_coin& coin) {
+        enumerate<interval_coin>([&](interval_coin& coin) {
             law.begin(draft_source::of(drafter, stop), context, 0, {}, gamma, 0, proposals);
             std::vector<target_id> tokens;
             while (tokens.size() < proposals) {
@@ -158,7 +132,7 @@ void check_kept(MakeTranslation make, std::size_t target_size, std::size_t draft
             }
             const double wanted = target.probability(tokens.back());
             const bool keeps =
-                law.keeps(proposals - 1, wanted, branching_number(coin, {0, purpose::accept}));
+                law.keeps(proposals - 1, wanted, coin.uniform({0, purpose::accept}));
             drawn[tokens] += coin.probability();
             kept[tokens] += keeps ? coin.probability() : 0.0;
             should[tokens] = law.probability(proposals - 1, tokens.back());
@@ -309,7 +283,7 @@ TEST_CASE("merge: a row of the last round is prepared anew, as the cache has lea
     });
 }
 
-TEST_CASE("the end of a draft is no proposal: it counts as nothing, and what follows is free") {
+TEST_CASE("the end of a draft is no proposal: it counts as nothing, what follows is a residual") {
     const target_words target{{"a", "b"}};
     const draft_words draft{{"a", "b"}};
     const id_map map = intersect(draft.table(), target.table());
@@ -327,11 +301,13 @@ TEST_CASE("the end of a draft is no proposal: it counts as nothing, and what fol
     const round_result r = decoder.round(p, drafter, fixed_length{2}, coin, 10);
     CHECK(r.proposed.size() == 2);
     CHECK(r.accepted == 2);
-    CHECK(r.last == token_origin::free);
+    CHECK(r.last == token_origin::residual);
     CHECK(r.reason == no_draft::none);
     decoder.commit(3);
     CHECK(decoder.counts().proposed == 2);
     CHECK(decoder.counts().evaluated == 2);
+    CHECK(decoder.counts().residual == 1);
+    CHECK(decoder.counts().free == 0);
     CHECK(decoder.counts().acceptance_rate() == 1.0);
 }
 

@@ -276,7 +276,7 @@ public:
 
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
-                                     C& coin, std::uint64_t position) const {
+                                     C& coin, round_name round) const {
         if (!proposals.empty()) {
             const auto p = law_at(0);
             const Law& q = proposals[0].law();
@@ -293,7 +293,7 @@ public:
             sum_->kept += agree;
             sum_->variance += agree * (1 - agree);
         }
-        return coupled_match::operator()(law_at, proposals, coin, position);
+        return coupled_match::operator()(law_at, proposals, coin, round);
     }
 
 private:

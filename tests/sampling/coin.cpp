@@ -121,4 +121,6 @@ TEST_CASE(
     CHECK(philox_coin(1, 2).uniform({6, purpose::accept, 0}) != u);
     CHECK(philox_coin(1, 2).uniform({5, purpose::draft, 0}) != u);
     CHECK(philox_coin(1, 2).uniform({5, purpose::accept, 1}) != u);
+    CHECK(philox_coin(1, 2).uniform({5, purpose::accept, 0, 0, 1}) != u);
+    CHECK(philox_coin(1, 2).uniform({5, purpose::accept, 0, 77}) == u); // the place is no name
 }

@@ -179,3 +179,41 @@ TEST_CASE("block verification: equal laws are kept whole, at any cap on the draw
         REQUIRE(verify(laws, draft, seed, block_verification{0}).accepted == 3);
     }
 }
+
+namespace {
+
+/// A law that is compared, a little below uniform but for its first id.
+struct compared_law {
+    [[nodiscard]] std::size_t size() const { return 4; }
+    [[nodiscard]] double probability(target_id t) const { return t.value == 0 ? 0.2575 : 0.2475; }
+    [[nodiscard]] bool below(target_id t, double bound) const { return probability(t) < bound; }
+    [[nodiscard]] target_id at(double u) const {
+        const auto id = static_cast<std::int32_t>((u - 0.01) * 4);
+        return target_id{id < 0 ? 0 : id};
+    }
+};
+
+/// Also shows what decides.
+struct shown_coin : counting_coin {
+    double uniform(draw_site site) {
+        take(site);
+        return coin.uniform(site);
+    }
+};
+
+} // namespace
+
+TEST_CASE("block verification: no two decisions of a round have one site, however many draws") {
+    const std::vector<float> even(4, 0.0F);
+    std::size_t most = 0;
+    for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+        shown_coin coin{{philox_coin(seed)}};
+        const auto law_at = [&](std::size_t) { return make_law(logits_row<target_id>{even}, {}); };
+        std::vector<proposal<compared_law>> draft;
+        for (std::uint32_t i = 0; i < 3; ++i)
+            draft.push_back(proposal<compared_law>::draw({}, coin, {5, purpose::draft, i}));
+        (void)block_verification{}(law_at, std::span<const proposal<compared_law>>(draft), coin, 5);
+        most = coin.picks > most ? coin.picks : most;
+    }
+    CHECK(most > 40);
+}
