@@ -175,6 +175,22 @@ TEST_CASE("a second caller and a loop within a loop do their shares themselves")
     CHECK(inner == 10);
 }
 
+TEST_CASE("a team ends, however its threads fell asleep") {
+    // Loops come about when patience ends: a helper may do one that it is just being woken for, and
+    // fall asleep in the middle of that.
+    using clock = std::chrono::steady_clock;
+    for (std::size_t i = 0; i < 300; ++i) {
+        thread_team team(2 + i % 4);
+        for (int loop = 0; loop < 60; ++loop) {
+            const auto next =
+                clock::now() + thread_team::patience + std::chrono::microseconds(loop % 8);
+            while (clock::now() < next)
+                ;
+            REQUIRE(times_done(team, 3, 1) == std::vector<int>(3, 1));
+        }
+    }
+}
+
 TEST_CASE("a team ends while it is idle, at once or after a sleep, used or not") {
     for (int i = 0; i < 200; ++i) {
         thread_team team(3);

@@ -139,8 +139,10 @@ private:
             if (comes_soon(changed))
                 continue;
             std::unique_lock lock(mutex_);
-            helpers_sleep_ = true;
-            loop_is_open_.wait(lock, changed);
+            loop_is_open_.wait(lock, [&] {
+                helpers_sleep_ = true; // anew each time: open() may have meant an earlier sleep
+                return changed();
+            });
         }
     }
 
