@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -154,5 +154,8 @@ int main(int argc, char** argv) {
     if (paths.size() > 1) {
         one_model("drafter", load(paths[1]), s);
         pair("pair: 3 drafted, 1 pass of 4", load(paths[0]), load(paths[1]), s);
+        ref::transformer target = load(paths[0]);
+        options.context.team = target.team();
+        pair("the same, one team for both", std::move(target), load(paths[1]), s);
     }
 }
