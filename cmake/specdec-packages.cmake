@@ -9,4 +9,4 @@ set(specdec_packages_xtensor "xtensor 0.24")
 set(specdec_packages_llama_cpp "llama") # finds ggml itself
 set(specdec_packages_reference ${specdec_packages_vocab} ${specdec_packages_eigen}
     ${specdec_packages_xtensor} "range-v3" "nlohmann_json 3.11" "PCRE2" "utf8proc"
-    "OpenMP COMPONENTS CXX")
+    "Threads")

@@ -9,7 +9,7 @@ run=(g++ cmake ninja-build pkg-config
      libboost1.81-dev libeigen3-dev libxtensor-dev libxsimd-dev librange-v3-dev
      nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev)
 test=(catch2 libbenchmark-dev librandom123-dev zlib1g-dev ccache
-      clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16
+      clang-16 libclang-rt-16-dev clang-format-16
       python3 python3-venv)
 
 case "${1:-}" in

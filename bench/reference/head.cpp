@@ -37,14 +37,14 @@ struct head {
             w.write_row(r, row);
     }
 
-    void add_cases(std::vector<bench::timed_case>& cases, std::size_t threads) {
+    void add_cases(std::vector<bench::timed_case>& cases, ref::thread_team& team) {
         const std::string kernel = std::string(kernels.name) + ", ";
         const auto bytes = std::as_bytes(std::span<const Value>(memory));
-        cases.push_back({kernel + "plain read", [=] { bench::read(bytes, threads); }});
+        cases.push_back({kernel + "plain read", [=, &team] { bench::read(bytes, team); }});
         for (const std::size_t n : positions)
-            cases.push_back({kernel + std::to_string(n), [this, n, threads] {
-                                 ref::run_team(threads, [&](ref::team_member me) {
-                                     multiply(kernels, w, x.data(), w.length(), n, me,
+            cases.push_back({kernel + std::to_string(n), [this, n, &team] {
+                                 team.run(w.panels(), 1, [&](ref::team_share s) {
+                                     multiply(kernels, w, s, x.data(), w.length(), n,
                                               [&](std::size_t row, std::size_t c, std::size_t count,
                                                   const float* y) { store(row, c, count, y); });
                                  });
@@ -78,22 +78,29 @@ int main(int argc, char** argv) {
     std::vector<bench::timed_case> cases;
     head<ref::bf16_bits> rounded(rows, columns);
     head<float> full(rows, columns);
-    rounded.add_cases(cases, threads);
-    full.add_cases(cases, threads);
+    ref::thread_team team(threads);
+    rounded.add_cases(cases, team);
+    full.add_cases(cases, team);
 
     using row_major = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const auto h = static_cast<Eigen::Index>(columns);
     const row_major w = row_major::Constant(static_cast<Eigen::Index>(rows), h, 0.01F);
     for (const std::size_t n : positions)
-        cases.push_back({"Eigen f32, " + std::to_string(n), [&w, h, n, threads] {
-                             Eigen::setNbThreads(static_cast<int>(threads));
+        cases.push_back({"Eigen f32, " + std::to_string(n), [&w, &team, h, n] {
                              const auto c = static_cast<Eigen::Index>(n);
                              const Eigen::MatrixXf x = Eigen::MatrixXf::Constant(h, c, 0.5F);
                              Eigen::MatrixXf y(w.rows(), c);
-                             if (n == 1)
-                                 y.col(0).noalias() = w * x.col(0);
-                             else
-                                 y.noalias() = w * x;
+                             const std::size_t all = static_cast<std::size_t>(w.rows());
+                             team.run(all, all / (4 * team.size()), [&](ref::team_share s) {
+                                 const auto first = static_cast<Eigen::Index>(s.begin);
+                                 const auto some = static_cast<Eigen::Index>(s.end - s.begin);
+                                 if (n == 1)
+                                     y.col(0).segment(first, some).noalias() =
+                                         w.middleRows(first, some) * x.col(0);
+                                 else
+                                     y.middleRows(first, some).noalias() =
+                                         w.middleRows(first, some) * x;
+                             });
                          }});
     bench::take_turns(cases, 11);
 

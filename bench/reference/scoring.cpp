@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
         t.append(prompt, s);
 
     std::vector<bench::timed_case> cases;
-    cases.push_back({"plain read", [&] { bench::read(t.weight_bytes(), t.threads()); }});
+    cases.push_back({"plain read", [&] { bench::read(t.weight_bytes(), *t.team()); }});
     for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 12U})
         cases.push_back({std::to_string(n) + " positions", [&t, &prompt, context, n] {
                              t.score({prompt.data(), n});

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <specdec/reference/threads.hpp>
+#include <specdec/reference/thread_team.hpp>
 #include <specdec/reference/transformer.hpp>
 
 #include "take_turns.hpp"
@@ -43,13 +43,12 @@ inline std::uint64_t read_plain(const std::byte* at, std::size_t n) {
 }
 
 /// A plain read of the bytes by all threads: what no pass over weights can beat.
-inline void read(std::span<const std::byte> bytes, std::size_t threads) {
+inline void read(std::span<const std::byte> bytes, specdec::reference::thread_team& team) {
     namespace ref = specdec::reference;
     [[maybe_unused]] static volatile std::uint64_t sink;
-    ref::run_team(threads, [&](ref::team_member me) {
-        const ref::share mine = me.share_of(bytes.size() / 4096);
-        const std::byte* at = bytes.data() + mine.begin * 4096;
-        const std::size_t n = (mine.end - mine.begin) * 4096;
+    team.run(bytes.size() / 4096, 16, [&](ref::team_share s) {
+        const std::byte* at = bytes.data() + s.begin * 4096;
+        const std::size_t n = (s.end - s.begin) * 4096;
 #if defined(__x86_64__)
         sink = ref::best_isa() >= ref::isa::avx512 ? read_wide(at, n) : read_plain(at, n);
 #else

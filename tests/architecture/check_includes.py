@@ -12,7 +12,7 @@ PACKAGES = {
     "vocab": ("boost/", "fcntl.h", "unistd.h"),
     "interop": ("Eigen/", "xtensor/", "llama.h"),
     "reference": ("Eigen/", "xtensor/", "range/v3/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h",
-                  "omp.h", "immintrin.h", "fcntl.h", "unistd.h", "sys/"),
+                  "immintrin.h", "fcntl.h", "unistd.h", "sys/"),
 }
 HEAVY = tuple({prefix.split("/")[0] for prefixes in PACKAGES.values() for prefix in prefixes})
 LONGEST = 250

@@ -2,6 +2,7 @@
 #include <specdec/reference/transformer.hpp>
 
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -15,7 +16,7 @@ using Catch::Contains;
 
 namespace {
 
-/// A toy model of the given number format. Threads are really used: it is larger than it looks.
+/// A toy model of the given number format.
 transformer make(precision number_format, const context_options& options) {
     static const toy::temporary_folder folder;
     static const toy::checkpoint toy_model;
@@ -76,6 +77,39 @@ TEST_CASE("neither grouping nor threads change a bit of a row") {
                 }
             }
         }
+}
+
+TEST_CASE("a model that is large enough for threads gives the same bits with any number of them") {
+    const std::vector<std::int32_t> ids = some_ids(57);
+    for (const precision p : {precision::f32, precision::bf16}) {
+        load_options options{p, {.threads = 1, .capacity = 64}, {}};
+        transformer one = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
+        REQUIRE(one.forward_bytes() > forward_pass<float>::one_thread_bytes);
+        const rows expected = score_in_groups(one, ids, 57);
+        for (const std::size_t threads : {2U, 3U, 4U}) {
+            transformer t = one.another_context({.threads = threads, .capacity = 64});
+            for (const std::size_t group : {1U, 4U, 7U, 57U}) {
+                CAPTURE(name(p), threads, group);
+                t.truncate(0);
+                REQUIRE(same_bits(score_in_groups(t, ids, group), expected));
+            }
+        }
+    }
+}
+
+TEST_CASE("contexts share a team where they are told to, and may use it at the same time") {
+    load_options options;
+    options.context = {.threads = 3, .capacity = 64};
+    transformer a = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
+    transformer b = a.another_context({.threads = 7, .capacity = 64, .team = a.team()});
+    CHECK(b.team() == a.team());
+    CHECK(b.threads() == 3);
+    CHECK(a.another_context({.threads = 2, .capacity = 8}).team() != a.team());
+    rows of_a, of_b;
+    std::thread other([&] { of_b = score_in_groups(b, some_ids(40), 3); });
+    of_a = score_in_groups(a, some_ids(40), 2);
+    other.join();
+    CHECK(same_bits(of_a, of_b));
 }
 
 TEST_CASE("append, then score, gives the rows of scoring everything") {

@@ -7,13 +7,12 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <thread> // std::thread::hardware_concurrency
 #include <vector>
 
 #include <specdec/reference/checkpoint.hpp>
 #include <specdec/reference/quantised.hpp>
 #include <specdec/reference/rotary.hpp>
-#include <specdec/reference/threads.hpp>
+#include <specdec/reference/thread_team.hpp>
 #include <specdec/reference/weights.hpp>
 
 namespace specdec::reference {
@@ -38,16 +37,16 @@ public:
                                                     const std::function<void(double)>& progress) {
         auto weights = std::make_shared<model_weights<Value>>(c_.config);
         visit(weights.get());
-        row_.resize(threads * longest_);
+        thread_team team(threads);
+        row_.resize(team.size() * longest_);
         std::size_t done = 0;
         for (const packing_job<Value>& job : jobs_) {
             if (progress)
                 progress(static_cast<double>(done) / static_cast<double>(total_));
             const std::size_t rows = job.from->rows();
-            run_team(threads, [&](team_member me) {
-                const std::span<float> row(&row_[me.rank * longest_], job.from->columns());
-                const share mine = me.share_of(rows);
-                for (std::size_t r = mine.begin; r < mine.end; ++r) {
+            team.run(rows, panel_rows, [&](team_share s) {
+                const std::span<float> row(&row_[s.member * longest_], job.from->columns());
+                for (std::size_t r = s.begin; r < s.end; ++r) {
                     read_row(*job.from, r, row);
                     job.to->write_row(job.place(r), row);
                 }
@@ -144,13 +143,11 @@ private:
 } // namespace detail
 
 /// Reads, converts and packs all tensors of a checkpoint. All of them are checked before memory for
-/// the weights is taken. Errors: specdec::error naming file and tensor.
+/// the weights is taken. threads: 0: one a core. Errors: specdec::error naming file and tensor.
 template <PanelValue Value>
 [[nodiscard]] std::shared_ptr<const model_weights<Value>>
 pack(const checkpoint& c, std::size_t threads = 0,
      const std::function<void(double)>& progress = {}) {
-    if (threads == 0)
-        threads = std::max(1U, std::thread::hardware_concurrency());
     return detail::packer<Value>(c).run(threads, progress);
 }
 

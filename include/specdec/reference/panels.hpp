@@ -8,7 +8,7 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/reference/panel_kernel.hpp>
-#include <specdec/reference/threads.hpp>
+#include <specdec/reference/thread_team.hpp>
 
 namespace specdec::reference {
 
@@ -114,19 +114,18 @@ void multiply_panel(const panel_kernels<Value>& kernels, const Value* panel, std
     }
 }
 
-/// y = W x for this member's share of W's panels: use(first row, first column, columns, y tile).
-/// x is [columns][stride], stride >= W.length(), padded with zeros.
+/// y = W x for a share of W's panels: use(first row, first column, columns, y tile). x is
+/// [columns][stride], stride >= W.length(), padded with zeros.
 template <PanelValue Value, class Use>
-void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w, const Value* x,
-              std::size_t stride, std::size_t columns, team_member member, const Use& use) {
-    const share mine = member.share_of(w.panels());
-    for (std::size_t p = mine.begin; p < mine.end; ++p)
+void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w, team_share panels,
+              const Value* x, std::size_t stride, std::size_t columns, const Use& use) {
+    for (std::size_t p = panels.begin; p < panels.end; ++p)
         multiply_panel(
             kernels, w.panel(p), w.length(), x, stride, columns,
             [&](std::size_t first, std::size_t n, const float* y) {
                 use(p * panel_rows, first, n, y);
             },
-            p + 1 < mine.end ? w.panel_bytes(p + 1) : std::span<const std::byte>());
+            p + 1 < panels.end ? w.panel_bytes(p + 1) : std::span<const std::byte>());
 }
 
 } // namespace specdec::reference

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>  // std::thread::hardware_concurrency
 #include <utility> // std::exchange
 #include <variant>
 #include <vector>
@@ -36,8 +35,8 @@ enum class precision : std::uint8_t {
 
 /// What a context of a transformer is made with.
 struct context_options {
-    /// Threads of a pass; 0: one a core. Results do not depend on it. A model that fits into a
-    /// core's cache uses one whatever stands here.
+    /// Threads of a pass; 0: one a core (OMP_NUM_THREADS is not read). Results do not depend on it.
+    /// A pass that reads less than forward_pass::one_thread_bytes uses one whatever stands here.
     std::size_t threads = 0;
     /// Most tokens the context holds; 0: what the model was made for, at most 4096. Costs
     /// 2 * layers * kv_heads * head_dimension values of cache a token.
@@ -51,6 +50,10 @@ struct context_options {
     std::size_t rows = 16;
     /// Instructions of the kernel; what the CPU lacks is not used.
     isa instructions = isa::avx512_bf16;
+    /// The threads of another context (transformer::team()), to be shared instead of starting some;
+    /// contexts that take turns, as a drafter and its target, are best off with one team. Null: a
+    /// team of `threads`, otherwise `threads` does not count.
+    std::shared_ptr<thread_team> team = nullptr;
 };
 
 /// A Llama-family transformer and one context of it, for one sequence (number 0) or several. Moving
@@ -63,11 +66,11 @@ public:
     template <PanelValue Value>
     transformer(std::shared_ptr<const model_weights<Value>> weights, const context_options& options,
                 const std::string& source = "model")
-        : config_(weights->config), threads_(options.threads), capacity_(options.capacity),
+        : config_(weights->config), team_(options.team), capacity_(options.capacity),
           vocabulary_size_(options.vocabulary_size),
           sizes_(std::max<std::size_t>(options.sequences, 1)) {
-        if (threads_ == 0)
-            threads_ = std::max(1U, std::thread::hardware_concurrency());
+        if (team_ == nullptr)
+            team_ = std::make_shared<thread_team>(options.threads);
         if (capacity_ == 0)
             capacity_ = std::min<std::size_t>(config_.context, 4096);
         if (vocabulary_size_ == 0)
@@ -80,7 +83,7 @@ public:
         const isa instructions = std::min(options.instructions, best_isa());
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Value>>, std::move(weights),
-                                       sizes_.size(), capacity_, threads_, instructions);
+                                       sizes_.size(), capacity_, team_, instructions);
         logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
     }
 
@@ -118,7 +121,10 @@ public:
         sizes_[sequence] = n;
     }
 
-    /// An empty context that shares the weights.
+    /// The threads, for context_options::team.
+    [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
+
+    /// An empty context that shares the weights (and the threads, where options.team says so).
     [[nodiscard]] transformer another_context(const context_options& options) const {
         return std::visit(
             [&](const auto& pass) { return transformer(pass.shared_weights(), options); }, *pass_);
@@ -131,7 +137,7 @@ public:
     [[nodiscard]] std::string_view kernel_name() const {
         return std::visit([](const auto& pass) { return pass.kernels().name; }, *pass_);
     }
-    [[nodiscard]] std::size_t threads() const { return threads_; }
+    [[nodiscard]] std::size_t threads() const { return team_->size(); }
     [[nodiscard]] std::size_t parameters() const {
         return std::visit([](const auto& pass) { return pass.weights().parameters(); }, *pass_);
     }
@@ -199,7 +205,7 @@ private:
     }
 
     model_config config_;
-    std::size_t threads_;
+    std::shared_ptr<thread_team> team_;
     std::size_t capacity_;
     std::size_t vocabulary_size_;
     std::vector<std::size_t> sizes_; ///< [sequences] tokens held
