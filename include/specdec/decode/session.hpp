@@ -11,6 +11,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/statistics.hpp>
@@ -56,7 +57,8 @@ public:
 
     /// Begins a sequence. The drafter's context begins with `draft_prefix` (its BOS, or nothing).
     /// What the target's context still holds of an earlier sequence is used as far as it agrees.
-    /// Throws specdec::error if the prompt is empty or does not fit.
+    /// Throws specdec::error if the prompt is empty or does not fit, and for ids outside the
+    /// vocabularies.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
         if (prompt.empty())
             throw error("session", "prompt", "at least one token");
@@ -64,6 +66,10 @@ public:
             throw error("session", "prompt",
                         "fewer tokens than the capacity of " + std::to_string(settings_.capacity) +
                             ", got " + std::to_string(prompt.size()));
+        constexpr std::size_t any = ~std::size_t{0};
+        require_ids(prompt, target_size(any), "session", "prompt");
+        if constexpr (requires { bridge_.draft_size(); })
+            require_ids(draft_prefix, bridge_.draft_size(), "session", "prefix");
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
         forget_draft();
@@ -146,6 +152,7 @@ public:
             target_lost();
         }
         context_edit<target_id> edit = target_edit();
+        require_ids(edit.append, target.vocabulary_size(), "session", "tokens");
         if (edit.truncate_to < target.size()) {
             target.truncate(edit.truncate_to);
             mirror_.truncated(edit.truncate_to);
@@ -164,16 +171,19 @@ public:
         const double begin = clock();
         const context_edit<target_id> edit = prepare(target);
         const logits_rows<target_id> rows = target.score(edit.append);
+        require_rows(rows, edit.append.size(), target.vocabulary_size(), "session");
         target_fed(edit, clock() - begin);
         return rows;
     }
 
-    /// Step 3. rows: [rows_needed()], the row behind the last committed token first. Throws what a
-    /// drafter throws that has to be asked again; the round must then be drafted again, too.
+    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], the row behind the last
+    /// committed token first. Throws specdec::error for rows of another shape, and what a drafter
+    /// throws that has to be asked again; the round must then be drafted again, too.
     template <Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin,
                                       Time clock = {}) {
         const double begin = clock();
+        require_rows(rows, rows_needed(), target_size(rows.vocabulary()), "session");
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
         verdict_ = verify_(law_at, draft_.proposals, coin, committed_);
         if (verdict_.accepted == proposed_.size()) { // at most the mark of the end was rejected
@@ -220,6 +230,14 @@ public:
 private:
     /// Whether an invalid token says that the draft ends, which is no proposal.
     static constexpr bool marks_end = requires { law_type::ends_drafts; };
+
+    /// Ids of the target's vocabulary, as the bridge knows it.
+    [[nodiscard]] std::size_t target_size([[maybe_unused]] std::size_t otherwise) const {
+        if constexpr (requires { bridge_.target_size(); })
+            return bridge_.target_size();
+        else
+            return otherwise;
+    }
 
     void forget_draft() {
         draft_ = {};
