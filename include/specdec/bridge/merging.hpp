@@ -9,10 +9,9 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/error.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/vocab/byte_order.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/token_bytes.hpp>
 #include <specdec/vocab/token_strings.hpp>
 
@@ -49,6 +48,8 @@ public:
     merging(Cache& cache, const TargetTokenizer& target, const DraftTokenizer& draft,
             const id_map& map, const byte_order<draft_id>& order)
         : cache_(&cache), target_(&target), draft_(&draft), map_(&map), order_(&order) {
+        require_map(map, target, draft, "merging");
+        require_size<draft_id>(order.size(), map.draft_size(), "merging", "order");
         for (std::size_t i = 0; i < map.draft_size(); ++i)
             if (const auto d = id_at<draft_id>(i); map.to_target(d).valid() && !direct(d).valid())
                 other_bytes_.push_back(d);
@@ -63,7 +64,7 @@ public:
             if (bytes.empty() || map_->to_draft(committed[i]).valid())
                 continue;
             spelling_.clear();
-            draft_->encode(bytes, text_position::continuation, spelling_);
+            encode(*draft_, bytes, text_position::continuation, spelling_);
             if (!bytes_equal(*draft_, spelling_, bytes))
                 continue;
             if (i >= accepted || !cache_->use(spelling_))
@@ -117,7 +118,7 @@ public:
     }
 
     void spell(std::string_view text, std::vector<draft_id>& out) const {
-        draft_->encode(text, text_position::continuation, out);
+        encode(*draft_, text, text_position::continuation, out);
     }
 
     /// The draft's text is a part of the wanted one. Merging joins whole draft tokens, so none of

@@ -3,14 +3,13 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/vocabulary_sizes.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
-#include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
@@ -35,8 +34,8 @@ namespace specdec {
 /// Guarantee: given the rows the target returns, the committed tokens follow the target's law
 /// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
-/// A target's context serves one session at a time; after another one has used it, say
-/// target_lost().
+/// Sessions that take turns with one target use it through one shared_model, or say target_lost()
+/// before every turn: else one takes a context that another left for its own if it is as long.
 ///
 /// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
 /// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).
@@ -57,19 +56,11 @@ public:
 
     /// Begins a sequence. The drafter's context begins with `draft_prefix` (its BOS, or nothing).
     /// What the target's context still holds of an earlier sequence is used as far as it agrees.
-    /// Throws specdec::error if the prompt is empty or does not fit, and for ids outside the
-    /// vocabularies.
+    /// Throws specdec::error if the prompt is empty or does not fit, or is of another vocabulary.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
-        if (prompt.empty())
-            throw error("session", "prompt", "at least one token");
-        if (prompt.size() >= settings_.capacity)
-            throw error("session", "prompt",
-                        "fewer tokens than the capacity of " + std::to_string(settings_.capacity) +
-                            ", got " + std::to_string(prompt.size()));
-        constexpr std::size_t any = ~std::size_t{0};
-        require_ids(prompt, target_size(any), "session", "prompt");
-        if constexpr (requires { bridge_.draft_size(); })
-            require_ids(draft_prefix, bridge_.draft_size(), "session", "prefix");
+        require_prompt(prompt, settings_.capacity);
+        require_ids(prompt, target_size_of(bridge_, most_ids), "session", "prompt");
+        require_ids(draft_prefix, draft_size_of(bridge_, most_ids), "session", "prefix");
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
         forget_draft();
@@ -147,10 +138,8 @@ public:
     /// throws; the session then stands where it stood.
     template <ModelOf<target_id> Target>
     [[nodiscard]] context_edit<target_id> prepare(Target& target) {
-        if (target.size() != mirror_.size()) { // not the context this session left behind
-            target.truncate(0);
-            target_lost();
-        }
+        const std::size_t same = mirror_.meet(target);
+        unchanged_ = same < unchanged_ ? same : unchanged_;
         context_edit<target_id> edit = target_edit();
         require_ids(edit.append, target.vocabulary_size(), "session", "tokens");
         if (edit.truncate_to < target.size()) {
@@ -183,7 +172,7 @@ public:
     [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin,
                                       Time clock = {}) {
         const double begin = clock();
-        require_rows(rows, rows_needed(), target_size(rows.vocabulary()), "session");
+        require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
         verdict_ = verify_(law_at, draft_.proposals, coin, committed_);
         if (verdict_.accepted == proposed_.size()) { // at most the mark of the end was rejected
@@ -230,14 +219,7 @@ public:
 private:
     /// Whether an invalid token says that the draft ends, which is no proposal.
     static constexpr bool marks_end = requires { law_type::ends_drafts; };
-
-    /// Ids of the target's vocabulary, as the bridge knows it.
-    [[nodiscard]] std::size_t target_size([[maybe_unused]] std::size_t otherwise) const {
-        if constexpr (requires { bridge_.target_size(); })
-            return bridge_.target_size();
-        else
-            return otherwise;
-    }
+    static constexpr std::size_t most_ids = ~std::size_t{0};
 
     void forget_draft() {
         draft_ = {};
