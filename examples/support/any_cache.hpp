@@ -48,6 +48,9 @@ public:
     void for_each_child(node at, F&& f) const {
         std::visit([&](const auto& c) { c.for_each_child(at, f); }, cache_);
     }
+    [[nodiscard]] std::uint64_t changes() const {
+        return std::visit([](const auto& c) { return c.changes(); }, cache_);
+    }
     ngram_insertion insert(std::span<const draft_id> ids, target_id t) {
         return std::visit([&](auto& c) { return c.insert(ids, t); }, cache_);
     }

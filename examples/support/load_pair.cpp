@@ -75,6 +75,18 @@ equivalences with_ends(const equivalences& given, const side<draft_id>& draft,
     return result;
 }
 
+/// What every engine owes: rows, tokens and table of one vocabulary.
+template <class Id>
+side<Id> checked(side<Id> loaded, const side_paths& paths) {
+    const std::size_t tokens = loaded.tokenizer.vocabulary_size();
+    if (loaded.models.vocabulary_size() != tokens || loaded.table.size() != tokens)
+        throw error(paths.model.string(), "vocabulary",
+                    "expected the tokenizer's " + std::to_string(tokens) +
+                        " tokens, the model has " +
+                        std::to_string(loaded.models.vocabulary_size()));
+    return loaded;
+}
+
 id_map map_of(const side<draft_id>& draft, const side<target_id>& target,
               const fs::path& drafter_path, const std::string& equivalences_path) {
     try {
@@ -92,7 +104,7 @@ id_map map_of(const side<draft_id>& draft, const side<target_id>& target,
 
 std::unique_ptr<decoder> load_pair(const engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
-    side<target_id> target = e.load_target(paths.target, flags);
+    side<target_id> target = checked(e.load_target(paths.target, flags), paths.target);
     if (wants_chat(flags))
         for (const char* turn : {"<|im_end|>", "<end_of_turn>"})
             if (const auto id = find_control(target.table, turn);
@@ -100,7 +112,7 @@ std::unique_ptr<decoder> load_pair(const engine& e, const model_flags& flags) {
                 target.ends.push_back(id_at<target_id>(*id));
     std::unique_ptr<draft_side> draft;
     if (paths.drafter) {
-        side<draft_id> loaded = e.load_drafter(*paths.drafter, flags);
+        side<draft_id> loaded = checked(e.load_drafter(*paths.drafter, flags), *paths.drafter);
         id_map map = map_of(loaded, target, paths.drafter->model, flags.equivalences);
         draft = std::make_unique<draft_side>(std::move(loaded), std::move(map));
     }

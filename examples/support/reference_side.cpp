@@ -42,6 +42,19 @@ side_paths find_reference_side(const fs::path& model, const std::string& tokeniz
     return {model, model};
 }
 
+namespace {
+
+/// Heads are padded by a little; one that is much longer belongs to another tokenizer. (One that is
+/// shorter than its tokenizer does not load.)
+void require_own_tokenizer(const side_paths& paths, std::size_t rows, std::size_t tokens) {
+    if (tokens < rows - rows / 8)
+        throw error(paths.tokenizer.string(), "vocabulary",
+                    "expected about the " + std::to_string(rows) + " tokens that " +
+                        paths.model.string() + " has rows for, got " + std::to_string(tokens));
+}
+
+} // namespace
+
 template <class Id>
 side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
                              std::size_t threads, std::size_t context, std::size_t sequences) {
@@ -59,6 +72,7 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
     options.progress = [&bar](double part) { bar.show(part); };
     reference::transformer loaded = reference::load_transformer(paths.model, options);
 
+    require_own_tokenizer(paths, loaded.config().vocabulary_size, words.vocabulary_size());
     const model_facts facts{name, loaded.parameters(), loaded.vocabulary_size()};
     const compute_facts computing{std::string(reference::name(loaded.number_format())),
                                   std::string(loaded.kernel_name()), loaded.threads()};

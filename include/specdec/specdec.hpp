@@ -14,7 +14,9 @@
 #include <specdec/core/law.hpp>
 #include <specdec/core/one_sequence.hpp>
 #include <specdec/core/proposal.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
+#include <specdec/core/shared_model.hpp>
 #include <specdec/core/text_place.hpp>
 #include <specdec/core/token_id.hpp>
 

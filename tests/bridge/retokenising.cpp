@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/bridge/retokenising.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,13 @@ struct retokenising_pair {
     seams edges{target};
     retokenising<Target, tiny_tokenizer<draft_id>> f{target, draft, map, order, edges};
 
-    retokenising_pair(Target t, std::vector<std::string> pieces, id_map m = {})
+    retokenising_pair(Target t, std::vector<std::string> pieces, id_map m)
         : target(std::move(t)), draft(pieces), map(std::move(m)) {}
+    /// Nothing is equal by the map, which serves for control tokens only.
+    retokenising_pair(Target t, const std::vector<std::string>& pieces)
+        : target(std::move(t)), draft(pieces),
+          map(std::vector<std::int32_t>(draft.vocabulary_size(), -1),
+              std::vector<std::int32_t>(target.vocabulary_size(), -1), 0, 0) {}
 
     /// The tokens settled after every draft token, and at the end.
     [[nodiscard]] std::vector<std::vector<int>> settled(const std::vector<int>& ids) const {

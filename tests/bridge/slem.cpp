@@ -157,3 +157,26 @@ TEST_CASE("every draft site has the place of its bytes, if the request has one")
     (void)f.bridge.propose(drafter, fixed_length{4}, watch, draft_request{1, 8, greedy, {}});
     CHECK(watch.places == std::vector<std::uint64_t>(4));
 }
+
+TEST_CASE("a row of the drafter that forbids everything ends the draft") {
+    struct runs_dry {
+        std::size_t left;
+        std::vector<float> values = std::vector<float>(10, -__builtin_inff());
+        [[nodiscard]] std::size_t capacity() const { return 100; }
+        void sync(std::span<const draft_id>, std::size_t) {}
+        logits_row<draft_id> row() {
+            values[4] = left == 0 ? -__builtin_inff() : 1.0F; // c
+            left -= left > 0 ? 1 : 0;
+            return {values};
+        }
+        void push(draft_id) {}
+    };
+    for (const std::size_t tokens : {0U, 1U, 2U}) {
+        fixture f;
+        runs_dry drafter{tokens};
+        const auto draft = f.bridge.propose(drafter, fixed_length{4}, f.coin, {4, 8, {}, ends});
+        CHECK(draft.draft_tokens.size() == tokens);
+        CHECK(tokens_of(draft) == std::vector<target_id>(tokens, target_id{3}));
+        CHECK(draft.reason == (tokens == 0 ? no_draft::nothing_to_say : no_draft::none));
+    }
+}

@@ -27,11 +27,12 @@ namespace {
 constexpr int warm_up = 300;
 constexpr std::size_t capacity = 4096;
 
-/// Allocations of 50 rounds behind the warm-up. Where buffers grow until the dearest decision has
-/// been met (grows), in the same text again.
+/// Allocations of 50 rounds behind so many others. Where buffers grow until the dearest decision
+/// has been met (grows), in the same text again.
 template <class B, class V, class D, class C>
 long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
-                    const sampling_parameters& parameters, C coin, bool grows = false) {
+                    const sampling_parameters& parameters, C coin, bool grows = false,
+                    int behind = warm_up) {
     target_text_model target = world.target_model();
     session_settings settings = world.settings(1, capacity);
     settings.target = settings.draft = parameters;
@@ -39,8 +40,8 @@ long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
     long before = 0;
     for (int text = 0; text < (grows ? 2 : 1); ++text) {
         decoder.start(world.prompt, world.prefix);
-        for (int round = 0; round < warm_up + 50; ++round) {
-            if (round == warm_up)
+        for (int round = 0; round < behind + 50; ++round) {
+            if (round == behind)
                 before = allocations;
             const auto r = decoder.round(target, drafter, fixed_length{4}, coin, 100);
             decoder.commit(r.tokens.size());
@@ -85,6 +86,40 @@ TEST_CASE("a round allocates nothing, whatever the bridge and the rule") {
             [&](const char* rule_name, auto rule) { check(rule_name, rule, philox_coin(1)); });
         check("coupled match", coupled_match(keys), coupled_coin(keys, 1));
     }
+}
+
+TEST_CASE("not even the first rounds of a text allocate, where buffers can be bounded") {
+    toy_world world;
+    world.capacity = capacity;
+    for_every_bridge(world, 4, [&](const char* name, auto bridge) {
+        if constexpr (!std::is_same_v<decltype(bridge), words_slrs>) {
+            draft_text_model draft = world.draft_model();
+            model_drafter drafter(draft);
+            CAPTURE(name);
+            CHECK(allocations_of(world, std::move(bridge), exact_match{}, drafter, {},
+                                 philox_coin(2), false, 1) == 0);
+        }
+    });
+}
+
+TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of a round") {
+    toy_world world;
+    world.capacity = capacity;
+    target_text_model target = world.target_model();
+    draft_text_model draft = world.draft_model();
+    model_drafter drafter(draft);
+    constexpr std::size_t length = 4, nodes = 1 + 64; // length / lightest_draft
+    session decoder(world.two.slrs(length, capacity), token_rejection{},
+                    world.settings(1, capacity));
+    const long before = allocations;
+    for (std::uint64_t text = 0; text < 4; ++text) {
+        philox_coin coin(text);
+        decoder.start(world.prompt, world.prefix);
+        for (int round = 0; round < warm_up; ++round)
+            decoder.commit(
+                decoder.round(target, drafter, fixed_length{length}, coin, 100).tokens.size());
+    }
+    CHECK(allocations - before < static_cast<long>(12 * nodes));
 }
 
 TEST_CASE("a round of several texts allocates nothing") {

@@ -27,14 +27,24 @@ struct reading {
 constexpr auto accepted = token_origin::accepted;
 constexpr auto corrected = token_origin::corrected;
 
+bool push(text_stream& stream, std::string_view bytes, token_origin origin, reading& r) {
+    const bool stopped = stream.push(bytes, origin);
+    stream.give(r);
+    return stopped;
+}
+void finish(text_stream& stream, reading& r) {
+    stream.finish();
+    stream.give(r);
+}
+
 /// Pushes the pieces and finishes; returns whether a stop string was met.
 bool read(reading& r, const std::vector<std::string>& pieces,
           const std::vector<std::string>& stops) {
     text_stream stream(stops);
     for (const std::string& piece : pieces)
-        if (stream.push(piece, accepted, r))
+        if (push(stream, piece, accepted, r))
             return true;
-    stream.finish(r);
+    finish(stream, r);
     return false;
 }
 
@@ -79,13 +89,14 @@ TEST_CASE("the length of an incomplete character") {
 TEST_CASE("a character is given when it is whole") {
     reading r;
     text_stream stream;
-    stream.push("a\xF0\x9F", accepted, r);
+    push(stream, "a\xF0\x9F", accepted, r);
     CHECK(r.text == "a");
-    stream.push("\x98", accepted, r);
+    push(stream, "\x98", accepted, r);
     CHECK(r.text == "a");
-    stream.push("\x80"
-                "b",
-                accepted, r);
+    push(stream,
+         "\x80"
+         "b",
+         accepted, r);
     CHECK(r.text == "a\xF0\x9F\x98\x80"
                     "b");
 }
@@ -100,8 +111,8 @@ TEST_CASE("invalid bytes are passed on, an incomplete end comes with the end") {
 TEST_CASE("a run given to the reader never cuts a character, even one of two origins") {
     reading r;
     text_stream stream;
-    stream.push("a\xC3", accepted, r);
-    stream.push("\xA9z", corrected, r);
+    push(stream, "a\xC3", accepted, r);
+    push(stream, "\xA9z", corrected, r);
     CHECK(r.runs == std::vector<std::string>{"a", "\xC3\xA9", "z"});
     CHECK(r.origins == std::vector{accepted, accepted, accepted, corrected});
 }
@@ -109,14 +120,14 @@ TEST_CASE("a run given to the reader never cuts a character, even one of two ori
 TEST_CASE("the beginning of a stop string is held back, and released when it was none") {
     reading r;
     text_stream stream({"END"});
-    CHECK_FALSE(stream.push("xE", accepted, r));
+    CHECK_FALSE(push(stream, "xE", accepted, r));
     CHECK(r.text == "x");
-    CHECK_FALSE(stream.push("N", corrected, r));
+    CHECK_FALSE(push(stream, "N", corrected, r));
     CHECK(r.text == "x");
-    CHECK_FALSE(stream.push("E", accepted, r)); // ENE: the second E may begin another
+    CHECK_FALSE(push(stream, "E", accepted, r)); // ENE: the second E may begin another
     CHECK(r.text == "xEN");
     CHECK(r.origins == std::vector{accepted, accepted, corrected});
-    CHECK(stream.push("NDy", accepted, r));
+    CHECK(push(stream, "NDy", accepted, r));
     CHECK(r.text == "xEN");
 }
 
@@ -177,12 +188,64 @@ TEST_CASE("random cuts of valid text: every run is whole characters") {
         reading r;
         text_stream stream({"zz"});
         for (const std::string& piece : random_pieces(random, text))
-            stream.push(piece, random() % 2 == 0 ? accepted : corrected, r);
-        stream.finish(r);
+            push(stream, piece, random() % 2 == 0 ? accepted : corrected, r);
+        finish(stream, r);
         REQUIRE(r.text == text);
         for (const std::string& part : r.runs) {
             REQUIRE(incomplete_utf8(part) == 0);
             REQUIRE((static_cast<unsigned char>(part[0]) & 0xC0) != 0x80);
         }
     }
+}
+
+TEST_CASE("a run whose sink threw is given again, nothing else is") {
+    const std::vector<std::string> pieces{"a\xC3",
+                                          "\xA9"
+                                          "bS",
+                                          "T",
+                                          "c",
+                                          "de",
+                                          "STO",
+                                          "x",
+                                          "STOP"};
+    const auto origin_of = [](std::size_t i) { return i % 2 == 0 ? accepted : corrected; };
+    reading whole;
+    text_stream alone({"STOP"});
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+        REQUIRE(push(alone, pieces[i], origin_of(i), whole) == (i + 1 == pieces.size()));
+    REQUIRE(whole.text == "a\xC3\xA9"
+                          "bSTcdeSTOx");
+    for (std::size_t fails = 0; fails < whole.runs.size(); ++fails) {
+        reading r;
+        std::size_t calls = 0;
+        const auto sink = [&](std::string_view bytes, token_origin origin) {
+            if (calls++ == fails)
+                throw "sink";
+            r(bytes, origin);
+        };
+        text_stream stream({"STOP"});
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            stream.push(pieces[i], origin_of(i));
+            try {
+                stream.give(sink);
+            } catch (const char*) {
+                stream.give(sink);
+            }
+        }
+        CHECK(r.runs == whole.runs);
+        CHECK(r.origins == whole.origins);
+    }
+}
+
+TEST_CASE("runs that were not taken wait for the next token, and for the end") {
+    text_stream stream({"ab"});
+    reading r;
+    const auto refuses = [](std::string_view, token_origin) { throw "sink"; };
+    stream.push("xa", accepted);
+    CHECK_THROWS(stream.give(refuses));
+    CHECK(stream.push("bc", accepted)); // before it: x
+    CHECK_THROWS(stream.give(refuses));
+    stream.finish();
+    stream.give(r);
+    CHECK(r.text == "x");
 }

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/tiny_tokenizer.hpp"
+
 #include <cstdint>
 #include <initializer_list>
 #include <random>
@@ -129,6 +131,19 @@ TEST_CASE("intersect: agrees with comparing every pair, on random tables") {
             REQUIRE(map.to_target(map.to_draft(t)) == t);
         }
     }
+}
+
+TEST_CASE("tokenizers are intersected by their tables") {
+    const testing::tiny_tokenizer<draft_id> draft({"b", "a", "<end>"});
+    const testing::tiny_tokenizer<target_id> target({"a", "ab", "b", "<stop>"});
+    equivalences equal;
+    equal.add("<end>", "<stop>");
+    const id_map map = intersect(draft, target, equal);
+    CHECK(map.draft_to_target()[0] == 2);
+    CHECK(map.draft_to_target()[1] == 0);
+    CHECK(map.draft_to_target()[2] == 3);
+    CHECK(map.draft_fingerprint() == draft.table().fingerprint());
+    CHECK(map.target_fingerprint() == target.table().fingerprint());
 }
 
 } // namespace

@@ -360,3 +360,47 @@ TEST_CASE("n-gram cache: a copy is a cache of its own") {
 }
 
 } // namespace
+
+TEST_CASE("n-gram cache: what alters its answers is counted as a change, what does not is not") {
+    ngram_cache<lru> cache({.capacity = 2});
+    const std::vector ab{draft_id{0}, draft_id{1}}, bc{draft_id{1}, draft_id{2}},
+        ca{draft_id{2}, draft_id{0}}, one{draft_id{0}};
+    std::uint64_t last = cache.changes();
+    const auto changed = [&] {
+        const bool is = cache.changes() != last;
+        CHECK(cache.changes() >= last); // no count comes back
+        last = cache.changes();
+        return is;
+    };
+    cache.insert(ab, target_id{0});
+    CHECK(changed());
+    cache.insert(ab, target_id{0}); // known
+    cache.insert(ab, target_id{1}); // conflict
+    cache.insert(one, target_id{1});
+    cache.use(ab);
+    cache.use(bc);
+    cache.count_tokens(3);
+    cache.set_capacity(2);
+    (void)cache.find(ab);
+    CHECK_FALSE(changed());
+    cache.insert(bc, target_id{1});
+    CHECK(changed());
+    cache.insert(ca, target_id{2}); // in the place of another
+    CHECK(changed());
+    cache.set_capacity(1);
+    CHECK(changed());
+    cache.clear();
+    CHECK(changed());
+
+    ngram_cache<lru> other;
+    for (const auto& ids : {ab, bc, ca, std::vector{draft_id{5}, draft_id{5}}})
+        other.insert(ids, target_id{0});
+    while (other.changes() <= last)
+        other.clear();
+    cache = other;
+    CHECK(changed());
+    cache = std::move(other);
+    CHECK(changed());
+    cache = ngram_cache<lru>{};
+    CHECK(changed());
+}

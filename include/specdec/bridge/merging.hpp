@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/vocab/byte_order.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/token_bytes.hpp>
 #include <specdec/vocab/token_strings.hpp>
 
@@ -26,8 +27,10 @@ namespace specdec {
 /// and those that go on with one; a draft ends at a token that is none of T and merged with
 /// nothing. An n-gram that does not spell its target token is ignored. The cache learns from every
 /// committed token without a direct match how the drafter's tokenizer spells it (paper: C,
-/// section 3.1), counts an accepted merge as a hit, and must not change between a draft and its
-/// verification. Borrows everything. Allocates as the cache grows.
+/// section 3.1) and counts an accepted merge as a hit. A draft's law is that of the cache at its
+/// beginning: where it is asked for something when the cache has changed (another sequence learned
+/// into it: let all decide before one commits, as batch does), it throws specdec::error, and the
+/// round has to be drafted again. Borrows everything. Allocates as the cache grows.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class merging {
     using node = typename Cache::node;
@@ -39,11 +42,14 @@ public:
         std::vector<draft_id> pending;  ///< draft tokens that may still become part of an n-gram
         std::string text;               ///< bytes of the draft
         bool ended = false;             ///< nothing may follow
+        std::uint64_t changes = 0;      ///< of the cache before the draft
     };
 
     merging(Cache& cache, const TargetTokenizer& target, const DraftTokenizer& draft,
             const id_map& map, const byte_order<draft_id>& order)
         : cache_(&cache), target_(&target), draft_(&draft), map_(&map), order_(&order) {
+        require_map(map, target, draft, "merging");
+        require_size<draft_id>(order.size(), map.draft_size(), "merging", "order");
         for (std::size_t i = 0; i < map.draft_size(); ++i)
             if (const auto d = id_at<draft_id>(i); map.to_target(d).valid() && !direct(d).valid())
                 other_bytes_.push_back(d);
@@ -58,7 +64,7 @@ public:
             if (bytes.empty() || map_->to_draft(committed[i]).valid())
                 continue;
             spelling_.clear();
-            draft_->encode(bytes, text_position::continuation, spelling_);
+            encode(*draft_, bytes, text_position::continuation, spelling_);
             if (!bytes_equal(*draft_, spelling_, bytes))
                 continue;
             if (i >= accepted || !cache_->use(spelling_))
@@ -77,9 +83,11 @@ public:
         s.pending.clear();
         s.text.clear();
         s.ended = false;
+        s.changes = cache_->changes();
     }
 
     void prepare(const state_type& s, std::span<const float> row, std::span<float> out) const {
+        require_unchanged(s);
         map_->restrict_to_shared(row, out);
         for (const draft_id d : other_bytes_)
             if (d.index() < out.size())
@@ -110,7 +118,7 @@ public:
     }
 
     void spell(std::string_view text, std::vector<draft_id>& out) const {
-        draft_->encode(text, text_position::continuation, out);
+        encode(*draft_, text, text_position::continuation, out);
     }
 
     /// The draft's text is a part of the wanted one. Merging joins whole draft tokens, so none of
@@ -155,6 +163,12 @@ public:
     }
 
 private:
+    void require_unchanged(const state_type& s) const {
+        if (s.changes != cache_->changes())
+            throw error("n-gram merge", "cache",
+                        "expected no change between a draft and its decision");
+    }
+
     /// The node that the draft tokens lead to; none where no n-gram begins with them.
     [[nodiscard]] node walk(std::span<const draft_id> ids) const {
         node at = Cache::root();
@@ -167,6 +181,7 @@ private:
     /// n-gram may grow from the node; true: wait for it.
     template <class Waits>
     void scan(state_type& s, const Waits& waits) const {
+        require_unchanged(s);
         std::size_t done = 0;
         while (!s.ended && done < s.pending.size()) {
             const std::span<const draft_id> rest =

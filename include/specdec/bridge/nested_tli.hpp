@@ -10,6 +10,7 @@
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/nested_law.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/sampling/weighted_row.hpp>
 #include <specdec/vocab/pieces.hpp>
 
@@ -50,11 +51,16 @@ public:
     using law_type = nested_law;
     using context_type = retokenised_context<TargetTokenizer, DraftTokenizer>;
 
-    /// At most max_draft draft tokens, and max_proposals proposals, a round.
+    /// At most max_draft draft tokens, and max_proposals proposals, a round. Errors: specdec::error
+    /// where table and context are of different vocabularies.
     nested_tli_bridge(const token_pieces& pieces, context_type context, std::size_t max_draft,
                       std::size_t max_proposals = 16)
         : pieces_(&pieces), context_(std::move(context)), max_draft_(max_draft),
           max_proposals_(max_proposals), rows_(max_draft * pieces.size()) {
+        require_size<draft_id>(pieces.draft_size(), context_.draft_size(), "nested tli bridge",
+                               "context");
+        require_size<target_id>(pieces.target_size(), context_.target_size(), "nested tli bridge",
+                                "context");
         proposals_.reserve(max_proposals);
         draft_tokens_.reserve(max_draft);
     }
@@ -62,6 +68,8 @@ public:
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
     void follow(std::span<const target_id> committed) { context_.follow(committed); }
     [[nodiscard]] const context_type& context() const { return context_; }
+    [[nodiscard]] std::size_t target_size() const { return context_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return context_.draft_size(); }
 
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,

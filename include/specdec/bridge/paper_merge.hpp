@@ -76,6 +76,8 @@ public:
                        std::size_t max_draft)
         : f_(std::move(f)), map_(map), context_(std::move(context)), max_draft_(max_draft),
           rows_(max_draft * map.draft_size()) {
+        require_size<draft_id>(map.draft_size(), context_.draft_size(), "paper merge bridge",
+                               "context");
         proposals_.reserve(max_draft);
         draft_tokens_.reserve(max_draft);
         laws_.reserve(max_draft);
@@ -92,6 +94,8 @@ public:
         context_.follow(committed);
     }
     [[nodiscard]] const auto& context() const { return context_; }
+    [[nodiscard]] std::size_t target_size() const { return context_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return context_.draft_size(); }
 
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,

@@ -30,7 +30,8 @@ struct pushforward_limits {
 /// every rule that is lossless with one vocabulary is lossless here. A draft is drawn only as far
 /// as max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop
 /// rule are used until the round is verified, and the bridge must not be moved meanwhile. Memory:
-/// see draft_tree; a round allocates nothing once the buffers have grown.
+/// see draft_tree; a round allocates nothing once the buffers have grown, which they do with the
+/// dearest round so far, to 1 + max_draft / lightest_draft nodes at most.
 template <DraftContext Context, Translation F>
 class pushforward_bridge {
 public:
@@ -53,6 +54,8 @@ public:
         context_.follow(committed);
     }
     [[nodiscard]] const Context& context() const { return context_; }
+    [[nodiscard]] std::size_t target_size() const { return translation().target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return translation().order().size(); }
     [[nodiscard]] const F& translation() const { return law_.translation(); }
     /// Drafter forwards of the last round that deciding took, besides drafting.
     [[nodiscard]] std::size_t extra_forwards() const {

@@ -7,6 +7,7 @@
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/core/concepts.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/id_map.hpp>
 #include <specdec/vocab/retokenizer.hpp>
 
@@ -16,12 +17,15 @@ namespace specdec {
 /// drafter's vocabulary. A target token without a draft token of the same bytes becomes several
 /// draft tokens, never UNK or EOS. A control token becomes its equivalent of the map; without one
 /// it leaves no trace (it is no text). Models DraftContext. Borrows the tokenizers and the map.
+/// Errors: specdec::error for a map of other vocabularies, intersect()'s with its arguments swapped
+/// among them (see require_map).
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class retokenised_context {
 public:
     retokenised_context(const TargetTokenizer& target, const DraftTokenizer& draft,
                         const id_map& map, std::size_t capacity)
         : target_(target), map_(map), text_(draft) {
+        require_map(map, target, draft, "drafter's context");
         text_.reserve(2 * capacity);
     }
 
@@ -41,6 +45,9 @@ public:
                 special(d);
         }
     }
+
+    [[nodiscard]] std::size_t target_size() const { return map_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return map_.draft_size(); }
 
     [[nodiscard]] std::span<const draft_id> ids() const { return text_.ids(); }
     [[nodiscard]] std::size_t unchanged() const { return text_.changed_from(); }

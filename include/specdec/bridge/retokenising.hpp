@@ -9,6 +9,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/vocab/byte_order.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/id_map.hpp>
 #include <specdec/vocab/seams.hpp>
 #include <specdec/vocab/segment_encoder.hpp>
@@ -30,7 +31,10 @@ public:
     retokenising(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
                  const byte_order<draft_id>& order, const seams& edges)
         : target_(&target), draft_(&draft), map_(&map), order_(&order), seams_(&edges),
-          encoder_(target, edges) {}
+          encoder_(target, edges) {
+        require_map(map, target, draft, "retokenising");
+        require_size<draft_id>(order.size(), map.draft_size(), "retokenising", "order");
+    }
 
     void start() { encoder_.start(); }
     void follow(std::span<const target_id> committed, std::size_t) { encoder_.follow(committed); }
@@ -78,7 +82,7 @@ public:
     }
 
     void spell(std::string_view text, std::vector<draft_id>& out) const {
-        draft_->encode(text, text_position::continuation, out);
+        encode(*draft_, text, text_position::continuation, out);
     }
 
     /// The draft's text is a part of the wanted one.

@@ -31,6 +31,8 @@ public:
                 ids_.push_back(draft_id{t.value});
     }
 
+    [[nodiscard]] std::size_t draft_size() const { return draft_size_; }
+
     [[nodiscard]] std::span<const draft_id> ids() const { return ids_; }
     [[nodiscard]] std::size_t unchanged() const { return unchanged_; }
     void mark() { unchanged_ = ids_.size(); }

@@ -27,8 +27,11 @@ namespace specdec {
 /// Paper: Timor et al. 2025, Alg. 2 and "Algorithm 2 Supports Non-Injective Tokenizers".
 /// The proposals are one-hot: given the draft's text nothing about them is random. Lossless with
 /// exact match (the paper's verifier) and with token rejection. A control token of the drafter ends
-/// the draft; its equivalent in T, if it has one, is proposed last. Memory: buffers sized at
-/// construction and grown to the longest draft; a round allocates nothing once they have grown.
+/// the draft; its equivalent in T, if it has one, is proposed last. A row of the drafter that
+/// forbids every token ends it, too. Memory: buffers for
+/// `capacity` tokens and the longest draft (16 bytes a byte of it), sized at construction, which
+/// visits the drafter's vocabulary once; a round allocates nothing, unless a tokenizer writes more
+/// tokens than a text has bytes.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class slem_bridge {
 public:
@@ -39,10 +42,17 @@ public:
                 std::size_t capacity, std::size_t max_draft)
         : draft_tokenizer_(draft), map_(map), context_(target, draft, map, capacity),
           encoder_(target), max_draft_(max_draft) {
+        std::size_t longest = 1;
+        for (std::size_t d = 0; d < draft.vocabulary_size(); ++d)
+            if (const std::size_t n = draft.bytes(id_at<draft_id>(d)).size(); n > longest)
+                longest = n;
+        const std::size_t bytes = max_draft * longest; // of a draft: no more tokens of T
+        encoder_.reserve(bytes);
+        text_.reserve(bytes);
         committed_.reserve(capacity);
         draft_tokens_.reserve(max_draft);
-        proposals_.reserve(16 * max_draft);
-        retokenised_.reserve(16 * max_draft);
+        proposals_.reserve(bytes + 1);
+        retokenised_.reserve(bytes + 1);
     }
 
     void start(std::span<const draft_id> prefix) {
@@ -54,6 +64,8 @@ public:
         committed_.insert(committed_.end(), committed.begin(), committed.end());
     }
     [[nodiscard]] const auto& context() const { return context_; }
+    [[nodiscard]] std::size_t target_size() const { return context_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return context_.draft_size(); }
 
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
@@ -101,6 +113,8 @@ private:
                                 std::to_string(draft_tokenizer_.vocabulary_size()) +
                                 " logits, one for each id of its tokenizer, got " +
                                 std::to_string(row.values.size()));
+            if (!any_allowed(row.values))
+                break;
             const auto q = make_law(row, request.sampling);
             const auto attempt = static_cast<std::uint32_t>(draft_tokens_.size());
             const draft_id d =

@@ -11,6 +11,7 @@
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/spelling_weights.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/sampling/dense_law.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
@@ -61,7 +62,7 @@ public:
     using context_type = retokenised_context<TargetTokenizer, DraftTokenizer>;
 
     /// capacity: draft tokens of the longest context. Errors: specdec::error for limits out of
-    /// range.
+    /// range and where table and context are of different vocabularies.
     spelling_bridge(const canonical_spellings& spellings, context_type context,
                     std::size_t capacity, spelling_limits limits)
         : spellings_(&spellings), context_(std::move(context)), limits_(checked(limits)),
@@ -69,6 +70,10 @@ public:
                                                            : limits.max_looks + 1),
           w_(spellings, longest_, limits.likely_rest), mask_(spellings.draft_size()),
           first_row_(spellings.draft_size()), q_(spellings.draft_size()) {
+        require_size<draft_id>(spellings.draft_size(), context_.draft_size(), "spelling bridge",
+                               "context");
+        require_size<target_id>(spellings.target_size(), context_.target_size(), "spelling bridge",
+                                "context");
         for (std::size_t d = 0; d < mask_.size(); ++d)
             mask_[d] = spellings.beginning_with(id_at<draft_id>(d)).empty() ? -__builtin_inff() : 0;
         path_.reserve(capacity + limits.max_draft * longest_);
@@ -79,6 +84,8 @@ public:
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
     void follow(std::span<const target_id> committed) { context_.follow(committed); }
     [[nodiscard]] const context_type& context() const { return context_; }
+    [[nodiscard]] std::size_t target_size() const { return context_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return context_.draft_size(); }
     /// Looks of the last round: drafter forwards besides one a guess.
     [[nodiscard]] std::size_t extra_forwards() const { return looks_; }
 

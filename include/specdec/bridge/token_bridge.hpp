@@ -9,6 +9,7 @@
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/mapped_law.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
 namespace specdec {
@@ -32,9 +33,16 @@ public:
     using law_type = mapped_law<softmax_law<draft_id>, Map>;
 
     /// The map is a small view of tables shared by all sequences; max_draft bounds the draft.
+    /// Errors: specdec::error where map and context are of different vocabularies.
     token_bridge(Map map, Context context, std::size_t max_draft)
         : map_(map), context_(std::move(context)), max_draft_(max_draft),
           rows_(max_draft * map.draft_size()) {
+        if constexpr (requires { context_.draft_size(); })
+            require_size<draft_id>(map.draft_size(), context_.draft_size(), "token bridge",
+                                   "context");
+        if constexpr (requires { context_.target_size(); })
+            require_size<target_id>(map.target_size(), context_.target_size(), "token bridge",
+                                    "context");
         proposals_.reserve(max_draft);
         draft_tokens_.reserve(max_draft);
     }
@@ -42,6 +50,8 @@ public:
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
     void follow(std::span<const target_id> committed) { context_.follow(committed); }
     [[nodiscard]] const Context& context() const { return context_; }
+    [[nodiscard]] std::size_t target_size() const { return map_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return map_.draft_size(); }
 
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,

@@ -35,6 +35,8 @@ namespace specdec {
 /// append and score may throw, and do so where ids exceed the room that is left; size(), the tokens
 /// held and the room are then as they were. An engine that cannot forget tokens refuses when it is
 /// made, not in truncate. testing/engine_contract.hpp checks all this.
+///
+/// One context is one user's, unless the model tells what it holds (m.held(); see shared_model).
 template <class M, class Id>
 concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
     { c.size() } -> std::convertible_to<std::size_t>;

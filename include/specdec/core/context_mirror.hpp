@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -17,9 +18,17 @@ struct context_edit {
     std::span<const Id> append;
 };
 
+/// A model that tells which tokens its context holds, as shared_model does: m.held().
+template <class M, class Id>
+concept TellsHeld = requires(const M& m) {
+    { m.held() } -> std::convertible_to<std::span<const Id>>;
+};
+
 /// Knows which tokens a model's context holds, so that a wanted context is reached by the shortest
 /// edit: truncate to the common prefix, append the rest. The record changes only when told what the
-/// model really did, so a failed or abandoned round leaves it right.
+/// model really did, so a failed or abandoned round leaves it right. Where somebody else has used
+/// the model, meet() sees it if the model tells what it holds, and else by its size alone: other
+/// tokens of the same number go unseen.
 template <class Id>
 class context_mirror {
 public:
@@ -45,6 +54,29 @@ public:
     void truncated(std::size_t n) { held_.resize(n < held_.size() ? n : held_.size()); }
     /// The model was fed these tokens.
     void fed(std::span<const Id> ids) { held_.insert(held_.end(), ids.begin(), ids.end()); }
+
+    /// Before a plan: brings the record and the model together, whoever used the model meanwhile.
+    /// Returns how many of the first tokens are as they were recorded. What nobody knows is
+    /// truncated. Complexity: O(1), linear in the context for a model that tells what it holds.
+    template <class M>
+    std::size_t meet(M& model) {
+        if constexpr (TellsHeld<M, Id>) {
+            const std::span<const Id> held = model.held();
+            if (held.size() == model.size()) {
+                std::size_t same = 0;
+                while (same < held.size() && same < held_.size() && held[same] == held_[same])
+                    ++same;
+                held_.resize(same);
+                fed(held.subspan(same));
+                return same;
+            }
+        } else if (model.size() == held_.size()) {
+            return held_.size();
+        }
+        model.truncate(0);
+        truncated(0);
+        return 0;
+    }
 
 private:
     std::vector<Id> held_;

@@ -4,13 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
-#include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/one_sequence.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 
 namespace specdec {
@@ -34,9 +36,11 @@ struct batch_counts {
 ///         while (room() && there are texts left)  join(next)
 ///     while (round() || there are texts left)
 ///
-/// A text is the same as alone: in law given the target's rows; to the bit where the target's rows
-/// do not depend on what else is in a pass. Speculation competes for the pass: a target that does
-/// one position as fast as several has less to give to a batch, whose drafts should be shorter.
+/// A text is the same as alone: in law given the target's rows, texts that learn into one n-gram
+/// cache included (all of them decide before any commits); to the bit where the target's rows do
+/// not depend on what else is in a pass and bridges share nothing that learns. Speculation competes
+/// for the pass: a target that does one position as fast as several has less to give to a batch,
+/// whose drafts should be shorter.
 ///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
@@ -62,9 +66,14 @@ public:
     [[nodiscard]] const batch_counts& counts() const { return counts_; }
 
     /// The text takes a free sequence of the target, whose context is dropped. Its prompt is fed in
-    /// the next round. Precondition: room().
+    /// the next round. One that has left may join again and goes on where it stood. Throws
+    /// specdec::error without room(), and for a text that is there already.
     void join(Run& run) {
-        SPECDEC_PRECONDITION(room());
+        if (!room() || holds(run))
+            throw error("batch", "join",
+                        room() ? "expected a text that is not there already"
+                               : "expected a free sequence, all " + std::to_string(seats_.size()) +
+                                     " are taken");
         std::size_t sequence = 0;
         while (seats_[sequence].run != nullptr)
             ++sequence;
@@ -75,14 +84,17 @@ public:
     }
 
     /// One round of every text; those that ended have left and tell why by run.finish(). False:
-    /// there is none left. Throws what models, drafters and readers throw: whatever was not
-    /// committed is as if the round had not been, and a text whose own drafter, prompt or reader it
-    /// was has left (see holds()) without finish().
+    /// there is none left. Throws what models, drafters and readers throw: whatever was not decided
+    /// is as if the round had not been, what was decided and not committed is committed by the next
+    /// round(). A text whose own drafter, prompt or reader it was has left (see holds()) without
+    /// finish() and loses nothing either: see text_run.
     bool round() {
+        commit_all();
         draft_all();
         if (parts_.empty())
             return false;
-        take_all(score_all());
+        decide_all(score_all());
+        commit_all();
         return texts_ > 0;
     }
 
@@ -118,6 +130,10 @@ private:
     logits_rows<target_id> score_all() {
         const double begin = clock_();
         const logits_rows<target_id> rows = target_.score(parts_);
+        std::size_t fed = 0;
+        for (const auto& [sequence, ids] : parts_)
+            fed += ids.size();
+        require_rows(rows, fed, target_.vocabulary_size(), "batch");
         const double a_row = (clock_() - begin) / static_cast<double>(rows.size());
         counts_.passes += 1;
         counts_.sequences += parts_.size();
@@ -130,14 +146,23 @@ private:
         return rows;
     }
 
-    /// Steps 3 and 4 of every text.
-    void take_all(const logits_rows<target_id>& rows) {
+    /// Step 3 of every text. None may commit before all have decided: a cache that several of them
+    /// learn into must not change between a draft and its decision.
+    void decide_all(const logits_rows<target_id>& rows) {
         std::size_t first = 0;
         for (const auto& [sequence, ids] : parts_) {
-            seat& x = seats_[sequence];
             const logits_rows<target_id> own = rows.middle(first, ids.size());
             first += own.size();
-            or_leave(x, [&](seat&) { x.run->take(own); });
+            or_leave(seats_[sequence], [&](seat& x) { x.run->decide(own); });
+        }
+    }
+
+    /// Step 4 of every text that has decided: before the others draft, those of an earlier round.
+    void commit_all() {
+        for (seat& x : seats_) {
+            if (x.run == nullptr)
+                continue;
+            or_leave(x, [](seat& y) { y.run->commit(); });
             if (x.run->finish())
                 leave(x);
         }

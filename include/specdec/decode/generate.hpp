@@ -38,20 +38,33 @@ struct text_reader : silent_reader {
     }
 };
 
-/// Decodes one text: rounds until an end token, a stop string, a limit or a cancellation, inside an
-/// accepted run too (see text_run).
+/// Decodes a text: rounds until an end token, a stop string, a limit or a cancellation, inside an
+/// accepted run too (see text_run). Throws what the models, the drafter and the reader throw;
+/// called again, it goes on where the text stood, and nothing is lost or given twice:
+///
+///     text_run text(session, drafter, stop, coin, tokenizer, limits, reader);
+///     generate(text, target);
+template <class Session, Drafter D, StopRule Stop, Coin C, class Tokenizer, class Reader,
+          Clock Time, ModelOf<target_id> Target>
+finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& text,
+                       Target& target) {
+    while (text.draft(target.capacity()))
+        text.take(text.score(target));
+    return *text.finish();
+}
+
+/// The same in one call, for a text that is given up where something throws: what was held back for
+/// a stop string or a character, and how many tokens were left, are then gone. The session holds
+/// what was committed before.
 ///
 /// The session has been started. Works the same without a drafter (no_bridge, no_drafter).
-/// Throws what the models and the reader throw; the session then holds what was committed before.
 template <class B, class V, ModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C,
           TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
 finish_reason generate(session<B, V>& session, Target& target, D& drafter, const Stop& stop,
                        C& coin, const Tokenizer& tokenizer, const generation_limits& limits,
                        Reader&& reader, Time clock = {}) {
-    text_run run(session, drafter, stop, coin, tokenizer, limits, reader, clock);
-    while (run.draft(target.capacity()))
-        run.take(session.score(target, clock));
-    return *run.finish();
+    text_run text(session, drafter, stop, coin, tokenizer, limits, reader, clock);
+    return generate(text, target);
 }
 
 } // namespace specdec

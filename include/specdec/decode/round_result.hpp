@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/verify/verdict.hpp>
@@ -20,6 +22,16 @@ struct session_settings {
     std::size_t max_proposals = 16;   ///< most target tokens proposed a round
     std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
 };
+
+/// A prompt that a session can begin with. Errors: specdec::error.
+inline void require_prompt(std::span<const target_id> prompt, std::size_t capacity) {
+    if (prompt.empty())
+        throw error("session", "prompt", "at least one token");
+    if (prompt.size() >= capacity)
+        throw error("session", "prompt",
+                    "fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
+                        std::to_string(prompt.size()));
+}
 
 /// What a round decided, not yet part of the text: tokens to commit in order. Views into the
 /// session, alive until its next call.

@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/vocabulary_sizes.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
-#include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/statistics.hpp>
@@ -35,8 +35,8 @@ namespace specdec {
 /// Guarantee: given the rows the target returns, the committed tokens follow the target's law
 /// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
-/// A target's context serves one session at a time; after another one has used it, say
-/// target_lost().
+/// Sessions that take turns with one target use it through one shared_model, or say target_lost()
+/// before every turn: else one takes a context that another left for its own if it is as long.
 ///
 /// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
 /// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).
@@ -57,14 +57,11 @@ public:
 
     /// Begins a sequence. The drafter's context begins with `draft_prefix` (its BOS, or nothing).
     /// What the target's context still holds of an earlier sequence is used as far as it agrees.
-    /// Throws specdec::error if the prompt is empty or does not fit.
+    /// Throws specdec::error if the prompt is empty or does not fit, or is of another vocabulary.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
-        if (prompt.empty())
-            throw error("session", "prompt", "at least one token");
-        if (prompt.size() >= settings_.capacity)
-            throw error("session", "prompt",
-                        "fewer tokens than the capacity of " + std::to_string(settings_.capacity) +
-                            ", got " + std::to_string(prompt.size()));
+        require_prompt(prompt, settings_.capacity);
+        require_ids(prompt, target_size_of(bridge_, most_ids), "session", "prompt");
+        require_ids(draft_prefix, draft_size_of(bridge_, most_ids), "session", "prefix");
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
         retries_ = 0;
@@ -143,11 +140,10 @@ public:
     /// throws; the session then stands where it stood.
     template <ModelOf<target_id> Target>
     [[nodiscard]] context_edit<target_id> prepare(Target& target) {
-        if (target.size() != mirror_.size()) { // not the context this session left behind
-            target.truncate(0);
-            target_lost();
-        }
+        const std::size_t same = mirror_.meet(target);
+        unchanged_ = same < unchanged_ ? same : unchanged_;
         context_edit<target_id> edit = target_edit();
+        require_ids(edit.append, target.vocabulary_size(), "session", "tokens");
         if (edit.truncate_to < target.size()) {
             target.truncate(edit.truncate_to);
             mirror_.truncated(edit.truncate_to);
@@ -166,16 +162,19 @@ public:
         const double begin = clock();
         const context_edit<target_id> edit = prepare(target);
         const logits_rows<target_id> rows = target.score(edit.append);
+        require_rows(rows, edit.append.size(), target.vocabulary_size(), "session");
         target_fed(edit, clock() - begin);
         return rows;
     }
 
-    /// Step 3. rows: [rows_needed()], the row behind the last committed token first. Throws what a
-    /// drafter throws that has to be asked again; the round must then be drafted again, too.
+    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], the row behind the last
+    /// committed token first. Throws specdec::error for rows of another shape, and what a drafter
+    /// throws that has to be asked again; the round must then be drafted again, too.
     template <Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin,
                                       Time clock = {}) {
         const double begin = clock();
+        require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
         verdict_ = verify_(law_at, draft_.proposals, coin, name());
         if (verdict_.evaluated > proposed_.size()) { // only the mark of the end was rejected
@@ -226,6 +225,7 @@ public:
 private:
     /// Whether an invalid token says that the draft ends, which is no proposal.
     static constexpr bool marks_end = requires { law_type::ends_drafts; };
+    static constexpr std::size_t most_ids = ~std::size_t{0};
 
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
 

@@ -10,6 +10,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/text_stream.hpp>
@@ -35,13 +36,23 @@ enum class finish_reason : std::uint8_t {
 /// (generate) and one of several (batch) do the same with it:
 ///
 ///     while run.draft(target's capacity)       step 1 of a round; false once the text has ended
-///         rows := the target's, for run.session()                                     step 2
-///         run.take(rows)                       steps 3 and 4: commits what belongs to the text
+///         rows := the target's, for run.session(); run.score(target) where it is alone  step 2
+///         run.decide(rows)                     step 3
+///         run.commit()                         step 4: gives the reader what belongs to the text
 ///
 /// Tokens behind an end token, a stop string, the limit or a cancellation are discarded, never
-/// committed. Everything but the limits is borrowed; the session has been started. A round that
-/// was drafted and not taken is as if it had not been. Allocates nothing a round but the bytes
-/// that are held back.
+/// committed. Everything but the limits is borrowed; the session has been started.
+///
+/// A throw loses nothing: what the text has come to is in here, and every step may be asked for
+/// again. A round that was drafted and not decided is as if it had not been. A round that was
+/// decided stays so: the next commit(), or draft(), goes on with it where its reader threw. What
+/// the reader threw at counts as not given, and is given again, first and unchanged: round() with
+/// the same result, bytes() with the same bytes and origin. What it returned from is never given
+/// again. So the text is the one without throws, if a reader takes nothing of what it throws at.
+/// (A tokenizer that throws leaves a session that has to be started again.)
+///
+/// Allocates nothing a round, unless more bytes than ever are held back for a stop string or
+/// character.
 template <class Session, Drafter D, StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer,
           class Reader, Clock Time = no_clock>
 class text_run {
@@ -54,67 +65,93 @@ public:
     text_run(Session& session, D& drafter, const Stop&& gone_before_use, Rest&&...) = delete;
 
     [[nodiscard]] Session& session() { return session_; }
-    /// Why the text ended; nothing while it has not.
+    /// Why the text ended; nothing while it has not, or its reader has not taken all of it.
     [[nodiscard]] std::optional<finish_reason> finish() const { return finish_; }
 
     /// Step 1, for a target whose context holds `capacity` tokens. False: the text has ended.
+    /// Throws what drafter and reader throw.
     [[nodiscard]] bool draft(std::size_t capacity) {
-        if (!finish_ && left_ == 0)
-            end(finish_reason::max_tokens);
-        if (!finish_ && (session_.full() || session_.tokens().size() > capacity))
-            end(finish_reason::context_full);
+        commit();
+        if (!why_ && (session_.full() || session_.tokens().size() > capacity)) {
+            why_ = finish_reason::context_full;
+            end();
+        }
         if (finish_)
             return false;
         session_.draft(drafter_, stop_, coin_, session_.room_within(capacity, left_), clock_);
         return true;
     }
 
-    /// Steps 3 and 4. Throws what verify() throws: nothing is then committed, and the round may be
-    /// drafted again. Throws what the reader throws: the run is then over.
+    /// Step 2 with a model of the engine. Throws what the model throws.
+    template <ModelOf<target_id> Target>
+    [[nodiscard]] logits_rows<target_id> score(Target& target) {
+        return session_.score(target, clock_);
+    }
+
+    /// Step 3: nobody is told yet. Throws what verify() throws, and specdec::error for rows longer
+    /// than the tokenizer's vocabulary; the round must then be drafted again.
+    void decide(const logits_rows<target_id>& rows) {
+        if (rows.vocabulary() > tokenizer_.vocabulary_size())
+            throw error("text run", "target's rows",
+                        "expected at most " + std::to_string(tokenizer_.vocabulary_size()) +
+                            " logits, one for each id of the tokenizer, got " +
+                            std::to_string(rows.vocabulary()));
+        round_ = session_.verify(rows, coin_, clock_);
+        phase_ = phase::decided;
+        taken_ = 0;
+    }
+
+    /// Step 4 of a decided round, as far as the reader has not had it. Nothing where there is
+    /// none. Throws what the reader throws.
+    void commit() {
+        if (phase_ == phase::decided) {
+            if (!reader_.round(round_))
+                why_ = finish_reason::cancelled;
+            phase_ = phase::told;
+        }
+        if (phase_ == phase::told) {
+            give();
+            while (taken_ < round_.tokens.size() && !why_)
+                push(round_.tokens[taken_], round_.origin(taken_));
+            session_.commit(taken_);
+            left_ -= taken_;
+            phase_ = phase::none;
+        }
+        if (!why_ && left_ == 0)
+            why_ = finish_reason::max_tokens;
+        if (why_ && !finish_)
+            end();
+    }
+
+    /// Steps 3 and 4.
     void take(const logits_rows<target_id>& rows) {
-        const round_result result = session_.verify(rows, coin_, clock_);
-        if (!reader_.round(result)) {
-            session_.commit(0);
-            finish_ = finish_reason::cancelled;
-            return;
-        }
-        std::size_t n = 0; // tokens of the round that belong to the text
-        while (n < result.tokens.size() && !finish_) {
-            const target_id token = result.tokens[n];
-            if (is_end(session_.settings().end_ids, token))
-                finish_ = finish_reason::end_token;
-            else
-                push(tokenizer_.bytes(token), result.origin(n));
-            ++n;
-        }
-        left_ -= n;
-        session_.commit(n);
-        if (finish_ == finish_reason::end_token)
-            end(finish_reason::end_token);
-        else if (!finish_ && left_ == 0)
-            end(finish_reason::max_tokens);
+        decide(rows);
+        commit();
     }
 
 private:
-    void push(std::string_view bytes, token_origin origin) {
-        bool cancelled = false;
-        if (stream_.push(bytes, origin, sink(cancelled)))
-            finish_ = finish_reason::stop_string;
-        else if (cancelled)
-            finish_ = finish_reason::cancelled;
+    enum class phase : std::uint8_t { none, decided, told }; // of the round
+
+    void push(target_id token, token_origin origin) {
+        if (is_end(session_.settings().end_ids, token))
+            why_ = finish_reason::end_token;
+        else if (stream_.push(tokenizer_.bytes(token), origin))
+            why_ = finish_reason::stop_string;
+        ++taken_;
+        give();
     }
-    /// Gives what was held back.
-    void end(finish_reason reason) {
-        finish_.reset();        // a reader that throws has not seen the end
-        bool cancelled = false; // too late
-        stream_.finish(sink(cancelled));
-        finish_ = reason;
+    /// Of a cancelled text, nobody wants what was held back.
+    void end() {
+        if (*why_ != finish_reason::cancelled)
+            stream_.finish();
+        give();
+        finish_ = why_;
     }
-    auto sink(bool& cancelled) {
-        return [this, &cancelled](std::string_view bytes, token_origin origin) {
-            if (!reader_.bytes(bytes, origin))
-                cancelled = true;
-        };
+    void give() {
+        stream_.give([this](std::string_view bytes, token_origin origin) {
+            if (!reader_.bytes(bytes, origin) && !why_)
+                why_ = finish_reason::cancelled;
+        });
     }
 
     Session& session_;
@@ -126,7 +163,11 @@ private:
     [[no_unique_address]] Time clock_;
     std::size_t left_; // tokens to the limit
     text_stream stream_;
-    std::optional<finish_reason> finish_;
+    round_result round_; // the decided one
+    phase phase_ = phase::none;
+    std::size_t taken_ = 0;               // tokens of the round that belong to the text
+    std::optional<finish_reason> why_;    // the text ends
+    std::optional<finish_reason> finish_; // and its reader has had all of it
 };
 
 } // namespace specdec

@@ -26,36 +26,57 @@ namespace specdec {
 /// of a stop string, every byte once. Bytes are held back while they may still become part of a
 /// character or of a stop string.
 ///
+///     stream.push(bytes, origin)   a token's bytes
+///     stream.give(sink)            what has become certain
+///
 /// A sink is called as sink(std::string_view bytes, token_origin origin): a run of characters of
-/// one origin. A character made by several tokens has the origin of the first.
+/// one origin. A character made by several tokens has the origin of the first. A sink that throws
+/// has not been given the run: the next give() begins with it. Allocates when more bytes are held
+/// back than ever before; pushed bytes that could not be stored (std::bad_alloc) were not pushed.
 class text_stream {
 public:
     explicit text_stream(std::vector<std::string> stop_strings = {})
-        : stops_(std::move(stop_strings)) {}
+        : stops_(std::move(stop_strings)) {
+        std::size_t longest = 0;
+        for (const std::string& stop : stops_)
+            longest = stop.size() > longest ? stop.size() : longest;
+        make_room(longest + usual_token);
+    }
 
-    /// Appends a token's bytes. Returns true if a stop string is complete: the text before it has
-    /// then been given to the sink and the stream is at its end.
-    template <class Sink>
-    bool push(std::string_view bytes, token_origin origin, Sink&& sink) {
+    /// Appends a token's bytes. Returns true if a stop string is complete: the text ends before it.
+    bool push(std::string_view bytes, token_origin origin) {
+        make_room(held_.size() + bytes.size());
         held_.append(bytes);
         origins_.resize(held_.size(), origin);
         const std::size_t stop = first_stop();
         if (stop != std::string::npos) {
-            give(stop, sink);
-            held_.clear();
-            origins_.clear();
+            held_.resize(stop);
+            origins_.resize(stop);
+            certain_ = stop;
             return true;
         }
         const std::size_t partial = partial_stop();
         const std::size_t incomplete = incomplete_utf8(held_);
-        give(held_.size() - (partial > incomplete ? partial : incomplete), sink);
+        const std::size_t certain = held_.size() - (partial > incomplete ? partial : incomplete);
+        certain_ = certain > certain_ ? certain : certain_;
         return false;
     }
 
-    /// The text ends here: gives what was held back.
+    /// The text ends here: what was held back is part of it.
+    void finish() { certain_ = held_.size(); }
+
+    /// Gives the sink what is certain.
     template <class Sink>
-    void finish(Sink&& sink) {
-        give(held_.size(), sink);
+    void give(Sink&& sink) {
+        while (certain_ > 0) {
+            std::size_t end = 1;
+            while (end < certain_ && (origins_[end] == origins_[0] || is_utf8_inner(held_[end])))
+                ++end;
+            sink(std::string_view(held_).substr(0, end), origins_[0]);
+            held_.erase(0, end);
+            origins_.erase(origins_.begin(), origins_.begin() + static_cast<std::ptrdiff_t>(end));
+            certain_ -= end;
+        }
     }
 
 private:
@@ -88,22 +109,17 @@ private:
         return longest;
     }
 
-    template <class Sink>
-    void give(std::size_t count, Sink&& sink) {
-        for (std::size_t begin = 0; begin < count;) {
-            std::size_t end = begin + 1;
-            while (end < count && (origins_[end] == origins_[begin] || is_utf8_inner(held_[end])))
-                ++end;
-            sink(std::string_view(held_).substr(begin, end - begin), origins_[begin]);
-            begin = end;
-        }
-        held_.erase(0, count);
-        origins_.erase(origins_.begin(), origins_.begin() + static_cast<std::ptrdiff_t>(count));
+    void make_room(std::size_t bytes) {
+        held_.reserve(bytes);
+        origins_.reserve(bytes);
     }
+
+    static constexpr std::size_t usual_token = 256; // bytes, at most
 
     std::vector<std::string> stops_;
     std::string held_;                  // bytes not given yet
     std::vector<token_origin> origins_; // [held_.size()]
+    std::size_t certain_ = 0;           // of them: text, whatever follows
 };
 
 } // namespace specdec

@@ -7,14 +7,17 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/require.hpp>
 
 namespace specdec {
 
 /// A language model as drafter. Keeps a record of what the model's context holds and reaches every
 /// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is
-/// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile;
-/// its engine may drop its context between rounds (size() tells), which is then fed again. Models
-/// Drafter. Allocates at construction only.
+/// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile,
+/// unless all use it through one shared_model; its engine may drop its context between rounds
+/// (size() tells), which is then fed again. Models Drafter. Allocates at construction only. Errors:
+/// specdec::error for ids outside the model's vocabulary, and for rows of another shape than asked
+/// for; nothing is then lost.
 template <ModelOf<draft_id> Model>
 class model_drafter {
 public:
@@ -31,11 +34,8 @@ public:
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
-        if (model_.size() != mirror_.size()) { // the engine dropped it: not what was left behind
-            model_.truncate(0);
-            mirror_.truncated(0);
-            unchanged = 0;
-        }
+        const std::size_t same = mirror_.meet(model_);
+        unchanged = same < unchanged ? same : unchanged;
         // What the last sync asked for may not have been done: only this much agreed with it.
         const std::size_t agreed = pending_.truncate_to;
         synced_ = context;
@@ -64,6 +64,7 @@ private:
     /// Does what is pending; the last n of its rows.
     logits_rows<draft_id> score(std::size_t n) {
         SPECDEC_PRECONDITION(pending_.append.size() >= n && n > 0);
+        require_ids(pending_.append, model_.vocabulary_size(), "model drafter", "tokens");
         if (pending_.truncate_to < mirror_.size()) {
             model_.truncate(pending_.truncate_to);
             mirror_.truncated(pending_.truncate_to);
@@ -72,6 +73,7 @@ private:
         if (pending_.append.size() > one_pass && pending_.append.size() > n)
             feed(pending_.append.size() - n);
         const logits_rows<draft_id> rows = model_.score(pending_.append);
+        require_rows(rows, pending_.append.size(), model_.vocabulary_size(), "model drafter");
         mirror_.fed(pending_.append);
         pending_ = {mirror_.size(), {}};
         return rows.last(n);

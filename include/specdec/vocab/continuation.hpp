@@ -9,6 +9,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/token_bytes.hpp>
 #include <specdec/vocab/utf8_edges.hpp>
 
@@ -42,8 +43,9 @@ struct continuation_options {
 /// decides.
 ///
 /// Complexity: at most three encodes of look-behind + draft, whatever the context. Allocation: none
-/// once the buffers have grown; the constructor visits the vocabulary once. Keeps a reference to
-/// the tokenizer. One object a sequence or thread (it holds scratch).
+/// once the buffers have grown, or reserve() has been called and T writes no more tokens than
+/// bytes; the constructor visits the vocabulary once. Keeps a reference to the tokenizer. One
+/// object a sequence or thread (it holds scratch).
 template <class Tokenizer>
     requires TokenizerOf<Tokenizer, target_id>
 class continuation_encoder {
@@ -53,12 +55,23 @@ public:
         const std::size_t size = tokenizer.vocabulary_size();
         for (std::size_t i = 0; i < size; ++i) {
             const std::string_view bytes = tokenizer.bytes(id_at<target_id>(i));
+            longest_ = bytes.size() > longest_ ? bytes.size() : longest_;
             if (bytes.size() != 1)
                 continue;
             target_id& id = byte_tokens_[static_cast<unsigned char>(bytes[0])];
             if (!id.valid())
                 id = id_at<target_id>(i);
         }
+    }
+
+    /// Room for drafts of so many bytes.
+    void reserve(std::size_t draft) {
+        const std::size_t window = 2 * look_behind_ > longest_ ? 2 * look_behind_ : longest_;
+        window_.reserve(window);
+        joined_.reserve(2 * window); // more only if normalising makes it so
+        text_.reserve(window + draft);
+        for (std::vector<target_id>* ids : {&extended_, &alone_})
+            ids->reserve(window + draft);
     }
 
     /// Appends to `out` the target ids that continue `committed` (any number of the last committed
@@ -79,7 +92,7 @@ public:
             out.insert(out.end(), extended_.begin() + static_cast<std::ptrdiff_t>(behind),
                        extended_.end());
         else if (!whole.empty())
-            tokenizer_->encode(whole, text_position::continuation, out);
+            specdec::encode(*tokenizer_, whole, text_position::continuation, out);
         append_bytes(last_bytes(draft, open), out);
     }
 
@@ -142,7 +155,7 @@ private:
     void encode_into(std::vector<target_id>& ids, std::string_view text) const {
         ids.clear();
         if (!text.empty())
-            tokenizer_->encode(text, text_position::continuation, ids);
+            specdec::encode(*tokenizer_, text, text_position::continuation, ids);
     }
 
     /// Index in extended_ where the tokens of the draft begin; extended_.size() or more if there is
@@ -168,6 +181,7 @@ private:
 
     const Tokenizer* tokenizer_;
     std::size_t look_behind_;
+    std::size_t longest_ = 0;                 // token, in bytes
     target_id byte_tokens_[256];              // the token of a byte alone, for cut characters
     std::string window_, text_, joined_;      // W, W + draft, bytes of E1
     std::vector<target_id> extended_, alone_; // E2, E1

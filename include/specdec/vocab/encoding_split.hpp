@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/token_bytes.hpp>
 #include <specdec/vocab/utf8_edges.hpp>
 
@@ -114,7 +115,7 @@ private:
                 if (!equal(back, tokens.subspan(token)))
                     continue;
                 front_.clear();
-                tokenizer_->encode(text.substr(0, at), where, front_);
+                specdec::encode(*tokenizer_, text.substr(0, at), where, front_);
                 if (equal(front_, tokens.first(token)))
                     return {at, token};
             }
@@ -124,7 +125,7 @@ private:
 
     const std::vector<Id>& encode_back(std::string_view text, encoding_split place) {
         back_.clear();
-        tokenizer_->encode(text.substr(place.byte), text_position::continuation, back_);
+        specdec::encode(*tokenizer_, text.substr(place.byte), text_position::continuation, back_);
         return back_;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include <specdec/core/concepts.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/vocab/equivalences.hpp>
 #include <specdec/vocab/id_map.hpp>
@@ -107,6 +109,18 @@ using ids_by_bytes = boost::unordered_flat_set<std::int32_t, hash_of_bytes, equa
     for (std::size_t i = equal_ids.size(); i-- > 0;)
         to_draft[equal_ids[i].target.index()] = equal_ids[i].draft.value;
     return {std::move(to_target), std::move(to_draft), draft.fingerprint(), target.fingerprint()};
+}
+
+/// The same from tokenizers, whose types know whose they are: swapped arguments do not compile.
+/// (Swapped tables do: every bridge then refuses the map, see require_map.)
+template <TokenizerOf<draft_id> DraftTokenizer, TokenizerOf<target_id> TargetTokenizer>
+    requires requires(const DraftTokenizer& draft, const TargetTokenizer& target) {
+        { draft.table() } -> std::convertible_to<const vocabulary&>;
+        { target.table() } -> std::convertible_to<const vocabulary&>;
+    }
+[[nodiscard]] id_map intersect(const DraftTokenizer& draft, const TargetTokenizer& target,
+                               const equivalences& equal = {}) {
+    return intersect(draft.table(), target.table(), equal);
 }
 
 } // namespace specdec

@@ -12,28 +12,10 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/vocab/eviction.hpp>
+#include <specdec/vocab/ngram_cache_settings.hpp>
 #include <specdec/vocab/ngram_trie.hpp>
 
 namespace specdec {
-
-struct ngram_cache_settings {
-    static constexpr std::size_t unlimited = 0xfffffffeu;
-
-    std::size_t capacity = unlimited; ///< n-grams
-    std::size_t longest = 16;         ///< tokens of an n-gram: 2 to ngram_trie::longest
-    /// Of the vocabularies whose ids the cache holds (vocabulary::fingerprint). They are checked
-    /// when a cache is loaded.
-    std::uint64_t draft_fingerprint = 0;
-    std::uint64_t target_fingerprint = 0;
-};
-
-/// What has happened since the cache was made or cleared.
-struct ngram_cache_counts {
-    std::uint64_t hits = 0;      ///< uses: merged tokens that the target accepted
-    std::uint64_t inserts = 0;   ///< n-grams learned
-    std::uint64_t evictions = 0; ///< n-grams that went for another
-    std::uint64_t tokens = 0;    ///< tokens processed while learning, as told
-};
 
 /// What insert() did. Only the first two change anything.
 enum class ngram_insertion {
@@ -118,6 +100,10 @@ public:
         });
     }
 
+    /// Counts what alters the answers of step, target or for_each_child: n-grams that came or went,
+    /// another cache assigned to this one. A law made from the cache is that of one such count.
+    [[nodiscard]] std::uint64_t changes() const { return changes_.count; }
+
     /// Bytes allocated (the paper's Table 4).
     [[nodiscard]] std::size_t memory() const {
         return trie_.memory() + order_.memory() + ngrams_.capacity() * sizeof(ngram);
@@ -172,6 +158,7 @@ public:
 
     /// Forgets every n-gram and all counts; keeps settings and memory.
     void clear() noexcept {
+        ++changes_.count;
         trie_.clear();
         order_.clear();
         ngrams_.clear();
@@ -215,6 +202,7 @@ private:
             slot = static_cast<std::uint32_t>(ngrams_.size());
             ngrams_.emplace_back();
         }
+        ++changes_.count;
         ngrams_[slot] = {trie_.add(ids, slot), target};
         ++size_;
         ++lengths_[ids.size()];
@@ -226,6 +214,7 @@ private:
             const std::uint32_t slot = order_.victim();
             order_.remove(slot);
             ngram& gone = ngrams_[slot];
+            ++changes_.count;
             --lengths_[trie_.depth(gone.end)];
             trie_.remove(gone.end);
             gone = {node{first_free_}, {}};
@@ -243,6 +232,7 @@ private:
     std::size_t size_ = 0;
     std::array<std::uint32_t, ngram_trie::longest + 1> lengths_{}; // n-grams held of each length
     ngram_cache_counts counts_;
+    ngram_cache_changes changes_;
 };
 
 } // namespace specdec

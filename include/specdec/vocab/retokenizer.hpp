@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/encoding_split.hpp>
 #include <specdec/vocab/token_bytes.hpp>
 #include <specdec/vocab/utf8_edges.hpp>
@@ -122,7 +123,7 @@ private:
         held_ = hold;
         fresh_.clear();
         if (!encoded().empty())
-            tokenizer_->encode(encoded(), where_, fresh_);
+            specdec::encode(*tokenizer_, encoded(), where_, fresh_);
     }
 
     /// Puts the fresh tokens at index `from`, in place of all that stood there.

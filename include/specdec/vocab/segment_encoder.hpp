@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/vocab/checked.hpp>
 #include <specdec/vocab/continuation.hpp>
 #include <specdec/vocab/seams.hpp>
 #include <specdec/vocab/token_bytes.hpp>
@@ -91,7 +92,7 @@ public:
         if (s.segment == 0)
             first_.encode(committed_, segment, fresh_);
         else
-            tokenizer_->encode(segment, text_position::continuation, fresh_);
+            specdec::encode(*tokenizer_, segment, text_position::continuation, fresh_);
         if (!bytes_equal(*tokenizer_, fresh_, segment))
             return;
         for (std::size_t i = 0; i < s.preview.size(); ++i) {

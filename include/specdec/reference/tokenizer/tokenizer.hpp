@@ -153,6 +153,7 @@ public:
             out.push_back(Id{id});
     }
     [[nodiscard]] const tokenizer& base() const { return tokenizer_; }
+    [[nodiscard]] const vocabulary& table() const { return tokenizer_.table(); }
 
 private:
     tokenizer tokenizer_;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <specdec/core/error.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/token_id.hpp>
+
+/// What the library asks of what an engine hands it, in every build: a model or tokenizer that does
+/// not keep its side of the concepts would else be read out of bounds. Each throws specdec::error
+/// that names who asks (`source`), the side, what was expected and what was seen.
+namespace specdec {
+
+/// Whose ids they are.
+template <class Id>
+[[nodiscard]] constexpr const char* side_of() {
+    return std::same_as<Id, target_id> ? "target" : "drafter";
+}
+
+/// `count` rows, each of `vocabulary` logits. O(1).
+template <class Id>
+void require_rows(const logits_rows<Id>& rows, std::size_t count, std::size_t vocabulary,
+                  const char* source) {
+    if (rows.size() != count)
+        throw error(source, std::string(side_of<Id>()) + "'s rows",
+                    "expected " + std::to_string(count) + ", one for each token, got " +
+                        std::to_string(rows.size()));
+    if (rows.vocabulary() != vocabulary)
+        throw error(source, std::string(side_of<Id>()) + "'s rows",
+                    "expected " + std::to_string(vocabulary) +
+                        " logits each, one for each id of the vocabulary, got " +
+                        std::to_string(rows.vocabulary()));
+}
+
+/// Ids from 0 to vocabulary - 1. Linear in the ids.
+template <class Id>
+void require_ids(std::span<const Id> ids, std::size_t vocabulary, const char* source,
+                 const char* what) {
+    for (const Id id : ids)
+        if (!id.valid() || id.index() >= vocabulary)
+            throw error(source, std::string(side_of<Id>()) + "'s " + what,
+                        "expected ids from 0 to " + std::to_string(vocabulary) + " - 1, got " +
+                            std::to_string(id.value));
+}
+
+/// Tables of one vocabulary agree. O(1).
+template <class Id>
+void require_size(std::size_t got, std::size_t expected, const char* source, const char* of) {
+    if (got != expected)
+        throw error(source, std::string(side_of<Id>()) + "'s vocabulary",
+                    "expected the " + std::to_string(expected) + " ids of the " + of + ", got " +
+                        std::to_string(got));
+}
+
+} // namespace specdec
