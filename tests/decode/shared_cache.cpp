@@ -74,7 +74,7 @@ struct text {
     text(const words& two, cache_type& cache, row_tree& q, std::size_t length,
          enumerating_coin& random, std::uint64_t number)
         : draft(model_of<draft_id>(q, 2)),
-          decoder(two.merge_bridge(cache, 2), token_rejection{.max_thinning_draws = 1},
+          decoder(two.merge_bridge(cache, 2), token_rejection{.thinning = {1, 1}},
                   {.capacity = 16}),
           coin{&random, number}, limits{length, {}},
           run(decoder, drafter, stop, coin, two.target, limits, reader) {
