@@ -13,8 +13,7 @@ namespace {
 struct note_what_ran : Catch::TestEventListenerBase {
     using TestEventListenerBase::TestEventListenerBase;
 
-    void testCaseEnded(const Catch::TestCaseStats& statistics) override
-    {
+    void testCaseEnded(const Catch::TestCaseStats& statistics) override {
         const char* folder = std::getenv("SPECDEC_CASES_RAN");
         if (folder == nullptr) {
             return;
