@@ -56,7 +56,9 @@ function(specdec_tests folder)
     endif()
     string(REPLACE "/" "_" target test_${folder})
     add_executable(${target} ${sources})
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # Files that meet in one may shadow each other's names.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+        UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
     # Many small instantiations, which -Og compiles in half of the time of -O1. Kernels are tested as
