@@ -8,4 +8,4 @@ scripts/install-dependencies.sh --test
 cmake --preset release -DSPECDEC_BUILD_TESTS=ON -DSPECDEC_BUILD_BENCHMARKS=ON |
     { grep '^-- llama.cpp' || true; } # whether its adapter is tested, too
 cmake --build --preset release
-exec ctest --preset release "$@"
+exec tests/discovery/counted_ctest.py release "$@"

@@ -3,43 +3,93 @@ if(NOT IS_DIRECTORY ${specdec_shared})
     set(specdec_shared "")
 endif()
 
+# specdec_precompile(TARGET FOLDER): what most tests include, compiled once for all targets of equal
+# options.
+function(specdec_precompile target folder)
+    set(headers <catch2/catch.hpp> <algorithm> <functional> <map> <random> <string> <vector>)
+    if(folder MATCHES "^reference")
+        list(APPEND headers <Eigen/Dense> <nlohmann/json.hpp> <xtensor/xtensor.hpp>)
+    endif()
+    if(folder MATCHES "^(reference|llama_cpp|law)") # options of their own
+        target_precompile_headers(${target} PRIVATE ${headers})
+    else()
+        get_target_property(options ${target} COMPILE_OPTIONS)
+        string(REGEX MATCH "-O[1g]" level "${options}")
+        set(owner specdec_precompiled${level})
+        if(NOT TARGET ${owner})
+            file(CONFIGURE OUTPUT ${owner}.cpp CONTENT "")
+            add_library(${owner} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${owner}.cpp)
+            target_link_libraries(${owner} PRIVATE Catch2::Catch2)
+            target_compile_options(${owner} PRIVATE ${options})
+            target_precompile_headers(${owner} PRIVATE ${headers})
+            specdec_cache_precompiled(${owner})
+        endif()
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+    specdec_cache_precompiled(${target})
+endfunction()
+
+# What ccache asks for before it keeps what is compiled with precompiled headers.
+function(specdec_cache_precompiled target)
+    if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$")
+        set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+            "env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CMAKE_CXX_COMPILER_LAUNCHER}")
+        target_compile_options(${target} PRIVATE
+            "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>"
+            "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+    endif()
+endfunction()
+
 # specdec_tests(FOLDER target...): the executable test_FOLDER of all sources in tests/FOLDER, each of
 # its test cases a ctest entry.
 function(specdec_tests folder)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
     if(folder STREQUAL "reference") # its tokenizers have an executable of their own
         list(FILTER sources EXCLUDE REGEX "/reference/tokenizer/")
+        # Each of these instantiates the whole transformer, at -O3 half a minute: together, once.
+        set(whole batch_model engine_contract forward load model transformer)
+        list(TRANSFORM whole REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/reference/\\1.cpp")
+        set_source_files_properties(${whole} PROPERTIES UNITY_GROUP transformer)
     endif()
     if(NOT sources)
         return()
     endif()
     string(REPLACE "/" "_" target test_${folder})
     add_executable(${target} ${sources})
+    # Files that meet in one may shadow each other's names.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+        UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    # Many small instantiations, which -O1 compiles in half the time. Kernels are tested as users
-    # run them. What counts and enumerates for long is optimised in every build.
+    # Many small instantiations, which -Og compiles in half of the time of -O1. Kernels are tested as
+    # users run them. What counts and enumerates for long is optimised in every build.
     if(folder MATCHES "^(law|sampling|vocab)$")
         target_compile_options(${target} PRIVATE -O1)
     elseif(NOT folder STREQUAL "reference")
-        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
     endif()
     # Enumerations visit little memory and much arithmetic: half of the time to compile.
     if(folder STREQUAL "law")
         target_compile_options(${target} PRIVATE -fno-sanitize=address)
     endif()
-    # What all of them include. Not with g++ 12, which then warns of what it inlines from them.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-        target_precompile_headers(${target} PRIVATE <catch2/catch.hpp> <functional> <map> <string>
-                                                    <vector>)
-        if(folder MATCHES "^reference")
-            target_precompile_headers(${target} PRIVATE <Eigen/Dense> <nlohmann/json.hpp>
-                                                        <xtensor/xtensor.hpp>)
-        endif()
-    endif()
+    specdec_precompile(${target} ${folder})
     target_compile_definitions(${target} PRIVATE SPECDEC_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                SPECDEC_SHARED_DIR="${specdec_shared}")
-    catch_discover_tests(${target} TEST_PREFIX "${folder}/" PROPERTIES TIMEOUT 300)
+    specdec_discover(${target} ${folder}/)
+endfunction()
+
+# specdec_discover(TARGET PREFIX): a ctest entry for each test case, written when it is linked.
+function(specdec_discover target prefix)
+    set(script ${PROJECT_SOURCE_DIR}/tests/discovery/discover.py)
+    set(entries ${CMAKE_CURRENT_BINARY_DIR}/${target}_entries.cmake)
+    add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${entries} VERBATIM
+        COMMAND ${Python3_EXECUTABLE} ${script} $<TARGET_FILE:${target}> ${prefix} ${entries})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+    set(include ${CMAKE_CURRENT_BINARY_DIR}/${target}_include.cmake)
+    file(WRITE ${include} "if(EXISTS [[${entries}]])\n  include([[${entries}]])\n"
+                          "else()\n  add_test([[${prefix}not built]] [[${target}]])\nendif()\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include})
+    set_property(GLOBAL APPEND PROPERTY specdec_test_programs $<TARGET_FILE:${target}>)
 endfunction()
 
 # Every file of tests/compile_fail has a line "// build error: REGEX"; its test passes only if the

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""usage: discover.py PROGRAM PREFIX FILE
+
+Writes the ctest entries of a Catch2 v2 program's test cases, one each, whatever their names hold.
+An entry whose case is not found fails. Names too long for a line of a terminal are cut short in
+ctest's lines; "... (2)" tells apart what is then equal."""
+import pathlib, re, subprocess, sys
+
+LONGEST = 56  # of an entry's name: ctest's lines stay below 100 columns
+
+
+def listed(program):
+    """The names of all test cases of a program."""
+    done = subprocess.run([program, "--list-test-names-only"], stdout=subprocess.PIPE)
+    lines = done.stdout.decode().split("\n")[:-1]
+    # Catch2 2 exits with the number of cases. A name of two lines, for example, counts as two.
+    if done.returncode != len(lines) % 256:
+        sys.exit(f"{program}: lists {len(lines)} lines, exit status {done.returncode}")
+    # It quotes a name that begins with #.
+    return [line[1:-1] if line.startswith('"#') and line.endswith('"') else line for line in lines]
+
+
+def specification(name):
+    """Catch2's argument for one case. The blank (which Catch2 trims) keeps exclude: from being read."""
+    return '" ' + re.sub(r'([\\",])', r"\\\1", name) + '"'
+
+
+def entry_names(names, prefix):
+    """What ctest calls them: all different, none long."""
+    taken = set()
+    for name in names:
+        wanted = (prefix + name).strip()
+        entry, number = wanted, 1
+        while len(entry) > LONGEST or entry in taken:
+            mark = "..." if number == 1 else f"... ({number})"
+            entry, number = wanted[:LONGEST - len(mark)].rstrip() + mark, number + 1
+        taken.add(entry)
+        yield entry
+
+
+def quoted(text):
+    """CMake's bracket argument, in which nothing is special."""
+    equals = "="
+    while f"]{equals}]" in text + "]":
+        equals += "="
+    return f"[{equals}[{text}]{equals}]"
+
+
+def entries(program, prefix):
+    names = listed(program)
+    for name, entry in zip(names, entry_names(names, prefix)):
+        yield (f"add_test({quoted(entry)} {quoted(program)} {quoted(specification(name))} -w NoTests)\n"
+               f"set_tests_properties({quoted(entry)} PROPERTIES TIMEOUT 300)\n")
+
+
+if __name__ == "__main__":
+    program, prefix, file = sys.argv[1:]
+    pathlib.Path(file).write_text("".join(entries(program, prefix)))
