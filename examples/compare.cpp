@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,9 +17,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "support/cache_keeper.hpp"
 #include "support/comparison.hpp"
 #include "support/console.hpp"
 #include "support/engine.hpp"
+#include "support/files.hpp"
+#include "support/flag_values.hpp"
+#include "support/interrupt.hpp"
 #include "support/program.hpp"
 #include "support/prompts_file.hpp"
 #include "support/sampling_flags.hpp"
@@ -68,11 +71,12 @@ std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
 
 void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
     const auto millions = [](std::size_t n) { return static_cast<double>(n) / 1e6; };
-    std::printf("target   %s, %.1f million parameters, %zu tokens\n", facts.target.name.c_str(),
-                millions(facts.target.parameters), facts.target.vocabulary);
+    std::printf("target   %s, %.1f million parameters, %zu tokens\n",
+                visible(facts.target.name).c_str(), millions(facts.target.parameters),
+                facts.target.vocabulary);
     if (facts.drafter)
         std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared\n",
-                    facts.drafter->name.c_str(), millions(facts.drafter->parameters),
+                    visible(facts.drafter->name).c_str(), millions(facts.drafter->parameters),
                     facts.drafter->vocabulary, facts.shared);
     const std::string together =
         f.models.sequences == 1 ? "" : ", " + std::to_string(f.models.sequences) + " side by side";
@@ -104,7 +108,6 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
                     r.tokens_per_second() / rows.front().tokens_per_second(), identical, nll.value,
                     nll.error);
     }
-    std::fflush(stdout);
 }
 
 /// Whether the rules kept their promise at this temperature, in a sentence.
@@ -112,10 +115,17 @@ std::string judgement(const std::vector<row>& rows, double temperature, const pa
     std::string wrong;
     for (const row& r : rows)
         if (r.how.lossless &&
-            (temperature > 0 ? !same_law(r, rows.front()) : r.identical != r.texts))
+            (temperature > 0 ? same_law(r, rows.front()) == false : r.identical != r.texts))
             wrong += (wrong.empty() ? "" : ", ") + std::string(r.how.name);
     char start[32];
     std::snprintf(start, sizeof start, "T = %g: ", temperature);
+    const bool unknown = std::any_of(rows.begin(), rows.end(), [&](const row& r) {
+        return r.how.lossless && !same_law(r, rows.front());
+    });
+    if (temperature > 0 && wrong.empty() && unknown)
+        return start + ("too few texts to tell whether every lossless rule's text is as likely "
+                        "under the target as autoregressive's (of " +
+                        std::to_string(fewest_prompts) + " prompts at least).");
     if (temperature > 0)
         return start + (wrong.empty()
                             ? "every lossless rule's text is as likely under the target as "
@@ -174,8 +184,6 @@ void print_cache(const any_cache& cache) {
 }
 
 void run(flags f, const engine& e) {
-    if (f.temperatures.empty())
-        throw error("--temperatures", "list", "expected at least one");
     for (const float t : f.temperatures) {
         f.settings.decoding.sampling.temperature = t;
         validate(f.settings.decoding.sampling);
@@ -191,15 +199,14 @@ void run(flags f, const engine& e) {
     const std::unique_ptr<decoder> pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<std::string> judgements;
-    std::ofstream texts;
-    if (!f.texts.empty()) {
-        texts.open(f.texts);
-        if (!texts)
-            throw error("--texts", f.texts, "expected a file that can be written");
-    }
+    std::optional<output_file> texts;
+    if (!f.texts.empty())
+        texts.emplace(f.texts);
+    const cache_keeper keeper(*pair);
+    const interrupt_guard guard;
     if (!f.json)
         print_head(pair->facts(), f, prompts.size());
-    for (std::size_t i = 0; i < f.temperatures.size(); ++i) {
+    for (std::size_t i = 0; i < f.temperatures.size() && interrupted() == 0; ++i) {
         decode_settings& s = f.settings.decoding;
         s.sampling.temperature = f.temperatures[i];
         const double temperature = static_cast<double>(f.temperatures[i]);
@@ -213,10 +220,12 @@ void run(flags f, const engine& e) {
             compare_rules(
                 *pair, prompts, f.settings, rows, [&](double part) { bar.show(part); },
                 [&](const row& r, const given_prompt& prompt, const decode_result& text) {
-                    if (texts.is_open())
-                        texts << one_line(to_json(r, f.temperatures[i], prompt, text)) << '\n';
+                    if (texts)
+                        texts->write(one_line(to_json(r, f.temperatures[i], prompt, text)) + '\n');
                 });
         }
+        if (rows.front().texts == 0) // interrupted before there was anything to compare
+            break;
         if (f.json) {
             for (const row& r : rows) {
                 ordered_json out = to_json(r, rows.front(), f.settings, pair->facts());
@@ -224,22 +233,22 @@ void run(flags f, const engine& e) {
                     out.update(to_json(*pair->cache()));
                 std::printf("%s\n", one_line(out).c_str());
             }
-            std::fflush(stdout);
         } else {
             print_rows(rows, f.settings);
             print_grouping(rows, temperature);
             judgements.push_back(judgement(rows, temperature, pair->facts()));
         }
+        flush_output();
     }
     if (!f.json)
         std::printf("\n");
     for (const std::string& line : judgements)
         std::printf("%s\n", line.c_str());
-    if (const any_cache* cache = pair->cache()) {
-        if (!f.json)
-            print_cache(*cache);
-        cache->save();
-    }
+    if (const any_cache* cache = pair->cache(); cache != nullptr && !f.json)
+        print_cache(*cache);
+    if (texts)
+        texts->close();
+    keeper.save();
 }
 
 } // namespace
@@ -250,42 +259,35 @@ int main(int argc, char** argv) {
     flags f;
     const std::unique_ptr<engine> e = make_engine();
     f.settings.decoding.limits.max_tokens = 64;
-    app.add_option("--temperatures", f.temperatures, "default: 0,1")->delimiter(',');
-    app.add_option("--rules", f.rules,
-                   "some of " + rule_names() + " (default: all that the pair can follow)")
-        ->delimiter(',');
+    add_number(app, "--temperatures", f.temperatures, any_temperature, "default: 0,1");
+    add_words(app, "--rules", f.rules,
+              "some of " + rule_names() + " (default: all that the pair can follow)");
     app.add_option(
         "--prompts", f.prompts,
         "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for chat)");
-    app.add_option("--limit", f.limit, "only the first prompts (default: 24, for chat 8; 0: all)");
-    app.add_option("-n,--max-tokens", f.settings.decoding.limits.max_tokens, "a text (default: 64)")
-        ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--draft-length", f.draft_lengths,
-                   "draft tokens a round, one for all or one a temperature: 5,2")
-        ->delimiter(',')
-        ->check(CLI::Range(0, 64));
-    app.add_option("--stop-confidence", f.settings.decoding.stop_confidence,
-                   "end a draft behind a token less likely than this (0: never)")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--lightest-draft", f.settings.decoding.lightest_draft,
-                   "slrs, merge: end a draft behind the token at which its probability falls below "
-                   "this (default: 0.02; 0: never)")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--sequences", f.models.sequences,
-                   "texts side by side in one target (default: 1); needs memory for so many "
-                   "contexts, see --context")
-        ->check(CLI::Range(1, 64));
-    app.add_option("--repeats", f.settings.repeats,
-                   "run every text so often; its shortest time counts")
-        ->check(CLI::Range(1, 1000));
-    app.add_option(
-        "--tokens-at-least", f.settings.tokens_at_least,
-        "above temperature 0: go on with new seeds until every rule made so many tokens");
+    add_number(app, "--limit", f.limit, any_count,
+               "only the first prompts (default: 24, for chat 8; 0: all)");
+    add_number(app, "-n,--max-tokens", f.settings.decoding.limits.max_tokens, {1, 1 << 20},
+               "a text (default: 64)");
+    add_number(app, "--draft-length", f.draft_lengths, {0, 64},
+               "draft tokens a round, one for all or one a temperature: 5,2");
+    add_number(app, "--stop-confidence", f.settings.decoding.stop_confidence, any_share,
+               "end a draft behind a token less likely than this (0: never)");
+    add_number(app, "--lightest-draft", f.settings.decoding.lightest_draft, any_share,
+               "slrs, merge: end a draft behind the token at which its probability falls below "
+               "this (default: 0.02; 0: never)");
+    add_number(app, "--sequences", f.models.sequences, {1, 64},
+               "texts side by side in one target (default: 1); needs memory for so many "
+               "contexts, see --context");
+    add_number(app, "--repeats", f.settings.repeats, {1, 1000},
+               "run every text so often; its shortest time counts");
+    add_number(app, "--tokens-at-least", f.settings.tokens_at_least, any_count,
+               "above temperature 0: go on with new seeds until every rule made so many tokens");
     app.add_flag("--check-grouping", f.settings.decoding.check_grouping,
                  "score every round a second time, each position alone, and count the rounds whose "
                  "first choice differs (slow: mind no times)");
     add_cutoff_flags(app, f.settings.decoding.sampling);
-    app.add_option("--seed", f.settings.decoding.seed, "default: 0")->group("Sampling");
+    add_number(app, "--seed", f.settings.decoding.seed, any_seed, "default: 0")->group("Sampling");
     app.add_flag("--json", f.json, "print one JSON object a row");
     app.add_option("--texts", f.texts, "a file for all texts as token ids, one JSON object a line");
     add_model_flags(app, f.models, *e);

@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,8 +19,12 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "support/cache_keeper.hpp"
 #include "support/console.hpp"
 #include "support/engine.hpp"
+#include "support/files.hpp"
+#include "support/flag_values.hpp"
+#include "support/interrupt.hpp"
 #include "support/program.hpp"
 #include "support/prompt.hpp"
 #include "support/sampling_flags.hpp"
@@ -61,8 +63,7 @@ public:
         std::fwrite(text.data(), 1, text.size(), stdout);
         if (*code != '\0')
             std::fputs("\x1b[0m", stdout);
-        std::fflush(stdout);
-        return true;
+        return std::fflush(stdout) == 0; // nobody reads on: no reason to go on
     }
     bool round(const round_result& result) override {
         if (trace_)
@@ -80,7 +81,7 @@ std::string prompt_text(const flags& f) {
         return wants_chat(f.models) ? "Tell me a story about a fox." : "Return a list of";
     if (*f.prompt != "-")
         return *f.prompt;
-    std::string text(std::istreambuf_iterator<char>(std::cin), {});
+    std::string text = read_standard_input();
     if (text.ends_with('\n'))
         text.pop_back();
     return text;
@@ -172,9 +173,10 @@ void run(flags f, const engine& e) {
     if (stream)
         echo();
     const text_request request{.prompt = prompt, .reader = &reader};
+    const cache_keeper keeper(*pair);
+    const interrupt_guard guard;
     const decode_result result = pair->run({&request, 1}, s).texts.front();
-    if (const any_cache* cache = pair->cache())
-        cache->save();
+    keeper.save();
     if (f.json) {
         std::printf("%s\n", one_line(report(result, f, facts, prompt.size())).c_str());
         return;
@@ -184,7 +186,7 @@ void run(flags f, const engine& e) {
         std::fwrite(result.text.data(), 1, result.text.size(), stdout);
     }
     std::fputs("\n", stdout);
-    std::fflush(stdout);
+    flush_output();
     summary(result, f, facts);
 }
 
@@ -203,20 +205,18 @@ int main(int argc, char** argv) {
         "one of " + rule_names() +
             " (default: at temperature 0 slem, above it tli, which accept most; tli-exact and "
             "slem give for every seed the very text that no drafter gives)");
-    app.add_option("-n,--max-tokens", f.decoding.limits.max_tokens, "default: 128")
-        ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--draft-length", f.draft_length, "draft tokens a round, 0 to 64")
-        ->check(CLI::Range(0, 64));
-    app.add_option("--stop-confidence", f.decoding.stop_confidence,
-                   "end a draft behind a token less likely than this (0: never)")
-        ->check(CLI::Range(0.0, 1.0));
+    add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
+    add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round, 0 to 64");
+    add_number(app, "--stop-confidence", f.decoding.stop_confidence, any_share,
+               "end a draft behind a token less likely than this (0: never)");
     app.add_option("--stop", f.decoding.limits.stop_strings, "end the text before this string")
         ->take_all()
         ->allow_extra_args(false);
-    app.add_option("-t,--temperature", f.decoding.sampling.temperature, "default: 0")
+    add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
+               "default: 0")
         ->group("Sampling");
     add_cutoff_flags(app, f.decoding.sampling);
-    app.add_option("--seed", f.decoding.seed, "default: 0")->group("Sampling");
+    add_number(app, "--seed", f.decoding.seed, any_seed, "default: 0")->group("Sampling");
     app.add_option("--color", f.color,
                    "of tokens by origin (green: accepted, yellow: corrected, plain: free): always, "
                    "never or auto")

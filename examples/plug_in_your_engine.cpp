@@ -3,7 +3,6 @@
 #include <iostream>
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/intersection.hpp>
-
 using namespace specdec;
 
 // 1. A tokenizer. Id is target_id or draft_id, two types, so that vocabularies never get mixed.
@@ -75,5 +74,6 @@ int main() {
     const id_map map = intersect(pieces.table, words.table); // 4. What both vocabularies have.
     auto a = write(no_bridge{}, target, no_drafter{}, words);
     auto b = write(slem_bridge(words, pieces, map, 1000, 6), target, model_drafter(draft), words);
-    std::cout << (a == b ? "The same text.\n" : "Different texts!\n");
+    std::cout << (a == b ? "The same text.\n" : "Different texts!\n") << std::flush;
+    return std::cout ? 0 : (std::cerr << "standard output: cannot be written\n", 1);
 }

@@ -16,8 +16,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "support/cache_keeper.hpp"
 #include "support/console.hpp"
 #include "support/engine.hpp"
+#include "support/files.hpp"
+#include "support/flag_values.hpp"
+#include "support/interrupt.hpp"
 #include "support/program.hpp"
 #include "support/prompts_file.hpp"
 #include "support/statistics_json.hpp"
@@ -84,6 +88,8 @@ void run(flags f, const engine& e) {
         texts.push_back(
             {.prompt = p.ids, .sequence = texts.size(), .where = p.file + ": " + p.line});
 
+    const cache_keeper keeper(*pair);
+    const interrupt_guard guard;
     std::printf("%s, %zu sequences, at most %zu tokens a text, T = %g, %s (%s), %s, rule %s\n\n",
                 counted(prompts.size(), "prompt").c_str(), pair->sequences(),
                 f.decoding.limits.max_tokens, static_cast<double>(f.decoding.sampling.temperature),
@@ -101,6 +107,8 @@ void run(flags f, const engine& e) {
         for (std::size_t i = 0; i < f.repeats; ++i) {
             const outcome one = decode_all(*pair, texts, 1, f.decoding);
             const outcome all = decode_all(*pair, texts, texts.size(), f.decoding);
+            if (interrupted() != 0) // half a comparison is none
+                return keeper.save();
             if (i == 0 || one.seconds < alone.seconds)
                 alone = one;
             if (i == 0 || all.seconds < together.seconds)
@@ -114,9 +122,10 @@ void run(flags f, const engine& e) {
                     together.passes.rows_per_pass(),
                     together.tokens_per_second() / alone.tokens_per_second(),
                     alone.texts == together.texts ? "yes" : "NO");
-        std::fflush(stdout);
+        flush_output();
     }
     std::printf("\nbest of each: %.2fx\n", best_together / best_alone);
+    keeper.save();
 }
 
 } // namespace
@@ -130,21 +139,18 @@ int main(int argc, char** argv) {
     f.models.context = 512;
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 64;
-    app.add_option("--sequences", f.models.sequences, "side by side (default: 8)")
-        ->check(CLI::Range(1, 64));
-    app.add_option("--draft-lengths", f.draft_lengths, "default: 0,1,2,3,4")
-        ->delimiter(',')
-        ->check(CLI::Range(0, 64));
+    add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 8)");
+    add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() + " (default: slem, above temperature 0 tli)");
     app.add_option("--prompts", f.prompts, "a file, one prompt a line");
-    app.add_option("--limit", f.limit, "only the first prompts (default: 24, for chat 8; 0: all)");
-    app.add_option("-n,--max-tokens", f.decoding.limits.max_tokens, "a text (default: 64)")
-        ->check(CLI::Range(1, 1 << 16));
-    app.add_option("-t,--temperature", f.decoding.sampling.temperature, "default: 0")
-        ->check(CLI::Range(0.0, 100.0));
-    app.add_option("--repeats", f.repeats, "the shortest time counts (default: 3)")
-        ->check(CLI::Range(1, 100));
+    add_number(app, "--limit", f.limit, any_count,
+               "only the first prompts (default: 24, for chat 8; 0: all)");
+    add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 16},
+               "a text (default: 64)");
+    add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
+               "default: 0");
+    add_number(app, "--repeats", f.repeats, {1, 100}, "the shortest time counts (default: 3)");
     add_model_flags(app, f.models, *e);
     return run_program(app, argc, argv, [&] { run(f, *e); });
 }

@@ -12,10 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,8 +23,11 @@
 #include <nlohmann/json.hpp>
 
 #include "support/equivalences_file.hpp"
+#include "support/files.hpp"
 #include "support/model_flags.hpp"
+#include "support/program.hpp"
 #include "support/vocab_tsv.hpp"
+#include <specdec/reference/mapped_file.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/vocab/intersection.hpp>
 #include <specdec/vocab/string_join.hpp>
@@ -45,17 +46,10 @@ struct side {
     std::optional<reference::tokenizer> tokenizer;
 };
 
-std::string read_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        throw error(path.string(), "file", "expected a readable file");
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 bool is_table(const fs::path& path) {
-    if (!fs::exists(path))
-        throw error(path.string(), "path", "expected an existing file or folder");
-    if (fs::is_directory(path))
+    if (const std::string why = examples::why_missing(path); !why.empty())
+        throw error(path.string(), "path", "expected an existing file or folder: " + why);
+    if (reference::is_folder(path))
         return false;
     if (!fs::is_regular_file(path))
         return true; // a pipe
@@ -66,7 +60,8 @@ bool is_table(const fs::path& path) {
 
 side load(const fs::path& path) {
     if (is_table(path))
-        return {examples::parse_vocab_tsv(read_file(path), path.string()).table, {}};
+        return {examples::parse_vocab_tsv(examples::read_input(path.string()), path.string()).table,
+                {}};
     if (path.extension() == ".gz")
         throw error(path.string(), "file", "expected it unpacked, for example <(zcat FILE)");
     reference::tokenizer tokenizer = reference::load_tokenizer(path);
@@ -123,7 +118,7 @@ ordered_json compare(const side& draft, const side& target, const equivalences& 
     if (!draft.tokenizer || !target.tokenizer)
         throw error("--text", "DRAFTER and TARGET",
                     "expected tokenizers; a plain table encodes no text");
-    const std::string text = read_file(text_path);
+    const std::string text = examples::read_input(text_path);
     result["text"] = {
         {"bytes", text.size()},
         {"draft",
@@ -162,8 +157,8 @@ void print(const ordered_json& r, const std::string& draft, const std::string& t
 
 } // namespace
 
-int main(int argc, char** argv) try {
-    CLI::App app("What the vocabularies of a drafter and a target share.");
+int main(int argc, char** argv) {
+    CLI::App app("What the vocabularies of a drafter and a target share.", "vocabularies");
     std::string draft_path = (models / "docs-drafter").string();
     std::string target_path = (models / "docs-target").string();
     std::string text_path, equivalences_path;
@@ -174,23 +169,15 @@ int main(int argc, char** argv) try {
     app.add_option("--equivalences", equivalences_path,
                    "pairs of special tokens (default: equivalences.json beside the drafter)");
     app.add_flag("--json", as_json, "print one JSON object");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& problem) {
-        return app.exit(problem) == 0 ? 0 : 1;
-    }
-
-    const side draft = load(draft_path), target = load(target_path);
-    const equivalences equal = equivalences_path.empty()
-                                   ? examples::equivalences_beside(draft_path)
-                                   : examples::read_equivalences(equivalences_path);
-    const ordered_json result = compare(draft, target, equal, text_path);
-    if (as_json)
-        std::printf("%s\n", result.dump(2).c_str());
-    else
-        print(result, draft_path, target_path);
-    return 0;
-} catch (const std::exception& problem) {
-    std::fprintf(stderr, "vocabularies: %s\n", problem.what());
-    return 1;
+    return examples::run_program(app, argc, argv, [&] {
+        const side draft = load(draft_path), target = load(target_path);
+        const equivalences equal = equivalences_path.empty()
+                                       ? examples::equivalences_beside(draft_path)
+                                       : examples::read_equivalences(equivalences_path);
+        const ordered_json result = compare(draft, target, equal, text_path);
+        if (as_json)
+            std::printf("%s\n", result.dump(2).c_str());
+        else
+            print(result, examples::visible(draft_path), examples::visible(target_path));
+    });
 }

@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <llama.h>
 
+#include "support/console.hpp"
+#include "support/files.hpp"
 #include "support/program.hpp"
 #include <specdec/core/error.hpp>
+#include <specdec/vocab/atomic_file.hpp>
 
 namespace {
 
@@ -29,12 +33,18 @@ int main(int argc, char** argv) {
                  "coarse as they are.",
                  "llama_convert");
     std::string in, type, out;
-    app.add_option("IN", in, "a GGUF file")->required()->check(CLI::ExistingFile);
+    app.add_option("IN", in, "a GGUF file")->required();
     app.add_option("TYPE", type, "F32, F16, BF16 or Q8_0")
         ->required()
         ->check(CLI::IsMember({"F32", "F16", "BF16", "Q8_0"}));
     app.add_option("OUT", out, "the file to write")->required();
     return specdec::examples::run_program(app, argc, argv, [&] {
+        if (const std::string why = specdec::examples::why_missing(in); !why.empty())
+            throw specdec::error(in, "file", "expected a GGUF file: " + why);
+        std::error_code unknown;
+        if (std::filesystem::equivalent(in, out, unknown))
+            throw specdec::error(out, "file", "expected another file than the one that is read");
+        specdec::expect_replaceable(out); // llama.cpp ends the program where it cannot write
         llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
         llama_backend_init();
         llama_model_quantize_params settings = llama_model_quantize_default_params();
@@ -46,7 +56,7 @@ int main(int argc, char** argv) {
             throw specdec::error("llama_model_quantize", in,
                                  "expected a model that it can convert; it returned " +
                                      std::to_string(code));
-        std::printf("%s: %ju bytes\n", out.c_str(),
+        std::printf("%s: %ju bytes\n", specdec::examples::visible(out).c_str(),
                     static_cast<std::uintmax_t>(std::filesystem::file_size(out)));
         llama_backend_free();
     });

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <llama-cpp.h>
 
 #include "support/console.hpp"
+#include "support/files.hpp"
 #include "support/reference_side.hpp"
 #include <specdec/interop/llama_cpp.hpp>
 
@@ -48,8 +50,12 @@ void print_errors(ggml_log_level level, const char* text, void*) {
     static bool goes_on = false; // GGML_LOG_LEVEL_CONT: what the line before was
     if (level != GGML_LOG_LEVEL_CONT)
         goes_on = level == GGML_LOG_LEVEL_ERROR;
-    if (goes_on)
-        std::fputs(text, stderr);
+    if (!goes_on)
+        return;
+    const std::string_view said = text;
+    const bool ends = said.ends_with('\n');
+    std::fprintf(stderr, "%s%s", visible(said.substr(0, said.size() - (ends ? 1 : 0))).c_str(),
+                 ends ? "\n" : "");
 }
 
 bool is_gguf(const fs::path& path) {
@@ -92,8 +98,10 @@ public:
         if (!tokenizer.empty())
             throw error("--" + flag + "-tokenizer", tokenizer,
                         "expected nothing: a GGUF file holds its tokenizer");
+        if (const std::string why = why_missing(model); !why.empty())
+            throw error("--" + flag, model.string(), "expected a GGUF file: " + why);
         if (!fs::is_regular_file(model))
-            throw error("--" + flag, model.string(), "expected a GGUF file");
+            throw error("--" + flag, model.string(), "expected a GGUF file: not a regular file");
         return {model, model};
     }
     [[nodiscard]] side<target_id> load_target(const side_paths& paths,

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <variant>
 
 #include <specdec/core/error.hpp>
+#include <specdec/reference/mapped_file.hpp>
 #include <specdec/vocab/eviction.hpp>
 #include <specdec/vocab/ngram_cache.hpp>
 #include <specdec/vocab/ngram_cache_file.hpp>
@@ -19,7 +19,7 @@ namespace specdec::examples {
 struct cache_settings {
     std::string policy = "lfu"; ///< "none", "lru", "lfu"
     std::size_t capacity = 0;   ///< n-grams; 0: no limit
-    std::string file;           ///< read at the beginning if it exists, written at the end
+    std::string file;           ///< read at the beginning if it exists, then written by save()
 };
 
 /// The n-gram cache of a program: its eviction policy is a flag here, a type in the library.
@@ -29,7 +29,10 @@ public:
 
     any_cache(const cache_settings& settings, std::uint64_t draft_fingerprint,
               std::uint64_t target_fingerprint)
-        : cache_(make(settings, draft_fingerprint, target_fingerprint)), file_(settings.file) {}
+        : cache_(make(settings, draft_fingerprint, target_fingerprint)), file_(settings.file) {
+        if (!file_.empty())
+            expect_replaceable(file_); // before anything is learned that could not be kept
+    }
 
     /// Writes the cache to its file, if it has one.
     void save() const {
@@ -92,7 +95,7 @@ private:
             wanted.capacity = settings.capacity;
         wanted.draft_fingerprint = draft;
         wanted.target_fingerprint = target;
-        if (settings.file.empty() || !std::filesystem::exists(settings.file))
+        if (settings.file.empty() || !reference::is_there(settings.file))
             return ngram_cache<Policy>(wanted);
         auto cache = load_ngram_cache<Policy>(settings.file, wanted);
         cache.set_capacity(wanted.capacity);

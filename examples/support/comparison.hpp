@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "support/decoder.hpp"
+#include "support/interrupt.hpp"
 #include "support/prompts_file.hpp"
 #include "support/ratio.hpp"
 #include "support/statistics_json.hpp"
@@ -73,7 +75,8 @@ inline void add(row& r, const decode_result& text, bool identical) {
 
 /// Runs every rule on every prompt, as many prompts at a time as the pair holds side by side, so
 /// that whatever else the machine does meets all rules alike. rows[0] is autoregressive.
-/// progress(0..1); made(row, prompt, what came out) sees every text.
+/// progress(0..1); made(row, prompt, what came out) sees every text. After a signal
+/// (interrupt.hpp) the rows hold what all of them have done.
 inline void compare_rules(
     decoder& pair, const std::vector<given_prompt>& prompts, const comparison_settings& settings,
     std::vector<row>& rows, const std::function<void(double)>& progress,
@@ -132,6 +135,8 @@ inline void compare_rules(
                 coupled = run(rows[0]);
                 s.shared_noise = false;
             }
+            if (interrupted() != 0)
+                return; // the rows would not count the same texts
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const decode_results& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
                 for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -153,11 +158,21 @@ inline void compare_rules(
     }
 }
 
+/// Prompts to judge a law by: of fewer the standard error itself is a guess.
+inline constexpr std::size_t fewest_prompts = 8;
+
 /// Whether the mean surprise is the same but for chance: within 3 standard errors of the
-/// difference.
-[[nodiscard]] inline bool same_law(const row& r, const row& autoregressive) {
+/// difference. Nothing where there is too little to tell.
+[[nodiscard]] inline std::optional<bool> same_law(const row& r, const row& autoregressive) {
     const estimate d = mean_a_token(r.surprise, &autoregressive.surprise);
-    return d.value == 0 || std::abs(d.value) <= 3 * d.error;
+    if (d.value == 0)
+        return true;
+    const bool enough = std::count_if(r.surprise.begin(), r.surprise.end(), [](const token_sum& s) {
+                            return s.tokens > 0;
+                        }) >= static_cast<std::ptrdiff_t>(fewest_prompts);
+    if (!enough || !std::isfinite(d.value))
+        return std::nullopt;
+    return std::abs(d.value) <= 3 * d.error;
 }
 
 [[nodiscard]] inline ordered_json number_or_null(double value) {
@@ -172,6 +187,7 @@ inline void compare_rules(
     const bool drafted = r.how.which != rule::autoregressive;
     const estimate nll = mean_a_token(r.surprise);
     const estimate difference = mean_a_token(r.surprise, &autoregressive.surprise);
+    const std::optional<bool> same = same_law(r, autoregressive);
     const statistics& c = r.counts;
     ordered_json out{
         {"rule", r.how.name},
@@ -191,7 +207,7 @@ inline void compare_rules(
         {"nll_difference", number_or_null(difference.value)},
         {"nll_difference_stderr", number_or_null(difference.error)},
         {"lossless", r.how.lossless},
-        {"same_law", same_law(r, autoregressive)},
+        {"same_law", same ? ordered_json(*same) : ordered_json()},
         {"texts", r.texts},
         {"identical_texts", r.identical},
         {"draft_length", drafted ? ordered_json(settings.decoding.draft_length) : ordered_json()},

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
 
 #include <unistd.h>
+
+#include <specdec/reference/tokenizer/utf8.hpp>
 
 namespace specdec::examples {
 
@@ -33,12 +34,34 @@ std::string padded(std::string_view text, std::size_t width) {
     return result;
 }
 
+std::size_t visible_bytes(std::string_view text, std::size_t i) {
+    const auto [value, bytes] = reference::decode_utf8(text, i);
+    const auto within = [v = value](char32_t first, char32_t last) {
+        return v >= first && v <= last;
+    };
+    const bool hidden = within(0, 0x1F) || within(0x7F, 0x9F) || within(0x200B, 0x200F) ||
+                        within(0x2028, 0x202E) || within(0x2060, 0x206F) || value == 0xFEFF;
+    return hidden ? 0 : bytes;
+}
+
+std::string visible(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t bytes = visible_bytes(text, i);
+        char hex[8];
+        std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned char>(text[i]));
+        out += bytes > 0 ? text.substr(i, bytes) : std::string_view(hex);
+        i += bytes > 0 ? bytes : 1;
+    }
+    return out;
+}
+
 std::string counted(std::size_t n, const std::string& what) {
     return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");
 }
 
-progress_bar::progress_bar(std::string what)
-    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0),
+progress_bar::progress_bar(const std::string& what)
+    : what_(visible(what)), terminal_(isatty(STDERR_FILENO) != 0),
       next_(std::chrono::steady_clock::now() + std::chrono::milliseconds(300)) {}
 
 progress_bar::~progress_bar() {

@@ -43,7 +43,7 @@ struct grouping_counts {
 struct decode_result {
     std::string text;
     std::vector<target_id> tokens; ///< produced and committed, an end token included
-    finish_reason finish{};
+    finish_reason finish = finish_reason::cancelled;
     statistics counts;
     double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
     std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
@@ -109,14 +109,16 @@ public:
     /// Texts that the pair was loaded to hold side by side.
     [[nodiscard]] virtual std::size_t sequences() const = 0;
 
-    /// Decodes texts from empty contexts, as many side by side as the pair holds. Errors:
+    /// Decodes texts from empty contexts, as many side by side as the pair holds. After a signal
+    /// (interrupt.hpp) they end at the next round, and those that were still to come are empty, all
+    /// of them cancelled. Errors:
     /// specdec::error for a prompt that is empty or does not fit and for a rule that the pair
     /// cannot follow; what the engine throws.
     [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
                                              const decode_settings& settings) = 0;
 
-    /// What the n-gram rules remember from text to text; null before any of them has run. Of texts
-    /// side by side each sequence learns for itself; this is what the first has learned.
+    /// What the n-gram rules remember from text to text, also of texts side by side; null before
+    /// any of them has run.
     [[nodiscard]] virtual const any_cache* cache() const = 0;
 
     /// Minus the logarithm of the probability of the text behind the prompt under the target.

@@ -4,14 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "support/files.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/reference/json_fields.hpp>
+#include <specdec/reference/mapped_file.hpp>
 #include <specdec/vocab/equivalences.hpp>
 
 /// The special-token equivalences that a drafter's folder may hold, in a file equivalences.json:
@@ -25,15 +27,7 @@ namespace specdec::examples {
 /// Errors: specdec::error that names the file and the field.
 inline equivalences read_equivalences(const std::filesystem::path& path) {
     using nlohmann::json;
-    std::ifstream file(path);
-    if (!file)
-        throw error(path.string(), "file", "expected a readable file");
-    json root;
-    try {
-        root = json::parse(file);
-    } catch (const json::exception& problem) {
-        throw error(path.string(), "JSON", problem.what());
-    }
+    const json root = reference::parse_json(read_input(path.string()), path.string(), "file");
     if (!root.is_object() || !root.contains("pairs") || !root["pairs"].is_array())
         throw error(path.string(), "pairs", "expected a list of pairs [draft token, target token]");
 
@@ -59,9 +53,9 @@ inline equivalences read_equivalences(const std::filesystem::path& path) {
 /// Those beside a drafter: of its folder, or of the folder its file lies in; none if there is no
 /// such file.
 inline equivalences equivalences_beside(const std::filesystem::path& drafter) {
-    const auto folder = std::filesystem::is_directory(drafter) ? drafter : drafter.parent_path();
+    const auto folder = reference::is_folder(drafter) ? drafter : drafter.parent_path();
     const auto path = folder / "equivalences.json";
-    return std::filesystem::exists(path) ? read_equivalences(path) : equivalences{};
+    return reference::is_there(path) ? read_equivalences(path) : equivalences{};
 }
 
 } // namespace specdec::examples

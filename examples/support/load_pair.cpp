@@ -8,6 +8,7 @@
 
 #include "support/engine.hpp"
 #include "support/equivalences_file.hpp"
+#include "support/files.hpp"
 #include "support/pair_decoder.hpp"
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/vocab/intersection.hpp>
@@ -36,7 +37,7 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
         throw error("--models", flags.models, "expected one of " + names);
     const auto path = [&](const std::string& given, const fs::path& usual) {
         const fs::path p = given.empty() ? models_folder() / usual : fs::path(given);
-        if (given.empty() && !fs::exists(p) && !known->how_to_get.empty())
+        if (given.empty() && !why_missing(p).empty() && !known->how_to_get.empty())
             throw error("--models " + known->name, p.string(),
                         "expected the model there; get it with: " + known->how_to_get);
         return p;

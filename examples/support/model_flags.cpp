@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "support/engine.hpp"
+#include "support/flag_values.hpp"
+#include <specdec/reference/mapped_file.hpp>
 
 namespace specdec::examples {
 
@@ -31,10 +33,11 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
     option("--equivalences", f.equivalences,
            "pairs of special tokens (default: equivalences.json beside the drafter)");
     app.add_flag("--no-drafter", f.no_drafter, "load no drafter")->group(group);
-    option("--threads", f.threads, "default: one a core")->check(CLI::Range(0, 1024));
-    option("--context", f.context,
-           "most tokens of prompt and text (default: what the target was made for, at most 4096)")
-        ->check(CLI::Range(0, 1 << 20));
+    add_number(app, "--threads", f.threads, {0, 1024}, "default: one a core")->group(group);
+    add_number(
+        app, "--context", f.context, {0, 1 << 20},
+        "most tokens of prompt and text (default: what the target was made for, at most 4096)")
+        ->group(group);
     app.add_flag("--chat", f.chat,
                  "prompts are questions, in the target's chat form (default for smollm2)")
         ->group(group);
@@ -43,7 +46,9 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
            "file of the n-gram cache of the merge rules: read if it exists, written at the end");
     option("--cache-policy", f.cache.policy, "what goes when it is full: lfu (default), lru, none")
         ->check(CLI::IsMember({"none", "lru", "lfu"}));
-    option("--cache-size", f.cache.capacity, "n-grams it holds at most (default: no limit)");
+    add_number(app, "--cache-size", f.cache.capacity, any_count,
+               "n-grams it holds at most (default: no limit)")
+        ->group(group);
     e.add_flags(app);
 }
 
@@ -55,7 +60,7 @@ fs::path models_folder() {
 #else
     const fs::path known = "models";
 #endif
-    return fs::exists(known) ? known : fs::path("models");
+    return reference::is_folder(known) ? known : fs::path("models");
 }
 
 bool wants_chat(const model_flags& flags) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "support/grouping_check.hpp"
+#include "support/interrupt.hpp"
 #include "support/steady_seconds.hpp"
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/split_tokens.hpp>
@@ -53,7 +53,7 @@ struct text_collector {
         if constexpr (requires { bridge.first_row_known(); }) {
             result.first_rows_known += bridge.first_row_known() ? 1U : 0U;
         }
-        return next == nullptr || next->round(r);
+        return interrupted() == 0 && (next == nullptr || next->round(r));
     }
 };
 
@@ -98,6 +98,8 @@ public:
             facts_.shared = draft_->map.shared();
             facts_.equal_vocabularies =
                 draft_->map.draft_fingerprint() == draft_->map.target_fingerprint();
+            if (!cache_settings_.file.empty())
+                make_cache(); // what is wrong with the file is said before anything is decoded
         }
     }
 
@@ -189,15 +191,15 @@ public:
                 token_rejection{});
         case rule::merge:
             return with(
-                [&](std::size_t i) {
-                    return make_ngram_merge_bridge(ngrams(i), target_.tokenizer, draft_->tokenizer,
+                [&](std::size_t) {
+                    return make_ngram_merge_bridge(ngrams(), target_.tokenizer, draft_->tokenizer,
                                                    draft_->map, order(), capacity, limits);
                 },
                 token_rejection{});
         case rule::merge_paper:
             return with(
-                [&](std::size_t i) {
-                    return lossy::paper_merge_bridge(merging(ngrams(i), target_.tokenizer,
+                [&](std::size_t) {
+                    return lossy::paper_merge_bridge(merging(ngrams(), target_.tokenizer,
                                                              draft_->tokenizer, draft_->map,
                                                              order()),
                                                      draft_->map, context(), most);
@@ -217,9 +219,7 @@ public:
         }
     }
 
-    [[nodiscard]] const any_cache* cache() const override {
-        return caches_.empty() ? nullptr : &caches_.front();
-    }
+    [[nodiscard]] const any_cache* cache() const override { return learned_ ? &*cache_ : nullptr; }
 
     [[nodiscard]] double surprise(std::span<const target_id> prompt,
                                   std::span<const target_id> text,
@@ -282,7 +282,7 @@ private:
                     seats[i]->result.seconds = clock() - begin;
                     seats[i].reset();
                 }
-                if (seats[i] || next == texts.size())
+                if (seats[i] || next == texts.size() || interrupted() != 0)
                     continue;
                 const text_request& text = texts[next];
                 seats[i].emplace(text, results.texts[next++], bridge(i), verifier, settings,
@@ -295,7 +295,7 @@ private:
         try {
             do
                 take_seats();
-            while (together.round() || next < texts.size());
+            while (together.round() || (next < texts.size() && interrupted() == 0));
             take_seats();
         } catch (const error& problem) { // of whose text it was
             for (const std::optional<seat_type>& x : seats)
@@ -347,11 +347,15 @@ private:
                           : text_keys(target_.tokenizer);
         });
     }
-    any_cache& ngrams(std::size_t sequence) {
-        while (caches_.size() <= sequence)
-            caches_.emplace_back(cache_settings_, draft_->table.fingerprint(),
-                                 target_.table.fingerprint());
-        return caches_[sequence];
+    void make_cache() {
+        cache_.emplace(cache_settings_, draft_->table.fingerprint(), target_.table.fingerprint());
+    }
+    /// One for all texts side by side: a batch decides all of a round before any text learns.
+    any_cache& ngrams() {
+        if (!cache_)
+            make_cache();
+        learned_ = true;
+        return *cache_;
     }
 
     side<target_id> target_;
@@ -363,7 +367,8 @@ private:
     std::optional<token_pieces> pieces_;
     std::optional<canonical_spellings> spellings_;
     std::optional<text_keys> keys_;
-    std::deque<any_cache> caches_; ///< [sequences]
+    std::optional<any_cache> cache_;
+    bool learned_ = false;
 };
 
 } // namespace

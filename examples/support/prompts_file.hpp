@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "support/files.hpp"
 #include "support/model_flags.hpp"
 #include "support/prompt.hpp"
 #include <specdec/core/error.hpp>
@@ -20,8 +21,8 @@ struct given_prompt {
     std::string file, line;
 };
 
-/// The first prompts of a file, one a line (empty: the models' own prompts); limit 0: all of them.
-/// Words: see plain_prompt. Errors: specdec::error that names the file and the line.
+/// The first prompts of a file or pipe, one a line (empty: the models' own prompts); limit 0: all
+/// of them. Words: see plain_prompt. Errors: specdec::error that names the file and the line.
 template <class Words>
 [[nodiscard]] std::vector<given_prompt>
 read_prompts(const std::string& given, std::optional<std::size_t> given_limit,
@@ -31,16 +32,19 @@ read_prompts(const std::string& given, std::optional<std::size_t> given_limit,
         !given.empty()
             ? given
             : (models_folder() / "prompts" / (chat ? "smollm2.txt" : "docs.txt")).string();
-    std::ifstream file(path);
-    if (!file)
-        throw error("--prompts", path, "expected a readable file with one prompt a line");
+    const std::string text = read_input(path);
+    std::string_view rest = text;
+    if (rest.starts_with("\xEF\xBB\xBF")) // a byte order mark
+        rest.remove_prefix(3);
     const std::size_t limit = given_limit.value_or(chat ? 8 : 24);
     std::vector<given_prompt> prompts;
-    std::size_t number = 0;
-    for (std::string line; std::getline(file, line) && (limit == 0 || prompts.size() < limit);) {
-        ++number;
+    for (std::size_t number = 1; !rest.empty() && (limit == 0 || prompts.size() < limit);
+         ++number) {
+        const std::size_t end = rest.find('\n');
+        std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
         if (line.ends_with('\r'))
-            line.pop_back();
+            line.remove_suffix(1);
         if (line.empty())
             continue;
         std::vector<target_id> ids = chat ? chat_prompt(words, line) : plain_prompt(words, line);

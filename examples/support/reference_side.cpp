@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "support/console.hpp"
+#include "support/files.hpp"
 #include <specdec/reference/batch_model.hpp>
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
@@ -25,17 +26,15 @@ void add_reference_flags(CLI::App& app, reference_flags& f) {
 
 side_paths find_reference_side(const fs::path& model, const std::string& tokenizer,
                                const std::string& flag) {
-    if (!fs::exists(model))
+    if (const std::string why = why_missing(model); !why.empty())
         throw error("--" + flag, model.string(),
-                    "expected a Hugging Face folder, a GGUF file or a llama2.c .bin file, found "
-                    "nothing there");
+                    "expected a Hugging Face folder, a GGUF file or a llama2.c .bin file: " + why);
     if (!tokenizer.empty()) {
-        if (!fs::exists(tokenizer))
-            throw error("--" + flag + "-tokenizer", tokenizer,
-                        "expected a file, found nothing there");
+        if (const std::string why = why_missing(tokenizer); !why.empty())
+            throw error("--" + flag + "-tokenizer", tokenizer, "expected a file: " + why);
         return {model, tokenizer};
     }
-    if (!fs::is_directory(model) && model.extension() == ".bin")
+    if (!reference::is_folder(model) && model.extension() == ".bin")
         throw error("--" + flag, model.string(),
                     "a llama2.c model has its tokenizer in a file of its own: expected --" + flag +
                         "-tokenizer FILE");

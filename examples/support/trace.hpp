@@ -21,16 +21,12 @@ namespace specdec::examples {
     std::string out;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const auto byte = static_cast<unsigned char>(bytes[i]);
-        const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1;
         char hex[8];
         if (byte == ' ') {
             out += "·";
         } else if (byte == '\n') {
             out += "\\n";
-        } else if (byte > ' ' && byte < 0x7F) {
-            out += bytes[i];
-        } else if (length > 1 && i + length <= bytes.size() && byte < 0xF5 &&
-                   columns(bytes.substr(i, length)) == 1) {
+        } else if (const std::size_t length = visible_bytes(bytes, i); length > 0) {
             out += bytes.substr(i, length);
             i += length - 1;
         } else {

@@ -9,7 +9,7 @@ LAYERS = "core sampling verify vocab bridge draft decode interop reference testi
 DEAR = "algorithm chrono memory random ranges functional unordered_map iostream".split()
 # Where packages may be included: a layer, and what its include lines may begin with.
 PACKAGES = {
-    "vocab": ("boost/", "fcntl.h", "unistd.h"),
+    "vocab": ("boost/", "dirent.h", "fcntl.h", "sys/", "unistd.h"),
     "interop": ("Eigen/", "xtensor/", "llama.h"),
     "reference": ("Eigen/", "xtensor/", "range/v3/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h",
                   "immintrin.h", "fcntl.h", "unistd.h", "sys/"),

@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, subprocess, sys, tempfile, unittest, xml.dom.minidom
+import json, os, pathlib, signal, subprocess, sys, tempfile, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -75,11 +75,31 @@ class Compare(unittest.TestCase):
         self.assertEqual(len(found[0]), 11 * 2 * 4)
         self.assertEqual(found[0], found[1])
 
-    def test_merges_side_by_side_learn_for_themselves(self):
-        for row in rows(call("compare", "--json", "--sequences", 2, "--limit", 4, "--max-tokens", 16,
-                             "--temperatures", 0, "--rules", "merge")):
-            self.assertTrue(row["identical_text"], row)
-            self.assertGreater(row["rows_per_target_pass"], 1)
+    def test_merges_side_by_side_learn_together(self):
+        found = []
+        with tempfile.TemporaryDirectory() as folder:
+            for sequences in (1, 4):
+                cache = pathlib.Path(folder, f"{sequences}.cache")
+                plain, merge = rows(call("compare", "--json", "--sequences", sequences, "--limit", 8, "--max-tokens", 24,
+                                         "--temperatures", 0, "--rules", "merge", "--cache", cache))
+                self.assertTrue(merge["identical_text"], merge)
+                again = rows(call("compare", "--json", "--limit", 1, "--max-tokens", 1, "--temperatures", 0,
+                                  "--rules", "merge", "--cache", cache))[1]
+                self.assertGreaterEqual(again["ngrams"], merge["ngrams"])
+                found.append(merge)
+        self.assertGreater(found[1]["rows_per_target_pass"], 1)
+        self.assertGreater(found[0]["ngrams"], 20)
+        self.assertEqual(found[0]["ngrams"], found[1]["ngrams"])  # the texts are the same
+
+    def test_no_verdict_on_the_law_of_too_few_texts(self):
+        for prompts, known in ((1, False), (7, False), (8, True)):
+            flags = ["--limit", prompts, "--max-tokens", 6, "--temperatures", 1, "--rules", "tli,slem", "--seed", 3]
+            table = call("compare", *flags)
+            self.assertNotIn("NOT within", table)
+            self.assertEqual("too few texts to tell" in table, not known, table)
+            plain, tli, slem = rows(call("compare", *flags, "--json"))
+            self.assertEqual(tli["same_law"], True if known else None)
+            self.assertEqual(slem["same_law"], True)  # the very same text
 
     def test_a_prompt_that_does_not_fit_is_named_also_beside_others(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -295,6 +315,103 @@ class PlugInYourEngine(unittest.TestCase):
         self.assertLess(len((ROOT / "examples/plug_in_your_engine.cpp").read_text().splitlines()), 80)
 
 
+class Output(unittest.TestCase):
+    """Whatever cannot be written is an error that names it."""
+    runs = (("generate", "-n", 4), ("generate", "-n", 4, "--json"), ("generate", "-n", 4, "--trace"),
+            ("compare", "-n", 4, "--limit", 1, "--rules", "slem"),
+            ("compare", "-n", 4, "--limit", 1, "--rules", "slem", "--json"),
+            ("side_by_side", "-n", 4, "--limit", 2, "--draft-lengths", 1, "--repeats", 1),
+            ("vocabularies",), ("vocabularies", "--json"), ("plug_in_your_engine",), ("generate", "--help"))
+
+    def test_standard_output(self):
+        def ignore_broken_pipes():
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        with open("/dev/full", "wb") as full:
+            for program, *arguments in self.runs:
+                with self.subTest(program=program, arguments=arguments):
+                    command = [PROGRAMS / program, *map(str, arguments)]
+                    done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=240)
+                    self.assertEqual((done.returncode, b"standard output" in done.stderr), (1, True), done.stderr)
+                    read, write = os.pipe()
+                    os.close(read)
+                    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, cwd=ROOT, timeout=240,
+                                          preexec_fn=ignore_broken_pipes, restore_signals=False)
+                    os.close(write)
+                    self.assertEqual((done.returncode, b"standard output" in done.stderr), (1, True), done.stderr)
+
+    def test_closed_standard_output_is_no_other_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = pathlib.Path(folder, "texts")
+            done = subprocess.run(["sh", "-c", f"'{PROGRAMS}/compare' -n 4 --limit 1 --rules slem --texts {texts} >&-"],
+                                  stderr=subprocess.PIPE, timeout=240)
+            self.assertEqual((done.returncode, b"standard output" in done.stderr), (1, True), done.stderr)
+            if texts.exists():
+                rows(texts.read_text())
+
+    def test_files(self):
+        flags = ("-n", 4, "--limit", 1, "--rules", "slem", "--texts")
+        for file in ("/dev/full", "/nowhere/texts", "/"):
+            self.assertIn(f"{file}: ", call("compare", *flags, file, status=1))
+        self.assertIn("No space left", call("compare", *flags, "/dev/full", status=1))
+
+    def test_a_cache_that_cannot_be_written_is_refused_before_decoding(self):
+        for program, *flags in (("generate", "-n", 4, "--rule", "merge"), ("compare", "-n", 4, "--limit", 1),
+                                ("side_by_side", "-n", 4, "--limit", 1, "--rule", "merge", "--repeats", 1)):
+            for file in ("/nowhere/cache", "/"):
+                done = run(program, *flags, "--cache", file)
+                self.assertEqual((done.returncode, done.stdout), (1, b""), done)
+                self.assertIn(f"{file}: ", done.stderr.decode())
+
+    def test_every_program_that_learns_keeps_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = pathlib.Path(folder, "cache")
+            call("side_by_side", "-n", 8, "--limit", 2, "--rule", "merge", "--repeats", 1, "--draft-lengths", 2,
+                 "--cache", cache)
+            self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
+
+
+class Interrupted(unittest.TestCase):
+    """A program that is told to end shows what it made and keeps what it learned."""
+
+    def interrupt(self, which, *arguments, after):
+        """What it wrote, told to end once it has written `after`."""
+        with subprocess.Popen([PROGRAMS / arguments[0], *map(str, arguments[1:])], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd="/") as program:
+            out = b""
+            while after not in out:
+                more = os.read(program.stdout.fileno(), 4096)
+                if not more:
+                    self.fail(program.stderr.read())
+                out += more
+            program.send_signal(which)
+            rest, err = program.communicate(timeout=120)
+        return program.returncode, (out + rest).decode(errors="replace"), err.decode()
+
+    def test_generate(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for which, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+                cache = pathlib.Path(folder, str(status))
+                code, out, err = self.interrupt(which, "generate", "-n", 900, "--threads", 1, "--rule", "merge",
+                                                "--cache", cache, "--prompt", "This is a text that goes on", after=b"goes on ")
+                self.assertEqual(code, status, err)
+                self.assertTrue(out.endswith("\n"), out)
+                self.assertIn("ended by cancelled", err)
+                self.assertEqual([p.name for p in pathlib.Path(folder).glob(f"{status}*")], [str(status)])
+                self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
+
+    def test_compare(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = pathlib.Path(folder, "cache")
+            code, out, err = self.interrupt(
+                signal.SIGINT, "compare", "-n", 6, "--threads", 1, "--json", "--limit", 2, "--rules", "merge",
+                "--temperatures", "0,1", "--tokens-at-least", 1000000, "--cache", cache, after=b'"rule":"merge"')
+            self.assertEqual(code, 130, err)
+            for plain, merge in zip(*[iter(rows(out))] * 2):
+                self.assertEqual((plain["rule"], merge["rule"]), ("autoregressive", "merge"))
+                self.assertEqual(plain["texts"], merge["texts"])
+            self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
+
+
 class BadInput(unittest.TestCase):
     def assertRefused(self, words, *arguments, **more):
         self.assertIn(words, call(*arguments, status=1, **more))
@@ -312,6 +429,21 @@ class BadInput(unittest.TestCase):
                             ("--stop-confidence", "2"), ("--nonsense", "1")):
             with self.subTest(flag=flag, value=value):
                 self.assertRefused(flag.lstrip("-").split("-")[0], "generate", flag, value)
+        for program, *flags in (
+                ("generate", "--stop-confidence", "--temperature", "--top-k", "--top-p", "--min-p", "--seed", "-n",
+                 "--draft-length", "--threads", "--context", "--cache-size"),
+                ("compare", "--temperatures", "--draft-length", "--limit", "-n", "--stop-confidence",
+                 "--lightest-draft", "--sequences", "--repeats", "--tokens-at-least", "--top-k", "--top-p", "--min-p",
+                 "--seed", "--threads", "--context", "--cache-size"),
+                ("side_by_side", "--sequences", "--draft-lengths", "--limit", "-n", "--temperature", "--repeats",
+                 "--threads", "--context", "--cache-size")):
+            for flag in flags:
+                for value in ("", "x", "nan", "inf", "-1", "-0.5", "1e99", "18446744073709551616", "1,", "0,,1", " 1",
+                              "1 ", "0x", "+-1"):
+                    with self.subTest(program=program, flag=flag, value=value):
+                        said = call(program, flag, value, status=1)
+                        self.assertIn(f"{'--max-tokens' if flag == '-n' else flag}: expected ", said)
+                        self.assertNotIn("\n", said.strip())
         self.assertRefused("--drafter", "compare", "--no-drafter")
         self.assertRefused("--rules", "compare", "--rules", "tli,best")
         self.assertRefused("--draft-length", "compare", "--draft-length", "1,2,3")
@@ -325,6 +457,12 @@ class BadInput(unittest.TestCase):
             file = pathlib.Path(folder, "prompts.txt")
             file.write_text("\n")
             self.assertRefused(str(file), "compare", "--prompts", file)
+            for text, prompt in ((b"\xef\xbb\xbfA list\n", "A list"), (b"\n\xef\xbb\xbfA list", "\ufeffA list")):
+                file.write_bytes(text)
+                plain = json.loads(call("generate", "--prompt", prompt, "-n", 1, "--json"))["prompt_tokens"]
+                texts = pathlib.Path(folder, "texts")
+                call("compare", "--prompts", file, "-n", 1, "--rules", "slem", "--texts", texts)
+                self.assertEqual(len(rows(texts.read_text())[0]["prompt"]), plain)
             file.write_text("A list\n" + "a word " * 3000)
             self.assertRefused(f"{file}: line 2", "compare", "--prompts", file)
 
@@ -338,6 +476,71 @@ class BadInput(unittest.TestCase):
             pathlib.Path(folder, "equivalences.json").write_text('{"pairs": [["</s>", "<|nothing|>"]]}')
             self.assertRefused("<|nothing|>", "generate", "--equivalences",
                                pathlib.Path(folder, "equivalences.json"))
+
+    def test_whatever_else_lies_there_is_named_with_the_reason(self):
+        models = ROOT / "models"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            loop, pipe, empty, torn = (folder / name for name in ("loop", "pipe", "empty", "torn"))
+            loop.symlink_to(loop)
+            os.mkfifo(pipe)
+            empty.write_bytes(b"")
+            torn.write_bytes(b'{"pairs": [["')
+            text = folder / "text"
+            text.write_text("a list of words\n")
+            reasons = {folder: "directory", loop: "symbolic links", pipe: "", empty: "", "/proc/self/mem": "",
+                       torn: "", f"{text}/x": "ot a directory", "/" + "x" * 300: "too long"}
+            readers = (("generate", "--target"), ("generate", "--drafter"), ("generate", "--target-tokenizer"),
+                       ("generate", "--drafter-tokenizer"), ("generate", "--equivalences"),
+                       ("generate", "--rule", "merge", "--cache"), ("compare", "--prompts"), ("vocabularies",),
+                       ("vocabularies", models / "docs-drafter"), ("vocabularies", "--equivalences"),
+                       ("vocabularies", "--text"))
+            for path, reason in reasons.items():
+                for program, *flags in readers:
+                    if path in (torn, empty) and flags and flags[-1] in ("--prompts", "--text"):
+                        continue  # a text like any other
+                    with self.subTest(path=path, flags=flags, program=program):
+                        said = call(program, *flags, path, status=1)
+                        self.assertIn(str(path), said)
+                        self.assertNotIn("filesystem error", said)
+                        if path != folder or flags and flags[-1] in ("--prompts", "--text", "--equivalences", "--cache"):
+                            self.assertIn(reason, said)
+            for name in ("tokenizer_config.json", "generation_config.json", "equivalences.json"):
+                copy = folder / "copy"
+                copy.mkdir(exist_ok=True)
+                for file in (models / "docs-drafter").iterdir():
+                    (copy / file.name).unlink(missing_ok=True)
+                    (copy / file.name).symlink_to(file)
+                (copy / name).unlink(missing_ok=True)
+                (copy / name).symlink_to(loop)
+                self.assertRefused(f"{copy / name}", "generate", "--drafter", copy)
+            done = subprocess.run(["sh", "-c", f"'{PROGRAMS}/generate' --prompt - < {folder}"], capture_output=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("standard input: ", done.stderr.decode())
+
+    def test_pipes_are_read_as_far_as_they_go(self):
+        table = "# vocabulary-tsv 1\n0\tnormal\t-\t61\n"
+        out = subprocess.run(["bash", "-c", f"'{PROGRAMS}/vocabularies' <(sleep 2; printf '{table}') <(printf '{table}') --json"],
+                             capture_output=True, timeout=60)
+        self.assertEqual(json.loads(out.stdout)["byte_intersection"], 1, out.stderr)
+
+    def test_no_escape_reaches_the_terminal_through_an_error(self):
+        bad = "\x1b[31m\x07\x9b\u202e"
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "equivalences.json")
+            file.write_text(json.dumps({"pairs": [[bad + "é", bad]]}))
+            odd = pathlib.Path(folder, bad)
+            odd.write_text("x")
+            for arguments in (("generate", "--equivalences", file), ("generate", "--target", odd),
+                              ("generate", "--rule", bad), ("generate", "--models", bad), ("generate", bad),
+                              ("generate", f"--draft-length={bad}"), ("generate", "--precision", bad),
+                              ("compare", "--prompts", odd.parent / (bad + "none")), ("vocabularies", odd),
+                              ("vocabularies", "--equivalences", file)):
+                with self.subTest(arguments=arguments):
+                    said = call(*arguments, status=1)
+                    self.assertTrue(all(c == "\n" or c.isprintable() for c in said), repr(said))
+                    self.assertIn("\\x1b[31m\\x07", said)
+            self.assertIn("é", call("generate", "--equivalences", file, status=1))
 
 
 class LlamaCpp(unittest.TestCase):

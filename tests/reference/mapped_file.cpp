@@ -23,4 +23,14 @@ TEST_CASE("missing, empty and irregular files are errors that name the path") {
     CHECK_THROWS_WITH(mapped_file(folder.path() / "none"), Catch::Contains("none: file: expected"));
     CHECK_THROWS_WITH(mapped_file(folder.write("empty", "")), Catch::Contains("empty: file:"));
     CHECK_THROWS_AS(mapped_file(folder.path()), specdec::error);
+    CHECK_THROWS_WITH(mapped_file(folder.path()), Catch::Contains("Is a directory"));
+    const auto loop = folder.path() / "loop";
+    std::filesystem::create_symlink(loop, loop);
+    CHECK_THROWS_WITH(mapped_file(loop),
+                      Catch::Contains("loop: file: expected a readable file: ") &&
+                          Catch::Contains("symbolic links"));
+    CHECK(specdec::reference::is_there(loop));
+    CHECK(!specdec::reference::is_there(folder.path() / "none"));
+    CHECK(!specdec::reference::is_folder(loop));
+    CHECK(specdec::reference::is_folder(folder.path()));
 }

@@ -3,7 +3,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstddef>
@@ -12,6 +17,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <specdec/core/error.hpp>
@@ -294,6 +300,74 @@ TEST_CASE("n-gram cache files: the old file stays where the new one cannot be wr
     CHECK(load_ngram_cache<lru>(folder.file(), settings).size() == 0);
     save_ngram_cache(large, folder.file());
     CHECK(load_ngram_cache<lru>(folder.file(), settings).size() == 40);
+}
+
+TEST_CASE("n-gram cache files: what killed writers left goes, what living ones write stays") {
+    const scratch_folder folder;
+    const ngram_cache<lru> cache = used_cache<lru>();
+    const pid_t writer = fork();
+    REQUIRE(writer >= 0);
+    if (writer == 0) { // killed before it could rename
+        const detail::temporary_file half(folder.file());
+        _exit(0);
+    }
+    waitpid(writer, nullptr, 0);
+    REQUIRE(fs::exists(folder.file() + "." + std::to_string(writer) + ".tmp"));
+    {
+        const detail::temporary_file living(folder.file() + ".1.tmp"); // another path's
+        save_ngram_cache(cache, folder.file());
+        CHECK(folder.files() == 2);
+    }
+    CHECK(folder.files() == 1);
+    const std::string held = folder.file() + ".1.tmp";
+    for (const char* name : {".tmp", ".x.tmp", ".12", "2.12.tmp"})
+        std::ofstream(folder.file() + name) << "somebody else's";
+    std::ofstream(folder.file() + ".2.tmp") << "abandoned";
+    std::ofstream(held) << "written by another process";
+    const int handle = ::open(held.c_str(), O_WRONLY | O_CLOEXEC);
+    REQUIRE(::flock(handle, LOCK_EX) == 0);
+    save_ngram_cache(cache, folder.file());
+    CHECK(fs::exists(held));
+    ::close(handle);
+    CHECK(folder.files() == 6);
+    save_ngram_cache(cache, folder.file());
+    CHECK(folder.files() == 5);
+    CHECK(load_ngram_cache<lru>(folder.file(), settings).size() == 40);
+}
+
+TEST_CASE("n-gram cache files: threads that save to one path at a time leave a whole file") {
+    const scratch_folder folder;
+    const ngram_cache<lru> small(settings), large = used_cache<lru>();
+    std::vector<std::thread> writers;
+    for (int k = 0; k < 4; ++k)
+        writers.emplace_back([&, k] {
+            for (int i = 0; i < 20; ++i)
+                save_ngram_cache(k % 2 == 0 ? small : large, folder.file());
+        });
+    for (std::thread& t : writers)
+        t.join();
+    const std::size_t size = load_ngram_cache<lru>(folder.file(), settings).size();
+    CHECK((size == 0 || size == 40));
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE(
+    "n-gram cache files: whether a path can be replaced is known before, and nothing is left") {
+    const scratch_folder folder;
+    expect_replaceable(folder.file());
+    CHECK(folder.files() == 0);
+    CHECK_THROWS_WITH(expect_replaceable((folder.path / "missing" / "cache").string()),
+                      Catch::Contains("cannot be written: No such file or directory"));
+    CHECK_THROWS_WITH(expect_replaceable(folder.path.string()),
+                      folder.path.string() + ": file: cannot be written: Is a directory");
+    CHECK_THROWS_WITH(replace_file("/dev/null", "x"),
+                      "/dev/null: file: cannot be written: not a regular file");
+    const std::string pipe = (folder.path / "pipe").string();
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(read_file(pipe), // at once
+                      pipe + ": file: expected a readable file: not a regular file");
+    CHECK_THROWS_WITH(read_file(folder.path.string()),
+                      Catch::Contains("expected a readable file: Is a directory"));
 }
 
 } // namespace

@@ -35,14 +35,14 @@ inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
     c.source = folder.string();
     const mapped_file config(folder / "config.json");
     c.config = read_hf_config(detail::text_of(config), config.source());
-    if (fs::exists(folder / "generation_config.json")) {
+    if (is_there(folder / "generation_config.json")) {
         const mapped_file generation(folder / "generation_config.json");
         for (const std::int32_t id :
              read_generation_eos(detail::text_of(generation), generation.source()))
             if (std::find(c.config.eos.begin(), c.config.eos.end(), id) == c.config.eos.end())
                 c.config.eos.push_back(id);
     }
-    if (const fs::path index = folder / "model.safetensors.index.json"; fs::exists(index)) {
+    if (const fs::path index = folder / "model.safetensors.index.json"; is_there(index)) {
         const mapped_file file(index);
         for (const std::string& shard : shard_names(detail::text_of(file), file.source()))
             detail::add_safetensors(c, folder / shard);

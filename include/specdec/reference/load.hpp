@@ -27,7 +27,7 @@ struct load_options {
 /// Opens a checkpoint by what it is: a folder (Hugging Face), a file that begins with "GGUF", or
 /// else llama2.c. Nothing but headers is read.
 [[nodiscard]] inline checkpoint open_checkpoint(const std::filesystem::path& path) {
-    if (std::filesystem::is_directory(path))
+    if (is_folder(path))
         return open_hf_folder(path);
     auto file = std::make_shared<const mapped_file>(path);
     if (detail::text_of(*file).substr(0, 4) == "GGUF")

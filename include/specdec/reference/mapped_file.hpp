@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <system_error> // std::error_code
 
 #include <boost/interprocess/file_mapping.hpp>
 #include <boost/interprocess/mapped_region.hpp>
@@ -14,14 +15,34 @@
 
 namespace specdec::reference {
 
+/// Whether there is anything at the path. What is there and cannot be read, a broken link for
+/// example, is no file that is left out: who opens it gets the reason.
+[[nodiscard]] inline bool is_there(const std::filesystem::path& path) {
+    std::error_code code;
+    return std::filesystem::symlink_status(path, code).type() !=
+           std::filesystem::file_type::not_found;
+}
+
+/// Whether there is a folder; where that cannot be told, who opens the path gets the reason.
+[[nodiscard]] inline bool is_folder(const std::filesystem::path& path) {
+    std::error_code code;
+    return std::filesystem::is_directory(path, code);
+}
+
 /// A file, mapped read-only. The bytes live as long as the object (moving it does not move them).
 /// Errors: specdec::error for a file that is missing, unreadable, empty or no regular file.
 class mapped_file {
 public:
     explicit mapped_file(const std::filesystem::path& path) : source_(path.string()) {
         std::error_code code;
-        if (!std::filesystem::is_regular_file(path, code))
-            throw error(source_, "file", "expected a readable file, there is none");
+        const auto type = std::filesystem::status(path, code).type();
+        if (type != std::filesystem::file_type::regular)
+            throw error(source_, "file",
+                        "expected a readable file: " +
+                            (code ? code.message()
+                             : type == std::filesystem::file_type::directory
+                                 ? "Is a directory"
+                                 : "not a regular file"));
         if (std::filesystem::file_size(path, code) == 0 || code)
             throw error(source_, "file", "expected content, it is empty or cannot be read");
         try {

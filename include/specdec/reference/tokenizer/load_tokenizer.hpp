@@ -32,7 +32,7 @@ namespace specdec::reference {
         const mapped_file file(folder / name);
         return reader(text_of(file), file.source());
     };
-    const auto has = [&folder](const char* name) { return std::filesystem::exists(folder / name); };
+    const auto has = [&folder](const char* name) { return is_there(folder / name); };
     if (!has("tokenizer.json") && !has("tokenizer.model"))
         throw error(folder.string(), "folder", "expected tokenizer.json or tokenizer.model");
     using text = std::string_view;
@@ -59,7 +59,7 @@ namespace specdec::reference {
 /// .model or a tokenizer .bin of llama2.c.
 /// Errors: specdec::error that names file and field.
 [[nodiscard]] inline tokenizer load_tokenizer(const std::filesystem::path& path) {
-    if (std::filesystem::is_directory(path))
+    if (is_folder(path))
         return load_tokenizer_folder(path);
     const mapped_file file(path);
     const std::string_view text = text_of(file);

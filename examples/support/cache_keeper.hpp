@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <exception>
+
+#include "support/decoder.hpp"
+
+namespace specdec::examples {
+
+/// Saves what a decoder has learned: where all went well by save(), and also on the way out of an
+/// error, which then has the word.
+class cache_keeper {
+public:
+    explicit cache_keeper(const decoder& d) : decoder_(d), before_(std::uncaught_exceptions()) {}
+    cache_keeper(const cache_keeper&) = delete;
+    cache_keeper& operator=(const cache_keeper&) = delete;
+    ~cache_keeper() {
+        if (std::uncaught_exceptions() == before_)
+            return;
+        try {
+            save();
+        } catch (const std::exception&) { // the first error is on its way
+        }
+    }
+
+    void save() const {
+        if (const any_cache* cache = decoder_.cache())
+            cache->save();
+    }
+
+private:
+    const decoder& decoder_;
+    int before_;
+};
+
+} // namespace specdec::examples

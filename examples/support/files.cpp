@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "support/files.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <specdec/vocab/atomic_file.hpp>
+
+namespace specdec::examples {
+
+namespace {
+
+/// May begin before a pipe has a writer: the handle then does not wait by itself.
+std::string read_all(int handle, const std::string& name, bool may_be_early) {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    struct ::stat about {};
+    if (::fstat(handle, &about) != 0)
+        detail::file_error(name, "cannot be read", errno);
+    if (S_ISDIR(about.st_mode))
+        detail::file_error(name, "expected a readable file", EISDIR);
+    ::pollfd state{handle, POLLIN, 0};
+    bool nobody_yet = may_be_early && S_ISFIFO(about.st_mode) && ::poll(&state, 1, 1000) == 0;
+    std::string bytes;
+    std::string block(std::size_t{1} << 16, '\0');
+    for (;; nobody_yet = false) {
+        const ::ssize_t n = ::read(handle, block.data(), block.size());
+        if (n < 0 && errno == EAGAIN) {
+            (void)::poll(&state, 1, -1);
+            continue;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            detail::file_error(name, "cannot be read", errno);
+        if (n == 0 && nobody_yet)
+            throw error(name, "file", "expected a readable file: a pipe that nobody writes to");
+        if (n == 0)
+            return bytes;
+        bytes.append(block.data(), static_cast<std::size_t>(n));
+        if (bytes.size() > most)
+            throw error(name, "file", "expected at most 1 GiB");
+    }
+}
+
+} // namespace
+
+std::string read_input(const std::string& path) {
+    detail::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file.is_open())
+        detail::file_error(path, "expected a readable file", errno);
+    return read_all(file.get(), path, true);
+}
+
+std::string read_standard_input() {
+    return read_all(STDIN_FILENO, "standard input", false);
+}
+
+std::string why_missing(const std::filesystem::path& path) {
+    std::error_code code;
+    (void)std::filesystem::status(path, code);
+    return code ? code.message() : "";
+}
+
+output_file::output_file(std::string path)
+    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbe")) {
+    expect(file_ != nullptr);
+}
+
+output_file::~output_file() {
+    if (file_ != nullptr)
+        std::fclose(file_);
+}
+
+void output_file::write(std::string_view text) {
+    expect(std::fwrite(text.data(), 1, text.size(), file_) == text.size());
+}
+
+void output_file::close() {
+    expect(std::fclose(std::exchange(file_, nullptr)) == 0);
+}
+
+void output_file::expect(bool done) const {
+    if (!done)
+        detail::file_error(path_, "cannot be written", errno);
+}
+
+void flush_output() {
+    errno = 0;
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        throw error("standard output", "file",
+                    std::string("cannot be written") +
+                        (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));
+}
+
+void keep_standard_streams() {
+    // Opened the wrong way round, so that using them fails. The lowest free number is taken.
+    for (const int handle : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(handle, F_GETFD) < 0 && errno == EBADF)
+            (void)::open("/dev/null", handle == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+} // namespace specdec::examples
