@@ -7,8 +7,10 @@ usage: scripts/mutations.py [NAME...]       all of them, or only the bugs of the
 
 bugs.json is a list of
     {"name": "...", "header": "include/specdec/...", "search": "...", "replace": "...",
-     "test": "tests/law/....cpp", "filter": "optional Catch2 test specification"}
-The search text must stand exactly once in the header. A mutant must compile: a bug that the compiler
+     "test": "tests/law/....cpp", "filter": "optional Catch2 test specification",
+     "breaks": "draft"}
+A bug that breaks the output law has to be caught by a law test; "breaks": "draft" is for those that
+change only what is proposed, or that a seed's text does not depend on the drafter. The search text must stand exactly once in the header. A mutant must compile: a bug that the compiler
 finds proves nothing about the tests. Exit status 0 if every bug is caught and every test is green
 without them.
 """
@@ -68,6 +70,9 @@ def try_bug(bug, main, folder):
 
 def main():
     bugs = json.loads((ROOT / "tests/mutations/bugs.json").read_text())
+    for bug in bugs:
+        if "breaks" not in bug and not bug["test"].startswith("tests/law/"):
+            sys.exit(f"{bug['name']}: breaks the law, but its test is no law test: {bug['test']}")
     names = sys.argv[1:]
     if names == ["--fifth"]:
         commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout

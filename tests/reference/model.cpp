@@ -7,6 +7,7 @@
 
 #include "support/toy_checkpoint.hpp"
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
 #include <specdec/reference/load.hpp>
 
 using namespace specdec::reference;
@@ -14,6 +15,7 @@ using namespace specdec::reference;
 static_assert(specdec::ModelOf<model<specdec::target_id>, specdec::target_id>);
 static_assert(specdec::ModelOf<model<specdec::draft_id>, specdec::draft_id>);
 static_assert(!specdec::ModelOf<model<specdec::draft_id>, specdec::target_id>);
+static_assert(specdec::TellsHeld<model<specdec::target_id>, specdec::target_id>);
 
 TEST_CASE("a model is its transformer with ids of one vocabulary") {
     const toy::temporary_folder folder;
@@ -37,6 +39,7 @@ TEST_CASE("a model is its transformer with ids of one vocabulary") {
     m.truncate(1);
     m.append(std::span(ids).subspan(1));
     CHECK(m.size() == 2);
+    CHECK(std::vector(m.held().begin(), m.held().end()) == ids);
     CHECK(m.vocabulary_size() == 70);
     CHECK(m.capacity() == 64);
 }

@@ -71,6 +71,9 @@ public:
     [[nodiscard]] std::size_t size() const {
         return static_cast<std::size_t>(llama_memory_seq_pos_max(memory_, sequence_) + 1);
     }
+    /// The tokens of the context; not size() many where others used it: sessions that take turns
+    /// with this model find what each has left.
+    [[nodiscard]] std::span<const Id> held() const { return held_; }
     [[nodiscard]] std::size_t capacity() const { return llama_n_ctx_seq(context_); }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
 
@@ -104,6 +107,7 @@ public:
         if (!remove_from(n))
             throw error("llama_memory_seq_rm", "position " + std::to_string(n),
                         "expected a memory that can forget its last tokens");
+        held_.resize(n < held_.size() ? n : held_.size());
     }
 
     /// After a decode that failed: what was held before it, or nothing where that is gone.
@@ -135,6 +139,7 @@ private:
                 batch_.decode();
                 done(first, n);
             }
+            held_.insert(held_.end(), ids.begin(), ids.end());
         } catch (...) { // llama.cpp itself throws, too: std::bad_alloc
             take_back(held);
             throw;
@@ -159,6 +164,7 @@ private:
     std::size_t vocabulary_;
     llama_cpp_batch batch_;
     std::vector<float> rows_; ///< copies, where one decode did not make them all
+    std::vector<Id> held_;
 };
 
 } // namespace specdec

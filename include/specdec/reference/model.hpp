@@ -12,24 +12,36 @@
 
 namespace specdec::reference {
 
-/// A transformer over one vocabulary: what the library calls a model (specdec::ModelOf<Id>).
+/// A transformer over one vocabulary: what the library calls a model (specdec::ModelOf<Id>). Tells
+/// which tokens it holds, so sessions may take turns with it.
 template <class Id>
 class model {
 public:
     explicit model(transformer engine) : engine_(std::move(engine)) {
         ids_.reserve(engine_.capacity());
+        held_.reserve(engine_.capacity());
     }
 
     [[nodiscard]] std::size_t size() const { return engine_.size(); }
     [[nodiscard]] std::size_t capacity() const { return engine_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
 
-    void append(std::span<const Id> ids) { engine_.append(plain(ids)); }
+    /// The tokens of the context; not size() many where engine() was used beside this.
+    [[nodiscard]] std::span<const Id> held() const { return held_; }
+
+    void append(std::span<const Id> ids) {
+        engine_.append(plain(ids));
+        held_.insert(held_.end(), ids.begin(), ids.end());
+    }
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
         engine_.score(plain(ids));
+        held_.insert(held_.end(), ids.begin(), ids.end());
         return {engine_.logits().data(), ids.size(), vocabulary_size(), engine_.logits().shape(1)};
     }
-    void truncate(std::size_t n) { engine_.truncate(n); }
+    void truncate(std::size_t n) {
+        engine_.truncate(n);
+        held_.resize(n < held_.size() ? n : held_.size());
+    }
 
     [[nodiscard]] transformer& engine() { return engine_; }
     [[nodiscard]] const transformer& engine() const { return engine_; }
@@ -44,6 +56,7 @@ private:
 
     transformer engine_;
     std::vector<std::int32_t> ids_; ///< of the latest call
+    std::vector<Id> held_;
 };
 
 } // namespace specdec::reference
