@@ -17,9 +17,9 @@
 #include <specdec/vocab/intersection.hpp>
 #include <specdec/vocab/ngram_cache.hpp>
 
-#include "law/session_law.hpp"
-#include "support/batch_of.hpp"
-#include "support/tiny_tokenizer.hpp"
+#include "../support/batch_of.hpp"
+#include "../support/tiny_tokenizer.hpp"
+#include "session_law.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -44,10 +44,11 @@ struct words {
 
 /// Texts draw at the same positions: each has sites of its own.
 struct own_sites {
-    enumerating_coin* coin;
+    interval_coin* coin;
     std::uint64_t text;
 
     bool flip(draw_site site, double p) { return coin->flip(moved(site), p); }
+    auto uniform(draw_site site) { return coin->uniform(moved(site)); }
     template <class L>
     auto pick(draw_site site, const L& law) {
         return coin->pick(moved(site), law);
@@ -72,7 +73,7 @@ struct text {
         run;
 
     text(const words& two, cache_type& cache, row_tree& q, std::size_t length,
-         enumerating_coin& random, std::uint64_t number)
+         interval_coin& random, std::uint64_t number)
         : draft(model_of<draft_id>(q, 2)),
           decoder(two.merge_bridge(cache, 2), token_rejection{.thinning = {1, 1}},
                   {.capacity = 16}),
@@ -100,7 +101,7 @@ TEST_CASE("two texts that share a cache have together the target's law") {
         row_tree p(toy_rows(row_kind::random, 3, 700 + seed)),
             q(toy_rows(row_kind::random, 2, 800 + seed));
         pair_law law;
-        enumerate([&](enumerating_coin& coin) {
+        enumerate<interval_coin>([&](interval_coin& coin) {
             cache_type cache;
             text a(two, cache, q, length, coin, 0), b(two, cache, q, length, coin, 1);
             batch_of<target_id, toy_model<target_id>> target(2, model_of<target_id>(p, 3));
