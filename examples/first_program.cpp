@@ -12,7 +12,7 @@ int main() {
     const reference::tokenizer_of<target_id> words(reference::load_tokenizer("models/docs-target"));
     const reference::tokenizer_of<draft_id> pieces(
         reference::load_tokenizer("models/docs-drafter"));
-    const id_map shared = intersect(pieces.base().table(), words.base().table());
+    const id_map shared = intersect(pieces, words);
     reference::model<target_id> target(reference::load_transformer("models/docs-target"));
     reference::model<draft_id> draft(reference::load_transformer("models/docs-drafter"));
 
@@ -27,4 +27,6 @@ int main() {
     generate(text, target, drafter, fixed_length{5}, coin, words, {.max_tokens = 60},
              text_reader([](std::string_view bytes, token_origin) { std::cout << bytes; }));
     std::cout << "\n" << text.counts().tokens_per_target_call() << " tokens a target call\n";
+    if (!std::cout.flush())
+        return std::cerr << "standard output: cannot be written\n", 1;
 }
