@@ -79,7 +79,7 @@ TEST_CASE("coupled match: the law of the target, with every draft law", "[law]")
         for (const std::size_t gamma : {0U, 1U, 2U, 3U}) {
             const auto soft = [&](const sequence& prefix) { return target_law_at(q, prefix); };
             const auto certain = [&](const sequence& prefix) {
-                return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0));
+                return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0.0));
             };
             const joint_law expected = target_alone(p, gamma + 1);
             REQUIRE(total_variation(rule_law(rule, soft, p, gamma), expected) < exact);

@@ -47,7 +47,7 @@ struct from_probabilities {
 struct from_argmax {
     row_tree& q;
     one_hot_law<target_id> operator()(const sequence& prefix) const {
-        return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0));
+        return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0.0));
     }
 };
 

@@ -20,6 +20,8 @@ static_assert(Coin<interval_coin>);
 static_assert(UniformCoin<interval_coin>);
 static_assert(UniformCoin<philox_coin>);
 static_assert(UnitNumber<double>);
+static_assert(!UnitNumber<float>);
+static_assert(!UnitNumber<int>);
 
 namespace {
 

@@ -56,8 +56,8 @@ struct round_name {
 /// or a multiple, a difference, a bound divided by it.
 template <class U>
 concept UnitNumber = std::copy_constructible<U> && requires(const U& u, double x) {
+    requires std::same_as<decltype(u * x), U>; // no float, no whole number: they would be rounded
     { u < x } -> std::convertible_to<bool>;
-    { u* x < x } -> std::convertible_to<bool>;
     { u* x - x < x } -> std::convertible_to<bool>;
     { x * (1 - u) > x } -> std::convertible_to<bool>;
     { x / u > x } -> std::convertible_to<bool>;
