@@ -131,8 +131,7 @@ void check_kept(MakeTranslation make, std::size_t target_size, std::size_t draft
                 tokens.push_back(t);
             }
             const double wanted = target.probability(tokens.back());
-            const bool keeps =
-                law.keeps(proposals - 1, wanted, coin.uniform({0, purpose::accept}));
+            const bool keeps = law.keeps(proposals - 1, wanted, coin.uniform({0, purpose::accept}));
             drawn[tokens] += coin.probability();
             kept[tokens] += keeps ? coin.probability() : 0.0;
             should[tokens] = law.probability(proposals - 1, tokens.back());
