@@ -69,6 +69,7 @@
 #include <specdec/bridge/prefix_mass.hpp>
 #include <specdec/bridge/pushforward.hpp>
 #include <specdec/bridge/pushforward_bridge.hpp>
+#include <specdec/bridge/pushforward_law.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/retokenising.hpp>
 #include <specdec/bridge/shared_context.hpp>

@@ -9,7 +9,7 @@
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/pushforward.hpp>
+#include <specdec/bridge/pushforward_law.hpp>
 #include <specdec/core/error.hpp>
 
 namespace specdec {

@@ -194,10 +194,9 @@ public:
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
     /// discarded. Precondition: n <= tokens of the last round_result. n = 0 is a round paid for but
-    /// not used: the next one decides anew. n may depend on the tokens that are kept; what is
-    /// drafted next, and how long, on all that was seen. (Who chooses n by a token that is then
-    /// discarded draws again what displeased: only rules that emit the target's own draws, exact
-    /// and coupled match, keep its law then, as they draw the same again.)
+    /// not used: the next one decides anew. n may depend on the tokens that are kept, what is
+    /// drafted next on all that was seen. (Who chooses n by a token that is then discarded draws
+    /// again what displeased; only exact and coupled match, which draw the same, bear that.)
     void commit(std::size_t n) {
         SPECDEC_PRECONDITION(committed_ + n <= tokens_.size());
         counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
@@ -228,7 +227,6 @@ private:
     static constexpr std::size_t most_ids = ~std::size_t{0};
 
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
-
     void forget_draft() {
         draft_ = {};
         proposed_.clear();

@@ -24,9 +24,10 @@ namespace specdec {
 /// are there. Models Coin and UniformCoin.
 ///
 /// Parts narrower than `grain` (about what a double of philox_coin tells apart) are left out: they
-/// are what rounding makes where two bounds are one. Cost: the calls of enumerate() are the paths,
-/// and a lazy decision has as many as it has places to stop at. Errors: specdec::error when the
-/// code draws or compares differently after the same outcomes.
+/// are what rounding makes where two bounds are one. Cost: the calls of enumerate() are the paths;
+/// a lazy decision has as many as it has places to stop at, and thinning without an end has no end:
+/// give the rule thinning_limits of a few draws, which change no law. Errors: specdec::error when
+/// the code draws or compares differently after the same outcomes.
 class interval_coin {
 public:
     static constexpr double grain = 0x1p-50;
