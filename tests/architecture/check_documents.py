@@ -99,6 +99,7 @@ def programs():
         for number, language, mark, text in blocks(page):
             if language != "cpp" or mark == "fragment" or text in examples:
                 continue
+            text = f'#line {number + 1} "{page.relative_to(root)}"\n{text}'
             frame = re.fullmatch(r"frame: (.+)", mark or "")
             if frame:
                 outer = (root / "tests/architecture/frames" / frame[1]).read_text()
