@@ -2,7 +2,7 @@
 # COMPONENTS every package that specdec could look for is hidden: specdec::specdec needs none.
 set(arguments -G ${CMAKE_GENERATOR} -D CMAKE_BUILD_TYPE=Debug)
 foreach(variable CMAKE_CXX_COMPILER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_MAKE_PROGRAM
-                 CMAKE_PREFIX_PATH llama_DIR SPECDEC_SOURCE VERSION COMPONENTS)
+                 CMAKE_PREFIX_PATH llama_DIR SPECDEC_SOURCE VERSION COMPONENTS README LINES)
     if(NOT "${${variable}}" STREQUAL "")
         list(APPEND arguments -D "${variable}=${${variable}}")
     endif()
@@ -12,7 +12,11 @@ if(NOT COMPONENTS)
         list(APPEND arguments -D CMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
     endforeach()
 endif()
-file(REMOVE_RECURSE ${OUT}/${NAME})
+file(REMOVE_RECURSE ${OUT}/${NAME} ${OUT}/${NAME}_source)
+if(LINES) # a copy, as the project gets a folder of its own
+    file(COPY ${PROJECT}/ DESTINATION ${OUT}/${NAME}_source)
+    set(PROJECT ${OUT}/${NAME}_source)
+endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${PROJECT} -B ${OUT}/${NAME} ${arguments}
                 COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${OUT}/${NAME} COMMAND_ERROR_IS_FATAL ANY)

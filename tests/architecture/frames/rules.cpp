@@ -1,0 +1,15 @@
+// docs/choosing-a-rule.md, "In code": the bridges and verifiers over two tokenizers.
+#include <specdec/specdec.hpp>
+#include <specdec/vocab/intersection.hpp>
+
+#include "tests/support/tiny_tokenizer.hpp"
+
+using namespace specdec;
+
+int main() {
+    const testing::tiny_tokenizer<target_id> words({"a", "b", "ab"});
+    const testing::tiny_tokenizer<draft_id> pieces({"b", "a"});
+    const id_map shared = intersect(pieces, words);
+    const session_settings settings{.capacity = 1024};
+    // THE BLOCK
+}
