@@ -29,9 +29,7 @@ class pushforward {
 
 public:
     pushforward(F f, std::size_t capacity) : tree_(std::move(f), capacity) {}
-
     [[nodiscard]] const F& translation() const { return tree_.translation(); }
-
     void start() {
         drawn_.clear();
         tree_.translation().start();
@@ -164,7 +162,6 @@ public:
 
 private:
     static constexpr std::size_t none = tree_type::none;
-
     /// Q of the first j >= 1 drawn tokens.
     prefix_mass<F>& mass_of_drawn(std::size_t j) {
         for (; known_ < j; ++known_)
@@ -216,7 +213,6 @@ public:
     static constexpr bool ends_drafts = true;
 
     pushforward_law(pushforward<F>& whole, std::size_t index) : whole_(&whole), index_(index) {}
-
     [[nodiscard]] std::size_t size() const { return whole_->translation().target_size(); }
     [[nodiscard]] double probability(target_id t) const { return whole_->probability(index_, t); }
     /// Whether probability(t) < bound: exact, and lazy.
