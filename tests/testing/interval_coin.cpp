@@ -59,6 +59,14 @@ TEST_CASE("an interval coin splits u where it is compared") {
     CHECK(law == std::map<int, double>{{0, 0.25}, {1, 0.5}, {2, 0.25}});
 }
 
+TEST_CASE("a bound divided by u is below infinity and makes no path") {
+    const auto law = law_of([](interval_coin& coin) {
+        const auto u = coin.uniform(site(0));
+        return (1 / u < HUGE_VAL) + 2 * (0 / u > 0.0);
+    });
+    CHECK(law == std::map<int, double>{{1, 1.0}});
+}
+
 TEST_CASE("a comparison that is decided already makes no path") {
     std::size_t paths = 0;
     enumerate<interval_coin>([&](interval_coin& coin) {

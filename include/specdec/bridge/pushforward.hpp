@@ -29,9 +29,7 @@ class pushforward {
 
 public:
     pushforward(F f, std::size_t capacity) : tree_(std::move(f), capacity) {}
-
     [[nodiscard]] const F& translation() const { return tree_.translation(); }
-
     void start() {
         drawn_.clear();
         tree_.translation().start();
@@ -164,7 +162,6 @@ public:
 
 private:
     static constexpr std::size_t none = tree_type::none;
-
     /// Q of the first j >= 1 drawn tokens.
     prefix_mass<F>& mass_of_drawn(std::size_t j) {
         for (; known_ < j; ++known_)

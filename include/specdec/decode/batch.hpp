@@ -37,7 +37,8 @@ struct batch_counts {
 ///     while (round() || there are texts left)
 ///
 /// A text is the same as alone: in law given the target's rows, texts that learn into one n-gram
-/// cache included (all of them decide before any commits); to the bit where the target's rows do
+/// cache included (all of them decide before any commits; but not one whose drafter threw in its
+/// decision, if others have taught the cache before it joins again); to the bit where the rows do
 /// not depend on what else is in a pass and bridges share nothing that learns. Speculation competes
 /// for the pass: a target that does one position as fast as several has less to give to a batch,
 /// whose drafts should be shorter.

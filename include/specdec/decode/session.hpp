@@ -169,7 +169,8 @@ public:
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], the row behind the last
     /// committed token first. Throws specdec::error for rows of another shape, and what a drafter
-    /// throws that has to be asked again; the round must then be drafted again, too.
+    /// throws that has to be asked again, which hangs on what was drawn: to keep the law, the round
+    /// must then be drafted again by the same drafter, stop rule, room and coin (one with sites).
     template <Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin,
                                       Time clock = {}) {
@@ -184,12 +185,9 @@ public:
         tokens_.resize(committed_ + verdict_.accepted);
         tokens_.push_back(verdict_.next);
         counts_.verify_seconds += clock() - begin;
-        return {{tokens_.data() + committed_, verdict_.accepted + 1},
-                verdict_.accepted,
-                verdict_.origin,
-                proposed_,
-                draft_.draft_tokens,
-                draft_.reason};
+        const std::span<const target_id> all{tokens_.data() + committed_, verdict_.accepted + 1};
+        return {all,       verdict_.accepted,   verdict_.origin,
+                proposed_, draft_.draft_tokens, draft_.reason};
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are

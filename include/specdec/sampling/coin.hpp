@@ -46,7 +46,9 @@ private:
 };
 
 /// A coin over any std::uniform_random_bit_generator, which it borrows. Models Coin. Outcomes
-/// depend on the order of draws; sites are ignored.
+/// depend on the order of draws; sites are ignored: what is drawn again is drawn anew. So a round
+/// must not be drafted again after a throw that hung on what was drawn (see session::verify), and
+/// exact match does not repeat what was discarded.
 template <class G>
 class generator_coin {
 public:

@@ -41,25 +41,27 @@ public:
         return inverse;
     }
 
-    // Equality has no measure: < and <= are one.
-    friend bool operator<(const interval_number& v, double x) { return v.below(x); }
-    friend bool operator<=(const interval_number& v, double x) { return v.below(x); }
-    friend bool operator>(const interval_number& v, double x) { return !v.below(x); }
-    friend bool operator>=(const interval_number& v, double x) { return !v.below(x); }
-    friend bool operator<(double x, const interval_number& v) { return !v.below(x); }
-    friend bool operator<=(double x, const interval_number& v) { return !v.below(x); }
-    friend bool operator>(double x, const interval_number& v) { return v.below(x); }
-    friend bool operator>=(double x, const interval_number& v) { return v.below(x); }
+    // Equality has no measure, except where the number is a constant.
+    friend bool operator<(const interval_number& v, double x) { return v.below(x, false); }
+    friend bool operator<=(const interval_number& v, double x) { return v.below(x, true); }
+    friend bool operator>(const interval_number& v, double x) { return !v.below(x, true); }
+    friend bool operator>=(const interval_number& v, double x) { return !v.below(x, false); }
+    friend bool operator<(double x, const interval_number& v) { return v > x; }
+    friend bool operator<=(double x, const interval_number& v) { return v >= x; }
+    friend bool operator>(double x, const interval_number& v) { return v < x; }
+    friend bool operator>=(double x, const interval_number& v) { return v <= x; }
 
 private:
     /// a + b u < x (c + d u)
-    [[nodiscard]] bool below(double x) const {
+    [[nodiscard]] bool below(double x, bool or_equal) const {
+        if (x - x != 0) // infinite
+            return x > 0;
         const double slope = b_ - x * d_, bound = x * c_ - a_;
         if (slope > 0)
             return ask_(coin_, number_, bound / slope);
         if (slope < 0)
             return !ask_(coin_, number_, bound / slope);
-        return 0 < bound;
+        return or_equal ? 0 <= bound : 0 < bound;
     }
 
     void* coin_;
