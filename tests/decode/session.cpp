@@ -541,3 +541,23 @@ TEST_CASE("a rule that follows the text hears of starts and commits only, bridge
     (void)plain.round(target, nobody, fixed_length{}, coin, 9);
     CHECK(other.asked == std::vector<std::uint64_t>{0});
 }
+
+TEST_CASE("only a verified round can be committed, and no more of it than there is") {
+    toy_world world;
+    target_text_model target = world.target_model();
+    draft_text_model draft = world.draft_model();
+    model_drafter drafter(draft);
+    philox_coin coin(1);
+    session decoder(world.two.tli(4), token_rejection{}, world.settings(1));
+    decoder.start(world.prompt, world.prefix);
+    CHECK_THROWS_AS(decoder.commit(0), error);
+    decoder.draft(drafter, four, coin, 8);
+    CHECK_THROWS_AS(decoder.commit(0), error); // proposals are no tokens yet
+    CHECK_THROWS_AS(decoder.commit(1), error);
+    const round_result r = decoder.verify(decoder.score(target), coin);
+    const std::size_t n = r.tokens.size();
+    CHECK_THROWS_AS(decoder.commit(n + 1), error);
+    decoder.commit(n);
+    CHECK_THROWS_AS(decoder.commit(1), error); // once
+    CHECK(decoder.tokens().size() == world.prompt.size() + n);
+}

@@ -35,8 +35,8 @@ namespace specdec {
 /// Guarantee: given the rows the target returns, the committed tokens follow the target's law
 /// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
-/// Sessions that take turns with one target use it through one shared_model, or say target_lost()
-/// before every turn: else one takes a context that another left for its own if it is as long.
+/// Sessions may take turns with a target that tells what it holds (held(); shared_model adds that).
+/// With another they say target_lost() before every turn: a context as long is taken for one's own.
 ///
 /// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
 /// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).
@@ -177,6 +177,7 @@ public:
         const double begin = clock();
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
+        verdict_ = {}; // should the rule throw
         verdict_ = verify_(law_at, draft_.proposals, coin, name());
         if (verdict_.evaluated > proposed_.size()) { // only the mark of the end was rejected
             verdict_.evaluated = proposed_.size();
@@ -191,12 +192,13 @@ public:
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
-    /// discarded. Precondition: n <= tokens of the last round_result. n = 0 is a round paid for but
-    /// not used: the next one decides anew. n may depend on the tokens that are kept, what is
-    /// drafted next on all that was seen. (Who chooses n by a token that is then discarded draws
+    /// discarded. specdec::error for n above the tokens of a verified round. n = 0 is a round paid
+    /// for but not used: the next one decides anew. n may depend on the tokens that are kept, what
+    /// is drafted next on all that was seen. (Who chooses n by a token that is then discarded draws
     /// again what displeased; only exact and coupled match, which draw the same, bear that.)
     void commit(std::size_t n) {
-        SPECDEC_PRECONDITION(committed_ + n <= tokens_.size());
+        if (!verdict_.next.valid() || n > verdict_.accepted + 1)
+            throw error("session", "commit", "expected at most the tokens of a verified round");
         counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
         counts_.committed += n;
         counts_.discarded += verdict_.accepted + 1 - n;
@@ -215,8 +217,7 @@ public:
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
         draft(drafter, stop, coin, room_within(target.capacity(), room), clock);
-        const logits_rows<target_id> rows = score(target, clock);
-        return verify(rows, coin, clock);
+        return verify(score(target, clock), coin, clock);
     }
 
 private:
@@ -227,6 +228,7 @@ private:
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
     void forget_draft() {
         draft_ = {};
+        verdict_ = {};
         proposed_.clear();
         tokens_.resize(committed_);
     }
