@@ -136,7 +136,7 @@ class Compare(unittest.TestCase):
             self.assertEqual(sum(len(t["text"]) for t in own), row["tokens"])
             self.assertTrue(all(t["prompt"] for t in own))
         self.assertEqual(texts[0]["text"], texts[1]["text"])
-        self.assertIn("--texts", call("compare", "--texts", "/nowhere/texts", status=1))
+        self.assertIn("/nowhere/texts", call("compare", "--texts", "/nowhere/texts", status=1))
 
     def test_json_counts_what_decisions_cost(self):
         def run(*more):
