@@ -39,9 +39,10 @@ struct team_share {
 /// variable is read (not OMP_NUM_THREADS).
 class thread_team {
 public:
-    /// How long a wait spins: more than the gaps of a pass, much less than the milliseconds for
-    /// which a system lets another process run.
-    static constexpr std::chrono::microseconds patience{50};
+    /// How long a wait spins: more than the gaps of a pass and those that a small drafter makes
+    /// between the passes of its target, much less than the milliseconds for which a system lets
+    /// another process run.
+    static constexpr std::chrono::microseconds patience{200};
 
     /// The caller and `members` - 1 threads, or fewer where the system gives no more; 0: one member
     /// a core.
