@@ -42,7 +42,7 @@ public:
     /// How long a wait spins: more than the gaps of a pass and those that a small drafter makes
     /// between the passes of its target, much less than the milliseconds for which a system lets
     /// another process run.
-    static constexpr std::chrono::microseconds patience{200};
+    static constexpr std::chrono::microseconds patience{300};
 
     /// The caller and `members` - 1 threads, or fewer where the system gives no more; 0: one member
     /// a core.
