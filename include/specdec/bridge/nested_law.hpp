@@ -13,7 +13,7 @@
 namespace specdec {
 
 /// The law of the next piece of a draft token d ~ q, given the pieces before it and that more are
-/// pending (ours; rules.md B.4):
+/// pending (ours):
 ///
 ///     q(v) = sum of q(d) over d in `range` whose next piece is v / sum of q(d) over d in `range`
 ///

@@ -17,7 +17,7 @@
 namespace specdec {
 
 /// Nested token-level intersection: the drafter keeps its whole vocabulary, and a draft token that
-/// the target lacks is proposed as the target tokens that spell it (ours; rules.md B.4).
+/// the target lacks is proposed as the target tokens that spell it (ours).
 ///
 ///     while the stop rule asks for more:
 ///         q := law of the drafter's next row, over the draft tokens that have pieces

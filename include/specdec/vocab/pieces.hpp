@@ -26,7 +26,7 @@ struct piece_range {
 };
 
 /// The fixed map f: D -> T+ of nested TLI: every draft token as a string of one or more target
-/// tokens, its pieces (ours; rules.md B.4). Draft tokens without pieces are outside the map. Made
+/// tokens, its pieces (ours). Draft tokens without pieces are outside the map. Made
 /// by split_tokens().
 ///
 /// The draft tokens of the map are *entries*, sorted by their pieces, a shorter string before those

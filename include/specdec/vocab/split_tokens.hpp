@@ -77,7 +77,7 @@ private:
 
 } // namespace detail
 
-/// The pieces of every draft token (ours; rules.md B.4):
+/// The pieces of every draft token (ours):
 ///
 /// - a token that the map shares is its target token;
 /// - another text token is what the target's own tokenizer writes for its bytes in a continuation,
