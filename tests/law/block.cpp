@@ -144,12 +144,7 @@ TEST_CASE("one-hot proposals: block verification emits what token rejection emit
 }
 
 TEST_CASE("the example of Sun et al.: 10/9 tokens kept one by one, 11/9 as a block", "[law]") {
-    const auto rows = [](float first, float second) {
-        return [=](const sequence&) {
-            return std::vector{__builtin_logf(first), __builtin_logf(second)};
-        };
-    };
-    row_tree p(rows(1.0F / 3, 2.0F / 3)), q(rows(2.0F / 3, 1.0F / 3));
+    row_tree p(same_rows({1.0F / 3, 2.0F / 3})), q(same_rows({2.0F / 3, 1.0F / 3}));
     CHECK(kept(verdicts(rejection, from_logits{q}, p, 2)) == Approx(10.0 / 9).epsilon(1e-6));
     CHECK(kept(verdicts(by_thinning, from_logits{q}, p, 2)) == Approx(11.0 / 9).epsilon(1e-6));
 }

@@ -20,21 +20,11 @@ using namespace specdec::testing;
 
 namespace {
 
-/// Rows that are the same behind every context.
-row_tree always(std::vector<float> probabilities) {
-    return row_tree([=](const sequence&) {
-        std::vector<float> row;
-        for (const float p : probabilities)
-            row.push_back(__builtin_logf(p));
-        return row;
-    });
-}
-
 /// The law of two tokens: a round that drafts two, of which choose(round) tokens are committed,
 /// then one that drafts next_length(round), then rounds without drafts.
 template <class Rule, class Choose, class Next>
 double deviation(const Rule& rule, Choose choose, Next next_length) {
-    row_tree p = always({0.5F, 0.5F}), q = always({0.9F, 0.1F});
+    row_tree p(same_rows({0.5F, 0.5F})), q(same_rows({0.9F, 0.1F}));
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
         auto target = model_of<target_id>(p, 2);

@@ -22,16 +22,6 @@ namespace {
 
 constexpr std::size_t rounds = 1'000'000;
 
-/// Rows that are the same behind every context.
-row_tree always(std::vector<float> probabilities) {
-    return row_tree([=](const sequence&) {
-        std::vector<float> row;
-        for (const float p : probabilities)
-            row.push_back(__builtin_logf(p));
-        return row;
-    });
-}
-
 /// The chi-square that `cells` - 1 degrees of freedom exceed once in a thousand (Wilson, Hilferty).
 double critical(std::size_t cells) {
     const double df = static_cast<double>(cells - 1), part = 2 / (9 * df);
@@ -115,7 +105,7 @@ void check_sampled(const WithBridge& with_bridge, const sampled_case& c) {
 TEST_CASE("slrs: a draft token that is two tokens of the target, a million rounds", "[law]") {
     // Here the first token once came out .578, .000, .422.
     const toy_words two({"a", "b", "c"}, {"a", "b", "c", "bb"});
-    row_tree p = always({0.4F, 0.3F, 0.3F}), q = always({0.1F, 0.3F, 0.1F, 0.5F});
+    row_tree p(same_rows({0.4F, 0.3F, 0.3F})), q(same_rows({0.1F, 0.3F, 0.1F, 0.5F}));
     const sampled_case c{two, p, q, 4, 2};
     joint_law first;
     for (const auto& [text, probability] : enumerated(two.slrs(0.02), c))

@@ -21,6 +21,7 @@
 #include <specdec/vocab/split_tokens.hpp>
 
 #include "../support/tiny_tokenizer.hpp"
+#include "scenario.hpp"
 
 namespace specdec::testing {
 
@@ -97,5 +98,15 @@ struct toy_words {
         };
     }
 };
+
+/// Scenarios of a bridge of the pair under every lossless rule; the pair's last target token is the
+/// one that ends drafts.
+inline void check_session_rules(const char* bridge, const toy_words& two, const auto& with_bridge,
+                                std::vector<scenario> (*which)(target_id) = every_scenario) {
+    check_scenarios(bridge, two.target_size(), two.draft_size(),
+                    which(id_at<target_id>(two.target_size() - 1)), with_bridge,
+                    token_rejection{.thinning = {1, 1}}, block_verification{.thinning = {1, 1}},
+                    exact_match{}, coupled_match(two.keys));
+}
 
 } // namespace specdec::testing

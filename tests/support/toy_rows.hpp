@@ -93,4 +93,11 @@ inline row_tree::maker toy_rows(row_kind kind, std::size_t vocabulary, std::uint
     };
 }
 
+/// Logits of these probabilities, the same behind every prefix.
+inline row_tree::maker same_rows(std::vector<float> probabilities) {
+    for (float& p : probabilities)
+        p = __builtin_logf(p);
+    return [row = std::move(probabilities)](const sequence&) { return row; };
+}
+
 } // namespace specdec::testing
