@@ -36,6 +36,7 @@ public:
     void reserve(std::size_t capacity) { held_.reserve(capacity); }
 
     [[nodiscard]] std::size_t size() const { return held_.size(); }
+    [[nodiscard]] std::span<const Id> held() const { return held_; }
 
     /// The edit that makes the model hold `wanted` once `append` is fed. At least the last token is
     /// in `append`, because only a token that is fed yields a row. Precondition: wanted is not

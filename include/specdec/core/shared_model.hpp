@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
 
 namespace specdec {
 
@@ -26,7 +26,7 @@ class shared_model {
 public:
     /// Truncates the model to nothing.
     explicit shared_model(M& model) : model_(&model) {
-        held_.reserve(model.capacity());
+        mirror_.reserve(model.capacity());
         model.truncate(0);
     }
 
@@ -34,25 +34,25 @@ public:
     [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
     /// The tokens of the context; not size() many where the engine dropped it.
-    [[nodiscard]] std::span<const Id> held() const { return held_; }
+    [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
 
     void append(std::span<const Id> ids) {
         model_->append(ids);
-        held_.insert(held_.end(), ids.begin(), ids.end());
+        mirror_.fed(ids);
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
         const logits_rows<Id> rows = model_->score(ids);
-        held_.insert(held_.end(), ids.begin(), ids.end());
+        mirror_.fed(ids);
         return rows;
     }
     void truncate(std::size_t n) {
         model_->truncate(n);
-        held_.resize(n);
+        mirror_.truncated(n);
     }
 
 private:
     M* model_;
-    std::vector<Id> held_;
+    context_mirror<Id> mirror_;
 };
 
 } // namespace specdec

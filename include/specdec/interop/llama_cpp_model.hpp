@@ -11,6 +11,7 @@
 #include <llama.h>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/interop/llama_cpp_batch.hpp>
 
@@ -73,7 +74,7 @@ public:
     }
     /// The tokens of the context; not size() many where others used it: sessions that take turns
     /// with this model find what each has left.
-    [[nodiscard]] std::span<const Id> held() const { return held_; }
+    [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
     [[nodiscard]] std::size_t capacity() const { return llama_n_ctx_seq(context_); }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
 
@@ -107,7 +108,7 @@ public:
         if (!remove_from(n))
             throw error("llama_memory_seq_rm", "position " + std::to_string(n),
                         "expected a memory that can forget its last tokens");
-        held_.resize(n < held_.size() ? n : held_.size());
+        mirror_.truncated(n);
     }
 
     /// After a decode that failed: what was held before it, or nothing where that is gone.
@@ -139,7 +140,7 @@ private:
                 batch_.decode();
                 done(first, n);
             }
-            held_.insert(held_.end(), ids.begin(), ids.end());
+            mirror_.fed(ids);
         } catch (...) { // llama.cpp itself throws, too: std::bad_alloc
             take_back(held);
             throw;
@@ -164,7 +165,7 @@ private:
     std::size_t vocabulary_;
     llama_cpp_batch batch_;
     std::vector<float> rows_; ///< copies, where one decode did not make them all
-    std::vector<Id> held_;
+    context_mirror<Id> mirror_;
 };
 
 } // namespace specdec

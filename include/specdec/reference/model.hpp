@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
 #include <specdec/reference/transformer.hpp>
 
 namespace specdec::reference {
@@ -19,7 +20,7 @@ class model {
 public:
     explicit model(transformer engine) : engine_(std::move(engine)) {
         ids_.reserve(engine_.capacity());
-        held_.reserve(engine_.capacity());
+        mirror_.reserve(engine_.capacity());
     }
 
     [[nodiscard]] std::size_t size() const { return engine_.size(); }
@@ -27,20 +28,20 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
 
     /// The tokens of the context; not size() many where engine() was used beside this.
-    [[nodiscard]] std::span<const Id> held() const { return held_; }
+    [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
 
     void append(std::span<const Id> ids) {
         engine_.append(plain(ids));
-        held_.insert(held_.end(), ids.begin(), ids.end());
+        mirror_.fed(ids);
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
         engine_.score(plain(ids));
-        held_.insert(held_.end(), ids.begin(), ids.end());
+        mirror_.fed(ids);
         return {engine_.logits().data(), ids.size(), vocabulary_size(), engine_.logits().shape(1)};
     }
     void truncate(std::size_t n) {
         engine_.truncate(n);
-        held_.resize(n < held_.size() ? n : held_.size());
+        mirror_.truncated(n);
     }
 
     [[nodiscard]] transformer& engine() { return engine_; }
@@ -56,7 +57,7 @@ private:
 
     transformer engine_;
     std::vector<std::int32_t> ids_; ///< of the latest call
-    std::vector<Id> held_;
+    context_mirror<Id> mirror_;
 };
 
 } // namespace specdec::reference
