@@ -130,7 +130,7 @@ public:
         if (s.how == rule::autoregressive) {
             no_drafter nobody;
             const auto drafter = [&](std::size_t) -> no_drafter& { return nobody; };
-            const auto bridge = [](std::size_t) { return no_bridge{}; };
+            const auto bridge = [] { return no_bridge{}; };
             if (s.shared_noise)
                 return decode(texts, s, bridge, coupled_match(keys()), drafter, shared_coin);
             return decode(texts, s, bridge, exact_match{}, drafter, own_coin);
@@ -146,28 +146,28 @@ public:
         const auto coupled = [&](const auto& bridge) {
             return decode(texts, s, bridge, coupled_match(keys()), drafter, shared_coin);
         };
-        const auto tli = [&](std::size_t) {
+        const auto tli = [&] {
             return tli_bridge<target_tokenizer, draft_tokenizer>(tli_map(draft_->map), context(),
                                                                  most);
         };
-        const auto nested = [&](std::size_t) {
+        const auto nested = [&] {
             return nested_tli_bridge<target_tokenizer, draft_tokenizer>(pieces(), context(), most);
         };
-        const auto slem = [&](std::size_t) {
+        const auto slem = [&] {
             return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
         };
         const pushforward_limits limits{draft_tokens(s.how, s.draft_length), s.lightest_draft};
         switch (s.how) {
         case rule::identity:
             return with(
-                [&](std::size_t) {
+                [&] {
                     return make_identity_bridge(draft_->models.vocabulary_size(),
                                                 target_.models.vocabulary_size(), capacity, most);
                 },
                 token_rejection{});
         case rule::union_of_both:
             return with(
-                [&](std::size_t) {
+                [&] {
                     return union_bridge<target_tokenizer, draft_tokenizer>(union_map(draft_->map),
                                                                            context(), most);
                 },
@@ -184,21 +184,21 @@ public:
             return with(nested, block_verification{});
         case rule::slrs:
             return with(
-                [&](std::size_t) {
+                [&] {
                     return make_slrs_bridge(target_.tokenizer, draft_->tokenizer, draft_->map,
                                             order(), edges(), capacity, limits);
                 },
                 token_rejection{});
         case rule::merge:
             return with(
-                [&](std::size_t) {
+                [&] {
                     return make_ngram_merge_bridge(ngrams(), target_.tokenizer, draft_->tokenizer,
                                                    draft_->map, order(), capacity, limits);
                 },
                 token_rejection{});
         case rule::merge_paper:
             return with(
-                [&](std::size_t) {
+                [&] {
                     return lossy::paper_merge_bridge(merging(ngrams(), target_.tokenizer,
                                                              draft_->tokenizer, draft_->map,
                                                              order()),
@@ -210,7 +210,7 @@ public:
         case rule::coupled_slem:
             return coupled(slem);
         case rule::coupled_spelling:
-            return coupled([&](std::size_t) {
+            return coupled([&] {
                 return spelling_bridge(spellings(), context(), 2 * capacity,
                                        {.max_draft = s.draft_length});
             });
@@ -250,13 +250,13 @@ private:
                                    target_.models.capacity());
     }
 
-    /// Texts by one bridge and verifier; bridge(i), drafter(i): of the i-th sequence.
+    /// Texts by one kind of bridge and verifier; drafter(i): of the i-th sequence.
     template <class MakeBridge, class V, class DrafterOf, class CoinOf>
     decode_results decode(std::span<const text_request> texts, const decode_settings& s,
                           const MakeBridge& bridge, const V& verifier, const DrafterOf& drafter,
                           const CoinOf& coin) {
         using seat_type =
-            text_seat<decltype(bridge(0)), V, std::remove_reference_t<decltype(drafter(0))>,
+            text_seat<decltype(bridge()), V, std::remove_reference_t<decltype(drafter(0))>,
                       decltype(coin(0))>;
         session_settings settings;
         settings.target = settings.draft = s.sampling;
@@ -285,7 +285,7 @@ private:
                 if (seats[i] || next == texts.size() || interrupted() != 0)
                     continue;
                 const text_request& text = texts[next];
-                seats[i].emplace(text, results.texts[next++], bridge(i), verifier, settings,
+                seats[i].emplace(text, results.texts[next++], bridge(), verifier, settings,
                                  drafter(i), stop, coin(text.sequence), target_.tokenizer,
                                  s.limits);
                 seats[i]->decoding.start(text.prompt, draft_prefix(text.prompt));

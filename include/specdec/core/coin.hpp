@@ -40,7 +40,7 @@ struct round_name {
     std::uint32_t retry = 0;
 
     constexpr round_name() = default;
-    // NOLINTNEXTLINE: a position names the first round that begins there.
+    /// A position alone, also implicitly, names the first round that begins there.
     constexpr round_name(std::uint64_t first, std::uint32_t thrown_away = 0)
         : position(first), retry(thrown_away) {}
 

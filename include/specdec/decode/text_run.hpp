@@ -48,7 +48,8 @@ enum class finish_reason : std::uint8_t {
 /// decided stays so: the next commit(), or draft(), goes on with it where its reader threw. What
 /// the reader threw at counts as not given, and is given again, first and unchanged: round() with
 /// the same result, bytes() with the same bytes and origin. What it returned from is never given
-/// again. So the text is the one without throws, if a reader takes nothing of what it throws at.
+/// again. So the text is the one without throws, if a reader takes nothing of what it throws at
+/// and the coin goes by sites (generator_coin draws anew what is drafted again).
 /// (A tokenizer that throws leaves a session that has to be started again.)
 ///
 /// Allocates nothing a round, unless more bytes than ever are held back for a stop string or

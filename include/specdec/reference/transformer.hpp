@@ -50,9 +50,9 @@ struct context_options {
     std::size_t rows = 16;
     /// Instructions of the kernel; what the CPU lacks is not used.
     isa instructions = isa::avx512_bf16;
-    /// The threads of another context (transformer::team()), to be shared instead of starting some;
-    /// contexts that take turns, as a drafter and its target, are best off with one team. Null: a
-    /// team of `threads`, otherwise `threads` does not count.
+    /// The threads of another context (transformer::team()), to be shared instead of starting some,
+    /// as a drafter and its target may, which take turns. Null: a team of `threads`, otherwise
+    /// `threads` does not count.
     std::shared_ptr<thread_team> team = nullptr;
 };
 
