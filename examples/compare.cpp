@@ -39,6 +39,7 @@ struct flags {
     std::vector<float> temperatures{0, 1};
     std::vector<std::string> rules;
     std::vector<std::size_t> draft_lengths;
+    length_flags lengths;
     std::string prompts, texts;
     std::optional<std::size_t> limit;
     bool json = false;
@@ -98,7 +99,7 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         const estimate nll = mean_a_token(r.surprise);
         char length[24] = "-", accepted[24] = "-";
         if (drafted)
-            std::snprintf(length, sizeof length, "%zu", settings.decoding.draft_length);
+            std::snprintf(length, sizeof length, "%.1f", r.counts.proposed_a_call());
         if (r.counts.evaluated > 0)
             std::snprintf(accepted, sizeof accepted, "%.1f %%", 100 * r.counts.acceptance_rate());
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
@@ -210,9 +211,10 @@ void run(flags f, const engine& e) {
         decode_settings& s = f.settings.decoding;
         s.sampling.temperature = f.temperatures[i];
         const double temperature = static_cast<double>(f.temperatures[i]);
-        s.draft_length = f.draft_lengths.empty()
-                             ? usual_draft_length(f.models, temperature)
-                             : f.draft_lengths[f.draft_lengths.size() > 1 ? i : 0];
+        std::optional<std::size_t> length;
+        if (!f.draft_lengths.empty())
+            length = f.draft_lengths[f.draft_lengths.size() > 1 ? i : 0];
+        s.lengths = f.lengths.settings(length);
         std::vector<row> rows = rows_for(f, pair->facts());
         {
             progress_bar bar("comparing " + std::to_string(i + 1) + "/" +
@@ -231,6 +233,8 @@ void run(flags f, const engine& e) {
                 ordered_json out = to_json(r, rows.front(), f.settings, pair->facts());
                 if (uses_cache(r.how.which))
                     out.update(to_json(*pair->cache()));
+                if (s.lengths.kind == length_kind::automatic)
+                    out["costs"] = list_of(*pair->costs());
                 std::printf("%s\n", one_line(out).c_str());
             }
         } else {
@@ -271,8 +275,7 @@ int main(int argc, char** argv) {
                "a text (default: 64)");
     add_number(app, "--draft-length", f.draft_lengths, {0, 64},
                "draft tokens a round, one for all or one a temperature: 5,2");
-    add_number(app, "--stop-confidence", f.settings.decoding.stop_confidence, any_share,
-               "end a draft behind a token less likely than this (0: never)");
+    add_length_flags(app, f.lengths);
     add_number(app, "--lightest-draft", f.settings.decoding.lightest_draft, any_share,
                "slrs, merge: end a draft behind the token at which its probability falls below "
                "this (default: 0.02; 0: never)");

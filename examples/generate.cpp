@@ -42,6 +42,7 @@ struct flags {
     std::string rule;
     std::optional<std::string> prompt;
     std::optional<std::size_t> draft_length;
+    length_flags lengths;
     std::string color = "auto";
     bool json = false, trace = false;
 };
@@ -93,8 +94,11 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
                  counted(r.tokens.size(), "token").c_str(), r.seconds,
                  r.seconds > 0 ? static_cast<double>(r.tokens.size()) / r.seconds : 0.0,
                  s.tokens_per_target_call());
-    if (s.evaluated > 0)
-        std::fprintf(stderr, ", %.0f %% accepted", 100 * s.acceptance_rate());
+    if (s.proposed > 0)
+        std::fprintf(stderr, ", %.1f proposed, %.0f %% accepted", s.proposed_a_call(),
+                     100 * s.acceptance_rate());
+    else if (facts.drafter && f.decoding.how != rule::autoregressive)
+        std::fprintf(stderr, ", nothing drafted, as it was not expected to pay");
     std::fprintf(
         stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
         static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
@@ -111,7 +115,8 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
         {"drafter", facts.drafter ? ordered_json(facts.drafter->name) : ordered_json()},
         {"temperature", f.decoding.sampling.temperature},
         {"seed", f.decoding.seed},
-        {"draft_length", f.decoding.draft_length},
+        {"draft_length", f.decoding.lengths.length},
+        {"lengths", length_names[static_cast<std::size_t>(f.decoding.lengths.kind)]},
         {"precision", facts.computing.precision},
         {"kernel", facts.computing.kernel},
         {"threads", facts.computing.threads},
@@ -150,8 +155,7 @@ void run(flags f, const engine& e) {
         throw error("--rule", f.rule,
                     facts.drafter ? "expected a drafter with the target's vocabulary"
                                   : "expected a drafter, there is none");
-    s.draft_length = f.draft_length.value_or(
-        usual_draft_length(f.models, static_cast<double>(s.sampling.temperature)));
+    s.lengths = f.lengths.settings(f.draft_length);
 
     const std::string text = prompt_text(f);
     const std::vector<target_id> prompt =
@@ -178,7 +182,10 @@ void run(flags f, const engine& e) {
     const decode_result result = pair->run({&request, 1}, s).texts.front();
     keeper.save();
     if (f.json) {
-        std::printf("%s\n", one_line(report(result, f, facts, prompt.size())).c_str());
+        ordered_json out = report(result, f, facts, prompt.size());
+        if (s.lengths.kind == length_kind::automatic && facts.drafter)
+            out["costs"] = list_of(*pair->costs());
+        std::printf("%s\n", one_line(out).c_str());
         return;
     }
     if (f.trace) {
@@ -206,9 +213,9 @@ int main(int argc, char** argv) {
             " (default: at temperature 0 slem, above it tli, which accept most; tli-exact and "
             "slem give for every seed the very text that no drafter gives)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
-    add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round, 0 to 64");
-    add_number(app, "--stop-confidence", f.decoding.stop_confidence, any_share,
-               "end a draft behind a token less likely than this (0: never)");
+    add_number(app, "--draft-length", f.draft_length, {0, 64},
+               "draft tokens a round, 0 to 64 (default: what --lengths says, 8 at most)");
+    add_length_flags(app, f.lengths);
     app.add_option("--stop", f.decoding.limits.stop_strings, "end the text before this string")
         ->take_all()
         ->allow_extra_args(false);

@@ -102,7 +102,7 @@ void run(flags f, const engine& e) {
                 "identical");
     double best_alone = 0, best_together = 0;
     for (const std::size_t length : f.draft_lengths) {
-        f.decoding.draft_length = length;
+        f.decoding.lengths.length = length;
         outcome alone, together;
         for (std::size_t i = 0; i < f.repeats; ++i) {
             const outcome one = decode_all(*pair, texts, 1, f.decoding);

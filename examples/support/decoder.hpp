@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/any_cache.hpp"
+#include "support/lengths.hpp"
 #include "support/rules.hpp"
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/statistics.hpp>
@@ -23,8 +24,7 @@ namespace specdec::examples {
 struct decode_settings {
     rule how = rule::autoregressive;
     sampling_parameters sampling; ///< of both sides
-    std::size_t draft_length = 5;
-    double stop_confidence = 0;   ///< a draft ends behind a token less likely than this; 0: never
+    length_settings lengths{};
     double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
     std::uint64_t seed = 0;
     bool shared_noise = false;   ///< of the autoregressive rule: draw as the coupled rules do
@@ -116,6 +116,9 @@ public:
     /// cannot follow; what the engine throws.
     [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
                                              const decode_settings& settings) = 0;
+
+    /// What automatic draft lengths go by: measured when first asked for. Null without a drafter.
+    [[nodiscard]] virtual const cost_table* costs() = 0;
 
     /// What the n-gram rules remember from text to text, also of texts side by side; null before
     /// any of them has run.

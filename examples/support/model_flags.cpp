@@ -67,10 +67,4 @@ bool wants_chat(const model_flags& flags) {
     return flags.chat || (flags.models == "smollm2" && !flags.no_chat);
 }
 
-std::size_t usual_draft_length(const model_flags& flags, double temperature) {
-    if (flags.models == "smollm2")
-        return temperature > 0 ? 1 : 4;
-    return temperature > 0 ? 1 : 2;
-}
-
 } // namespace specdec::examples

@@ -34,7 +34,5 @@ void add_model_flags(CLI::App& app, model_flags& flags, engine& e);
 
 /// What the flags mean where they say nothing: SmolLM2 is talked to, others continue a text.
 [[nodiscard]] bool wants_chat(const model_flags& flags);
-/// Draft tokens a round that were measured to be good at this temperature.
-[[nodiscard]] std::size_t usual_draft_length(const model_flags& flags, double temperature);
 
 } // namespace specdec::examples

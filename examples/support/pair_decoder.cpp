@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,6 +17,9 @@
 #include "support/grouping_check.hpp"
 #include "support/interrupt.hpp"
 #include "support/steady_seconds.hpp"
+#include <specdec/decode/measure_costs.hpp>
+#include <specdec/decode/outcome_of.hpp>
+#include <specdec/draft/length_rule.hpp>
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/split_tokens.hpp>
 
@@ -42,6 +47,9 @@ struct text_collector {
     decode_result& result;
     listener* next;
     const B& bridge;
+    const target_tokenizer& target;
+    const draft_tokenizer* draft; // null without a drafter
+    length_rule& lengths;
     bool bytes(std::string_view text, token_origin origin) {
         result.text += text;
         return next == nullptr || next->bytes(text, origin);
@@ -53,7 +61,15 @@ struct text_collector {
         if constexpr (requires { bridge.first_row_known(); }) {
             result.first_rows_known += bridge.first_row_known() ? 1U : 0U;
         }
+        if (draft != nullptr)
+            lengths.learn(outcome_of(r, target, *draft, extra_forwards()));
         return interrupted() == 0 && (next == nullptr || next->round(r));
+    }
+    [[nodiscard]] std::size_t extra_forwards() const {
+        if constexpr (requires { bridge.extra_forwards(); })
+            return bridge.extra_forwards();
+        else
+            return 0;
     }
 };
 
@@ -64,20 +80,21 @@ struct text_seat {
     decode_result& result;
     session<B, V> decoding;
     D& drafter;
-    confidence stop;
+    length_rule lengths;
     C coin;
     text_collector<B> reader;
-    using run_type = text_run<session<B, V>, D, confidence, C, target_tokenizer, text_collector<B>,
+    using run_type = text_run<session<B, V>, D, length_rule, C, target_tokenizer, text_collector<B>,
                               steady_seconds>;
     run_type run;
 
     text_seat(const text_request& asked, decode_result& out, B bridge, V verifier,
-              session_settings settings, D& drafts, const confidence& when, C random,
-              const target_tokenizer& words, const generation_limits& limits)
+              session_settings settings, D& drafts, length_rule when, C random,
+              const target_tokenizer& words, const draft_tokenizer* draft_words,
+              const generation_limits& limits)
         : request(asked), result(out), decoding(std::move(bridge), verifier, std::move(settings)),
-          drafter(drafts), stop(when), coin(std::move(random)),
-          reader{out, asked.reader, decoding.bridge()},
-          run(decoding, drafter, stop, coin, words, limits, reader, steady_seconds{}) {}
+          drafter(drafts), lengths(std::move(when)), coin(std::move(random)),
+          reader{out, asked.reader, decoding.bridge(), words, draft_words, lengths},
+          run(decoding, drafter, lengths, coin, words, limits, reader, steady_seconds{}) {}
 
     void finish() {
         const auto produced = decoding.tokens().subspan(request.prompt.size());
@@ -135,7 +152,7 @@ public:
                 return decode(texts, s, bridge, coupled_match(keys()), drafter, shared_coin);
             return decode(texts, s, bridge, exact_match{}, drafter, own_coin);
         }
-        const std::size_t capacity = target_.models.capacity(), most = s.draft_length;
+        const std::size_t capacity = target_.models.capacity(), most = s.lengths.length;
         std::vector<std::optional<sequence_drafter>> drafters(sequences()); // one a text
         const auto drafter = [&](std::size_t i) -> auto& {
             return drafters[i].emplace(draft_->models, i).drafter;
@@ -156,7 +173,7 @@ public:
         const auto slem = [&] {
             return slem_bridge(target_.tokenizer, draft_->tokenizer, draft_->map, capacity, most);
         };
-        const pushforward_limits limits{draft_tokens(s.how, s.draft_length), s.lightest_draft};
+        const pushforward_limits limits{draft_tokens(s.how, s.lengths.length), s.lightest_draft};
         switch (s.how) {
         case rule::identity:
             return with(
@@ -212,14 +229,25 @@ public:
         case rule::coupled_spelling:
             return coupled([&] {
                 return spelling_bridge(spellings(), context(), 2 * capacity,
-                                       {.max_draft = s.draft_length});
+                                       {.max_draft = s.lengths.length});
             });
         default:
             return with(slem, exact_match{});
         }
     }
 
-    [[nodiscard]] const any_cache* cache() const override { return learned_ ? &*cache_ : nullptr; }
+    [[nodiscard]] const cost_table* costs() override {
+        if (!draft_)
+            return nullptr;
+        if (!costs_) {
+            one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
+            one_sequence<draft_id, any_batch_model<draft_id>> drafter(draft_->models, 0);
+            costs_ = measure_costs(target, drafter, steady_seconds{});
+        }
+        return &*costs_;
+    }
+
+    [[nodiscard]] const any_cache* cache() const override { return uses_cache_ ? &*cache_ : nullptr; }
 
     [[nodiscard]] double surprise(std::span<const target_id> prompt,
                                   std::span<const target_id> text,
@@ -250,6 +278,34 @@ private:
                                    target_.models.capacity());
     }
 
+    /// What texts of one rule and temperature have taught about lengths, from text to text.
+    struct learned_lengths {
+        acceptance_table table;
+        std::optional<length_rule> rule; // of the text that ended last
+    };
+    length_rule lengths_of(const decode_settings& s, learned_lengths& learned) {
+        const std::size_t longest = draft_tokens(s.how, s.lengths.length);
+        if (!draft_ || s.how == rule::autoregressive)
+            return fixed_length{0};
+        switch (s.lengths.kind) {
+        case length_kind::fixed:
+            return fixed_length{longest};
+        case length_kind::confidence:
+            return confidence{s.lengths.threshold, longest};
+        case length_kind::entropy:
+            return entropy_bound{.threshold = s.lengths.threshold, .length = longest};
+        case length_kind::heuristic:
+            return learned.rule ? *learned.rule : heuristic_length(longest < 5 ? longest : 5, longest);
+        case length_kind::predicted:
+            return predicted_end(learned.table, s.lengths.threshold, longest);
+        default:
+            if (!s.lengths.costs.empty())
+                costs_ = costs_of(s.lengths.costs);
+            return learned.rule ? *learned.rule
+                                : cost_aware(learned.table, *costs(), {.longest = longest});
+        }
+    }
+
     /// Texts by one kind of bridge and verifier; drafter(i): of the i-th sequence.
     template <class MakeBridge, class V, class DrafterOf, class CoinOf>
     decode_results decode(std::span<const text_request> texts, const decode_settings& s,
@@ -262,10 +318,10 @@ private:
         settings.target = settings.draft = s.sampling;
         settings.capacity = target_.models.capacity();
         // By target tokens: a draft that ends by itself would cost a residual.
-        if (by_target_tokens(s.how) || s.draft_length > settings.max_proposals)
-            settings.max_proposals = s.draft_length;
+        if (by_target_tokens(s.how) || s.lengths.length > settings.max_proposals)
+            settings.max_proposals = s.lengths.length;
         settings.end_ids = target_.ends;
-        const confidence stop{s.stop_confidence, draft_tokens(s.how, s.draft_length)};
+        learned_lengths& learned = learned_[{s.how, s.sampling.temperature, s.lengths.kind}];
 
         decode_results results;
         results.texts.resize(texts.size());
@@ -279,6 +335,7 @@ private:
             for (std::size_t i = 0; i < seats.size(); ++i) {
                 if (seats[i] && seats[i]->run.finish()) {
                     seats[i]->finish();
+                    learned.rule = seats[i]->lengths;
                     seats[i]->result.seconds = clock() - begin;
                     seats[i].reset();
                 }
@@ -286,8 +343,10 @@ private:
                     continue;
                 const text_request& text = texts[next];
                 seats[i].emplace(text, results.texts[next++], bridge(), verifier, settings,
-                                 drafter(i), stop, coin(text.sequence), target_.tokenizer,
+                                 drafter(i), lengths_of(s, learned), coin(text.sequence),
+                                 target_.tokenizer, draft_ ? &draft_->tokenizer : nullptr,
                                  s.limits);
+                seats[i]->lengths.start(text.prompt.size(), seats.size());
                 seats[i]->decoding.start(text.prompt, draft_prefix(text.prompt));
                 together.join(seats[i]->run);
             }
@@ -354,7 +413,7 @@ private:
     any_cache& ngrams() {
         if (!cache_)
             make_cache();
-        learned_ = true;
+        uses_cache_ = true;
         return *cache_;
     }
 
@@ -368,7 +427,9 @@ private:
     std::optional<canonical_spellings> spellings_;
     std::optional<text_keys> keys_;
     std::optional<any_cache> cache_;
-    bool learned_ = false;
+    bool uses_cache_ = false;
+    std::optional<cost_table> costs_;
+    std::map<std::tuple<rule, float, length_kind>, learned_lengths> learned_;
 };
 
 } // namespace

@@ -239,10 +239,10 @@ TEST_CASE("the stop rule is told the probability of the draft token, not of its 
     fixture f;
     struct watching {
         std::vector<double>* told;
-        bool more(std::size_t drafted, double last) const {
-            if (drafted > 0)
-                told->push_back(last);
-            return drafted < 2;
+        bool more(const draft_progress& now) const {
+            if (now.drafted > 0)
+                told->push_back(now.last);
+            return now.drafted < 2;
         }
     };
     std::vector<double> told;

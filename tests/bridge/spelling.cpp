@@ -217,8 +217,8 @@ TEST_CASE("the stop rule is told the draft tokens and the weight of the last gue
     const fixture f;
     struct told {
         std::vector<std::pair<std::size_t, double>>* log;
-        bool more(std::size_t drafted, double last) const {
-            log->push_back({drafted, last});
+        bool more(const draft_progress& now) const {
+            log->push_back({now.drafted, now.last});
             return true;
         }
     };

@@ -39,10 +39,10 @@ struct no_drafter_capacity : no_drafter {
     std::size_t capacity() const = delete;
 };
 struct asks_too_little {
-    bool more(std::size_t) const { return false; }
+    bool more() const { return false; }
 };
 struct learns_while_asked {
-    bool more(std::size_t, double) { return false; }
+    bool more(const draft_progress&) { return false; }
 };
 } // namespace
 static_assert(!Drafter<int>);

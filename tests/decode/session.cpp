@@ -502,7 +502,7 @@ struct asking_bridge : no_bridge {
     template <class D, class Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D&, const Stop&, C&, const draft_request& request) {
         log->asked.push_back(request.place.value());
-        return {{}, {}, no_draft::no_drafter};
+        return draft_view<law_type>::nothing(no_draft::no_drafter);
     }
     told* log;
 };

@@ -5,22 +5,31 @@
 
 using namespace specdec;
 
-TEST_CASE("a fixed length drafts that many tokens, sure or not") {
-    for (const std::size_t length : {0U, 1U, 5U}) {
-        const fixed_length stop{length};
-        for (std::size_t drafted = 0; drafted < 8; ++drafted) {
-            CHECK(stop.more(drafted, 1.0) == (drafted < length));
-            CHECK(stop.more(drafted, 0.0) == (drafted < length));
-        }
-    }
+TEST_CASE("fixed_length drafts its length, however likely the tokens were") {
+    for (std::size_t length : {0U, 1U, 5U})
+        for (std::size_t drafted = 0; drafted < 8; ++drafted)
+            for (const double sure : {0.0, 1.0})
+                CHECK(fixed_length{length}.more({.drafted = drafted, .sure = sure}) ==
+                      (drafted < length));
 }
 
 TEST_CASE("confidence ends behind the first unlikely token and at its length") {
     const confidence stop{0.4, 3};
-    CHECK(stop.more(0, 1.0)); // before the first token
-    CHECK(stop.more(1, 0.4));
-    CHECK_FALSE(stop.more(1, 0.39));
-    CHECK_FALSE(stop.more(3, 1.0));
-    CHECK_FALSE(confidence{0.4, 0}.more(0, 1.0));
-    CHECK(confidence{0.0, 3}.more(2, 0.0));
+    CHECK(stop.more({})); // before the first token
+    CHECK(stop.more({.drafted = 1, .sure = 0.4}));
+    CHECK_FALSE(stop.more({.drafted = 1, .sure = 0.39}));
+    CHECK(stop.more({.drafted = 1, .last = 0.1, .sure = 0.4})); // the row's word, not the cutoffs'
+    CHECK_FALSE(stop.more({.drafted = 3}));
+    CHECK_FALSE(confidence{0.4, 0}.more({}));
+    CHECK(confidence{0.0, 3}.more({.drafted = 2, .sure = 0.0}));
+    CHECK(stop.reads() == row_reading::sureness);
+}
+
+TEST_CASE("entropy_bound ends where 1 - sqrt(weight H) falls below its threshold") {
+    const entropy_bound stop{.threshold = 0.5, .weight = 0.25, .length = 3};
+    CHECK(stop.more({}));
+    CHECK(stop.more({.drafted = 1, .entropy = 1.0}));
+    CHECK_FALSE(stop.more({.drafted = 1, .entropy = 1.01}));
+    CHECK_FALSE(stop.more({.drafted = 3}));
+    CHECK(stop.reads() == row_reading::entropy);
 }

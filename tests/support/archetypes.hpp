@@ -98,7 +98,7 @@ private:
 
 class stop_rule_archetype : pinned {
 public:
-    only<bool> more(std::size_t drafted, double) const { return only(drafted < 3); }
+    only<bool> more(const draft_progress& now) const { return only(now.drafted < 3); }
 };
 
 class coin_archetype : pinned {

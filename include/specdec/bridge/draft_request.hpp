@@ -30,7 +30,10 @@ template <class Law>
 struct draft_view {
     std::span<const proposal<Law>> proposals;
     std::span<const draft_id> draft_tokens; ///< what the drafter drew, in its own vocabulary
+    std::span<const draft_progress> steps;  ///< how the draft looked behind each of them
     no_draft reason = no_draft::none;       ///< why `proposals` is empty
+
+    [[nodiscard]] static draft_view nothing(no_draft why) { return {{}, {}, {}, why}; }
 };
 
 [[nodiscard]] inline bool is_end(std::span<const target_id> end_ids, target_id id) {
@@ -55,7 +58,7 @@ template <Drafter D, StopRule Stop>
         return no_draft::nothing_to_say;
     if (context.size() + longest > drafter.capacity())
         return no_draft::drafter_full;
-    return stop.more(0, 1.0) ? no_draft::none : no_draft::stop_rule;
+    return stop.more(draft_progress{}) ? no_draft::none : no_draft::stop_rule;
 }
 
 /// The drafter's next row. Errors: specdec::error, of the bridge, unless it has a logit for each of

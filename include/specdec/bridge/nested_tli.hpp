@@ -11,6 +11,7 @@
 #include <specdec/bridge/nested_law.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/core/require.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/weighted_row.hpp>
 #include <specdec/vocab/pieces.hpp>
 
@@ -62,7 +63,7 @@ public:
         require_size<target_id>(pieces.target_size(), context_.target_size(), "nested tli bridge",
                                 "context");
         proposals_.reserve(max_proposals);
-        draft_tokens_.reserve(max_draft);
+        drawn_.reserve(max_draft);
     }
 
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
@@ -75,30 +76,31 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
         proposals_.clear();
-        draft_tokens_.clear();
+        drawn_.clear();
         room_ = request.max_proposals < max_proposals_ ? request.max_proposals : max_proposals_;
         const std::size_t most = room_ < max_draft_ ? room_ : max_draft_;
         const std::span<const draft_id> context = context_.ids();
         if (const no_draft why = refusal(context, drafter, stop, most, most, pieces_->size() > 0);
             why != no_draft::none)
-            return {{}, {}, why};
+            return draft_view<law_type>::nothing(why);
 
         drafter.sync(context, context_.unchanged());
         context_.mark();
-        double last = 1.0;
         text_place place = request.place;
-        while (draft_tokens_.size() < most && proposals_.size() < room_ &&
-               stop.more(draft_tokens_.size(), last)) {
+        while (drawn_.size() < most && proposals_.size() < room_ && stop.more(drawn_.progress())) {
             const std::span<const float> row = next_entries(drafter);
             if (!any_allowed(row))
                 break;
-            last = propose_token(weighted_row(row, request.sampling), coin, request, place);
-            const draft_id d = draft_tokens_.back();
+            const auto [entry, q] =
+                propose_token(weighted_row(row, request.sampling), coin, request, place);
+            const draft_id d = entry < row.size() ? pieces_->entry(entry) : draft_id{};
+            drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -__builtin_inff(),
+                        request.sampling);
             if (!d.valid() || is_end(request.end_ids, proposals_.back().token()))
                 break;
             drafter.push(d);
         }
-        return {proposals_, draft_tokens_,
+        return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
 
@@ -108,17 +110,20 @@ private:
     std::span<const float> next_entries(D& drafter) {
         const logits_row<draft_id> logits =
             next_row(drafter, pieces_->draft_size(), "nested tli bridge");
-        const std::span<float> row{rows_.data() + draft_tokens_.size() * pieces_->size(),
-                                   pieces_->size()};
+        const std::span<float> row{rows_.data() + drawn_.size() * pieces_->size(), pieces_->size()};
         pieces_->gather(logits.values, row);
         return row;
     }
 
-    /// Proposes the pieces of one draft token d ~ q, as far as there is room, and adds d to
-    /// draft_tokens_. Returns q(d), 0 if d was cut.
+    struct drawn_entry {
+        std::size_t place; ///< in the table; outside it for a token that was cut
+        double q;
+    };
+    /// Proposes the pieces of one draft token d ~ q, as far as there is room. Returns d and q(d), 0
+    /// if d was cut.
     template <class C>
-    double propose_token(const weighted_row& q, C& coin, const draft_request& request,
-                         text_place& place) {
+    drawn_entry propose_token(const weighted_row& q, C& coin, const draft_request& request,
+                              text_place& place) {
         piece_range pending = pieces_->all();
         for (double mass = 1.0;;) {
             const auto attempt = static_cast<std::uint32_t>(2 * proposals_.size());
@@ -133,13 +138,10 @@ private:
             mass = nested_law::sum(q, pending);
             if (coin.flip(request.round.site(purpose::draft, attempt + 1),
                           ended / (ended + mass))) {
-                draft_tokens_.push_back(pieces_->entry(drawn.begin));
-                return ended;
+                return {drawn.begin, ended};
             }
-            if (proposals_.size() == room_ || is_end(request.end_ids, v)) {
-                draft_tokens_.push_back({});
-                return 0;
-            }
+            if (proposals_.size() == room_ || is_end(request.end_ids, v))
+                return {pieces_->size(), 0};
         }
     }
 
@@ -150,7 +152,7 @@ private:
     std::size_t room_ = 0;
     std::vector<float> rows_; // [max_draft, entries]
     std::vector<proposal<law_type>> proposals_;
-    std::vector<draft_id> draft_tokens_;
+    drawn_draft drawn_;
 };
 
 } // namespace specdec

@@ -17,7 +17,7 @@ struct no_bridge {
 
     template <class D, class Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D&, const Stop&, C&, const draft_request&) {
-        return {{}, {}, no_draft::no_drafter};
+        return draft_view<law_type>::nothing(no_draft::no_drafter);
     }
 };
 

@@ -13,6 +13,7 @@
 #include <specdec/bridge/mapped_law.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/strings/merging.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
 /// APPROXIMATE rules, as papers print them: they change the target's law. For comparison only.
@@ -79,7 +80,7 @@ public:
         require_size<draft_id>(map.draft_size(), context_.draft_size(), "paper merge bridge",
                                "context");
         proposals_.reserve(max_draft);
-        draft_tokens_.reserve(max_draft);
+        drawn_.reserve(max_draft);
         laws_.reserve(max_draft);
     }
 
@@ -101,30 +102,29 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
         proposals_.clear();
-        draft_tokens_.clear();
+        drawn_.clear();
         laws_.clear();
         f_.begin(state_);
         if (const no_draft why =
                 refusal(context_.ids(), drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
-            return {{}, {}, why};
+            return draft_view<law_type>::nothing(why);
 
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
         draw(drafter, stop, coin, request);
         propose_merged(request);
-        return {proposals_, draft_tokens_,
+        return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
 
 private:
     template <class D, class Stop, class C>
     void draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
-        double last = 1.0;
         bool open = true;
         text_place place = request.place;
-        while (open && draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
-            const std::size_t i = draft_tokens_.size(), size = map_.draft_size();
+        while (open && drawn_.size() < max_draft_ && stop.more(drawn_.progress())) {
+            const std::size_t i = drawn_.size(), size = map_.draft_size();
             const logits_row<draft_id> logits = next_row(drafter, size, "paper merge bridge");
             const std::span<float> row = std::span<float>(rows_).subspan(i * size, size);
             f_.prepare(state_, logits.values, row);
@@ -134,9 +134,9 @@ private:
             const draft_id d = coin.pick(
                 request.round.site(purpose::draft, static_cast<std::uint32_t>(i), place.value()),
                 laws_.back());
-            last = laws_.back().probability(d);
             place.pass(f_.bytes(d));
-            draft_tokens_.push_back(d);
+            drawn_.push(stop, d, laws_.back().probability(d), row, row[d.index()],
+                        request.sampling);
             open = f_.step(state_, d);
             drafter.push(d);
         }
@@ -151,11 +151,11 @@ private:
             const std::size_t n = state_.parts[k];
             double product = n > 1 ? 1.0 : -1.0;
             for (std::size_t j = first; n > 1 && j < first + n; ++j)
-                product *= laws_[j].probability(draft_tokens_[j]);
+                product *= laws_[j].probability(drawn_.tokens()[j]);
             unused_coin none;
             proposals_.push_back(proposal<law_type>::draw(
                 law_type({laws_[first], id_map_view(map_)}, state_.tokens[k],
-                         map_.to_target(draft_tokens_[first]), product),
+                         map_.to_target(drawn_.tokens()[first]), product),
                 none, {}));
             first += n;
             if (is_end(request.end_ids, state_.tokens[k]))
@@ -179,7 +179,7 @@ private:
     typename merging_type::state_type state_;
     std::vector<float> rows_; // [max_draft, |D|]
     std::vector<softmax_law<draft_id>> laws_;
-    std::vector<draft_id> draft_tokens_;
+    drawn_draft drawn_;
     std::vector<proposal<law_type>> proposals_;
 };
 

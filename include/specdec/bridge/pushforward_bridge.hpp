@@ -74,7 +74,7 @@ public:
                 refusal(context_.ids(), drafter, stop,
                         limits_.max_draft == 0 ? 0 : request.max_proposals, limits_.max_draft);
             why != no_draft::none)
-            return {{}, {}, why};
+            return draft_view<law_type>::nothing(why);
 
         law_.begin(draft_source::of(drafter, stop), context_.ids(), context_.unchanged(),
                    request.sampling, limits_.max_draft, limits_.lightest_draft,
@@ -87,7 +87,7 @@ public:
             if (!t.valid() || is_end(request.end_ids, t))
                 break;
         }
-        return {proposals_, law_.draft_tokens(),
+        return {proposals_, law_.drawn().tokens(), law_.drawn().steps(),
                 proposals_.front().token().valid() ? no_draft::none : no_draft::nothing_to_say};
     }
 

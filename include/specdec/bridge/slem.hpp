@@ -12,6 +12,7 @@
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 #include <specdec/vocab/continuation.hpp>
 #include <specdec/vocab/id_map.hpp>
@@ -50,7 +51,7 @@ public:
         encoder_.reserve(bytes);
         text_.reserve(bytes);
         committed_.reserve(capacity);
-        draft_tokens_.reserve(max_draft);
+        drawn_.reserve(max_draft);
         proposals_.reserve(bytes + 1);
         retokenised_.reserve(bytes + 1);
     }
@@ -71,11 +72,11 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
         proposals_.clear();
-        draft_tokens_.clear();
+        drawn_.clear();
         if (const no_draft why =
                 refusal(context_.ids(), drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
-            return {{}, {}, why};
+            return draft_view<law_type>::nothing(why);
 
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
@@ -93,19 +94,18 @@ public:
             if (is_end(request.end_ids, t))
                 break;
         }
-        return {proposals_, draft_tokens_,
+        return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
     }
 
 private:
-    /// Draws the draft into text_ and draft_tokens_; returns the target's control token that ends
+    /// Draws the draft into text_ and drawn_; returns the target's control token that ends
     /// it.
     template <class D, class Stop, class C>
     target_id draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
         text_.clear();
-        double last = 1.0;
         text_place place = request.place;
-        while (draft_tokens_.size() < max_draft_ && stop.more(draft_tokens_.size(), last)) {
+        while (drawn_.size() < max_draft_ && stop.more(drawn_.progress())) {
             const logits_row<draft_id> row = drafter.row();
             if (row.values.size() > draft_tokenizer_.vocabulary_size())
                 throw error("slem bridge", "drafter's row",
@@ -116,16 +116,16 @@ private:
             if (!any_allowed(row.values))
                 break;
             const auto q = make_law(row, request.sampling);
-            const auto attempt = static_cast<std::uint32_t>(draft_tokens_.size());
+            const auto attempt = static_cast<std::uint32_t>(drawn_.size());
             const draft_id d =
                 coin.pick(request.round.site(purpose::draft, attempt, place.value()), q);
-            draft_tokens_.push_back(d);
+            drawn_.push(stop, d, q.probability(d), row.values, row.values[d.index()],
+                        request.sampling);
             const std::string_view bytes = draft_tokenizer_.bytes(d);
             if (bytes.empty())
                 return map_.to_target(d);
             text_.append(bytes);
             place.pass(bytes);
-            last = q.probability(d);
             drafter.push(d);
         }
         return {};
@@ -137,7 +137,7 @@ private:
     continuation_encoder<TargetTokenizer> encoder_;
     std::size_t max_draft_;
     std::vector<target_id> committed_;
-    std::vector<draft_id> draft_tokens_;
+    drawn_draft drawn_;
     std::string text_;
     std::vector<target_id> retokenised_;
     std::vector<proposal<law_type>> proposals_;

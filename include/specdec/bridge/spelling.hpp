@@ -13,6 +13,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
 namespace specdec {
@@ -78,7 +79,7 @@ public:
             mask_[d] = spellings.beginning_with(id_at<draft_id>(d)).empty() ? -__builtin_inff() : 0;
         path_.reserve(capacity + limits.max_draft * longest_);
         proposals_.reserve(limits.max_draft);
-        draft_tokens_.reserve(limits.max_draft * longest_);
+        drawn_.reserve(limits.max_draft * longest_);
     }
 
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
@@ -93,35 +94,39 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
         proposals_.clear();
-        draft_tokens_.clear();
+        drawn_.clear();
         looks_ = draws_ = 0;
         const std::size_t most =
             request.max_proposals < limits_.max_draft ? request.max_proposals : limits_.max_draft;
         if (const no_draft why =
                 refusal(context_.ids(), drafter, stop, most, longest_, longest_ > 0);
             why != no_draft::none)
-            return {{}, {}, why};
+            return draft_view<law_type>::nothing(why);
 
         begin_path();
         text_place place = request.place;
-        double last = 1.0;
         const bool greedy = request.sampling.temperature == 0;
         while (proposals_.size() < most && path_.size() + longest_ <= drafter.capacity() &&
-               stop.more(draft_tokens_.size(), last)) {
-            const target_id t = greedy ? likeliest_shared(row_behind(drafter, {}))
-                                       : guess(drafter, coin, request, place);
+               stop.more(drawn_.progress())) {
+            const logits_row<draft_id> row =
+                greedy ? row_behind(drafter, {}) : logits_row<draft_id>{};
+            const target_id t =
+                greedy ? likeliest_shared(row) : guess(drafter, coin, request, place);
             if (!t.valid())
                 break;
-            last = greedy ? 1.0 : static_cast<double>(w_.weights()[t.index()]);
             proposals_.push_back(certain(t));
             const std::span<const draft_id> spelling = spellings_->of(t);
-            draft_tokens_.insert(draft_tokens_.end(), spelling.begin(), spelling.end());
+            if (greedy) // one draft token
+                drawn_.push(stop, spelling[0], 1.0, row.values, row.values[spelling[0].index()],
+                            request.sampling);
+            else
+                push_guess(stop, spelling, static_cast<double>(w_.weights()[t.index()]));
             path_.insert(path_.end(), spelling.begin(), spelling.end());
             place.pass(t);
             if (is_end(request.end_ids, t))
                 break;
         }
-        return {proposals_, draft_tokens_,
+        return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
     }
 
@@ -130,6 +135,16 @@ private:
         if (!(limits.likely_rest > 0))
             throw error("spelling bridge", "likely_rest", "expected a number above 0");
         return limits;
+    }
+
+    /// A guess is kept or not as a whole: all its draft tokens look as it does.
+    template <class Stop>
+    void push_guess(const Stop& stop, std::span<const draft_id> spelling, double q) {
+        draft_progress now = behind(drawn_.progress(), stop, q, q, 0);
+        for (const draft_id d : spelling) {
+            drawn_.push(d, now);
+            ++now.drafted;
+        }
     }
 
     void begin_path() {
@@ -222,7 +237,7 @@ private:
     std::size_t looks_ = 0;
     std::uint32_t draws_ = 0;
     std::vector<proposal<law_type>> proposals_;
-    std::vector<draft_id> draft_tokens_;
+    drawn_draft drawn_;
 };
 
 } // namespace specdec

@@ -10,6 +10,7 @@
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/mapped_law.hpp>
 #include <specdec/core/require.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
 namespace specdec {
@@ -44,7 +45,7 @@ public:
             require_size<target_id>(map.target_size(), context_.target_size(), "token bridge",
                                     "context");
         proposals_.reserve(max_draft);
-        draft_tokens_.reserve(max_draft);
+        drawn_.reserve(max_draft);
     }
 
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
@@ -57,19 +58,18 @@ public:
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
         proposals_.clear();
-        draft_tokens_.clear();
+        drawn_.clear();
         const std::size_t most =
             request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
         const std::span<const draft_id> context = context_.ids();
         if (const no_draft why = refusal(context, drafter, stop, most, most, map_.shared() > 0);
             why != no_draft::none)
-            return {{}, {}, why};
+            return draft_view<law_type>::nothing(why);
 
         drafter.sync(context, context_.unchanged());
         context_.mark();
-        double last = 1.0;
         text_place place = request.place;
-        while (proposals_.size() < most && stop.more(proposals_.size(), last)) {
+        while (proposals_.size() < most && stop.more(drawn_.progress())) {
             const std::size_t i = proposals_.size();
             const std::span<float> row{rows_.data() + i * map_.draft_size(), map_.draft_size()};
             map_.prepare(next_row(drafter, row.size(), "token bridge").values, row);
@@ -81,13 +81,14 @@ public:
                 request.round.site(purpose::draft, attempt, place.value())));
             const target_id x = proposals_.back().token();
             place.pass(x);
-            draft_tokens_.push_back(x.valid() ? map_.to_draft(x) : draft_id{});
+            const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
+            drawn_.push(stop, d, proposals_.back().probability(), row,
+                        d.valid() ? row[d.index()] : -__builtin_inff(), request.sampling);
             if (!x.valid() || is_end(request.end_ids, x))
                 break;
-            last = proposals_.back().probability();
-            drafter.push(draft_tokens_.back());
+            drafter.push(d);
         }
-        return {proposals_, draft_tokens_,
+        return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
 
@@ -97,7 +98,7 @@ private:
     std::size_t max_draft_;
     std::vector<float> rows_; // [max_draft, |D|]
     std::vector<proposal<law_type>> proposals_;
-    std::vector<draft_id> draft_tokens_;
+    drawn_draft drawn_;
 };
 
 } // namespace specdec

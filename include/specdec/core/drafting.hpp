@@ -42,18 +42,54 @@ concept ManyRowsDrafter = Drafter<D> && requires(D& d, std::size_t n) {
     { d.rows(n) } -> std::convertible_to<logits_rows<draft_id>>;
 };
 
+/// How far a draft d_1 .. d_n has come, as a stop rule sees it. d_n was drawn from q_n.
+struct draft_progress {
+    std::size_t drafted = 0; ///< n
+    double last = 1;         ///< q_n(d_n); 1 before the first
+    /// Probability of d_n under the drafter's row as it is: temperature 1, no cutoffs. That is what
+    /// tells how sure a greedy drafter was. For rules that read rows, otherwise as `last`.
+    double sure = 1;
+    double entropy = 0; ///< of that row, in nats; for rules that read it, otherwise 0
+    double kept = 1;    ///< that d_1 .. d_n are all kept, as the rule predicts; 1 if it does not
+};
+
+/// What a stop rule has to know of a drafter's row beside the probability that was drawn: each
+/// costs a pass over the row.
+enum class row_reading : unsigned char { none, sureness, entropy };
+
 /// When to stop drafting. Asked before every draft token, the first included (a draft may be
 /// empty):
 ///
-///     stop.more(drafted, last)    drafted: draft tokens so far
-///                                 last: the probability q of the last of them, 1 before the first
+///     stop.more(progress)      whether to draft another token
+///     stop.reads()             optional: the row_reading it needs; without it none
+///     stop.predict(progress)   optional: the chance that d_n is kept if those before it are, which
+///                              makes progress.kept (in `progress` that of d_1 .. d_(n-1))
 ///
-/// The answer may depend on what was drafted so far and on nothing random besides: it may end a
-/// draft behind the token it looked at but never drop that token, which would bias the law.
+/// The answers may depend on what was drafted so far, on rounds that were committed, and on nothing
+/// random besides: a rule may end a draft behind the token it looked at but never drop that token,
+/// which would bias the law. They are the same until the round is committed.
 template <class S>
-concept StopRule = requires(const S& stop, std::size_t drafted, double last) {
-    { stop.more(drafted, last) } -> std::convertible_to<bool>;
+concept StopRule = requires(const S& stop, const draft_progress& progress) {
+    { stop.more(progress) } -> std::convertible_to<bool>;
 };
+
+template <StopRule S>
+[[nodiscard]] row_reading reading_of(const S& stop) {
+    if constexpr (requires { stop.reads(); })
+        return stop.reads();
+    else
+        return row_reading::none;
+}
+
+/// The progress behind one more token, drawn with probability `last`.
+template <StopRule S>
+[[nodiscard]] draft_progress behind(const draft_progress& before, const S& stop, double last,
+                                    double sure, double entropy) {
+    draft_progress now{before.drafted + 1, last, sure, entropy, before.kept};
+    if constexpr (requires { stop.predict(now); })
+        now.kept *= stop.predict(now);
+    return now;
+}
 
 /// Why a round has no proposals, or `none` when it has some. No silent fallback: every round says.
 enum class no_draft : std::uint8_t {

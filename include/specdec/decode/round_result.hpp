@@ -41,6 +41,7 @@ struct round_result {
     token_origin last = token_origin::free; ///< where tokens.back() came from
     std::span<const target_id> proposed;    ///< all proposals, kept or not
     std::span<const draft_id> drafted;      ///< what they were made from
+    std::span<const draft_progress> steps;  ///< [drafted] how the draft looked behind each
     no_draft reason = no_draft::none;       ///< why nothing was proposed
 
     [[nodiscard]] token_origin origin(std::size_t i) const {

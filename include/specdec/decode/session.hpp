@@ -188,7 +188,7 @@ public:
         counts_.verify_seconds += clock() - begin;
         const std::span<const target_id> all{tokens_.data() + committed_, verdict_.accepted + 1};
         return {all,       verdict_.accepted,   verdict_.origin,
-                proposed_, draft_.draft_tokens, draft_.reason};
+                proposed_, draft_.draft_tokens, draft_.steps,    draft_.reason};
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are

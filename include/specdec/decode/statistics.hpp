@@ -35,6 +35,9 @@ struct statistics {
     std::vector<std::uint64_t> evaluated_at;
     std::vector<std::uint64_t> accepted_at;
 
+    /// [max proposals + 1] rounds by how many target tokens were proposed.
+    std::vector<std::uint64_t> rounds_by_proposals;
+
     /// Rounds without a proposal, by reason (index: no_draft).
     std::array<std::uint64_t, no_draft_reasons> without_draft{};
 
@@ -42,6 +45,7 @@ struct statistics {
     void reserve(std::size_t places) {
         evaluated_at.assign(places, 0);
         accepted_at.assign(places, 0);
+        rounds_by_proposals.assign(places + 1, 0);
     }
 
     void count(const verdict& v, std::size_t proposals, std::size_t drafted, no_draft reason) {
@@ -55,6 +59,8 @@ struct statistics {
                                               : free) += 1;
         if (proposals == 0)
             ++without_draft[static_cast<std::size_t>(reason)];
+        if (proposals < rounds_by_proposals.size())
+            ++rounds_by_proposals[proposals];
         for (std::size_t i = 0; i < v.evaluated && i < evaluated_at.size(); ++i)
             ++evaluated_at[i];
         for (std::size_t i = 0; i < v.accepted && i < accepted_at.size(); ++i)
@@ -64,6 +70,10 @@ struct statistics {
     /// Tokens a target call, 0 before the first.
     [[nodiscard]] double tokens_per_target_call() const {
         return rounds == 0 ? 0.0 : static_cast<double>(committed) / static_cast<double>(rounds);
+    }
+    /// Target tokens proposed a target call, 0 before the first.
+    [[nodiscard]] double proposed_a_call() const {
+        return rounds == 0 ? 0.0 : static_cast<double>(proposed) / static_cast<double>(rounds);
     }
     /// Share of the evaluated proposals that were kept, 0 before the first.
     [[nodiscard]] double acceptance_rate() const {

@@ -23,6 +23,11 @@ struct sampling_parameters {
     friend bool operator==(const sampling_parameters&, const sampling_parameters&) = default;
 };
 
+/// Whether the law is the softmax of the row and nothing else.
+[[nodiscard]] inline bool is_plain(const sampling_parameters& parameters) {
+    return parameters == sampling_parameters{};
+}
+
 /// Throws specdec::error that names the field when a value is outside its range. (Written so that
 /// NaN fails.)
 inline void validate(const sampling_parameters& parameters) {

@@ -18,18 +18,27 @@ struct draft_source {
     void (*rows_behind)(void* drafter, std::span<const draft_id> context, std::size_t unchanged,
                         std::size_t n, void* to,
                         void (*take)(void* to, std::size_t i, logits_row<draft_id>)) = nullptr;
-    bool (*more)(const void* stop, std::size_t drafted, double last) = nullptr;
+    bool (*more)(const void* stop, const draft_progress& progress) = nullptr;
+    draft_progress (*behind)(const void* stop, const draft_progress& before, double last,
+                             double sure, double entropy) = nullptr;
+    row_reading reads = row_reading::none; ///< what the stop rule reads of rows
     bool several = false; ///< the drafter gives the rows of a context's last tokens at once
 
     template <Drafter D, StopRule Stop>
     [[nodiscard]] static draft_source of(D& drafter, const Stop& stop) {
-        return {&drafter, &stop, &rows_of<D>, &asked<Stop>, ManyRowsDrafter<D>};
+        return {&drafter,          &stop, &rows_of<D>, &asked<Stop>, &next<Stop>, reading_of(stop),
+                ManyRowsDrafter<D>};
     }
 
 private:
     template <class Stop>
-    static bool asked(const void* stop, std::size_t drafted, double last) {
-        return static_cast<const Stop*>(stop)->more(drafted, last);
+    static bool asked(const void* stop, const draft_progress& progress) {
+        return static_cast<const Stop*>(stop)->more(progress);
+    }
+    template <class Stop>
+    static draft_progress next(const void* stop, const draft_progress& before, double last,
+                               double sure, double entropy) {
+        return specdec::behind(before, *static_cast<const Stop*>(stop), last, sure, entropy);
     }
 
     template <class D>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/bridge/strings/draft_node.hpp>
 #include <specdec/bridge/strings/draft_source.hpp>
 #include <specdec/bridge/strings/translation.hpp>
 #include <specdec/core/error.hpp>
@@ -25,7 +26,7 @@ template <Translation F>
 class possible_drafts {
 public:
     using state_type = typename F::state_type;
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    static constexpr std::size_t none = draft_node<state_type>::none;
 
     /// Contexts and drafts of `capacity` draft tokens are held without allocating.
     possible_drafts(F f, std::size_t capacity) : f_(std::move(f)) { context_.reserve(capacity); }
@@ -84,13 +85,20 @@ public:
     /// becomes.
     [[nodiscard]] bool step(std::size_t node, draft_id d, double mass, state_type& state) const {
         state = nodes_[node].state;
-        const std::size_t drafted = nodes_[node].depth + 1;
-        const double last = law(node).probability(d);
-        if (f_.step(state, d) && drafted < max_draft_ && mass >= lightest_ &&
-            source_.more(source_.stop, drafted, last))
+        if (f_.step(state, d) && nodes_[node].depth + 1 < max_draft_ && mass >= lightest_ &&
+            source_.more(source_.stop, progress_behind(node, d)))
             return true;
         f_.finish(state);
         return false;
+    }
+
+    /// How the draft of `node` looks to the stop rule behind d.
+    [[nodiscard]] draft_progress progress_behind(std::size_t node, draft_id d) const {
+        const draft_node<state_type>& n = nodes_[node];
+        const double last = law(node).probability(d);
+        const bool read = source_.reads != row_reading::none;
+        return source_.behind(source_.stop, n.progress, last,
+                              read ? n.spread.sureness(n.row[d.index()]) : last, n.spread.entropy);
     }
 
     /// Whether the node behind the step is there: behind() takes no forward.
@@ -113,18 +121,6 @@ public:
     }
 
 private:
-    struct draft_node {
-        state_type state;
-        std::vector<float> given; // the drafter's row
-        std::vector<float> row;   // [|D|] as prepared
-        std::vector<double> sums; // [|D| + 1] of q, in the order of bytes
-        std::size_t law = none;
-        std::size_t parent = none, child = none, sibling = none;
-        draft_id token;
-        std::size_t depth = 0;
-        double mass = 0;
-    };
-
     [[nodiscard]] std::size_t find(std::size_t node, draft_id d) const {
         std::size_t n = nodes_[node].child;
         while (n != none && nodes_[n].token != d)
@@ -146,13 +142,14 @@ private:
     std::size_t add(std::size_t parent, draft_id d, const state_type& state, double mass) {
         if (size_ == nodes_.size())
             nodes_.emplace_back();
-        draft_node& n = nodes_[size_];
+        draft_node<state_type>& n = nodes_[size_];
         n.state = state;
         n.parent = parent;
         n.law = n.child = n.sibling = none;
         n.token = d;
         n.mass = mass;
         n.depth = parent == none ? 0 : nodes_[parent].depth + 1;
+        n.progress = parent == none ? draft_progress{} : progress_behind(parent, d);
         if (parent != none) {
             n.sibling = nodes_[parent].child;
             nodes_[parent].child = size_;
@@ -193,7 +190,7 @@ private:
         return true;
     }
 
-    void fill(draft_node& n, logits_row<draft_id> row) {
+    void fill(draft_node<state_type>& n, logits_row<draft_id> row) {
         if (const std::size_t most = f_.order().size(); row.size() > most)
             throw error("bridge", "drafter's row",
                         "expected at most " + std::to_string(most) +
@@ -203,7 +200,7 @@ private:
     }
 
     /// The law of the row given to the node.
-    void prepare(draft_node& n) {
+    void prepare(draft_node<state_type>& n) {
         const byte_order<draft_id>& order = f_.order();
         n.row.assign(order.size(), -__builtin_inff());
         f_.prepare(n.state, n.given, std::span<float>(n.row).first(n.given.size()));
@@ -212,6 +209,7 @@ private:
             return;
         laws_.push_back(make_law(logits_row<draft_id>{n.row}, sampling_));
         n.law = laws_.size() - 1;
+        n.spread = row_spread(n.row, source_.reads);
         probabilities_.resize(order.size());
         laws_.back().probabilities(0, probabilities_);
         n.sums.resize(order.size() + 1);
@@ -238,8 +236,8 @@ private:
     std::vector<draft_id> context_; // of the round, then the last forward's path
     bool first_known_ = false;
     std::size_t context_size_ = 0;
-    std::size_t unchanged_ = 0;     // of its first ids since the drafter's last forward
-    std::vector<draft_node> nodes_; // [0, size_) are this round's
+    std::size_t unchanged_ = 0;                 // of its first ids since the drafter's last forward
+    std::vector<draft_node<state_type>> nodes_; // [0, size_) are this round's
     std::size_t size_ = 0;
     std::size_t forwards_ = 0;
     state_type ahead_; // scratch

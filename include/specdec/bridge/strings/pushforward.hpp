@@ -11,6 +11,7 @@
 #include <specdec/bridge/strings/prefix_mass.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/text_place.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
 
 namespace specdec {
 
@@ -54,7 +55,7 @@ public:
         drawn_forwards_ = tree_.forwards();
         place_ = place;
         drawn_.clear();
-        draft_tokens_.clear();
+        drawn_draft_.clear();
         node_ = 0;
         mass_ = 1;
         state_ = tree_.state(0);
@@ -62,8 +63,8 @@ public:
             end();
     }
 
-    /// The draft tokens drawn so far.
-    [[nodiscard]] std::span<const draft_id> draft_tokens() const { return draft_tokens_; }
+    /// The draft as far as it is drawn.
+    [[nodiscard]] const drawn_draft& drawn() const { return drawn_draft_; }
     /// Drafter forwards of this round that the drawn draft itself did not need.
     [[nodiscard]] std::size_t extra_forwards() const { return tree_.forwards() - drawn_forwards_; }
     /// Whether drafting took one forward less, as the last round saw its first row.
@@ -75,19 +76,19 @@ public:
     [[nodiscard]] target_id draw(std::size_t j, C& coin, draw_site site) {
         proposed_ = j + 1;
         while (state_.tokens.size() <= j && node_ != none) {
-            if (tree_.depth(node_) < draft_tokens_.size()) { // its row was not needed before
+            if (tree_.depth(node_) < drawn_draft_.size()) { // its row was not needed before
                 const std::size_t before = tree_.forwards();
-                node_ = tree_.behind(node_, draft_tokens_.back(), mass_, state_);
+                node_ = tree_.behind(node_, drawn_draft_.tokens().back(), mass_, state_);
                 drawn_forwards_ += tree_.forwards() - before;
                 if (!tree_.has_law(node_))
                     end();
                 continue;
             }
-            site.attempt = static_cast<std::uint32_t>(draft_tokens_.size());
+            site.attempt = static_cast<std::uint32_t>(drawn_draft_.size());
             site.place = place_.value();
             const draft_id d = coin.pick(site, tree_.law(node_));
             place_.pass(translation().bytes(d));
-            draft_tokens_.push_back(d);
+            drawn_draft_.push(d, tree_.progress_behind(node_, d));
             mass_ *= tree_.law(node_).probability(d);
             const bool goes_on = tree_.step(node_, d, mass_, state_);
             node_ = goes_on ? node_ : none;
@@ -149,7 +150,7 @@ public:
         prefix_mass<F>* const whole = j == 0 ? nullptr : &mass_of_drawn(j);
         asked_ = none;
         aside_.begin(translation(), std::span<const target_id>(drawn_).first(j), drawn_[j]);
-        const U point = u * aside_.stop_before(tree_, draft_tokens_);
+        const U point = u * aside_.stop_before(tree_, drawn_draft_.tokens());
         for (;;) {
             if (point < (whole ? whole->low() : 1.0) * p - aside_.high())
                 return true;
@@ -194,7 +195,7 @@ private:
     std::size_t asked_ = none;
     target_id asked_token_;
     std::vector<target_id> drawn_;
-    std::vector<draft_id> draft_tokens_;
+    drawn_draft drawn_draft_;
     std::size_t node_ = 0;           // where the drawn draft goes on; none: it has ended
     std::size_t drawn_forwards_ = 0; // that drawing took
     double mass_ = 1;                // of the drawn draft

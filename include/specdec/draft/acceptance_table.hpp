@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+
+#include <specdec/draft/draft_outcome.hpp>
+
+namespace specdec {
+
+/// A prediction of what the target keeps of a draft d_1 .. d_n.
+///
+///     a.accept(progress)   the chance that d_n is kept if those before it are; n >= 1
+///     a.next(progress)     the same of d_(n+1), which is not drawn yet
+///
+/// Both depend on `progress` and on rounds that were committed, and on nothing random besides.
+template <class A>
+concept AcceptancePredictor = requires(const A& a, const draft_progress& now) {
+    { a.accept(now) } -> std::convertible_to<double>;
+    { a.next(now) } -> std::convertible_to<double>;
+};
+
+/// How often draft tokens were kept, by how sure the drafter was of them (draft_progress::sure, in
+/// bins) and by their place in the draft: a calibration that is learnt while decoding, and the same
+/// for the same rounds. A place leans on its bin, a bin on a guess from which it starts; old rounds
+/// fade. Models AcceptancePredictor. Complexity: O(1) a token. Allocates nothing.
+class acceptance_table {
+public:
+    [[nodiscard]] double accept(const draft_progress& now) const {
+        const std::size_t b = bin(now.sure);
+        return place(of_[b], now.drafted - 1).rate(of_[b].all.rate(guess(b)));
+    }
+    [[nodiscard]] double next(const draft_progress& now) const {
+        if (now.drafted == 0)
+            return first_.rate(usual);
+        const std::size_t b = bin(now.sure);
+        return place(behind_[b], now.drafted - 1).rate(behind_[b].all.rate(usual));
+    }
+
+    void learn(const draft_outcome& o) {
+        const std::size_t decided = o.kept + (o.rejected && o.kept < o.steps.size() ? 1 : 0);
+        for (std::size_t i = 0; i < decided; ++i) {
+            const bool kept = i < o.kept;
+            of_[bin(o.steps[i].sure)].count(i, kept);
+            if (i == 0)
+                first_.count(kept, 0.95);
+            else
+                behind_[bin(o.steps[i - 1].sure)].count(i - 1, kept);
+        }
+    }
+
+private:
+    static constexpr std::array edges{0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97};
+    static constexpr std::size_t bins = edges.size() + 1, places = 3;
+    static constexpr double usual = 0.6; ///< before anything is known
+
+    struct counter {
+        double kept = 0, decided = 0;
+        /// The share that was kept, counted as if eight more had been kept at the rate `before`.
+        [[nodiscard]] double rate(double before) const { return (kept + 8 * before) / (decided + 8); }
+        void count(bool was_kept, double fading) {
+            kept = kept * fading + (was_kept ? 1 : 0);
+            decided = decided * fading + 1;
+        }
+    };
+    struct row {
+        counter all;
+        std::array<counter, places> at;
+        void count(std::size_t i, bool kept) {
+            all.count(kept, 0.995);
+            at[i < places ? i : places - 1].count(kept, 0.99);
+        }
+    };
+
+    static const counter& place(const row& r, std::size_t i) {
+        return r.at[i < places ? i : places - 1];
+    }
+    static std::size_t bin(double sure) {
+        std::size_t b = 0;
+        while (b < edges.size() && sure >= edges[b])
+            ++b;
+        return b;
+    }
+    /// What a drafter's probability says of a bin before it is known.
+    static double guess(std::size_t b) {
+        const double low = b == 0 ? 0.0 : edges[b - 1], high = b == edges.size() ? 1.0 : edges[b];
+        return 0.1 + 0.8 * (low + high) / 2;
+    }
+
+    std::array<row, bins> of_;     // [sureness of the token] it was kept
+    std::array<row, bins> behind_; // [sureness of a kept token] the next one was kept
+    counter first_;                // first tokens of drafts
+};
+static_assert(AcceptancePredictor<acceptance_table>);
+
+} // namespace specdec

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/cost_table.hpp>
+
+namespace specdec {
+
+/// Limits of a cost_aware rule.
+struct cost_aware_settings {
+    std::size_t longest = 16; ///< draft tokens
+    /// Share of the time that may go into drafts whose only use is to see whether drafting pays
+    /// again.
+    double probing = 0.015;
+};
+
+/// Drafts as long as that is expected to give the most tokens for the time: one more draft token
+/// (or several) if
+///
+///     expected target tokens gained  >=  rate * what drafting and verifying them costs
+///
+/// where rate is the tokens a unit of cost of the last rounds, at least that of plain decoding. By
+/// renewal theory the best rule has this form with its own rate, and the rate of the last rounds
+/// goes there. Where speculation loses nothing is drafted, and what is spent on finding out whether
+/// it still does is bounded: the drafter is then fed in one pass what it missed. Costs come from a
+/// frozen table, chances from a predictor, both without a clock: the same rounds give the same
+/// lengths.
+///
+/// Models StopRule, LearnsLengths. One object for each text; predictor and table are borrowed, and
+/// several texts may share them. Allocates nothing.
+template <AcceptancePredictor A>
+class cost_aware {
+public:
+    cost_aware(A& predictor, const cost_table& costs, cost_aware_settings settings = {})
+        : predictor_(&predictor), costs_(&costs), settings_(settings),
+          tokens_(known_rounds), cost_(known_rounds * costs.pass_over(1)) {}
+
+    /// A new text, whose prompt the drafter has not seen. What was learnt of the rate stays.
+    void start(std::size_t prompt) {
+        missed_ = static_cast<double>(prompt);
+        probes_ = false;
+    }
+    /// How many texts share a pass of the target from now on: a position costs its share.
+    void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
+
+    [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
+    [[nodiscard]] double predict(const draft_progress& now) const { return predictor_->accept(now); }
+    [[nodiscard]] bool more(const draft_progress& now) const {
+        if (now.drafted >= settings_.longest)
+            return false;
+        return (now.drafted == 0 && probes_) || pays(now);
+    }
+
+    /// Tokens a unit of cost that a draft has to beat.
+    [[nodiscard]] double rate() const {
+        const double plain = 1 / pass(1), now = tokens_ / cost_;
+        return now > plain ? now : plain;
+    }
+
+    void learn(const draft_outcome& o) {
+        if constexpr (requires { predictor_->learn(o); })
+            predictor_->learn(o);
+        const auto drafted = static_cast<double>(o.steps.size());
+        const double spent = pass(1 + static_cast<double>(o.proposed)) +
+                             costs_->draft * static_cast<double>(o.forwards);
+        tokens_ = tokens_ * fading + static_cast<double>(o.emitted);
+        cost_ = cost_ * fading + spent;
+        if (drafted > 0) {
+            proposed_ = proposed_ * fading + static_cast<double>(o.proposed);
+            drafted_ = drafted_ * fading + drafted;
+            forwards_ = forwards_ * fading + static_cast<double>(o.forwards);
+            missed_ = 0;
+            if (probes_)
+                credit_ = 0;
+        } else {
+            missed_ += static_cast<double>(o.emitted);
+            credit_ += settings_.probing * spent;
+        }
+        probes_ = drafted == 0 && credit_ >= costs_->draft + costs_->catch_up * missed_ +
+                                                 pass(2) - pass(1);
+    }
+
+private:
+    static constexpr double fading = 0.98, known_rounds = 8;
+
+    /// This text's share of a pass in which each text has n positions.
+    [[nodiscard]] double pass(double n) const { return costs_->pass_over(n * texts_) / texts_; }
+
+    /// Whether some number of further draft tokens is worth its cost.
+    [[nodiscard]] bool pays(const draft_progress& now) const {
+        const double width = proposed_ / drafted_; // target tokens a draft token
+        const double draft = costs_->draft * forwards_ / drafted_;
+        const auto n = static_cast<double>(now.drafted);
+        const double least = rate(), before = pass(1 + width * n);
+        draft_progress ahead = now;
+        double reached = now.kept, gain = 0, m = 1;
+        for (; ahead.drafted < settings_.longest; ++ahead.drafted, ++m) {
+            reached *= predictor_->next(ahead);
+            gain += reached * width;
+            if (gain >= least * (m * draft + pass(1 + width * (n + m)) - before))
+                return true;
+        }
+        return false;
+    }
+
+    A* predictor_;
+    const cost_table* costs_;
+    cost_aware_settings settings_;
+    double texts_ = 1;
+    double tokens_, cost_;                              // of the last rounds, older ones fading
+    double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
+    double missed_ = 0;                                 // tokens that the drafter has not seen
+    double credit_ = 0;                                 // saved for a probe
+    bool probes_ = false;                               // the next round is one
+};
+
+} // namespace specdec

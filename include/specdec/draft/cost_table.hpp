@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+
+namespace specdec {
+
+/// What the parts of a round cost, in any one unit: seconds, or passes of the target. Measured once
+/// (decode/measure_costs.hpp) or given by the engine, and frozen: draft lengths that are chosen by
+/// it, and with them the text of a seed, are then the same again.
+struct cost_table {
+    std::vector<double> pass{1.0}; ///< [n - 1] the target's pass over n positions
+    double draft = 0;              ///< a draft token: the drafter's pass, the laws of both sides
+    double catch_up = 0;           ///< each further token that the drafter is fed in one pass
+
+    /// The target's pass over n >= 1 positions, in between and beyond the last two as on a line.
+    [[nodiscard]] double pass_over(double n) const {
+        if (pass.size() == 1)
+            return pass[0];
+        std::size_t i = n > 1 ? static_cast<std::size_t>(n - 1) : 0;
+        i = i + 2 > pass.size() ? pass.size() - 2 : i;
+        return pass[i] + (pass[i + 1] - pass[i]) * (n - 1 - static_cast<double>(i));
+    }
+};
+
+/// Errors: specdec::error that names the entry, unless all costs are finite and positive (of the
+/// drafter: not negative) and no pass is cheaper than one over fewer positions.
+inline void validate(const cost_table& costs) {
+    const auto require = [](bool holds, const std::string& field, const char* expected) {
+        if (!holds)
+            throw error("cost table", field, expected);
+    };
+    const auto finite = [](double x) { return x - x == 0; };
+    require(!costs.pass.empty(), "pass", "expected at least the cost of one position");
+    for (std::size_t i = 0; i < costs.pass.size(); ++i) {
+        const std::string field = "pass over " + std::to_string(i + 1);
+        require(finite(costs.pass[i]) && costs.pass[i] > 0, field, "expected a number above 0");
+        require(i == 0 || costs.pass[i] >= costs.pass[i - 1], field,
+                "expected no less than for fewer positions");
+    }
+    require(finite(costs.draft) && costs.draft >= 0, "draft", "expected a number of at least 0");
+    require(finite(costs.catch_up) && costs.catch_up >= 0, "catch_up",
+            "expected a number of at least 0");
+}
+
+} // namespace specdec

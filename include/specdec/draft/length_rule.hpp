@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include <specdec/draft/cost_aware.hpp>
+#include <specdec/draft/heuristic_length.hpp>
+#include <specdec/draft/predicted_end.hpp>
+#include <specdec/draft/stop_rule.hpp>
+
+namespace specdec {
+
+/// A stop rule that is chosen at run time: any of the library's, with the built-in predictor. A
+/// call costs a branch a draft token. Models StopRule, LearnsLengths (those that learn nothing
+/// ignore it). Copies keep what was learnt.
+class length_rule {
+public:
+    using choice = std::variant<fixed_length, confidence, entropy_bound, heuristic_length,
+                                predicted_end<acceptance_table>, cost_aware<acceptance_table>>;
+
+    template <class Rule>
+        requires std::constructible_from<choice, Rule>
+    explicit(false) length_rule(Rule rule) : rule_(std::move(rule)) {}
+
+    [[nodiscard]] row_reading reads() const {
+        return std::visit([](const auto& r) { return reading_of(r); }, rule_);
+    }
+    [[nodiscard]] bool more(const draft_progress& now) const {
+        return std::visit([&](const auto& r) { return r.more(now); }, rule_);
+    }
+    [[nodiscard]] double predict(const draft_progress& now) const {
+        return std::visit(
+            [&](const auto& r) {
+                if constexpr (requires { r.predict(now); })
+                    return r.predict(now);
+                else
+                    return 1.0;
+            },
+            rule_);
+    }
+    void learn(const draft_outcome& o) {
+        std::visit(
+            [&](auto& r) {
+                if constexpr (requires { r.learn(o); })
+                    r.learn(o);
+            },
+            rule_);
+    }
+    /// Before a text, whose prompt has so many tokens; `texts` of them share the target's passes.
+    void start(std::size_t prompt, std::size_t texts) {
+        if (auto* const r = std::get_if<cost_aware<acceptance_table>>(&rule_)) {
+            r->start(prompt);
+            r->share_pass(texts);
+        }
+    }
+
+private:
+    choice rule_;
+};
+static_assert(LearnsLengths<length_rule>);
+
+} // namespace specdec

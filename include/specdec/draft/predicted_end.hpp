@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include <specdec/draft/acceptance_table.hpp>
+
+namespace specdec {
+
+/// Drafts while the chance that some draft token is rejected stays within bounds: ends behind the
+/// first d_n with 1 - a_1 .. a_n > threshold, a_i the predicted acceptance of d_i. Paper: SpecDec++
+/// (Huang et al. 2025), whose predictor is a trained head; here any. Borrows it. Models StopRule,
+/// and LearnsLengths where the predictor learns.
+template <AcceptancePredictor A>
+class predicted_end {
+public:
+    predicted_end(A& predictor, double threshold, std::size_t longest)
+        : predictor_(&predictor), threshold_(threshold), longest_(longest) {}
+
+    [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
+    [[nodiscard]] double predict(const draft_progress& now) const { return predictor_->accept(now); }
+    [[nodiscard]] bool more(const draft_progress& now) const {
+        return now.drafted < longest_ && 1 - now.kept <= threshold_;
+    }
+    void learn(const draft_outcome& o)
+        requires requires(A& a) { a.learn(o); }
+    {
+        predictor_->learn(o);
+    }
+
+private:
+    A* predictor_;
+    double threshold_;
+    std::size_t longest_;
+};
+
+} // namespace specdec

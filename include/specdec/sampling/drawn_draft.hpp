@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/sampling/parameters.hpp>
+#include <specdec/sampling/row_spread.hpp>
+
+namespace specdec {
+
+/// The draft tokens of a round as they are drawn, and how the draft looked to the stop rule behind
+/// each of them. Allocates in reserve() only, for drafts of that length.
+class drawn_draft {
+public:
+    void reserve(std::size_t most) {
+        tokens_.reserve(most);
+        steps_.reserve(most);
+    }
+    void clear() {
+        tokens_.clear();
+        steps_.clear();
+    }
+
+    [[nodiscard]] std::size_t size() const { return tokens_.size(); }
+    [[nodiscard]] std::span<const draft_id> tokens() const { return tokens_; }
+    /// [size()] behind each token.
+    [[nodiscard]] std::span<const draft_progress> steps() const { return steps_; }
+    [[nodiscard]] draft_progress progress() const {
+        return steps_.empty() ? draft_progress{} : steps_.back();
+    }
+
+    void push(draft_id d, const draft_progress& now) {
+        tokens_.push_back(d);
+        steps_.push_back(now);
+    }
+    /// d was drawn with probability q from a law of `row`, whose logit at d is `logit`. d may be
+    /// invalid: a token that nobody can keep.
+    template <StopRule S>
+    void push(const S& stop, draft_id d, double q, std::span<const float> row, float logit,
+              const sampling_parameters& sampling) {
+        double sure = q, entropy = 0;
+        const row_reading what = reading_of(stop);
+        if (what == row_reading::entropy ||
+            (what == row_reading::sureness && !is_plain(sampling))) {
+            const row_spread spread(row, what);
+            sure = spread.sureness(logit);
+            entropy = spread.entropy;
+        }
+        push(d, behind(progress(), stop, q, sure, entropy));
+    }
+
+private:
+    std::vector<draft_id> tokens_;
+    std::vector<draft_progress> steps_;
+};
+
+} // namespace specdec

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/decode/measure_costs.hpp>
+
+#include <span>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/core/error.hpp>
+
+#include "../support/decoding.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+/// Time that passes only while a model works: 10 and one a position for a target, 2 and half a
+/// position for a drafter.
+double now = 0;
+struct model_clock {
+    double operator()() const { return now; }
+};
+
+template <class Id, class Model>
+struct timed_model {
+    Model model;
+    double base, position;
+
+    [[nodiscard]] std::size_t size() const { return model.size(); }
+    [[nodiscard]] std::size_t capacity() const { return model.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model.vocabulary_size(); }
+    void append(std::span<const Id> ids) {
+        now += base + position * static_cast<double>(ids.size());
+        model.append(ids);
+    }
+    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
+        now += base + position * static_cast<double>(ids.size());
+        return model.score(ids);
+    }
+    void truncate(std::size_t n) { model.truncate(n); }
+};
+
+} // namespace
+
+TEST_CASE("costs are measured in passes over one position, and leave the contexts empty") {
+    const toy_world world;
+    timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};
+    timed_model<draft_id, draft_text_model> drafter{world.draft_model(), 1.5, 0.5};
+    const cost_table costs = measure_costs(target, drafter, model_clock{});
+    CHECK_NOTHROW(validate(costs));
+    REQUIRE(costs.pass.size() == 16);
+    for (std::size_t n = 1; n <= 16; ++n)
+        CHECK(costs.pass_over(static_cast<double>(n)) ==
+              Approx(0.9 + 0.1 * static_cast<double>(n)).margin(0.006));
+    CHECK(costs.draft == Approx(0.2));
+    CHECK(costs.catch_up == Approx(0.05));
+    CHECK(target.size() == 0);
+    CHECK(drafter.size() == 0);
+}
+
+TEST_CASE("contexts with little room are measured as far as they go") {
+    toy_world world;
+    world.capacity = 5;
+    timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};
+    timed_model<draft_id, draft_text_model> drafter{world.draft_model(), 1.5, 0.5};
+    CHECK(measure_costs(target, drafter, model_clock{}).pass.size() == 5);
+}
+
+TEST_CASE("a clock that stands still measures nothing") {
+    const toy_world world;
+    auto target = world.target_model();
+    auto drafter = world.draft_model();
+    CHECK_THROWS_AS(measure_costs(target, drafter, no_clock{}), error);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/draft/acceptance_table.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace {
+
+std::vector<draft_progress> draft(const std::vector<double>& sure) {
+    std::vector<draft_progress> steps;
+    for (const double s : sure)
+        steps.push_back({.drafted = steps.size() + 1, .last = s, .sure = s});
+    return steps;
+}
+
+} // namespace
+
+TEST_CASE("before anything is learnt, surer tokens are expected to be kept more often") {
+    const acceptance_table table;
+    double last = 0;
+    for (const double sure : {0.01, 0.04, 0.3, 0.7, 0.95, 0.99}) {
+        const double now = table.accept({.drafted = 1, .sure = sure});
+        CHECK(now > last);
+        CHECK(now < 1);
+        last = now;
+    }
+}
+
+TEST_CASE("what was kept is learnt by sureness; what was not decided says nothing") {
+    acceptance_table table;
+    const auto likely = draft({0.9}), unlikely = draft({0.3});
+    for (int i = 0; i < 400; ++i) {
+        table.learn({.steps = likely, .kept = i % 4 == 0 ? 0U : 1U, .rejected = i % 4 == 0});
+        table.learn({.steps = unlikely, .kept = i % 4 == 0 ? 1U : 0U, .rejected = i % 4 != 0});
+    }
+    CHECK(table.accept(likely[0]) == Approx(0.75).margin(0.04));
+    CHECK(table.accept(unlikely[0]) == Approx(0.25).margin(0.04));
+    CHECK(table.next({}) == Approx(0.5).margin(0.06));
+
+    const acceptance_table before = table;
+    table.learn({.steps = likely, .kept = 0, .rejected = false}); // the text was cut
+    CHECK(table.accept(likely[0]) == before.accept(likely[0]));
+    CHECK(table.next({}) == before.next({}));
+}
+
+TEST_CASE("the token behind a sure one is expected by what was seen behind sure ones") {
+    acceptance_table table;
+    const auto easy = draft({0.99, 0.6}), hard = draft({0.3, 0.6});
+    for (int i = 0; i < 200; ++i) {
+        table.learn({.steps = easy, .kept = 2});
+        table.learn({.steps = hard, .kept = 1, .rejected = true});
+    }
+    CHECK(table.next(easy[0]) > 0.9);
+    CHECK(table.next(hard[0]) < 0.1);
+}
+
+TEST_CASE("old rounds fade") {
+    acceptance_table table;
+    const auto step = draft({0.9});
+    for (int i = 0; i < 5000; ++i)
+        table.learn({.steps = step, .kept = 1});
+    for (int i = 0; i < 600; ++i)
+        table.learn({.steps = step, .kept = 0, .rejected = true});
+    CHECK(table.accept(step[0]) < 0.1);
+}

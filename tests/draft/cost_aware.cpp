@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/draft/cost_aware.hpp>
+
+#include <cstdint>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace {
+
+/// A drafter whose tokens are kept with one chance, and what a rule makes of it.
+struct world {
+    cost_table costs;
+    double chance;
+    std::uint64_t state = 1;
+    double spent = 0, tokens = 0;
+    std::size_t drafts = 0, longest = 0;
+
+    double uniform() {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        return static_cast<double>(state >> 11) * 0x1p-53;
+    }
+    template <class Rule>
+    void round(Rule& rule, std::size_t most = 100) {
+        std::vector<draft_progress> steps;
+        draft_progress now;
+        while (steps.size() < most && rule.more(now)) {
+            now = behind(now, rule, chance, chance, 0);
+            steps.push_back(now);
+        }
+        draft_outcome o{.steps = steps, .forwards = steps.size(), .proposed = steps.size()};
+        while (o.kept < steps.size() && uniform() < chance)
+            ++o.kept;
+        o.rejected = o.kept < steps.size();
+        o.emitted = o.kept + 1;
+        const auto n = static_cast<double>(steps.size());
+        spent += costs.pass_over(1 + n) + costs.draft * n;
+        tokens += static_cast<double>(o.emitted);
+        drafts += steps.empty() ? 0 : 1;
+        longest = steps.size() > longest ? steps.size() : longest;
+        rule.learn(o);
+    }
+    [[nodiscard]] double rate() const { return tokens / spent; }
+};
+
+/// Tokens a unit of cost with drafts of one length.
+double rate_of(const cost_table& costs, double chance, std::size_t length) {
+    double tokens = 1, reached = 1;
+    for (std::size_t i = 0; i < length; ++i)
+        tokens += reached *= chance;
+    const auto n = static_cast<double>(length);
+    return tokens / (costs.pass_over(1 + n) + costs.draft * n);
+}
+
+const cost_table steep{.pass = {1, 1.9, 2.8}, .draft = 0.5, .catch_up = 0.05};
+const cost_table cheap{.pass = {1, 1.1, 1.2}, .draft = 0.1, .catch_up = 0.01};
+const cost_table stairs{.pass = {1, 1.5, 1.5, 1.5, 1.5, 2.5}, .draft = 0.05, .catch_up = 0.01};
+
+} // namespace
+
+TEST_CASE("cost_aware comes near the best fixed length, whatever it is") {
+    for (const cost_table& costs : {cheap, stairs, steep})
+        for (const double chance : {0.3, 0.5, 0.7, 0.9}) {
+            CAPTURE(costs.draft, chance);
+            double best = 0;
+            for (std::size_t n = 0; n <= 16; ++n)
+                best = std::max(best, rate_of(costs, chance, n));
+            acceptance_table table;
+            cost_aware rule(table, costs);
+            world w{costs, chance};
+            for (int i = 0; i < 300; ++i) // learns
+                w.round(rule);
+            w.spent = w.tokens = 0;
+            for (int i = 0; i < 3000; ++i)
+                w.round(rule);
+            CHECK(w.rate() > 0.97 * best);
+        }
+}
+
+TEST_CASE("where drafting loses, finding out costs no more than was allowed") {
+    acceptance_table table;
+    cost_aware rule(table, steep);
+    rule.start(10);
+    world w{steep, 0.2};
+    for (int i = 0; i < 50; ++i)
+        w.round(rule);
+    w.spent = w.tokens = 0;
+    w.drafts = 0;
+    for (int i = 0; i < 2000; ++i)
+        w.round(rule);
+    CHECK(w.rate() > 0.985);
+    CHECK(w.drafts > 0);
+    CHECK(w.drafts < 2000 * 0.03);
+}
+
+TEST_CASE("a drafter that got better is used again, one that got worse no more") {
+    acceptance_table table;
+    cost_aware rule(table, cheap);
+    world w{cheap, 0.02};
+    for (int i = 0; i < 500; ++i)
+        w.round(rule);
+    const auto drafts_of_100 = [&] {
+        const std::size_t before = w.drafts;
+        for (int i = 0; i < 100; ++i)
+            w.round(rule);
+        return w.drafts - before;
+    };
+    CHECK(drafts_of_100() < 20);
+    w.chance = 0.9;
+    for (int i = 0; i < 2000; ++i)
+        w.round(rule);
+    CHECK(drafts_of_100() > 95);
+    w.chance = 0.02;
+    for (int i = 0; i < 500; ++i)
+        w.round(rule);
+    CHECK(drafts_of_100() < 20);
+}
+
+TEST_CASE("a position of a pass that texts share costs its share") {
+    acceptance_table table;
+    const cost_table flat{.pass = {1, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8}, .draft = 0.01};
+    cost_aware alone(table, flat), together(table, flat);
+    together.share_pass(4); // four texts fill what costs nothing
+    world one{flat, 0.5}, four{flat, 0.5};
+    for (int i = 0; i < 200; ++i)
+        one.round(alone);
+    CHECK(one.longest == 3);
+    CHECK(alone.more({}));
+    CHECK(together.rate() >= 4);
+    draft_progress now;
+    CHECK_FALSE(together.more(now));
+}
+
+TEST_CASE("the same rounds give the same lengths") {
+    std::vector<double> rates;
+    for (int i = 0; i < 2; ++i) {
+        acceptance_table table;
+        cost_aware rule(table, cheap);
+        world w{cheap, 0.6};
+        for (int k = 0; k < 200; ++k)
+            w.round(rule);
+        rates.push_back(w.rate());
+    }
+    CHECK(rates[0] == rates[1]);
+}

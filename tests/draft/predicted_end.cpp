@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/draft/predicted_end.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace {
+struct half {
+    int rounds = 0;
+    [[nodiscard]] double accept(const draft_progress&) const { return 0.5; }
+    [[nodiscard]] double next(const draft_progress&) const { return 0.5; }
+    void learn(const draft_outcome&) { ++rounds; }
+};
+} // namespace
+static_assert(LearnsLengths<predicted_end<acceptance_table>>);
+
+TEST_CASE("predicted_end drafts while 1 - prod a_i is at most its threshold") {
+    half predictor;
+    predicted_end stop(predictor, 0.75, 9);
+    draft_progress now;
+    std::size_t length = 0;
+    for (; stop.more(now); ++length)
+        now = behind(now, stop, 1, 1, 0);
+    CHECK(length == 3); // 1 - 1/4 is not above the threshold, 1 - 1/8 is
+    CHECK(now.kept == 0.125);
+    CHECK_FALSE(predicted_end(predictor, 1.0, 2).more({.drafted = 2}));
+    stop.learn({});
+    CHECK(predictor.rounds == 1);
+}

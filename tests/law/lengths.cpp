@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Draft lengths that are learnt from the rounds before change no law.
+#include <specdec/draft/cost_aware.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/decode/outcome_of.hpp>
+#include <specdec/draft/length_rule.hpp>
+#include <specdec/verify/block_verification.hpp>
+
+#include "toy_bridges.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr std::size_t length_of_text = 3;
+
+const toy_words& words() {
+    static const toy_words two({"a", "b", "aa"}, {"a", "b"});
+    return two;
+}
+
+/// Learns fast, so that three rounds make a difference: expects of a token what became of the last
+/// one, and that it is kept as often as the drafter was sure.
+struct last_outcome {
+    double kept = 0.6;
+    [[nodiscard]] double accept(const draft_progress& now) const { return kept * now.sure; }
+    [[nodiscard]] double next(const draft_progress& now) const { return kept * now.sure; }
+    void learn(const draft_outcome& o) { kept = o.steps.empty() || o.rejected ? 0.3 : 0.9; }
+};
+
+/// Rounds of a rule that learns, with partial commits: the law of the text, and the lengths there
+/// were.
+template <class WithBridge, class Rule, class MakeStop>
+double deviation(const WithBridge& with_bridge, const Rule& rule, const sampling_parameters& draft,
+                 const MakeStop& make_stop, std::vector<std::size_t>& lengths) {
+    row_tree p(toy_rows(row_kind::random, 3, 51)), q(toy_rows(row_kind::random, 2, 52));
+    joint_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        auto target = model_of<target_id>(p, 3);
+        auto model = model_of<draft_id>(q, 2);
+        model_drafter drafter(model);
+        last_outcome predictor;
+        auto stop = make_stop(predictor);
+        with_bridge(std::size_t{2}, [&](auto bridge) {
+            session decoder(std::move(bridge), rule,
+                            session_settings{.draft = draft, .capacity = 16, .max_proposals = 2});
+            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+            sequence text;
+            while (text.size() < length_of_text) {
+                const std::size_t room = length_of_text - text.size();
+                const round_result r = decoder.round(target, drafter, stop, coin, room);
+                ++lengths[r.proposed.size()];
+                stop.learn(outcome_of(r, words().target, words().draft));
+                // One of them, if the second was replaced by what the first is.
+                const bool part = r.accepted == 1 && r.tokens[0] == r.tokens[1];
+                const std::size_t n = part ? 1 : r.tokens.size();
+                for (std::size_t k = 0; k < n; ++k)
+                    text.push_back(r.tokens[k].value);
+                decoder.commit(n);
+            }
+            law[text] += coin.probability();
+        });
+    });
+    return total_variation(law, target_alone(p, length_of_text));
+}
+
+const cost_table cheap{.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0};
+
+template <class WithBridge, class Rule>
+void check(const WithBridge& with_bridge, const Rule& rule) {
+    for (const sampling_parameters& draft :
+         {sampling_parameters{}, sampling_parameters{.temperature = 0}}) {
+        std::vector<std::size_t> lengths(3);
+        CHECK(deviation(
+                  with_bridge, rule, draft,
+                  [](last_outcome& a) { return cost_aware(a, cheap, {.longest = 2}); },
+                  lengths) < 1e-12);
+        CHECK(deviation(
+                  with_bridge, rule, draft, [](last_outcome& a) { return predicted_end(a, 0.6, 2); },
+                  lengths) < 1e-12);
+        CHECK(lengths[1] > 0); // the rules did choose
+        CHECK(lengths[2] > 0);
+    }
+}
+
+} // namespace
+
+TEST_CASE("lengths that are learnt keep the target's law: tli", "[law]") {
+    check(words().tli(), token_rejection{.thinning = {1, 1}});
+    check(words().tli(), block_verification{.thinning = {1, 1}});
+}
+
+TEST_CASE("lengths that are learnt keep the target's law: slem, slrs", "[law]") {
+    check(words().slem(), exact_match{});
+    check(words().slrs(0), token_rejection{.thinning = {1, 1}});
+}
