@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "take_turns.hpp"
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 namespace {
 

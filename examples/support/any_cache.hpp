@@ -9,9 +9,9 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/reference/mapped_file.hpp>
-#include <specdec/vocab/eviction.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
-#include <specdec/vocab/ngram_cache_file.hpp>
+#include <specdec/vocab/ngrams/eviction.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_file.hpp>
 
 namespace specdec::examples {
 

@@ -16,7 +16,7 @@
 #include <specdec/core/shared_model.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/generate.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "support/batch_of.hpp"
 #include "support/decoding.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/ngram_cache_bytes.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/ngram_merge.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "bridge_cases.hpp"
 

@@ -15,7 +15,7 @@
 #include <specdec/sampling/coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 #include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "../support/batch_of.hpp"
 #include "../support/tiny_tokenizer.hpp"

@@ -17,7 +17,7 @@
 #include <specdec/bridge/union.hpp>
 #include <specdec/sampling/text_keys.hpp>
 #include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/split_tokens.hpp>
 
 #include "../support/tiny_tokenizer.hpp"

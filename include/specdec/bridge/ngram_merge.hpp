@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-#include <specdec/bridge/merging.hpp>
 #include <specdec/bridge/pushforward_bridge.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/strings/merging.hpp>
 
 namespace specdec {
 

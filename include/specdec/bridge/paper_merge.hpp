@@ -11,8 +11,8 @@
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/id_map_view.hpp>
 #include <specdec/bridge/mapped_law.hpp>
-#include <specdec/bridge/merging.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/strings/merging.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
 /// APPROXIMATE rules, as papers print them: they change the target's law. For comparison only.

@@ -9,7 +9,7 @@
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/pushforward_law.hpp>
+#include <specdec/bridge/strings/pushforward_law.hpp>
 #include <specdec/core/error.hpp>
 
 namespace specdec {
@@ -30,8 +30,8 @@ struct pushforward_limits {
 /// every rule that is lossless with one vocabulary is lossless here. A draft is drawn only as far
 /// as max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop
 /// rule are used until the round is verified, and the bridge must not be moved meanwhile. Memory:
-/// see draft_tree; a round allocates nothing once the buffers have grown, which they do with the
-/// dearest round so far, to 1 + max_draft / lightest_draft nodes at most.
+/// see possible_drafts; a round allocates nothing once the buffers have grown, which they do with
+/// the dearest round so far, to 1 + max_draft / lightest_draft nodes at most.
 template <DraftContext Context, Translation F>
 class pushforward_bridge {
 public:

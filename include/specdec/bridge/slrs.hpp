@@ -5,7 +5,7 @@
 
 #include <specdec/bridge/pushforward_bridge.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
-#include <specdec/bridge/retokenising.hpp>
+#include <specdec/bridge/strings/retokenising.hpp>
 
 namespace specdec {
 

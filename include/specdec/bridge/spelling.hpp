@@ -9,7 +9,7 @@
 
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
-#include <specdec/bridge/spelling_weights.hpp>
+#include <specdec/bridge/strings/spelling_weights.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/dense_law.hpp>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/bridge/draft_tree.hpp>
+#include <specdec/bridge/strings/possible_drafts.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/vocab/token_strings.hpp>
 
@@ -28,7 +28,7 @@ namespace specdec {
 /// the buffers have grown.
 template <Translation F>
 class prefix_mass {
-    using tree_type = draft_tree<F>;
+    using tree_type = possible_drafts<F>;
     using state_type = typename F::state_type;
 
 public:

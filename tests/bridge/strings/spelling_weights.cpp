@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/bridge/spelling_weights.hpp>
+#include <specdec/bridge/strings/spelling_weights.hpp>
 
 #include <limits>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include "../support/toy_pair.hpp"
+#include "../../support/toy_pair.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

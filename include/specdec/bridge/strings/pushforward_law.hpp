@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <specdec/bridge/pushforward.hpp>
+#include <specdec/bridge/strings/pushforward.hpp>
 #include <specdec/core/coin.hpp>
 
 namespace specdec {

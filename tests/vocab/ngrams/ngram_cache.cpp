@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/ngram_cache_figures.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_figures.hpp>
 
 namespace {
 

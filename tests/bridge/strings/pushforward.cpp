@@ -12,7 +12,7 @@
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/sampling/coin.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "law/bridge_cases.hpp"
 

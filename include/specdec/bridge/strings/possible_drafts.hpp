@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/draft_source.hpp>
-#include <specdec/bridge/translation.hpp>
+#include <specdec/bridge/strings/draft_source.hpp>
+#include <specdec/bridge/strings/translation.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 
@@ -22,13 +22,13 @@ namespace specdec {
 /// the draft alone, so f's law is well defined on drafts that were never drawn.
 /// Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
 template <Translation F>
-class draft_tree {
+class possible_drafts {
 public:
     using state_type = typename F::state_type;
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     /// Contexts and drafts of `capacity` draft tokens are held without allocating.
-    draft_tree(F f, std::size_t capacity) : f_(std::move(f)) { context_.reserve(capacity); }
+    possible_drafts(F f, std::size_t capacity) : f_(std::move(f)) { context_.reserve(capacity); }
 
     [[nodiscard]] F& translation() { return f_; }
     [[nodiscard]] const F& translation() const { return f_; }
@@ -165,7 +165,7 @@ private:
         path_to(node);
         context_.insert(context_.end(), ahead.begin(), ahead.end());
         struct sink {
-            draft_tree& tree;
+            possible_drafts& tree;
             std::size_t node;
             std::span<const draft_id> ahead;
             bool goes_on = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/bridge/merging.hpp>
+#include <specdec/bridge/strings/merging.hpp>
 
 #include <string>
 #include <vector>
@@ -7,9 +7,9 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
-#include "../support/tiny_tokenizer.hpp"
+#include "../../support/tiny_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

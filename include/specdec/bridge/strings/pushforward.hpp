@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/draft_tree.hpp>
-#include <specdec/bridge/prefix_mass.hpp>
+#include <specdec/bridge/strings/possible_drafts.hpp>
+#include <specdec/bridge/strings/prefix_mass.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/text_place.hpp>
 
@@ -24,7 +24,7 @@ namespace specdec {
 /// for, and the bounds of Q along it; decides lazily, but exactly.
 template <Translation F>
 class pushforward {
-    using tree_type = draft_tree<F>;
+    using tree_type = possible_drafts<F>;
     using state_type = typename F::state_type;
 
 public:
@@ -41,7 +41,7 @@ public:
         tree_.translation().follow(committed, accepted);
     }
 
-    /// A new draft: see draft_tree::begin. `most`: no more target tokens will be asked for.
+    /// A new draft: see possible_drafts::begin. `most`: no more target tokens will be asked for.
     void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
                const sampling_parameters& sampling, std::size_t max_draft, double lightest,
                std::size_t most, text_place place = {}) {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include <specdec/core/token_id.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 /// The figures of OmniDraft, appendix D, from a cache. No allocation.
 namespace specdec {

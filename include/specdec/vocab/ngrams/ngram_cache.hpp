@@ -11,9 +11,9 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/vocab/eviction.hpp>
-#include <specdec/vocab/ngram_cache_settings.hpp>
-#include <specdec/vocab/ngram_trie.hpp>
+#include <specdec/vocab/ngrams/eviction.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_settings.hpp>
+#include <specdec/vocab/ngrams/ngram_trie.hpp>
 
 namespace specdec {
 

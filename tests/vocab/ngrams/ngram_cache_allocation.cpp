@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What an n-gram costs, and what is lost when memory runs out: nothing.
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <specdec/vocab/ngram_cache_bytes.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 #include <support/failing_allocations.hpp>
 #include <support/vocab_tsv.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/vocab/eviction.hpp>
+#include <specdec/vocab/ngrams/eviction.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/bridge/translation.hpp>
+#include <specdec/bridge/strings/translation.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <specdec/bridge/merging.hpp>
-#include <specdec/bridge/retokenising.hpp>
-#include <specdec/vocab/ngram_cache.hpp>
+#include <specdec/bridge/strings/merging.hpp>
+#include <specdec/bridge/strings/retokenising.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "law/bridge_cases.hpp"
 

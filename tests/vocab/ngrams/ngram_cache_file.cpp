@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/vocab/ngram_cache_file.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_file.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -21,9 +21,9 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/ngram_cache_bytes.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
 
-#include "../support/temporary_folder.hpp"
+#include "../../support/temporary_folder.hpp"
 
 namespace {
 

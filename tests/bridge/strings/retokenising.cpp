@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/bridge/retokenising.hpp>
+#include <specdec/bridge/strings/retokenising.hpp>
 
 #include <cstdint>
 #include <string>
@@ -9,8 +9,8 @@
 
 #include <specdec/vocab/intersection.hpp>
 
-#include "../support/tiny_tokenizer.hpp"
-#include "../support/toy_tokenizer.hpp"
+#include "../../support/tiny_tokenizer.hpp"
+#include "../../support/toy_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
