@@ -304,7 +304,7 @@ TEST_CASE("guesses by spelling at temperature 0 are the likeliest shared tokens"
     }
 }
 
-TEST_CASE("every draw of a guess has the place of that guess") {
+TEST_CASE("every draw of a guess has a site of its own, at the place of that guess") {
     const fixture f;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         tree_drafter drafter(seed);
@@ -320,6 +320,8 @@ TEST_CASE("every draw of a guess has the place of that guess") {
             REQUIRE((place == first || place == second));
         if (draft.proposals.size() == 2)
             REQUIRE(coin.places.back() == second);
+        for (std::uint32_t i = 0; i < coin.attempts.size(); ++i)
+            REQUIRE(coin.attempts[i] == i);
     }
 }
 

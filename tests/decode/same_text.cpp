@@ -12,7 +12,7 @@ using namespace specdec::testing;
 
 namespace {
 
-constexpr std::size_t length = 60;
+constexpr std::size_t text_length = 60;
 
 template <class B, class V, class Stop, class C>
 std::vector<target_id> decoded(const toy_world& world, B bridge, V rule, const Stop& stop, C coin,
@@ -22,7 +22,7 @@ std::vector<target_id> decoded(const toy_world& world, B bridge, V rule, const S
     model_drafter drafter(draft);
     session decoder(std::move(bridge), rule, world.settings(temperature));
     decoder.start(world.prompt, world.prefix);
-    auto tokens = play(decoder, target, drafter, stop, coin, length);
+    auto tokens = play(decoder, target, drafter, stop, coin, text_length);
     if (counts != nullptr)
         *counts = decoder.counts();
     return tokens;
@@ -34,7 +34,7 @@ TEST_CASE("greedy text is the target's with every bridge, rule and draft length,
     for (const double agreement : {0.0, 0.6, 1.0}) {
         toy_world world;
         world.agreement = agreement;
-        const auto expected = target_alone(world, 0, philox_coin(1), length);
+        const auto expected = target_alone(world, 0, philox_coin(1), text_length);
         for_every_rule([&](const char* rule_name, auto rule) {
             REQUIRE(decoded(world, no_bridge{}, rule, fixed_length{}, philox_coin(2), 0) ==
                     expected);
@@ -59,7 +59,7 @@ TEST_CASE("seeded text under exact match is the target's with every draft and no
     const toy_world world;
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         const philox_coin coin(seed);
-        const auto expected = target_alone(world, 1, coin, length);
+        const auto expected = target_alone(world, 1, coin, text_length);
         REQUIRE(decoded(world, no_bridge{}, exact_match{}, fixed_length{}, coin, 1) == expected);
         for (const std::size_t gamma : {0U, 1U, 3U, 8U})
             for_every_bridge(world, 8, [&](const char* name, auto bridge) {
@@ -75,7 +75,7 @@ TEST_CASE("seeded text under exact match is the target's with every draft and no
 TEST_CASE("without a draft every rule gives the seeded text of the target") {
     const toy_world world;
     const philox_coin coin(5);
-    const auto expected = target_alone(world, 1, coin, length);
+    const auto expected = target_alone(world, 1, coin, text_length);
     for_every_rule([&](const char*, auto rule) {
         CHECK(decoded(world, no_bridge{}, rule, fixed_length{}, coin, 1) == expected);
         for_every_bridge(world, 8, [&](const char* name, auto bridge) {
@@ -102,7 +102,7 @@ TEST_CASE("one seed, one text: token rejection repeats itself, other seeds diffe
 
 TEST_CASE("one vocabulary with unequal padding: the identity bridge") {
     const toy_world world;
-    const auto expected = target_alone(world, 0, philox_coin(1), length);
+    const auto expected = target_alone(world, 0, philox_coin(1), text_length);
     // The drafter is a model of the target's tokenizer whose head has one row more.
     vocabulary padded = world.two.target.table();
     padded.add("never", token_kind::normal);
@@ -113,7 +113,7 @@ TEST_CASE("one vocabulary with unequal padding: the identity bridge") {
         session decoder(make_identity_bridge(padded.size(), 9, 200, 4), rule, world.settings(0));
         decoder.start(world.prompt);
         philox_coin coin(1);
-        CHECK(play(decoder, target, drafter, fixed_length{4}, coin, length) == expected);
+        CHECK(play(decoder, target, drafter, fixed_length{4}, coin, text_length) == expected);
         CHECK(decoder.counts().accepted > 10);
     });
 }

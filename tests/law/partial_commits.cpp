@@ -3,6 +3,7 @@
 // not.
 #include <specdec/decode/session.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -20,20 +21,22 @@ using namespace specdec::testing;
 
 namespace {
 
-/// The law of two tokens: a round that drafts two, of which choose(round) tokens are committed,
+constexpr std::size_t length_of_text = 3;
+
+/// The law of three tokens: a round that drafts two, of which choose(round) tokens are committed,
 /// then one that drafts next_length(round), then rounds without drafts.
 template <class Rule, class Choose, class Next>
 double deviation(const Rule& rule, Choose choose, Next next_length) {
-    row_tree p(same_rows({0.5F, 0.5F})), q(same_rows({0.9F, 0.1F}));
+    row_tree p(same_rows({0.2F, 0.4F, 0.4F})), q(same_rows({0.8F, 0.1F, 0.1F}));
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, 2);
-        auto draft = model_of<draft_id>(q, 2);
+        auto target = model_of<target_id>(p, 3);
+        auto draft = model_of<draft_id>(q, 3);
         model_drafter drafter(draft);
-        session decoder(make_identity_bridge(2, 2, 16, 2), rule, session_settings{.capacity = 16});
+        session decoder(make_identity_bridge(3, 3, 16, 2), rule, session_settings{.capacity = 16});
         decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
         sequence text;
-        for (std::size_t i = 0, length = 2; text.size() < 2; ++i) {
+        for (std::size_t i = 0, length = 2; text.size() < length_of_text; ++i) {
             const round_result r = decoder.round(target, drafter, fixed_length{length}, coin, 8);
             const std::size_t n = i == 0 ? choose(r) : r.tokens.size();
             length = i == 0 ? next_length(r) : 0;
@@ -41,10 +44,10 @@ double deviation(const Rule& rule, Choose choose, Next next_length) {
                 text.push_back(r.tokens[k].value);
             decoder.commit(n);
         }
-        text.resize(2);
+        text.resize(length_of_text);
         law[text] += coin.probability();
     });
-    return total_variation(law, target_alone(p, 2));
+    return total_variation(law, target_alone(p, length_of_text));
 }
 
 constexpr token_rejection by_token{.thinning = {2, 2}};
@@ -55,10 +58,21 @@ const auto none = [](const round_result&) { return std::size_t{0}; };
 const auto one_if_all_was_kept = [](const round_result& r) {
     return r.accepted == r.proposed.size() ? std::size_t{1} : std::size_t{0};
 };
+const auto one_if_the_second_was_replaced_by_1 = [](const round_result& r) {
+    return r.accepted == 1 && r.tokens[1].value == 1 ? std::size_t{1} : std::size_t{0};
+};
+const auto two = [](const round_result& r) { return std::min(r.tokens.size(), std::size_t{2}); };
+const auto none_if_a_third_was_1 = [](const round_result& r) {
+    return r.accepted == 2 && r.tokens[2].value == 1 ? std::size_t{0} : std::size_t{1};
+};
 
 } // namespace
 
 TEST_CASE("what is drafted next may depend on what was discarded", "[law]") {
+    CHECK(deviation(by_token, two, none_if_a_third_was_1) < 1e-12);
+    CHECK(deviation(by_block, two, none_if_a_third_was_1) < 1e-12);
+    CHECK(deviation(by_token, one, one_if_the_second_was_replaced_by_1) < 1e-12);
+    CHECK(deviation(by_block, one, one_if_the_second_was_replaced_by_1) < 1e-12);
     CHECK(deviation(by_token, one, one_if_all_was_kept) < 1e-12);
     CHECK(deviation(by_block, one, one_if_all_was_kept) < 1e-12);
     CHECK(deviation(exact_match{}, one, one_if_all_was_kept) < 1e-12);

@@ -22,6 +22,11 @@ const toy_words& overlapping() {
     static const toy_words two({"a", "b", "c"}, {"a", "bb", "b", "c"});
     return two;
 }
+// One draft token twice, and each may begin the same target token.
+const toy_words& twins() {
+    static const toy_words two({"a", "aa"}, {"a", "a"});
+    return two;
+}
 // Two tokens that only n-grams spell, for one of which the cache has room.
 const toy_words& learning() {
     static const toy_words two({"a", "b", "ba", "ab"}, {"b", "a"});
@@ -38,6 +43,7 @@ TEST_CASE("sessions with slrs have the target's law", "[law]") {
 TEST_CASE("sessions with slrs have the target's law, tokens that overlap", "[law]") {
     check_session_rules("slrs, overlapping", overlapping(), overlapping().slrs(0.02),
                         short_scenarios);
+    check_session_rules("slrs, twins", twins(), twins().slrs(0), short_scenarios);
 }
 
 TEST_CASE("sessions with merged n-grams have the target's law", "[law]") {
