@@ -19,13 +19,13 @@ namespace specdec::examples {
 
 enum class length_kind { automatic, fixed, confidence, entropy, heuristic, predicted };
 
-inline constexpr std::array<std::string_view, 6> length_names{
-    "auto", "fixed", "confidence", "entropy", "heuristic", "predicted"};
+inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed",     "confidence",
+                                                              "entropy", "heuristic", "predicted"};
 
 struct length_settings {
     length_kind kind = length_kind::fixed;
-    std::size_t length = 5;     ///< of fixed drafts; of the others the longest
-    double threshold = 0.4;     ///< of confidence, entropy and predicted
+    std::size_t length = 5;      ///< of fixed drafts; of the others the longest
+    double threshold = 0.4;      ///< of confidence, entropy and predicted
     std::vector<double> costs{}; ///< of automatic lengths; empty: measured at the beginning
 };
 

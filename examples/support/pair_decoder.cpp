@@ -247,7 +247,9 @@ public:
         return &*costs_;
     }
 
-    [[nodiscard]] const any_cache* cache() const override { return uses_cache_ ? &*cache_ : nullptr; }
+    [[nodiscard]] const any_cache* cache() const override {
+        return uses_cache_ ? &*cache_ : nullptr;
+    }
 
     [[nodiscard]] double surprise(std::span<const target_id> prompt,
                                   std::span<const target_id> text,
@@ -295,7 +297,8 @@ private:
         case length_kind::entropy:
             return entropy_bound{.threshold = s.lengths.threshold, .length = longest};
         case length_kind::heuristic:
-            return learned.rule ? *learned.rule : heuristic_length(longest < 5 ? longest : 5, longest);
+            return learned.rule ? *learned.rule
+                                : heuristic_length(longest < 5 ? longest : 5, longest);
         case length_kind::predicted:
             return predicted_end(learned.table, s.lengths.threshold, longest);
         default:

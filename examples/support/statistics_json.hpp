@@ -17,18 +17,18 @@ using nlohmann::ordered_json;
 /// Adds the counts of `from` to `to`.
 inline void add(statistics& to, const statistics& from) {
     using number = std::uint64_t statistics::*;
-    for (const number n : {&statistics::rounds, &statistics::draft_tokens, &statistics::proposed,
-                           &statistics::evaluated, &statistics::accepted, &statistics::corrected,
-                           &statistics::free, &statistics::residual, &statistics::committed,
-                           &statistics::discarded})
+    for (const number n :
+         {&statistics::rounds, &statistics::draft_tokens, &statistics::proposed,
+          &statistics::evaluated, &statistics::accepted, &statistics::corrected, &statistics::free,
+          &statistics::residual, &statistics::committed, &statistics::discarded})
         to.*n += from.*n;
     using time = double statistics::*;
     for (const time t :
          {&statistics::draft_seconds, &statistics::target_seconds, &statistics::verify_seconds})
         to.*t += from.*t;
     using places = std::vector<std::uint64_t> statistics::*;
-    for (const places p : {&statistics::evaluated_at, &statistics::accepted_at,
-                           &statistics::rounds_by_proposals}) {
+    for (const places p :
+         {&statistics::evaluated_at, &statistics::accepted_at, &statistics::rounds_by_proposals}) {
         if ((to.*p).size() < (from.*p).size())
             (to.*p).resize((from.*p).size());
         for (std::size_t i = 0; i < (from.*p).size(); ++i)

@@ -54,7 +54,7 @@ double rate_of(const cost_table& costs, double chance, std::size_t length) {
     return tokens / (costs.pass_over(1 + n) + costs.draft * n);
 }
 
-const cost_table steep{.pass = {1, 1.9, 2.8}, .draft = 0.5, .catch_up = 0.05};
+const cost_table steep{.pass = {1, 1.9, 2.8}, .draft = 0.5, .catch_up = 0.005};
 const cost_table cheap{.pass = {1, 1.1, 1.2}, .draft = 0.1, .catch_up = 0.01};
 const cost_table stairs{.pass = {1, 1.5, 1.5, 1.5, 1.5, 2.5}, .draft = 0.05, .catch_up = 0.01};
 
@@ -93,6 +93,26 @@ TEST_CASE("where drafting loses, finding out costs no more than was allowed") {
     CHECK(w.rate() > 0.985);
     CHECK(w.drafts > 0);
     CHECK(w.drafts < 2000 * 0.03);
+}
+
+TEST_CASE(
+    "a drafter that is too dear to be fed what it missed is tried at the next text's beginning") {
+    acceptance_table table;
+    cost_table costs = steep;
+    costs.catch_up = 0.05; // more a token than may go into probes
+    cost_aware rule(table, costs);
+    rule.start(10);
+    world w{costs, 0.2};
+    for (int i = 0; i < 1000; ++i)
+        w.round(rule);
+    w.drafts = 0;
+    for (int i = 0; i < 1000; ++i)
+        w.round(rule);
+    CHECK(w.drafts == 0);
+    rule.start(10);
+    for (int i = 0; i < 10; ++i)
+        w.round(rule);
+    CHECK(w.drafts == 1);
 }
 
 TEST_CASE("a drafter that got better is used again, one that got worse no more") {

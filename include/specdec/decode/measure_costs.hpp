@@ -53,7 +53,7 @@ std::vector<Id> some_tokens(Model& model, std::size_t n, std::size_t more) {
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 [[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock) {
     using namespace measure_costs_detail;
-    constexpr std::array<std::size_t, 9> measured{1, 2, 3, 4, 5, 6, 8, 12, 16};
+    static constexpr std::array<std::size_t, 9> measured{1, 2, 3, 4, 5, 6, 8, 12, 16};
     const auto context_of = [](std::size_t capacity) {
         const std::size_t room = capacity > measured.back() ? capacity - measured.back() : 0;
         return room < 64 ? room : std::size_t{64};
@@ -77,9 +77,8 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
         }
         const logits_rows<target_id> rows = target.score({ids.data() + n, 1});
         const std::vector<float> row(rows[0].values.begin(), rows[0].values.end());
-        costs.draft = seconds(target, n, clock, [&] {
-            (void)make_law(logits_row<target_id>{row}, {});
-        });
+        costs.draft =
+            seconds(target, n, clock, [&] { (void)make_law(logits_row<target_id>{row}, {}); });
         target.truncate(0);
     }
     const std::size_t n = context_of(drafter.capacity());
@@ -88,8 +87,9 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     const double one = seconds(drafter, n, clock, [&] {
         (void)make_law(logits_rows<draft_id>(drafter.score({ids.data() + n, 1}))[0], {});
     });
-    const double several =
-        seconds(drafter, n, clock, [&] { drafter.append({ids.data() + n, more}); });
+    const double several = seconds(drafter, n, clock, [&] {
+        drafter.append({ids.data() + n, more});
+    });
     drafter.truncate(0);
     costs.draft += one;
     costs.catch_up = several > one ? (several - one) / static_cast<double>(more - 1) : 0;

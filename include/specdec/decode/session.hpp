@@ -187,8 +187,8 @@ public:
         tokens_.push_back(verdict_.next);
         counts_.verify_seconds += clock() - begin;
         const std::span<const target_id> all{tokens_.data() + committed_, verdict_.accepted + 1};
-        return {all,       verdict_.accepted,   verdict_.origin,
-                proposed_, draft_.draft_tokens, draft_.steps,    draft_.reason};
+        return {all,          verdict_.accepted, verdict_.origin, proposed_, draft_.draft_tokens,
+                draft_.steps, draft_.reason};
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are

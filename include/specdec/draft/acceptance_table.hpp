@@ -58,7 +58,9 @@ private:
     struct counter {
         double kept = 0, decided = 0;
         /// The share that was kept, counted as if eight more had been kept at the rate `before`.
-        [[nodiscard]] double rate(double before) const { return (kept + 8 * before) / (decided + 8); }
+        [[nodiscard]] double rate(double before) const {
+            return (kept + 8 * before) / (decided + 8);
+        }
         void count(bool was_kept, double fading) {
             kept = kept * fading + (was_kept ? 1 : 0);
             decided = decided * fading + 1;

@@ -24,7 +24,8 @@ struct cost_aware_settings {
 /// where rate is the tokens a unit of cost of the last rounds, at least that of plain decoding. By
 /// renewal theory the best rule has this form with its own rate, and the rate of the last rounds
 /// goes there. Where speculation loses nothing is drafted, and what is spent on finding out whether
-/// it still does is bounded: the drafter is then fed in one pass what it missed. Costs come from a
+/// it still does is bounded, what the drafter missed included, which it is then fed in one pass:
+/// where that is too dear, a text goes on without it and the next one tries. Costs come from a
 /// frozen table, chances from a predictor, both without a clock: the same rounds give the same
 /// lengths.
 ///
@@ -34,8 +35,8 @@ template <AcceptancePredictor A>
 class cost_aware {
 public:
     cost_aware(A& predictor, const cost_table& costs, cost_aware_settings settings = {})
-        : predictor_(&predictor), costs_(&costs), settings_(settings),
-          tokens_(known_rounds), cost_(known_rounds * costs.pass_over(1)) {}
+        : predictor_(&predictor), costs_(&costs), settings_(settings), tokens_(known_rounds),
+          cost_(known_rounds * costs.pass_over(1)) {}
 
     /// A new text, whose prompt the drafter has not seen. What was learnt of the rate stays.
     void start(std::size_t prompt) {
@@ -46,7 +47,9 @@ public:
     void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
 
     [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
-    [[nodiscard]] double predict(const draft_progress& now) const { return predictor_->accept(now); }
+    [[nodiscard]] double predict(const draft_progress& now) const {
+        return predictor_->accept(now);
+    }
     [[nodiscard]] bool more(const draft_progress& now) const {
         if (now.drafted >= settings_.longest)
             return false;
@@ -78,8 +81,8 @@ public:
             missed_ += static_cast<double>(o.emitted);
             credit_ += settings_.probing * spent;
         }
-        probes_ = drafted == 0 && credit_ >= costs_->draft + costs_->catch_up * missed_ +
-                                                 pass(2) - pass(1);
+        probes_ = drafted == 0 &&
+                  credit_ >= costs_->draft + costs_->catch_up * missed_ + pass(2) - pass(1);
     }
 
 private:
@@ -109,11 +112,11 @@ private:
     const cost_table* costs_;
     cost_aware_settings settings_;
     double texts_ = 1;
-    double tokens_, cost_;                              // of the last rounds, older ones fading
+    double tokens_, cost_;                             // of the last rounds, older ones fading
     double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
-    double missed_ = 0;                                 // tokens that the drafter has not seen
-    double credit_ = 0;                                 // saved for a probe
-    bool probes_ = false;                               // the next round is one
+    double missed_ = 0;                                // tokens that the drafter has not seen
+    double credit_ = 0;                                // saved for a probe
+    bool probes_ = false;                              // the next round is one
 };
 
 } // namespace specdec

@@ -21,8 +21,7 @@ struct draft_outcome {
 
 /// A stop rule that learns: rule.learn(outcome), between a round's decision and the next draft.
 template <class S>
-concept LearnsLengths = StopRule<S> && requires(S& stop, const draft_outcome& outcome) {
-    stop.learn(outcome);
-};
+concept LearnsLengths =
+    StopRule<S> && requires(S& stop, const draft_outcome& outcome) { stop.learn(outcome); };
 
 } // namespace specdec

@@ -18,7 +18,9 @@ public:
         : predictor_(&predictor), threshold_(threshold), longest_(longest) {}
 
     [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
-    [[nodiscard]] double predict(const draft_progress& now) const { return predictor_->accept(now); }
+    [[nodiscard]] double predict(const draft_progress& now) const {
+        return predictor_->accept(now);
+    }
     [[nodiscard]] bool more(const draft_progress& now) const {
         return now.drafted < longest_ && 1 - now.kept <= threshold_;
     }
