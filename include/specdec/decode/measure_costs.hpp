@@ -16,18 +16,44 @@ namespace specdec {
 
 namespace measure_costs_detail {
 
-/// The shortest of three times of act(), each behind `context` tokens.
+/// The median time of act(), again and again behind `context` tokens: first for a while without
+/// counting, since what was done before may make a factor of two (caches, the CPU's frequency), and
+/// a text, too, does the same again and again. Allocates.
 template <class Model, class Time, class Act>
 double seconds(Model& model, std::size_t context, const Time& clock, const Act& act) {
-    double shortest = 0;
-    for (int i = 0; i < 3; ++i) {
+    constexpr double settling = 0.01, counting = 0.015;
+    constexpr std::size_t most = 1000;
+    std::vector<double> times; // in order
+    const double first = clock();
+    for (std::size_t i = 0; times.empty() || (i < most && clock() - first < settling + counting);
+         ++i) {
         const double begin = clock();
         act();
         const double took = clock() - begin;
         model.truncate(context);
-        shortest = i == 0 || took < shortest ? took : shortest;
+        if (i == 0 || (begin - first < settling && took < settling && i < most / 2))
+            continue;
+        std::size_t place = times.size();
+        times.push_back(took);
+        for (; place > 0 && times[place - 1] > took; --place)
+            times[place] = times[place - 1];
+        times[place] = took;
     }
-    return shortest;
+    return times[times.size() / 2];
+}
+
+/// The least of such times in five turns through act(0) .. act(n - 1): what disturbs the machine
+/// for a while disturbs one turn. Allocates.
+template <class Model, class Time, class Act>
+std::vector<double> turns(Model& model, std::size_t context, std::size_t n, const Time& clock,
+                          const Act& act) {
+    std::vector<double> least(n);
+    for (int turn = 0; turn < 5; ++turn)
+        for (std::size_t i = 0; i < n; ++i) {
+            const double took = seconds(model, context, clock, [&] { act(i); });
+            least[i] = turn == 0 || took < least[i] ? took : least[i];
+        }
+    return least;
 }
 
 /// A context of n tokens, whatever they are, and more to follow. Allocates.
@@ -47,8 +73,8 @@ std::vector<Id> some_tokens(Model& model, std::size_t n, std::size_t more) {
 /// Measures what rounds cost, in passes of the target over one position, to two digits behind the
 /// point: passes of the target over 1 to 16 positions, a draft token (a pass of the drafter and one
 /// law of each side), and a token more in a pass of the drafter. Call it once, before any text, on
-/// a machine that does what it will do then; both contexts are empty afterwards. Takes about 30
-/// passes of the target. Throws what the models
+/// a machine that does what it will do then; both contexts are empty afterwards. Takes a second, or
+/// about a hundred passes of the target. Throws what the models
 /// throw, and specdec::error for a clock that stands still.
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 [[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock) {
@@ -62,18 +88,20 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     {
         const std::size_t n = context_of(target.capacity());
         const auto ids = some_tokens<target_id>(target, n, measured.back());
-        for (const std::size_t positions : measured) {
-            if (n + positions > target.capacity())
-                break;
-            const std::span<const target_id> some{ids.data() + n, positions};
-            const double took = seconds(target, n, clock, [&] { (void)target.score(some); });
+        std::size_t sizes = 0;
+        while (sizes < measured.size() && n + measured[sizes] <= target.capacity())
+            ++sizes;
+        const std::vector<double> took = turns(target, n, sizes, clock, [&](std::size_t i) {
+            (void)target.score({ids.data() + n, measured[i]});
+        });
+        for (std::size_t i = 0; i < sizes; ++i) {
             // In between as on a line, and never less than for fewer positions.
             const std::size_t known = costs.pass.size();
-            const double last = known == 0 ? took : costs.pass.back();
-            const double now = took > last ? took : last;
-            for (std::size_t i = known + 1; i <= positions; ++i)
-                costs.pass.push_back(last + (now - last) * static_cast<double>(i - known) /
-                                                static_cast<double>(positions - known));
+            const double last = known == 0 ? took[i] : costs.pass.back();
+            const double now = took[i] > last ? took[i] : last;
+            for (std::size_t k = known + 1; k <= measured[i]; ++k)
+                costs.pass.push_back(last + (now - last) * static_cast<double>(k - known) /
+                                                static_cast<double>(measured[i] - known));
         }
         const logits_rows<target_id> rows = target.score({ids.data() + n, 1});
         const std::vector<float> row(rows[0].values.begin(), rows[0].values.end());
@@ -84,15 +112,15 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     const std::size_t n = context_of(drafter.capacity());
     const std::size_t more = drafter.capacity() < n + 8 ? drafter.capacity() - n : 8;
     const auto ids = some_tokens<draft_id>(drafter, n, more);
-    const double one = seconds(drafter, n, clock, [&] {
-        (void)make_law(logits_rows<draft_id>(drafter.score({ids.data() + n, 1}))[0], {});
-    });
-    const double several = seconds(drafter, n, clock, [&] {
-        drafter.append({ids.data() + n, more});
+    const std::vector<double> took = turns(drafter, n, 2, clock, [&](std::size_t i) {
+        if (i == 0)
+            (void)make_law(logits_rows<draft_id>(drafter.score({ids.data() + n, 1}))[0], {});
+        else
+            drafter.append({ids.data() + n, more});
     });
     drafter.truncate(0);
-    costs.draft += one;
-    costs.catch_up = several > one ? (several - one) / static_cast<double>(more - 1) : 0;
+    costs.draft += took[0];
+    costs.catch_up = took[1] > took[0] ? (took[1] - took[0]) / static_cast<double>(more - 1) : 0;
 
     const double unit = costs.pass[0];
     if (!(unit > 0))
