@@ -41,12 +41,12 @@ struct draft_view {
 }
 
 /// Why a round drafts nothing, asked by every bridge before it touches the drafter; `none`: it
-/// drafts. Room: target tokens it may propose; longest: draft tokens it may draw; shared: whether
-/// there is any token it could propose.
+/// drafts, and a drafter that wants to know is told that the round begins. Room: target tokens it
+/// may propose; longest: draft tokens it may draw; shared: whether there is any token it could
+/// propose.
 template <Drafter D, StopRule Stop>
-[[nodiscard]] no_draft refusal(std::span<const draft_id> context, const D& drafter,
-                               const Stop& stop, std::size_t room, std::size_t longest,
-                               bool shared = true) {
+[[nodiscard]] no_draft refusal(std::span<const draft_id> context, D& drafter, const Stop& stop,
+                               std::size_t room, std::size_t longest, bool shared = true) {
     if (room == 0)
         return no_draft::no_room;
     if (!shared)
@@ -55,6 +55,8 @@ template <Drafter D, StopRule Stop>
         return no_draft::nothing_to_say;
     if (context.size() + longest > drafter.capacity())
         return no_draft::drafter_full;
+    if constexpr (FollowsRounds<D>)
+        drafter.begin_round(context.size());
     return stop.more(0, 1.0) ? no_draft::none : no_draft::stop_rule;
 }
 
