@@ -66,9 +66,9 @@ template <Drafter D>
 [[nodiscard]] logits_row<draft_id> next_row(D& drafter, std::size_t ids, const char* bridge) {
     const logits_row<draft_id> row = drafter.row();
     if (row.size() != ids)
-        throw error(bridge, "drafter's row",
-                    "expected " + std::to_string(ids) +
-                        " logits, one for each id of the map, got " + std::to_string(row.size()));
+        fail(bridge, "drafter's row",
+             "expected " + std::to_string(ids) + " logits, one for each id of the map, got " +
+                 std::to_string(row.size()));
     return row;
 }
 

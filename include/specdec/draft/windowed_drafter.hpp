@@ -54,10 +54,10 @@ public:
         if (block_ == 0)
             block_ = left > 1 ? left / 2 : 1;
         if (block_ > left)
-            throw error("windowed drafter", "settings",
-                        "expected room for keep (" + std::to_string(keep_) + ") and a block (" +
-                            std::to_string(block_) + ") in the drafter's context of " +
-                            std::to_string(capacity_) + " tokens");
+            fail("windowed drafter", "settings",
+                 "expected room for keep (" + std::to_string(keep_) + ") and a block (" +
+                     std::to_string(block_) + ") in the drafter's context of " +
+                     std::to_string(capacity_) + " tokens");
         room_ = settings.room < left - block_ ? settings.room : left - block_;
         window_.reserve(capacity_ + 1);
     }
