@@ -289,7 +289,7 @@ TEST_CASE("windowed drafter: where rounds are told, the rest is fed again once a
             drafter.sync(context, ask == 0 ? text.size() / 2 : text.size());
             (void)drafter.row();
         }
-        moves += drafter.dropped() != dropped ? 1 : 0;
+        moves += drafter.dropped() != dropped ? 1U : 0U;
         longest_feed = std::max(longest_feed, m.fed - fed);
         text.resize(text.size() + random() % 4, draft_id{1});
     }
