@@ -30,14 +30,15 @@ namespace {
 using target_tokenizer = any_tokenizer<target_id>;
 using draft_tokenizer = any_tokenizer<draft_id>;
 
-/// A drafter of one of the texts side by side.
+/// A drafter of one of the texts side by side, which may grow longer than its context.
 struct sequence_drafter {
     using model_type = one_sequence<draft_id, any_batch_model<draft_id>>;
     model_type model;
-    model_drafter<model_type> drafter;
+    model_drafter<model_type> full;
+    windowed_drafter<model_drafter<model_type>> drafter;
 
     sequence_drafter(any_batch_model<draft_id>& models, std::size_t sequence)
-        : model(models, sequence), drafter(model) {}
+        : model(models, sequence), full(model), drafter(full) {}
     sequence_drafter(const sequence_drafter&) = delete;
 };
 

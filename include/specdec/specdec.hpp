@@ -84,6 +84,7 @@
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
+#include <specdec/draft/windowed_drafter.hpp>
 
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/clock.hpp>

@@ -9,6 +9,8 @@
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/no_bridge.hpp>
 #include <specdec/draft/no_drafter.hpp>
+#include <specdec/draft/stop_rule.hpp>
+#include <specdec/sampling/coin.hpp>
 
 #include "../support/archetypes.hpp"
 #include "../support/script_drafter.hpp"
@@ -101,6 +103,39 @@ TEST_CASE("bridges run with nothing but what the concepts promise") {
     run(letters_slem(target, draft, map, 16, 3));
     run(other_context(identity_map(4, 4), {}, 3));
     run(make_identity_bridge(4, 4, 16, 3));
+}
+
+TEST_CASE("a drafter that wants to know is told where a round begins, by every bridge") {
+    struct told_drafter : script_drafter {
+        using script_drafter::script_drafter;
+        std::vector<std::size_t> begun{};
+        void begin_round(std::size_t tokens) { begun.push_back(tokens); }
+    };
+    static_assert(FollowsRounds<told_drafter> && !FollowsRounds<script_drafter>);
+    const toy_pair two;
+    const auto check = [&](auto bridge) {
+        told_drafter drafter(10, {draft_id{1}, draft_id{5}});
+        philox_coin coin(1);
+        const fixed_length three{3};
+        bridge.start({});
+        bridge.follow(two.encode("ab"));
+        draft_request request;
+        (void)bridge.propose(drafter, three, coin, request); // no room
+        CHECK(drafter.begun.empty());
+        request.max_proposals = 4;
+        (void)bridge.propose(drafter, three, coin, request);
+        CHECK(drafter.begun == std::vector{bridge.context().ids().size()});
+        bridge.follow(two.encode("c c"));
+        (void)bridge.propose(drafter, three, coin, request);
+        CHECK(drafter.begun.back() == bridge.context().ids().size());
+        CHECK(drafter.begun.size() == 2);
+    };
+    check(two.tli(3));
+    check(two.union_of(3));
+    check(two.nested(3));
+    check(two.slrs(3));
+    check(two.slem(3));
+    check(two.spelling(3));
 }
 
 TEST_CASE("a drafter's row of another length is refused in the bridge's name") {

@@ -11,6 +11,7 @@
 
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/sampling/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
 
@@ -99,6 +100,21 @@ TEST_CASE("not even the first rounds of a text allocate, where buffers can be bo
             CHECK(allocations_of(world, std::move(bridge), exact_match{}, drafter, {},
                                  philox_coin(2), false, 1) == 0);
         }
+    });
+}
+
+TEST_CASE("rounds of a text longer than the drafter's context allocate nothing") {
+    toy_world world;
+    world.capacity = capacity;
+    for_every_bridge(world, 4, [&](const char* name, auto bridge) {
+        draft_text_model draft(world.two.draft.table(), {.seed = 2, .capacity = 64});
+        model_drafter whole(draft);
+        windowed_drafter drafter(whole);
+        CAPTURE(name);
+        constexpr bool grows = std::is_same_v<decltype(bridge), words_slrs>;
+        CHECK(allocations_of(world, std::move(bridge), token_rejection{}, drafter, {},
+                             philox_coin(1), grows) == 0);
+        CHECK(drafter.dropped() > 64);
     });
 }
 

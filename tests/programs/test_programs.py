@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, signal, subprocess, sys, tempfile, unittest, xml.dom.minidom
+import json, os, pathlib, shutil, signal, subprocess, sys, tempfile, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -276,6 +276,16 @@ class Generate(unittest.TestCase):
         for more in (["--rule", "tli"], ["--rule", "slem"], ["--rule", "union"], ["--threads", 1],
                      ["--draft-length", 0], ["--draft-length", 9], ["--stop-confidence", 0.5]):
             self.assertEqual(text, call("generate", *self.prompt, *more), more)
+
+    def test_a_drafter_whose_context_is_full_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            drafter = pathlib.Path(shutil.copytree(ROOT / "models/docs-drafter", pathlib.Path(folder, "small")))
+            config = json.loads((drafter / "config.json").read_text()) | {"max_position_embeddings": 64}
+            (drafter / "config.json").write_text(json.dumps(config))
+            out = json.loads(call("generate", "--models", "docs", "--drafter", drafter, "--prompt", "Return a list of",
+                                  "--max-tokens", 200, "--temperature", 0, "--rule", "tli", "--json"))
+            self.assertNotIn("drafter_full", out["rounds_without_draft"])
+            self.assertLess(out["target_calls"], 140)
 
     def test_json_statistics(self):
         out = json.loads(call("generate", *self.prompt, "--json"))

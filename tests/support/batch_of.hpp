@@ -30,10 +30,10 @@ struct batch_of {
     void truncate(std::size_t s, std::size_t n) { models[s].truncate(n); }
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         if (passes++ == fails_at)
-            throw error("batch_of", "pass", "told to fail");
+            fail("batch_of", "pass", "told to fail");
         for (const auto& [s, ids] : parts)
             if (ids.size() > models[s].capacity() - models[s].size())
-                throw error("batch_of", "sequence " + std::to_string(s), "no room");
+                fail("batch_of", "sequence " + std::to_string(s), "no room");
         rows.clear();
         std::size_t n = 0;
         for (const auto& [s, ids] : parts) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
 namespace specdec::testing {
@@ -42,16 +43,16 @@ public:
 
     void append(std::span<const Id> ids) {
         if (held_.size() + ids.size() > settings_.capacity)
-            throw "text_model: beyond its capacity";
+            fail("text_model", "context", "expected room for the tokens");
         for (const Id id : ids)
             hold(id);
     }
 
     logits_rows<Id> score(std::span<const Id> ids) {
         if (ids.size() > most_rows)
-            throw "text_model: too many rows";
+            fail("text_model", "score", "expected at most 64 tokens");
         if (held_.size() + ids.size() > settings_.capacity)
-            throw "text_model: beyond its capacity";
+            fail("text_model", "context", "expected room for the tokens");
         const std::size_t stride = table_->size() + padding;
         for (std::size_t i = 0; i < ids.size(); ++i) {
             hold(ids[i]);
@@ -75,7 +76,7 @@ private:
 
     void hold(Id id) {
         if (!id.valid() || id.index() >= table_->size())
-            throw "text_model: no such token";
+            fail("text_model", "ids", "expected ids of the vocabulary");
         held_.push_back(id);
         text_ += table_->text(id.index());
         ends_.push_back(text_.size());

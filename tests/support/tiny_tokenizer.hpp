@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
 namespace specdec::testing {
@@ -37,7 +38,7 @@ public:
                     id = i;
                 }
             if (best == 0)
-                throw "tiny_tokenizer: no piece matches";
+                fail("tiny_tokenizer", "text", "expected pieces of the table");
             out.push_back(id_at<Id>(id));
             text.remove_prefix(best);
         }

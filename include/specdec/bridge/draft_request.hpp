@@ -44,12 +44,12 @@ struct draft_view {
 }
 
 /// Why a round drafts nothing, asked by every bridge before it touches the drafter; `none`: it
-/// drafts. Room: target tokens it may propose; longest: draft tokens it may draw; shared: whether
-/// there is any token it could propose.
+/// drafts, and a drafter that wants to know is told that the round begins. Room: target tokens it
+/// may propose; longest: draft tokens it may draw; shared: whether there is any token it could
+/// propose.
 template <Drafter D, StopRule Stop>
-[[nodiscard]] no_draft refusal(std::span<const draft_id> context, const D& drafter,
-                               const Stop& stop, std::size_t room, std::size_t longest,
-                               bool shared = true) {
+[[nodiscard]] no_draft refusal(std::span<const draft_id> context, D& drafter, const Stop& stop,
+                               std::size_t room, std::size_t longest, bool shared = true) {
     if (room == 0)
         return no_draft::no_room;
     if (!shared)
@@ -58,6 +58,8 @@ template <Drafter D, StopRule Stop>
         return no_draft::nothing_to_say;
     if (context.size() + longest > drafter.capacity())
         return no_draft::drafter_full;
+    if constexpr (FollowsRounds<D>)
+        drafter.begin_round(context.size());
     return stop.more(draft_progress{}) ? no_draft::none : no_draft::stop_rule;
 }
 
@@ -67,9 +69,9 @@ template <Drafter D>
 [[nodiscard]] logits_row<draft_id> next_row(D& drafter, std::size_t ids, const char* bridge) {
     const logits_row<draft_id> row = drafter.row();
     if (row.size() != ids)
-        throw error(bridge, "drafter's row",
-                    "expected " + std::to_string(ids) +
-                        " logits, one for each id of the map, got " + std::to_string(row.size()));
+        fail(bridge, "drafter's row",
+             "expected " + std::to_string(ids) + " logits, one for each id of the map, got " +
+                 std::to_string(row.size()));
     return row;
 }
 

@@ -42,7 +42,7 @@ public:
     pushforward_bridge(F f, Context context, std::size_t capacity, pushforward_limits limits)
         : context_(std::move(context)), law_(std::move(f), capacity), limits_(limits) {
         if (!(limits.lightest_draft >= 0 && limits.lightest_draft <= 1))
-            throw error("pushforward bridge", "lightest_draft", "expected a number from 0 to 1");
+            fail("pushforward bridge", "lightest_draft", "expected a number from 0 to 1");
     }
 
     void start(std::span<const draft_id> prefix) {

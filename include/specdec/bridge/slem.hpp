@@ -108,11 +108,10 @@ private:
         while (drawn_.size() < max_draft_ && stop.more(drawn_.progress())) {
             const logits_row<draft_id> row = drafter.row();
             if (row.values.size() > draft_tokenizer_.vocabulary_size())
-                throw error("slem bridge", "drafter's row",
-                            "expected at most " +
-                                std::to_string(draft_tokenizer_.vocabulary_size()) +
-                                " logits, one for each id of its tokenizer, got " +
-                                std::to_string(row.values.size()));
+                fail("slem bridge", "drafter's row",
+                     "expected at most " + std::to_string(draft_tokenizer_.vocabulary_size()) +
+                         " logits, one for each id of its tokenizer, got " +
+                         std::to_string(row.values.size()));
             if (!any_allowed(row.values))
                 break;
             const auto q = make_law(row, request.sampling);

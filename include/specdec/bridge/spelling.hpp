@@ -133,7 +133,7 @@ public:
 private:
     static spelling_limits checked(spelling_limits limits) {
         if (!(limits.likely_rest > 0))
-            throw error("spelling bridge", "likely_rest", "expected a number above 0");
+            fail("spelling bridge", "likely_rest", "expected a number above 0");
         return limits;
     }
 

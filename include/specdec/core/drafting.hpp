@@ -57,6 +57,13 @@ struct draft_progress {
 /// costs a pass over the row.
 enum class row_reading : unsigned char { none, sureness, entropy };
 
+/// A drafter that has to know where a round begins, as windowed_drafter does:
+///
+///     d.begin_round(n)   a round begins: until the next call contexts have at least n tokens, and
+///                        what follows the first n is drafted
+template <class D>
+concept FollowsRounds = Drafter<D> && requires(D& d, std::size_t n) { d.begin_round(n); };
+
 /// When to stop drafting. Asked before every draft token, the first included (a draft may be
 /// empty):
 ///
@@ -97,7 +104,7 @@ enum class no_draft : std::uint8_t {
     no_drafter,     ///< decoding without a drafter
     stop_rule,      ///< the stop rule asked for an empty draft
     no_room,        ///< token limit or context of the target leaves no room for a proposal
-    drafter_full,   ///< the drafter's context cannot hold the text and a draft
+    drafter_full,   ///< the drafter cannot hold the text and a draft (see windowed_drafter)
     nothing_shared, ///< the vocabularies share no token the drafter could propose
     nothing_to_say, ///< the draft's text gave no target token
 };

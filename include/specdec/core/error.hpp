@@ -16,4 +16,24 @@ public:
         : std::runtime_error(source + ": " + field + ": " + expected) {}
 };
 
+#if !defined(__cpp_exceptions)
+/// Without exceptions (-fno-exceptions) errors come here. The program defines it, once, in any of
+/// its source files; the library has none of its own to fall back on, so that it holds no state and
+/// nobody forgets. It ends the program or leaves by std::longjmp (the objects in between are then
+/// not destroyed, and whatever was called must not be used again); where it returns, the program
+/// traps. All of a program is compiled with exceptions, or all without.
+void on_error(const error& problem);
+#endif
+
+/// How the library throws an error: all of core to decode, which work without exceptions too.
+[[noreturn]] inline void fail(const std::string& source, const std::string& field,
+                              const std::string& expected) {
+#if defined(__cpp_exceptions)
+    throw error(source, field, expected);
+#else
+    on_error(error(source, field, expected));
+    __builtin_trap();
+#endif
+}
+
 } // namespace specdec

@@ -26,14 +26,14 @@ template <class Id>
 void require_rows(const logits_rows<Id>& rows, std::size_t count, std::size_t vocabulary,
                   const char* source) {
     if (rows.size() != count)
-        throw error(source, std::string(side_of<Id>()) + "'s rows",
-                    "expected " + std::to_string(count) + ", one for each token, got " +
-                        std::to_string(rows.size()));
+        fail(source, std::string(side_of<Id>()) + "'s rows",
+             "expected " + std::to_string(count) + ", one for each token, got " +
+                 std::to_string(rows.size()));
     if (rows.vocabulary() != vocabulary)
-        throw error(source, std::string(side_of<Id>()) + "'s rows",
-                    "expected " + std::to_string(vocabulary) +
-                        " logits each, one for each id of the vocabulary, got " +
-                        std::to_string(rows.vocabulary()));
+        fail(source, std::string(side_of<Id>()) + "'s rows",
+             "expected " + std::to_string(vocabulary) +
+                 " logits each, one for each id of the vocabulary, got " +
+                 std::to_string(rows.vocabulary()));
 }
 
 /// Ids from 0 to vocabulary - 1. Linear in the ids.
@@ -42,18 +42,18 @@ void require_ids(std::span<const Id> ids, std::size_t vocabulary, const char* so
                  const char* what) {
     for (const Id id : ids)
         if (!id.valid() || id.index() >= vocabulary)
-            throw error(source, std::string(side_of<Id>()) + "'s " + what,
-                        "expected ids from 0 to " + std::to_string(vocabulary) + " - 1, got " +
-                            std::to_string(id.value));
+            fail(source, std::string(side_of<Id>()) + "'s " + what,
+                 "expected ids from 0 to " + std::to_string(vocabulary) + " - 1, got " +
+                     std::to_string(id.value));
 }
 
 /// Tables of one vocabulary agree. O(1).
 template <class Id>
 void require_size(std::size_t got, std::size_t expected, const char* source, const char* of) {
     if (got != expected)
-        throw error(source, std::string(side_of<Id>()) + "'s vocabulary",
-                    "expected the " + std::to_string(expected) + " ids of the " + of + ", got " +
-                        std::to_string(got));
+        fail(source, std::string(side_of<Id>()) + "'s vocabulary",
+             "expected the " + std::to_string(expected) + " ids of the " + of + ", got " +
+                 std::to_string(got));
 }
 
 } // namespace specdec

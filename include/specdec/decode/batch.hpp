@@ -71,10 +71,10 @@ public:
     /// specdec::error without room(), and for a text that is there already.
     void join(Run& run) {
         if (!room() || holds(run))
-            throw error("batch", "join",
-                        room() ? "expected a text that is not there already"
-                               : "expected a free sequence, all " + std::to_string(seats_.size()) +
-                                     " are taken");
+            fail("batch", "join",
+                 room() ? "expected a text that is not there already"
+                        : "expected a free sequence, all " + std::to_string(seats_.size()) +
+                              " are taken");
         std::size_t sequence = 0;
         while (seats_[sequence].run != nullptr)
             ++sequence;
@@ -169,14 +169,20 @@ private:
         }
     }
 
+    /// What throws takes the text out of the batch.
     template <class F>
     void or_leave(seat& x, const F& act) {
-        try {
-            act(x);
-        } catch (...) {
-            leave(x);
-            throw;
-        }
+        struct on_throw {
+            batch& texts;
+            seat& whose;
+            bool thrown = true;
+            ~on_throw() {
+                if (thrown)
+                    texts.leave(whose);
+            }
+        } guard{*this, x};
+        act(x);
+        guard.thrown = false;
     }
     void leave(seat& x) {
         x.run = nullptr;

@@ -26,11 +26,11 @@ struct session_settings {
 /// A prompt that a session can begin with. Errors: specdec::error.
 inline void require_prompt(std::span<const target_id> prompt, std::size_t capacity) {
     if (prompt.empty())
-        throw error("session", "prompt", "at least one token");
+        fail("session", "prompt", "at least one token");
     if (prompt.size() >= capacity)
-        throw error("session", "prompt",
-                    "fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
-                        std::to_string(prompt.size()));
+        fail("session", "prompt",
+             "fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
+                 std::to_string(prompt.size()));
 }
 
 /// What a round decided, not yet part of the text: tokens to commit in order. Views into the

@@ -198,7 +198,7 @@ public:
     /// again what displeased; only exact and coupled match, which draw the same, bear that.)
     void commit(std::size_t n) {
         if (!verdict_.next.valid() || n > verdict_.accepted + 1)
-            throw error("session", "commit", "expected at most the tokens of a verified round");
+            fail("session", "commit", "expected at most the tokens of a verified round");
         counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
         counts_.committed += n;
         counts_.discarded += verdict_.accepted + 1 - n;

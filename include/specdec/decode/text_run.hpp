@@ -93,10 +93,10 @@ public:
     /// than the tokenizer's vocabulary; the round must then be drafted again.
     void decide(const logits_rows<target_id>& rows) {
         if (rows.vocabulary() > tokenizer_.vocabulary_size())
-            throw error("text run", "target's rows",
-                        "expected at most " + std::to_string(tokenizer_.vocabulary_size()) +
-                            " logits, one for each id of the tokenizer, got " +
-                            std::to_string(rows.vocabulary()));
+            fail("text run", "target's rows",
+                 "expected at most " + std::to_string(tokenizer_.vocabulary_size()) +
+                     " logits, one for each id of the tokenizer, got " +
+                     std::to_string(rows.vocabulary()));
         round_ = session_.verify(rows, coin_, clock_);
         phase_ = phase::decided;
         taken_ = 0;

@@ -54,9 +54,9 @@ public:
             return plain_.pick(site, law);
         const std::span<const std::uint32_t> keys = keys_->of<decltype(law.at(0.0))>();
         if (law.size() > keys.size())
-            throw error("coupled coin", "law",
-                        "expected at most " + std::to_string(keys.size()) +
-                            " ids, one for each key, got " + std::to_string(law.size()));
+            fail("coupled coin", "law",
+                 "expected at most " + std::to_string(keys.size()) +
+                     " ids, one for each key, got " + std::to_string(law.size()));
         return race_winner(law, keys, race_noise(key_, site.place));
     }
 

@@ -28,8 +28,8 @@ public:
             total_ += static_cast<double>(weight);
         }
         if (!valid || !(total_ > 0) || !(total_ <= 1e300))
-            throw error("probabilities row", "values",
-                        "expected numbers of at least 0 with a positive, finite sum");
+            fail("probabilities row", "values",
+                 "expected numbers of at least 0 with a positive, finite sum");
     }
 
     [[nodiscard]] std::size_t size() const { return row_.size(); }

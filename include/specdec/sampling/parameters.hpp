@@ -33,7 +33,7 @@ struct sampling_parameters {
 inline void validate(const sampling_parameters& parameters) {
     const auto require = [](bool holds, const char* field, const char* expected) {
         if (!holds)
-            throw error("sampling parameters", field, expected);
+            fail("sampling parameters", field, expected);
     };
     require(parameters.temperature >= 0 && parameters.temperature <= 1e6F, "temperature",
             "expected a number from 0 to 1e6");

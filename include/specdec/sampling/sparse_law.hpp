@@ -38,11 +38,10 @@ public:
             total_ += static_cast<double>(weight);
         }
         if (!valid || entries_.empty() || previous.index() >= vocabulary_)
-            throw error(
-                "sparse law", "entries",
-                "expected ids in ascending order inside the vocabulary, weights of at least 0");
+            fail("sparse law", "entries",
+                 "expected ids in ascending order inside the vocabulary, weights of at least 0");
         if (!(total_ > 0) || !(total_ <= 1e300))
-            throw error("sparse law", "weights", "expected a positive, finite sum");
+            fail("sparse law", "weights", "expected a positive, finite sum");
     }
 
     [[nodiscard]] std::size_t size() const { return vocabulary_; }

@@ -109,8 +109,8 @@ private:
 
     static void require(bool holds) {
         if (!holds)
-            throw error("logits row", "values",
-                        "expected no NaN, no +infinity and at least one finite value");
+            fail("logits row", "values",
+                 "expected no NaN, no +infinity and at least one finite value");
     }
 
     /// The maximum and its first block.

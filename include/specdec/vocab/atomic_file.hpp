@@ -23,7 +23,7 @@ namespace specdec {
 namespace detail {
 
 [[noreturn]] inline void file_error(const std::string& path, const char* what, int code) {
-    throw error(path, "file", std::string(what) + ": " + std::strerror(code));
+    fail(path, "file", std::string(what) + ": " + std::strerror(code));
 }
 
 /// A file descriptor that is closed at the end of its life.
@@ -72,7 +72,7 @@ inline void expect_no_other(const std::string& path) {
         return;
     if (S_ISDIR(about.st_mode))
         file_error(path, "cannot be written", EISDIR);
-    throw error(path, "file", "cannot be written: not a regular file");
+    fail(path, "file", "cannot be written: not a regular file");
 }
 
 /// The folder that a path lies in, ending with a slash; "" for the current one.
@@ -166,7 +166,7 @@ inline void remove_abandoned(const std::string& path) {
     if (S_ISDIR(about.st_mode))
         detail::file_error(path, "expected a readable file", EISDIR);
     if (!S_ISREG(about.st_mode))
-        throw error(path, "file", "expected a readable file: not a regular file");
+        fail(path, "file", "expected a readable file: not a regular file");
     std::string bytes;
     char block[1 << 14];
     for (;;) {

@@ -64,8 +64,8 @@ public:
             const id_pair found{resolve(d, draft, "draft"), resolve(t, target, "target")};
             for (const id_pair& other : ids)
                 if (other.draft == found.draft && other.target != found.target)
-                    throw error("equivalences", "draft token " + printed(d),
-                                "expected one target token, not several");
+                    fail("equivalences", "draft token " + printed(d),
+                         "expected one target token, not several");
             ids.push_back(found);
         }
         return ids;
@@ -87,8 +87,7 @@ private:
         const std::string field = std::string(side) + " token " + printed(wanted);
         if (!wanted.has_name()) {
             if (wanted.id().index() >= table.size())
-                throw error("equivalences", field,
-                            "expected an id below " + std::to_string(table.size()));
+                fail("equivalences", field, "expected an id below " + std::to_string(table.size()));
             return wanted.id();
         }
         for (const bool control : {true, false}) {
@@ -99,18 +98,17 @@ private:
                 if (table.entry(i) != wanted.name())
                     continue;
                 if (found.valid())
-                    throw error("equivalences", field,
-                                "expected a name given once, but ids " +
-                                    std::to_string(found.value) + " and " + std::to_string(i) +
-                                    " have it; give the id");
+                    fail("equivalences", field,
+                         "expected a name given once, but ids " + std::to_string(found.value) +
+                             " and " + std::to_string(i) + " have it; give the id");
                 found = id_at<Id>(i);
             }
             if (found.valid())
                 return found;
         }
-        throw error("equivalences", field,
-                    std::string("expected the name of a token of the ") + side + " vocabulary (" +
-                        std::to_string(table.size()) + " ids)");
+        fail("equivalences", field,
+             std::string("expected the name of a token of the ") + side + " vocabulary (" +
+                 std::to_string(table.size()) + " ids)");
     }
 
     std::vector<named_pair> pairs_;

@@ -48,7 +48,7 @@ public:
             if (!below(canonical, draft_size()) ||
                 draft_to_target_[static_cast<std::size_t>(canonical)] !=
                     static_cast<std::int32_t>(t))
-                throw error("id_map", "target_to_draft", "expected draft ids that map back");
+                fail("id_map", "target_to_draft", "expected draft ids that map back");
         }
         for (std::size_t d = draft_size(); d-- > 0;) {
             const std::int32_t t = draft_to_target_[d];
@@ -56,11 +56,11 @@ public:
                 continue;
             ++shared_;
             if (!below(t, target_size()))
-                throw error("id_map", "draft_to_target", "expected target ids");
+                fail("id_map", "draft_to_target", "expected target ids");
             const std::int32_t canonical = target_to_draft_[static_cast<std::size_t>(t)];
             if (canonical == none)
-                throw error("id_map", "target_to_draft",
-                            "expected a draft id for every target id mapped to");
+                fail("id_map", "target_to_draft",
+                     "expected a draft id for every target id mapped to");
             if (canonical == static_cast<std::int32_t>(d))
                 continue;
             // Descending d, each put behind the canonical id: the chain ascends.

@@ -46,18 +46,18 @@ public:
         : ends_(std::move(ends)), pieces_(std::move(pieces)), first_(map.target_size() + 1) {
         if (ends_.size() != map.draft_size() ||
             pieces_.size() != (ends_.empty() ? 0 : ends_.back()))
-            throw error("token pieces", "ends",
-                        "expected an end for every draft id, the last at the pieces' end");
+            fail("token pieces", "ends",
+                 "expected an end for every draft id, the last at the pieces' end");
         std::uint32_t longest = 0, begin = 0;
         for (const std::uint32_t end : ends_) {
             if (end < begin || end > pieces_.size())
-                throw error("token pieces", "ends", "expected ends that ascend");
+                fail("token pieces", "ends", "expected ends that ascend");
             longest = end - begin > longest ? end - begin : longest;
             begin = end;
         }
         for (const target_id t : pieces_)
             if (!t.valid() || t.index() >= target_size())
-                throw error("token pieces", "pieces", "expected ids of the target's vocabulary");
+                fail("token pieces", "pieces", "expected ids of the target's vocabulary");
         sort(map, longest);
     }
 

@@ -165,8 +165,7 @@ public:
 private:
     void require_unchanged(const state_type& s) const {
         if (s.changes != cache_->changes())
-            throw error("n-gram merge", "cache",
-                        "expected no change between a draft and its decision");
+            fail("n-gram merge", "cache", "expected no change between a draft and its decision");
     }
 
     /// The node that the draft tokens lead to; none where no n-gram begins with them.

@@ -49,10 +49,9 @@ public:
     /// Errors: specdec::error for settings outside their limits.
     explicit ngram_cache(ngram_cache_settings settings = {}) : settings_(settings) {
         if (settings.longest < 2 || settings.longest > ngram_trie::longest)
-            throw error("n-gram cache", "longest",
-                        "expected 2 to " + std::to_string(ngram_trie::longest));
+            fail("n-gram cache", "longest", "expected 2 to " + std::to_string(ngram_trie::longest));
         if (settings.capacity > ngram_cache_settings::unlimited)
-            throw error("n-gram cache", "capacity", "expected less than 2^32 - 1");
+            fail("n-gram cache", "capacity", "expected less than 2^32 - 1");
     }
 
     [[nodiscard]] const ngram_cache_settings& settings() const { return settings_; }

@@ -139,7 +139,7 @@ private:
         [[nodiscard]] std::size_t left() const { return bytes.size() - at; }
         void expect(bool good, std::string_view field, const std::string& what) const {
             if (!good)
-                throw error(source, std::string(field), what);
+                fail(source, std::string(field), what);
         }
         std::string_view take(std::size_t n, std::string_view field) {
             expect(n <= left(), field, "expected more bytes, the file ends here");

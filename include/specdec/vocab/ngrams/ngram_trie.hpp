@@ -97,8 +97,8 @@ public:
         const std::size_t grown = nodes_.size() + nodes_.size() / 16 + 16;
         const std::size_t size = needed > grown ? needed : grown;
         if (size > child_index::most_nodes)
-            throw error("n-gram trie", "nodes",
-                        "expected at most " + std::to_string(child_index::most_nodes));
+            fail("n-gram trie", "nodes",
+                 "expected at most " + std::to_string(child_index::most_nodes));
         child_index index(size);
         nodes_.reserve(size);
         index_ = std::move(index);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+
+namespace specdec {
+
+/// What a windowed_drafter shows of a context that is longer than its drafter's.
+struct window_settings {
+    /// The context's first tokens, which always stay in front. 1: the BOS that models are trained
+    /// with. More are not needed as attention sinks, since what follows is fed anew and becomes
+    /// them; they are for a text's instructions.
+    std::size_t keep = 1;
+    /// Tokens that are dropped at a time; 0: half of what `keep` leaves.
+    std::size_t block = 0;
+    /// Tokens left free behind a round's context, or as many of them as fit: longer drafts may
+    /// drop, and feed anew, in the midst of a round.
+    std::size_t room = 32;
+};
+
+/// A drafter for texts that are longer than its context: a full context does not end drafting, its
+/// oldest tokens are dropped in blocks and the rest is fed again. Of a context of n tokens the
+/// wrapped drafter sees the first `keep` and those behind the first keep + dropped(n),
+///
+///     dropped(n) := the smallest multiple of `block` with n - dropped(n) <= its capacity
+///
+/// and no fewer than dropped(n_0 + room), n_0 being the tokens that the round began with. So a row
+/// is a function of the context and of where the round began, never of what was asked for before,
+/// and the draft law is one law whichever drafts a decision looks at. With bridges that do not tell
+/// where rounds begin n_0 is 0: a draft across the end of a block then feeds anew.
+///
+/// Cost: the tokens that stay (at most the capacity less the block) are fed again once a block, in
+/// one pass without rows: about one token of text fed once more for each token with the block that
+/// is usual. Nothing while the text fits. Memory: 4 bytes a token of the capacity, allocated at
+/// construction.
+///
+/// Models Drafter, and ManyRowsDrafter where D does (rows() across the end of a block, which no
+/// draft of at most `room` tokens asks for, takes a pass a row and allocates). Borrows the drafter,
+/// whose context nobody else uses. Errors: specdec::error where the drafter's context has no room
+/// for `keep` and a block.
+template <Drafter D>
+class windowed_drafter {
+public:
+    explicit windowed_drafter(D& drafter, window_settings settings = {})
+        : drafter_(drafter), capacity_(drafter.capacity()), keep_(settings.keep),
+          block_(settings.block) {
+        const std::size_t left = capacity_ > keep_ ? capacity_ - keep_ : 0;
+        if (block_ == 0)
+            block_ = left > 1 ? left / 2 : 1;
+        if (block_ > left)
+            fail("windowed drafter", "settings",
+                 "expected room for keep (" + std::to_string(keep_) + ") and a block (" +
+                     std::to_string(block_) + ") in the drafter's context of " +
+                     std::to_string(capacity_) + " tokens");
+        room_ = settings.room < left - block_ ? settings.room : left - block_;
+        window_.reserve(capacity_ + 1);
+    }
+
+    /// No text is too long.
+    [[nodiscard]] std::size_t capacity() const { return ~std::size_t{0}; }
+
+    /// Tokens of the last context that the drafter does not see.
+    [[nodiscard]] std::size_t dropped() const { return dropped_; }
+
+    void begin_round(std::size_t tokens) { round_ = tokens; }
+
+    void sync(std::span<const draft_id> context, std::size_t unchanged) {
+        const std::size_t drop = dropped(context.size());
+        std::size_t same = unchanged < keep_ ? unchanged : keep_; // of the window
+        if (drop == dropped_ && unchanged > keep_ + drop)
+            same = unchanged - drop;
+        if (!shown_)
+            same = 0;
+        window_.resize(same < window_.size() ? same : window_.size());
+        same = window_.size();
+        if (same < keep_ && drop > 0)
+            add(context.subspan(same, keep_ - same));
+        add(context.subspan(window_.size() + drop));
+        context_ = context;
+        size_ = context.size();
+        dropped_ = drop;
+        show(same);
+    }
+
+    [[nodiscard]] logits_row<draft_id> row() { return drafter_.row(); }
+
+    void push(draft_id id) {
+        window_.push_back(id);
+        const std::size_t drop = dropped(++size_);
+        if (drop == dropped_)
+            return drafter_.push(id);
+        const auto behind = window_.begin() + static_cast<std::ptrdiff_t>(keep_);
+        window_.erase(behind, behind + static_cast<std::ptrdiff_t>(drop - dropped_));
+        dropped_ = drop;
+        show(keep_);
+    }
+
+    /// Precondition: nothing was asked for since sync; n <= tokens of the context.
+    [[nodiscard]] logits_rows<draft_id> rows(std::size_t n)
+        requires ManyRowsDrafter<D>
+    {
+        const std::span<const draft_id> context = context_;
+        const std::size_t first = context.size() - n + 1; // tokens before the first row
+        if (dropped(first) == dropped_)
+            return drafter_.rows(n);
+        rows_.clear();
+        for (std::size_t i = first; i <= context.size(); ++i) {
+            sync(context.first(i), i == first ? i : i - 1);
+            const logits_row<draft_id> row = drafter_.row();
+            rows_.insert(rows_.end(), row.values.begin(), row.values.end());
+        }
+        const std::size_t vocabulary = rows_.size() / n;
+        return {rows_.data(), n, vocabulary, vocabulary};
+    }
+
+private:
+    /// The least number of tokens, in blocks, without which n tokens fit.
+    [[nodiscard]] std::size_t beyond(std::size_t n) const {
+        return n <= capacity_ ? 0 : (n - capacity_ + block_ - 1) / block_ * block_;
+    }
+    [[nodiscard]] std::size_t dropped(std::size_t n) const {
+        const std::size_t least = n < round_ ? 0 : beyond(round_ + room_);
+        return least > beyond(n) ? least : beyond(n);
+    }
+    void show(std::size_t same) {
+        shown_ = false; // should the drafter throw
+        drafter_.sync(window_, same);
+        shown_ = true;
+    }
+    void add(std::span<const draft_id> ids) {
+        window_.insert(window_.end(), ids.begin(), ids.end());
+    }
+
+    D& drafter_;
+    std::size_t capacity_; // of the drafter
+    std::size_t keep_, block_, room_ = 0;
+    std::size_t round_ = 0;              // tokens that the round began with
+    std::size_t size_ = 0, dropped_ = 0; // tokens of the context, and how many are not shown
+    std::span<const draft_id> context_;  // of the last sync
+    std::vector<draft_id> window_;       // what is shown
+    bool shown_ = false;                 // the drafter was synced to it
+    std::vector<float> rows_;            // across the end of a block
+};
+
+} // namespace specdec

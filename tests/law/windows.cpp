@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Texts longer than the drafter's context: what is dropped, and when, must not depend on what was
+// drafted or looked at. The law of whole sessions, enumerated.
+#include <specdec/draft/windowed_drafter.hpp>
+
+#include <cstdio>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "toy_bridges.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+using windows = windowed_drafter<model_drafter<toy_model<draft_id>>>;
+
+/// Does not tell where rounds begin, and has no rows(): each context is asked for by itself.
+struct untold {
+    windows& inner;
+    [[nodiscard]] std::size_t capacity() const { return inner.capacity(); }
+    void sync(std::span<const draft_id> context, std::size_t same) { inner.sync(context, same); }
+    logits_row<draft_id> row() { return inner.row(); }
+    void push(draft_id id) { inner.push(id); }
+};
+
+/// The law of the first tokens of sessions whose drafter has a context of three tokens. It is full
+/// when the first round begins, so every draft drops something, long ones in their midst.
+template <class AskedBy, class WithBridge, class Rule>
+double deviation(const WithBridge& with_bridge, const Rule& rule, const toy_words& two,
+                 std::size_t gamma, std::uint64_t seed) {
+    constexpr std::size_t length = 3;
+    row_tree p(toy_rows(row_kind::random, two.target_size(), seed));
+    row_tree q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
+    joint_law law;
+    bool always = true; // something was dropped
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        auto target = model_of<target_id>(p, two.target_size());
+        const auto row_of = [&q](const std::vector<draft_id>& context) {
+            sequence shown;
+            for (const draft_id d : context)
+                shown.push_back(d.value);
+            return q(shown);
+        };
+        toy_model<draft_id> draft(two.draft_size(), row_of, 3, 3);
+        model_drafter whole(draft);
+        windows drafter(whole, {.keep = 1, .block = 1, .room = 1});
+        AskedBy asked{drafter};
+        with_bridge(gamma, [&](auto bridge) {
+            session decoder(std::move(bridge), rule, session_settings{.capacity = 16});
+            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}, draft_id{1}});
+            sequence text;
+            for (fixed_length stop{gamma}; text.size() < length; stop.length = 1) {
+                const round_result r = decoder.round(target, asked, stop, coin, 8);
+                for (const target_id t : r.tokens)
+                    text.push_back(t.value);
+                decoder.commit(r.tokens.size());
+            }
+            always = always && drafter.dropped() > 0;
+            text.resize(length);
+            law[text] += coin.probability();
+        });
+    });
+    CHECK(always);
+    return total_variation(law, target_alone(p, length));
+}
+
+const toy_words& words() {
+    static const toy_words two({"a", "b", "aa"}, {"a", "b"});
+    return two;
+}
+
+template <class WithBridge>
+void check(const char* name, const WithBridge& with_bridge) {
+    constexpr token_rejection rule{.thinning = {1, 1}};
+    const double told = deviation<windows&>(with_bridge, rule, words(), 3, 1);
+    const double not_told = deviation<untold>(with_bridge, rule, words(), 3, 1);
+    std::printf("windows, %-4s total variation %.1e, rounds not told %.1e\n", name, told, not_told);
+    CHECK(told < 1e-12);
+    CHECK(not_told < 1e-12);
+}
+
+} // namespace
+
+TEST_CASE("texts longer than the drafter's context have the target's law", "[law]") {
+    check("tli", words().tli());
+    check("slrs", words().slrs(0));
+}
