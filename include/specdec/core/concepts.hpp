@@ -14,6 +14,16 @@
 /// owns no memory of theirs and calls nothing but what stands here.
 namespace specdec {
 
+/// A model's context: what ModelOf says of it, all but score.
+template <class M, class Id>
+concept ContextOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
+    { c.size() } -> std::convertible_to<std::size_t>;
+    { c.capacity() } -> std::convertible_to<std::size_t>;
+    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
+    m.append(ids);
+    m.truncate(n);
+};
+
 /// A language model with a context (KV cache) of its own.
 ///
 ///     m.size()              tokens held in the context
@@ -38,14 +48,26 @@ namespace specdec {
 ///
 /// One context is one user's, unless the model tells what it holds (m.held(); see shared_model).
 template <class M, class Id>
-concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
-    { c.size() } -> std::convertible_to<std::size_t>;
-    { c.capacity() } -> std::convertible_to<std::size_t>;
-    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
-    m.append(ids);
+concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
-    m.truncate(n);
 };
+
+/// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
+/// law factory takes such rows has a target of this kind; a drafter's model gives logits.
+template <class M, class Id>
+concept AnyModelOf =
+    ModelOf<M, Id> || (ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
+        { m.score(ids) } -> RowsOf<Id>;
+    });
+
+/// The rows that the model's score gives.
+template <class Id, AnyModelOf<Id> M>
+[[nodiscard]] auto score_rows(M& model, std::span<const Id> ids) {
+    if constexpr (ModelOf<M, Id>)
+        return logits_rows<Id>(model.score(ids));
+    else
+        return model.score(ids);
+}
 
 /// New tokens of one sequence of a model that holds several.
 template <class Id>
