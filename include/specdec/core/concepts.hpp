@@ -60,21 +60,24 @@ concept AnyModelOf =
         { m.score(ids) } -> RowsOf<Id>;
     });
 
-/// The rows that the model's score gives.
-template <class Id, AnyModelOf<Id> M>
-[[nodiscard]] auto score_rows(M& model, std::span<const Id> ids) {
-    if constexpr (ModelOf<M, Id>)
-        return logits_rows<Id>(model.score(ids));
-    else
-        return model.score(ids);
-}
-
 /// New tokens of one sequence of a model that holds several.
 template <class Id>
 struct sequence_tokens {
     std::size_t sequence = 0;
     std::span<const Id> ids;
 };
+
+/// The contexts of such a model: what BatchModelOf says of it, all but score.
+template <class M, class Id>
+concept BatchContextOf =
+    requires(M& m, const M& c, std::size_t s, std::span<const Id> ids, std::size_t n) {
+        { c.sequences() } -> std::convertible_to<std::size_t>;
+        { c.size(s) } -> std::convertible_to<std::size_t>;
+        { c.capacity() } -> std::convertible_to<std::size_t>;
+        { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
+        m.append(s, ids);
+        m.truncate(s, n);
+    };
 
 /// A language model that holds several sequences side by side, numbered from 0. Each of them is as
 /// a model's context (see ModelOf), and none changes another's rows.
@@ -91,16 +94,27 @@ struct sequence_tokens {
 /// A pass that throws leaves all of its sequences as they were. testing/engine_contract.hpp checks
 /// all this.
 template <class M, class Id>
-concept BatchModelOf = requires(M& m, const M& c, std::size_t s, std::span<const Id> ids,
-                                std::span<const sequence_tokens<Id>> parts, std::size_t n) {
-    { c.sequences() } -> std::convertible_to<std::size_t>;
-    { c.size(s) } -> std::convertible_to<std::size_t>;
-    { c.capacity() } -> std::convertible_to<std::size_t>;
-    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
-    m.append(s, ids);
-    { m.score(parts) } -> std::convertible_to<logits_rows<Id>>;
-    m.truncate(s, n);
-};
+concept BatchModelOf =
+    BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
+        { m.score(parts) } -> std::convertible_to<logits_rows<Id>>;
+    };
+
+/// The same with rows of any kind, of which rows.middle(first, n) are some.
+template <class M, class Id>
+concept AnyBatchModelOf =
+    BatchModelOf<M, Id> ||
+    (BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
+        { m.score(parts) } -> RowsOf<Id>;
+    });
+
+/// What a model scores: of tokens, or of parts where it holds several sequences.
+template <class Id, class M, class What>
+[[nodiscard]] auto score_rows(M& model, std::span<const What> what) {
+    if constexpr (std::convertible_to<decltype(model.score(what)), logits_rows<Id>>)
+        return logits_rows<Id>(model.score(what));
+    else
+        return model.score(what);
+}
 
 /// Where a text stands that a tokenizer is asked to encode.
 enum class text_position {
