@@ -10,6 +10,7 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/half.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/one_sequence.hpp>
@@ -26,6 +27,7 @@
 #include <specdec/sampling/draw.hpp>
 #include <specdec/sampling/exponential_race.hpp>
 #include <specdec/sampling/lazy_flip.hpp>
+#include <specdec/sampling/listed_rows.hpp>
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/sampling/philox.hpp>
 #include <specdec/sampling/residual.hpp>
@@ -52,6 +54,16 @@
 #include <specdec/vocab/segment_encoder.hpp>
 #include <specdec/vocab/token_strings.hpp>
 #include <specdec/vocab/vocabulary.hpp>
+
+#include <specdec/process/given_laws.hpp>
+#include <specdec/process/grammar_mask.hpp>
+#include <specdec/process/law_factory.hpp>
+#include <specdec/process/log_probabilities.hpp>
+#include <specdec/process/penalties.hpp>
+#include <specdec/process/processed_rows.hpp>
+#include <specdec/process/row_processor.hpp>
+#include <specdec/process/token_bias.hpp>
+#include <specdec/process/token_history.hpp>
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
@@ -83,6 +95,7 @@
 
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
+#include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 
@@ -92,5 +105,6 @@
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session.hpp>
 #include <specdec/decode/statistics.hpp>
+#include <specdec/decode/target_feed.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/decode/text_stream.hpp>

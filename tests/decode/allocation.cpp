@@ -11,7 +11,10 @@
 
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
+#include <specdec/process/penalties.hpp>
+#include <specdec/process/processed_rows.hpp>
 #include <specdec/sampling/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
 
@@ -168,6 +171,33 @@ TEST_CASE("a round of several texts allocates nothing") {
     const long before = allocations;
     for (int round = 0; round < 50; ++round)
         REQUIRE(side_by_side.round());
+    CHECK(allocations == before);
+}
+
+TEST_CASE("processors and log-probabilities allocate nothing") {
+    toy_world world;
+    world.capacity = capacity;
+    const auto penalties = [&]<class Id>(std::size_t n, Id) {
+        return chain(repetition_penalty<Id>(n, 1.1F),
+                     occurrence_penalty<Id>(n, 3, {.presence = 1}));
+    };
+    target_text_model target = world.target_model();
+    draft_text_model draft = world.draft_model();
+    model_drafter plain(draft);
+    processed_drafter drafter(plain, penalties(draft.vocabulary_size(), draft_id{}));
+    session_settings settings = world.settings(1, capacity);
+    settings.log_probabilities = 3;
+    const std::size_t size = target.vocabulary_size();
+    session decoder(world.two.tli(4, capacity), block_verification{}, settings,
+                    processed_rows(size, penalties(size, target_id{})));
+    decoder.start(world.prompt, world.prefix);
+    philox_coin coin(1);
+    long before = 0;
+    for (int round = 0; round < warm_up + 50; ++round) {
+        if (round == warm_up)
+            before = allocations;
+        decoder.commit(decoder.round(target, drafter, fixed_length{4}, coin, 100).tokens.size());
+    }
     CHECK(allocations == before);
 }
 

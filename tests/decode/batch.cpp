@@ -14,6 +14,7 @@
 #include "support/batch_of.hpp"
 #include "support/decoding.hpp"
 #include <specdec/decode/text_run.hpp>
+#include <specdec/process/processed_rows.hpp>
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -69,6 +70,25 @@ std::vector<target_id> tokens_of(const Text& t) {
 }
 
 constexpr std::size_t texts = 9;
+
+/// A float by another name, and a target of several sequences whose rows are made of them.
+struct wide {
+    float value;
+    explicit operator float() const { return value; }
+};
+struct wide_batch : batch_of<target_id, target_text_model> {
+    using batch_of::batch_of;
+    std::vector<wide> widened{};
+    [[nodiscard]] logits_rows<target_id, wide>
+    score(std::span<const sequence_tokens<target_id>> parts) {
+        const std::size_t n = batch_of::score(parts).size();
+        widened.clear();
+        for (const float x : rows)
+            widened.push_back({x});
+        return {widened.data(), n, vocabulary_size(), vocabulary_size()};
+    }
+};
+static_assert(AnyBatchModelOf<wide_batch, target_id> && !BatchModelOf<wide_batch, target_id>);
 
 /// All texts through `seats` sequences of the target: the next one joins when one has left.
 template <class Texts, class Batch>
@@ -233,4 +253,43 @@ TEST_CASE("a pass's time is shared by its rows") {
     REQUIRE(rows > 1);
     CHECK(a - 1 == Approx(1 / (rows + 1))); // the tick of its prompt, and its share of the pass
     CHECK(a + b == Approx(3));
+}
+
+TEST_CASE("texts side by side over rows of another kind are those of one alone") {
+    const toy_world world;
+    struct {
+        std::vector<target_id> tokens;
+        bool round(const round_result& r) {
+            tokens.insert(tokens.end(), r.tokens.begin(), r.tokens.end());
+            return true;
+        }
+        bool bytes(std::string_view, token_origin) { return true; }
+    } plain, first, second;
+    const std::size_t size = world.two.target.vocabulary_size();
+    const auto decode = [&](auto& reader, auto laws, const auto& drive) {
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        const fixed_length stop{3};
+        philox_coin coin(7);
+        session decoder(world.two.tli(4), token_rejection{}, world.settings(1), std::move(laws));
+        decoder.start(world.prompt, world.prefix);
+        text_run run(decoder, drafter, stop, coin, world.two.target, {30, {}}, reader);
+        drive(run);
+    };
+    decode(plain, softmax_rows{}, [&](auto& run) {
+        target_text_model target = world.target_model();
+        (void)generate(run, target);
+    });
+    decode(first, processed_rows(size), [&](auto& one) {
+        decode(second, processed_rows(size), [&](auto& two) {
+            wide_batch target(2, world.target_model());
+            batch<wide_batch, std::remove_reference_t<decltype(one)>> side_by_side(target);
+            side_by_side.join(one);
+            side_by_side.join(two);
+            while (side_by_side.round()) {
+            }
+        });
+    });
+    CHECK(first.tokens == plain.tokens);
+    CHECK(second.tokens == plain.tokens);
 }

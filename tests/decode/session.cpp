@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/decode/session.hpp>
 
+#include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include <specdec/process/penalties.hpp>
+#include <specdec/process/processed_rows.hpp>
 
 #include "../support/archetypes.hpp"
 #include "../support/decoding.hpp"
@@ -74,6 +78,64 @@ TEST_CASE("settings out of range are refused at once") {
     bad = world.settings(1);
     bad.target.temperature = -1;
     CHECK_THROWS_AS((session(no_bridge{}, exact_match{}, bad)), error);
+}
+
+TEST_CASE("sampling parameters that are out of range change nothing") {
+    toy_world world;
+    session decoder(no_bridge{}, exact_match{}, world.settings(1));
+    CHECK_THROWS_AS(decoder.set_sampling({.temperature = 0.5F}, {.top_p = 0}), error);
+    CHECK_THROWS_AS(decoder.set_sampling({.temperature = -1}, {}), error);
+    CHECK(decoder.settings().target == world.settings(1).target);
+    decoder.set_sampling({.temperature = 0.5F}, {.top_p = 0.5F});
+    CHECK(decoder.settings().target.temperature == 0.5F);
+    CHECK(decoder.settings().draft.top_p == 0.5F);
+}
+
+TEST_CASE("log-probabilities are those of a plain pass, whatever was processed and cut") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        target_text_model target = world.target_model();
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(7);
+        session_settings settings = world.settings(0.7F);
+        settings.target.top_k = 4;
+        settings.log_probabilities = 3;
+        const std::size_t size = world.two.target.vocabulary_size();
+        session decoder(bridge, rule, settings,
+                        processed_rows(size, repetition_penalty<target_id>(size, 1.5F)));
+        decoder.start(world.prompt, world.prefix);
+        for (int round = 0; round < 6; ++round) {
+            const std::vector<target_id> before = copy(decoder.tokens());
+            const round_result r = decoder.round(target, drafter, four, coin, 20);
+            REQUIRE(r.log_probabilities.of_tokens.size() == r.tokens.size());
+            std::vector<target_id> text = before;
+            text.insert(text.end(), r.tokens.begin(), r.tokens.end() - 1);
+            target_text_model plain = world.target_model();
+            plain.append(std::span(text).first(before.size() - 1));
+            const auto rows = plain.score(std::span(text).subspan(before.size() - 1));
+            for (std::size_t i = 0; i < r.tokens.size(); ++i) {
+                const std::span<const float> row = rows[i].values;
+                double sum = 0;
+                for (const float logit : row)
+                    sum += std::exp(static_cast<double>(logit));
+                const auto log_p = [&](target_id t) {
+                    return static_cast<double>(row[t.index()]) - std::log(sum);
+                };
+                const auto near = [](double a, double b) { return std::abs(a - b) < 1e-5; };
+                REQUIRE(near(r.log_probabilities.of_tokens[i], log_p(r.tokens[i])));
+                const auto likeliest = r.log_probabilities.likeliest(i);
+                REQUIRE(likeliest.size() == 3);
+                std::size_t above = 0;
+                for (const float logit : row)
+                    above += logit > row[likeliest[2].token.index()] ? 1U : 0U;
+                REQUIRE(above <= 2);
+                for (const auto& [token, logarithm] : likeliest)
+                    REQUIRE(near(logarithm, log_p(token)));
+            }
+            decoder.commit(r.tokens.size());
+        }
+    });
 }
 
 TEST_CASE("a round tells what it proposed and where its tokens came from") {

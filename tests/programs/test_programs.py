@@ -325,6 +325,16 @@ class PlugInYourEngine(unittest.TestCase):
         self.assertLess(len((ROOT / "examples/plug_in_your_engine.cpp").read_text().splitlines()), 80)
 
 
+class JsonAnswer(unittest.TestCase):
+    def test_answers_are_json_and_do_not_depend_on_the_drafter(self):
+        *lines, last = call("json_answer").splitlines()
+        answers = [line for line in lines if not line.startswith("    ")]
+        self.assertGreater(len(answers), 2)
+        for answer in answers:
+            self.assertIsInstance(json.loads(answer), dict)
+        self.assertEqual(last, "The same answers without a drafter.")
+
+
 class Output(unittest.TestCase):
     """Whatever cannot be written is an error that names it."""
     runs = (("generate", "-n", 4), ("generate", "-n", 4, "--json"), ("generate", "-n", 4, "--trace"),

@@ -14,6 +14,16 @@
 /// owns no memory of theirs and calls nothing but what stands here.
 namespace specdec {
 
+/// A model's context: what ModelOf says of it, all but score.
+template <class M, class Id>
+concept ContextOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
+    { c.size() } -> std::convertible_to<std::size_t>;
+    { c.capacity() } -> std::convertible_to<std::size_t>;
+    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
+    m.append(ids);
+    m.truncate(n);
+};
+
 /// A language model with a context (KV cache) of its own.
 ///
 ///     m.size()              tokens held in the context
@@ -38,14 +48,17 @@ namespace specdec {
 ///
 /// One context is one user's, unless the model tells what it holds (m.held(); see shared_model).
 template <class M, class Id>
-concept ModelOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
-    { c.size() } -> std::convertible_to<std::size_t>;
-    { c.capacity() } -> std::convertible_to<std::size_t>;
-    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
-    m.append(ids);
+concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
-    m.truncate(n);
 };
+
+/// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
+/// law factory takes such rows has a target of this kind; a drafter's model gives logits.
+template <class M, class Id>
+concept AnyModelOf =
+    ModelOf<M, Id> || (ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
+        { m.score(ids) } -> RowsOf<Id>;
+    });
 
 /// New tokens of one sequence of a model that holds several.
 template <class Id>
@@ -53,6 +66,18 @@ struct sequence_tokens {
     std::size_t sequence = 0;
     std::span<const Id> ids;
 };
+
+/// The contexts of such a model: what BatchModelOf says of it, all but score.
+template <class M, class Id>
+concept BatchContextOf =
+    requires(M& m, const M& c, std::size_t s, std::span<const Id> ids, std::size_t n) {
+        { c.sequences() } -> std::convertible_to<std::size_t>;
+        { c.size(s) } -> std::convertible_to<std::size_t>;
+        { c.capacity() } -> std::convertible_to<std::size_t>;
+        { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
+        m.append(s, ids);
+        m.truncate(s, n);
+    };
 
 /// A language model that holds several sequences side by side, numbered from 0. Each of them is as
 /// a model's context (see ModelOf), and none changes another's rows.
@@ -69,16 +94,27 @@ struct sequence_tokens {
 /// A pass that throws leaves all of its sequences as they were. testing/engine_contract.hpp checks
 /// all this.
 template <class M, class Id>
-concept BatchModelOf = requires(M& m, const M& c, std::size_t s, std::span<const Id> ids,
-                                std::span<const sequence_tokens<Id>> parts, std::size_t n) {
-    { c.sequences() } -> std::convertible_to<std::size_t>;
-    { c.size(s) } -> std::convertible_to<std::size_t>;
-    { c.capacity() } -> std::convertible_to<std::size_t>;
-    { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
-    m.append(s, ids);
-    { m.score(parts) } -> std::convertible_to<logits_rows<Id>>;
-    m.truncate(s, n);
-};
+concept BatchModelOf =
+    BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
+        { m.score(parts) } -> std::convertible_to<logits_rows<Id>>;
+    };
+
+/// The same with rows of any kind, of which rows.middle(first, n) are some.
+template <class M, class Id>
+concept AnyBatchModelOf =
+    BatchModelOf<M, Id> ||
+    (BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
+        { m.score(parts) } -> RowsOf<Id>;
+    });
+
+/// What a model scores: of tokens, or of parts where it holds several sequences.
+template <class Id, class M, class What>
+[[nodiscard]] auto score_rows(M& model, std::span<const What> what) {
+    if constexpr (std::convertible_to<decltype(model.score(what)), logits_rows<Id>>)
+        return logits_rows<Id>(model.score(what));
+    else
+        return model.score(what);
+}
 
 /// Where a text stands that a tokenizer is asked to encode.
 enum class text_position {

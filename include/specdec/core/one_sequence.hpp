@@ -11,7 +11,7 @@ namespace specdec {
 /// One sequence of a model that holds several, as a model (ModelOf<Id>): for its prompt, for a
 /// drafter, or to run alone. Borrows the model. Its rows live until the next call on the model,
 /// whichever sequence that is for.
-template <class Id, BatchModelOf<Id> M>
+template <class Id, AnyBatchModelOf<Id> M>
 class one_sequence {
 public:
     one_sequence(M& model, std::size_t sequence) : model_(&model), sequence_(sequence) {}
@@ -21,9 +21,9 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
 
     void append(std::span<const Id> ids) { model_->append(sequence_, ids); }
-    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
+    [[nodiscard]] auto score(std::span<const Id> ids) {
         const sequence_tokens<Id> part{sequence_, ids};
-        return model_->score(std::span(&part, 1));
+        return score_rows<Id>(*model_, std::span(&part, 1));
     }
     void truncate(std::size_t n) { model_->truncate(sequence_, n); }
 

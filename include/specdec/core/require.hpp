@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/rows.hpp>
@@ -22,9 +23,9 @@ template <class Id>
 }
 
 /// `count` rows, each of `vocabulary` logits. O(1).
-template <class Id>
-void require_rows(const logits_rows<Id>& rows, std::size_t count, std::size_t vocabulary,
-                  const char* source) {
+template <class Rows>
+void require_rows(const Rows& rows, std::size_t count, std::size_t vocabulary, const char* source) {
+    using Id = typename std::remove_cvref_t<decltype(rows[0])>::id_type;
     if (rows.size() != count)
         fail(source, std::string(side_of<Id>()) + "'s rows",
              "expected " + std::to_string(count) + ", one for each token, got " +

@@ -18,10 +18,10 @@ namespace specdec {
 ///     shared_model<target_id, engine_model> target(model);    // one, which all of them use
 ///     generate(..first text.., target);  generate(..second text.., target);  ...
 ///
-/// Models ModelOf<Id>. Borrows the model, which nobody else may feed or truncate meanwhile (its
-/// engine may drop its context: size() tells). Memory: 4 bytes a token of its capacity; allocates
-/// at construction only.
-template <class Id, ModelOf<Id> M>
+/// Models what the model does. Borrows the model, which nobody else may feed or truncate meanwhile
+/// (its engine may drop its context: size() tells). Memory: 4 bytes a token of its capacity;
+/// allocates at construction only.
+template <class Id, AnyModelOf<Id> M>
 class shared_model {
 public:
     /// Truncates the model to nothing.
@@ -40,8 +40,8 @@ public:
         model_->append(ids);
         mirror_.fed(ids);
     }
-    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
-        const logits_rows<Id> rows = model_->score(ids);
+    [[nodiscard]] auto score(std::span<const Id> ids) {
+        const auto rows = score_rows<Id>(*model_, ids);
         mirror_.fed(ids);
         return rows;
     }

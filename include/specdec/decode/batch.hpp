@@ -45,7 +45,7 @@ struct batch_counts {
 ///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
-template <BatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
+template <AnyBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
 class batch {
 public:
     explicit batch(Target& target, Time clock = {})
@@ -128,9 +128,10 @@ private:
     }
 
     /// Step 2 of all texts. A text's share of the time is that of its rows.
-    logits_rows<target_id> score_all() {
+    auto score_all() {
         const double begin = clock_();
-        const logits_rows<target_id> rows = target_.score(parts_);
+        const auto rows =
+            score_rows<target_id>(target_, std::span<const sequence_tokens<target_id>>(parts_));
         std::size_t fed = 0;
         for (const auto& [sequence, ids] : parts_)
             fed += ids.size();
@@ -149,10 +150,10 @@ private:
 
     /// Step 3 of every text. None may commit before all have decided: a cache that several of them
     /// learn into must not change between a draft and its decision.
-    void decide_all(const logits_rows<target_id>& rows) {
+    void decide_all(const auto& rows) {
         std::size_t first = 0;
         for (const auto& [sequence, ids] : parts_) {
-            const logits_rows<target_id> own = rows.middle(first, ids.size());
+            const auto own = rows.middle(first, ids.size());
             first += own.size();
             or_leave(seats_[sequence], [&](seat& x) { x.run->decide(own); });
         }

@@ -124,7 +124,7 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 
     const double unit = costs.pass[0];
     if (!(unit > 0))
-        throw error("measure_costs", "clock", "expected one that runs");
+        fail("measure_costs", "clock", "expected one that runs");
     const auto rounded = [&](double cost) {
         return static_cast<double>(static_cast<long long>(cost / unit * 100 + 0.5)) / 100;
     };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/process/log_probabilities.hpp>
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/verify/verdict.hpp>
 
@@ -21,6 +23,9 @@ struct session_settings {
     std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
     std::size_t max_proposals = 16;   ///< most target tokens proposed a round
     std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
+    /// The round tells the log-probability of each token, and of so many of the likeliest at its
+    /// place; nothing: of none.
+    std::optional<std::size_t> log_probabilities{};
 };
 
 /// A prompt that a session can begin with. Errors: specdec::error.
@@ -43,6 +48,7 @@ struct round_result {
     std::span<const draft_id> drafted;      ///< what they were made from
     std::span<const draft_progress> steps;  ///< [drafted] how the draft looked behind each
     no_draft reason = no_draft::none;       ///< why nothing was proposed
+    round_log_probabilities log_probabilities{}; ///< of `tokens`, if the settings ask for them
 
     [[nodiscard]] token_origin origin(std::size_t i) const {
         return i < accepted ? token_origin::accepted : last;

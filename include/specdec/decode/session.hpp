@@ -10,12 +10,12 @@
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/vocabulary_sizes.hpp>
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/statistics.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/decode/target_feed.hpp>
+#include <specdec/process/law_factory.hpp>
 #include <specdec/verify/verdict.hpp>
 
 namespace specdec {
@@ -32,7 +32,7 @@ namespace specdec {
 /// them in one pass (see batch); round() does 1 to 3 for one sequence. Nothing is remembered before
 /// commit(): a round may be abandoned at any point, and the next one does the same again.
 ///
-/// Guarantee: given the rows the target returns, the committed tokens follow the target's law
+/// Guarantee: the committed tokens follow the laws that the law factory makes of the target's rows
 /// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
 /// Sessions may take turns with a target that tells what it holds (held(); shared_model adds that).
@@ -40,17 +40,20 @@ namespace specdec {
 ///
 /// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
 /// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).
-template <class B, class V>
+template <class B, class V, class Laws = softmax_rows>
 class session {
 public:
     using law_type = typename B::law_type;
 
-    session(B bridge, V verifier, session_settings settings)
-        : bridge_(std::move(bridge)), verify_(std::move(verifier)), settings_(std::move(settings)) {
-        validate(settings_.target);
-        validate(settings_.draft);
-        tokens_.reserve(settings_.capacity + settings_.max_proposals + 1);
-        mirror_.reserve(settings_.capacity + settings_.max_proposals + 1);
+    session(B bridge, V verifier, session_settings settings, Laws laws = {})
+        : bridge_(std::move(bridge)), verify_(std::move(verifier)), laws_(std::move(laws)),
+          settings_(std::move(settings)) {
+        set_sampling(settings_.target, settings_.draft);
+        const std::size_t places = settings_.max_proposals + 1;
+        tokens_.reserve(settings_.capacity + places);
+        feed_.reserve(settings_.capacity + places);
+        laws_.reserve(places, settings_.capacity + places);
+        log_p_.reserve(settings_.log_probabilities, places);
         proposed_.reserve(settings_.max_proposals);
         counts_.reserve(settings_.max_proposals);
     }
@@ -66,7 +69,7 @@ public:
         committed_ = prompt.size();
         retries_ = 0;
         forget_draft();
-        unchanged_ = 0;
+        feed_.start();
         bridge_.start(draft_prefix);
         bridge_.follow(prompt);
         if constexpr (FollowsText<V>)
@@ -78,6 +81,15 @@ public:
     [[nodiscard]] const statistics& counts() const { return counts_; }
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
+    /// For a text of its own: processors of another prompt.
+    [[nodiscard]] Laws& laws() { return laws_; }
+    /// From the next draft on. Errors: as at construction, and nothing changes.
+    void set_sampling(const sampling_parameters& target, const sampling_parameters& draft) {
+        validate(target);
+        validate(draft);
+        settings_.target = target;
+        settings_.draft = draft;
+    }
     /// Whether another token fits.
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
@@ -99,6 +111,7 @@ public:
         std::size_t most = (room < space ? room : space) - 1;
         if (most > settings_.max_proposals)
             most = settings_.max_proposals;
+        sampling_ = settings_.target;
         draft_request request{name(), most, settings_.draft, settings_.end_ids};
         if constexpr (FollowsText<V>)
             request.place = verify_.place();
@@ -117,51 +130,31 @@ public:
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
     /// give step 3 the rows of the last rows_needed() tokens of it.
     [[nodiscard]] context_edit<target_id> target_edit() const {
-        const std::size_t keep = mirror_.plan(tokens(), unchanged_).truncate_to;
-        return {keep, std::span<const target_id>(tokens_).subspan(keep)};
+        return feed_.edit(tokens_, committed_);
     }
     [[nodiscard]] std::size_t rows_needed() const { return tokens_.size() - committed_ + 1; }
     /// The engine did it, in so many seconds (of a pass for several sequences: this one's share).
     /// Call before verify(), while `edit` still views what was fed.
     void target_fed(const context_edit<target_id>& edit, double seconds = 0) {
-        mirror_.truncated(edit.truncate_to);
-        mirror_.fed(edit.append);
-        unchanged_ = committed_;
+        feed_.fed(edit, committed_);
         counts_.target_seconds += seconds;
     }
     /// The engine lost its context (or holds another sequence's): everything will be fed again.
-    void target_lost() {
-        mirror_.truncated(0);
-        unchanged_ = 0;
-    }
+    void target_lost() { feed_.lost(); }
 
     /// Step 2 with a model of the engine, but for the last pass: truncates, and feeds what needs no
     /// row (a prompt). What is left to score has rows_needed() tokens. Throws what the model
     /// throws; the session then stands where it stood.
-    template <ModelOf<target_id> Target>
+    template <ContextOf<target_id> Target>
     [[nodiscard]] context_edit<target_id> prepare(Target& target) {
-        const std::size_t same = mirror_.meet(target);
-        unchanged_ = same < unchanged_ ? same : unchanged_;
-        context_edit<target_id> edit = target_edit();
-        require_ids(edit.append, target.vocabulary_size(), "session", "tokens");
-        if (edit.truncate_to < target.size()) {
-            target.truncate(edit.truncate_to);
-            mirror_.truncated(edit.truncate_to);
-        }
-        const std::size_t silent = edit.append.size() - rows_needed();
-        if (silent > 0) {
-            target.append(edit.append.first(silent));
-            target_fed({edit.truncate_to, edit.append.first(silent)});
-            edit = {edit.truncate_to + silent, edit.append.subspan(silent)};
-        }
-        return edit;
+        return feed_.prepare(target, tokens_, committed_);
     }
     /// Step 2 with a model of the engine: the rows for step 3.
-    template <ModelOf<target_id> Target, Clock Time = no_clock>
-    [[nodiscard]] logits_rows<target_id> score(Target& target, Time clock = {}) {
+    template <AnyModelOf<target_id> Target, Clock Time = no_clock>
+    [[nodiscard]] auto score(Target& target, Time clock = {}) {
         const double begin = clock();
         const context_edit<target_id> edit = prepare(target);
-        const logits_rows<target_id> rows = target.score(edit.append);
+        const auto rows = score_rows<target_id>(target, edit.append);
         require_rows(rows, edit.append.size(), target.vocabulary_size(), "session");
         target_fed(edit, clock() - begin);
         return rows;
@@ -171,24 +164,28 @@ public:
     /// committed token first. Throws specdec::error for rows of another shape, and what a drafter
     /// throws that has to be asked again, which hangs on what was drawn: to keep the law, the round
     /// must then be drafted again by the same drafter, stop rule, room and coin (one with sites).
-    template <Coin C, Clock Time = no_clock>
-    [[nodiscard]] round_result verify(const logits_rows<target_id>& rows, C& coin,
-                                      Time clock = {}) {
+    template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
+    [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const double begin = clock();
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
-        const auto law_at = [&](std::size_t i) { return make_law(rows[i], settings_.target); };
-        verdict_ = {}; // should the rule throw
-        verdict_ = verify_(law_at, draft_.proposals, coin, name());
-        if (verdict_.evaluated > proposed_.size()) { // only the mark of the end was rejected
-            verdict_.evaluated = proposed_.size();
-            verdict_.origin = token_origin::residual;
+        const std::span<const target_id> text = tokens_;
+        const auto law_at = [&](std::size_t i) {
+            return laws_(rows[i], i, text.first(committed_ + i), sampling_);
+        };
+        verdict_ = {}; // should anything throw
+        verdict v = verify_(law_at, draft_.proposals, coin, name());
+        if (v.evaluated > proposed_.size()) { // only the mark of the end was rejected
+            v.evaluated = proposed_.size();
+            v.origin = token_origin::residual;
         }
-        tokens_.resize(committed_ + verdict_.accepted);
-        tokens_.push_back(verdict_.next);
+        log_p_.record(rows, text.subspan(committed_, v.accepted), v.next);
+        verdict_ = v;
+        tokens_.resize(committed_ + v.accepted);
+        tokens_.push_back(v.next);
         counts_.verify_seconds += clock() - begin;
-        const std::span<const target_id> all{tokens_.data() + committed_, verdict_.accepted + 1};
-        return {all,          verdict_.accepted, verdict_.origin, proposed_, draft_.draft_tokens,
-                draft_.steps, draft_.reason};
+        const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
+        return {all,          v.accepted,    v.origin,    proposed_, draft_.draft_tokens,
+                draft_.steps, draft_.reason, log_p_.all()};
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
@@ -213,7 +210,7 @@ public:
 
     /// Steps 1 to 3 with a model of the engine. Throws what the model throws; the session then
     /// stands where it stood.
-    template <ModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
+    template <AnyModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
         draft(drafter, stop, coin, room_within(target.capacity(), room), clock);
@@ -235,15 +232,17 @@ private:
 
     B bridge_;
     V verify_;
+    Laws laws_;
     session_settings settings_;
-    context_mirror<target_id> mirror_; // what the target's context holds
-    std::size_t unchanged_ = 0;        // tokens that are as they were when the mirror was last fed
-    std::vector<target_id> tokens_;    // committed tokens, then this round's
+    sampling_parameters sampling_; // of the target in this round
+    target_feed feed_;
+    std::vector<target_id> tokens_; // committed tokens, then this round's
     std::size_t committed_ = 0;
     std::uint32_t retries_ = 0; // rounds since the last committed token that were not used
     std::vector<target_id> proposed_;
     draft_view<law_type> draft_;
     verdict verdict_;
+    log_probability_record log_p_;
     statistics counts_;
 };
 

@@ -84,14 +84,15 @@ public:
     }
 
     /// Step 2 with a model of the engine. Throws what the model throws.
-    template <ModelOf<target_id> Target>
-    [[nodiscard]] logits_rows<target_id> score(Target& target) {
+    template <AnyModelOf<target_id> Target>
+    [[nodiscard]] auto score(Target& target) {
         return session_.score(target, clock_);
     }
 
     /// Step 3: nobody is told yet. Throws what verify() throws, and specdec::error for rows longer
     /// than the tokenizer's vocabulary; the round must then be drafted again.
-    void decide(const logits_rows<target_id>& rows) {
+    template <RowsOf<target_id> Rows>
+    void decide(const Rows& rows) {
         if (rows.vocabulary() > tokenizer_.vocabulary_size())
             fail("text run", "target's rows",
                  "expected at most " + std::to_string(tokenizer_.vocabulary_size()) +
@@ -125,7 +126,8 @@ public:
     }
 
     /// Steps 3 and 4.
-    void take(const logits_rows<target_id>& rows) {
+    template <RowsOf<target_id> Rows>
+    void take(const Rows& rows) {
         decide(rows);
         commit();
     }

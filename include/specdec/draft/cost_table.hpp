@@ -32,7 +32,7 @@ struct cost_table {
 inline void validate(const cost_table& costs) {
     const auto require = [](bool holds, const std::string& field, const char* expected) {
         if (!holds)
-            throw error("cost table", field, expected);
+            fail("cost table", field, expected);
     };
     const auto finite = [](double x) { return x - x == 0; };
     require(!costs.pass.empty(), "pass", "expected at least the cost of one position");

@@ -34,6 +34,9 @@ public:
 
     [[nodiscard]] std::size_t size() const { return row_.size(); }
 
+    /// Sum of the row, which probabilities are parts of.
+    [[nodiscard]] double total() const { return total_; }
+
     /// 0 for an id outside the row.
     [[nodiscard]] double probability(Id id) const {
         return id.index() < size() ? static_cast<double>(row_.values[id.index()]) / total_ : 0.0;

@@ -47,6 +47,9 @@ public:
     [[nodiscard]] std::size_t size() const { return vocabulary_; }
     [[nodiscard]] std::span<const weighted_id<Id>> entries() const { return entries_; }
 
+    /// Sum of the weights, which probabilities are parts of.
+    [[nodiscard]] double total() const { return total_; }
+
     [[nodiscard]] double probability(Id id) const {
         std::size_t first = 0;
         for (std::size_t count = entries_.size(); count > 0;) {

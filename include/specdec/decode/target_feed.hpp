@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/require.hpp>
+
+namespace specdec {
+
+/// What the target's context holds of a session's text, and what it has to be fed: the text's
+/// tokens are its committed ones, then a round's, and a round wants a row behind the last committed
+/// token and behind each that follows.
+class target_feed {
+public:
+    void reserve(std::size_t tokens) { mirror_.reserve(tokens); }
+
+    /// Another text begins; the context may hold its beginning.
+    void start() { unchanged_ = 0; }
+    /// The context is gone.
+    void lost() {
+        mirror_.truncated(0);
+        unchanged_ = 0;
+    }
+
+    [[nodiscard]] context_edit<target_id> edit(std::span<const target_id> tokens,
+                                               std::size_t committed) const {
+        const std::size_t keep = mirror_.plan(tokens.first(committed), unchanged_).truncate_to;
+        return {keep, tokens.subspan(keep)};
+    }
+    void fed(const context_edit<target_id>& edit, std::size_t committed) {
+        mirror_.truncated(edit.truncate_to);
+        mirror_.fed(edit.append);
+        unchanged_ = committed;
+    }
+
+    /// Does the edit with a model, but for the tokens whose rows are wanted: those are returned.
+    template <ContextOf<target_id> Target>
+    [[nodiscard]] context_edit<target_id> prepare(Target& target, std::span<const target_id> tokens,
+                                                  std::size_t committed) {
+        const std::size_t same = mirror_.meet(target);
+        unchanged_ = same < unchanged_ ? same : unchanged_;
+        const context_edit<target_id> all = edit(tokens, committed);
+        require_ids(all.append, target.vocabulary_size(), "session", "tokens");
+        if (all.truncate_to < target.size()) {
+            target.truncate(all.truncate_to);
+            mirror_.truncated(all.truncate_to);
+        }
+        const std::size_t rows = tokens.size() - committed + 1;
+        const std::size_t silent = all.append.size() - rows;
+        if (silent > 0) {
+            target.append(all.append.first(silent));
+            fed({all.truncate_to, all.append.first(silent)}, committed);
+        }
+        return {all.truncate_to + silent, all.append.subspan(silent)};
+    }
+
+private:
+    context_mirror<target_id> mirror_;
+    std::size_t unchanged_ = 0; // tokens that are as they were when the mirror was last fed
+};
+
+} // namespace specdec

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/process/row_processor.hpp>
+
+namespace specdec {
+
+/// A drafter whose rows are processed: by what the target's rows go through, mirrored, or by
+/// anything else, since every q is lossless.
+///
+///     processed_drafter drafter(plain, chain(penalty, mask));
+///
+/// The processors see the drafter's context and what was pushed. Borrows the drafter. Models
+/// Drafter, and ManyRowsDrafter where the drafter does. Memory: a copy of the rows asked for at a
+/// time, which grows with the first ones.
+template <Drafter D, RowProcessor<draft_id> P>
+class processed_drafter {
+public:
+    processed_drafter(D& drafter, P process) : drafter_(drafter), process_(std::move(process)) {
+        tokens_.reserve(drafter.capacity());
+        reserve_tokens(process_, drafter.capacity());
+    }
+
+    [[nodiscard]] std::size_t capacity() const { return drafter_.capacity(); }
+    /// For a text of its own: other prompts, other settings.
+    [[nodiscard]] P& processor() { return process_; }
+
+    void sync(std::span<const draft_id> context, std::size_t unchanged) {
+        drafter_.sync(context, unchanged);
+        unchanged = unchanged < tokens_.size() ? unchanged : tokens_.size();
+        tokens_.resize(unchanged);
+        tokens_.insert(tokens_.end(), context.begin() + static_cast<std::ptrdiff_t>(unchanged),
+                       context.end());
+    }
+
+    [[nodiscard]] logits_row<draft_id> row() {
+        const logits_row<draft_id> given = drafter_.row();
+        rows_.resize(given.size());
+        return processed(given, tokens_, rows_);
+    }
+
+    [[nodiscard]] logits_rows<draft_id> rows(std::size_t n)
+        requires ManyRowsDrafter<D>
+    {
+        const logits_rows<draft_id> given = drafter_.rows(n);
+        const std::size_t size = given.vocabulary();
+        rows_.resize(n * size);
+        for (std::size_t i = 0; i < n; ++i)
+            processed(given[i], std::span(tokens_).first(tokens_.size() - (n - 1 - i)),
+                      std::span(rows_).subspan(i * size, size));
+        return {rows_.data(), n, size, size};
+    }
+
+    void push(draft_id id) {
+        drafter_.push(id);
+        tokens_.push_back(id);
+    }
+
+private:
+    logits_row<draft_id> processed(logits_row<draft_id> given, std::span<const draft_id> tokens,
+                                   std::span<float> row) {
+        for (std::size_t i = 0; i < row.size(); ++i)
+            row[i] = given.values[i];
+        process_(tokens, row);
+        return {row};
+    }
+
+    D& drafter_;
+    P process_;
+    std::vector<draft_id> tokens_; // the context, and what was pushed
+    std::vector<float> rows_;
+};
+
+} // namespace specdec

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/process/token_history.hpp>
+#include <specdec/vocab/byte_order.hpp>
+
+namespace specdec {
+
+/// What a text may be, as an automaton over its bytes.
+///
+///     g.begin()              the state before the first byte: a small value
+///     g.step(state, byte)    the state behind one byte more; false where no text begins so
+///     g.complete(state)      whether the text may end here
+template <class G>
+concept ByteGrammar = std::copyable<typename G::state_type> &&
+                      requires(const G& g, typename G::state_type& state, char byte) {
+                          { g.begin() } -> std::convertible_to<typename G::state_type>;
+                          { g.step(state, byte) } -> std::convertible_to<bool>;
+                          { g.complete(state) } -> std::convertible_to<bool>;
+                      };
+
+/// Forbids the tokens with which a text cannot go on under a grammar: those with a byte that it
+/// refuses, and control tokens, but for the ends where the text may end. The grammar begins behind
+/// the prompt's bytes, a number that is the same on both sides, however they cut the text into
+/// tokens. Models RowProcessor<Id>. Everything passed by reference is borrowed.
+///
+/// On the target's side every text that the grammar begins has to be one that its tokens can go on
+/// with (single bytes do), or else a row is left without a token, which is an error there. (A
+/// drafter ends its draft.)
+///
+/// Complexity: a step for each byte of the tokens that may follow, and a glance at the others: the
+/// vocabulary is walked in the order of bytes. Memory: a state a token.
+template <class Id, ByteGrammar G, TokenizerOf<Id> Tokenizer>
+class grammar_mask {
+    using state_type = typename G::state_type;
+
+public:
+    /// `order`: of the tokenizer. `ends`: the tokens that end a text.
+    grammar_mask(G grammar, const Tokenizer& tokenizer, const byte_order<Id>& order,
+                 std::size_t prompt_bytes, std::vector<Id> ends)
+        : grammar_(std::move(grammar)), tokenizer_(&tokenizer), order_(&order),
+          ends_(std::move(ends)), begin_{grammar_.begin(), prompt_bytes},
+          path_(order.longest() + 1, begin_.state) {}
+
+    void reserve(std::size_t tokens) {
+        history_.reserve(tokens);
+        places_.reserve(tokens);
+    }
+
+    void operator()(std::span<const Id> tokens, std::span<float> row) {
+        history_.follow(
+            tokens, [this](Id) { places_.pop_back(); },
+            [this](Id id) { places_.push_back(behind(here(), tokenizer_->bytes(id))); });
+        if (here().before == 0)
+            mask(row);
+    }
+
+private:
+    struct place {
+        state_type state;
+        std::size_t before; // bytes of the prompt that are still to come
+        bool refused = false;
+    };
+
+    [[nodiscard]] const place& here() const { return places_.empty() ? begin_ : places_.back(); }
+
+    [[nodiscard]] place behind(place at, std::string_view bytes) const {
+        const std::size_t prompt = bytes.size() < at.before ? bytes.size() : at.before;
+        at.before -= prompt;
+        for (const char byte : bytes.substr(prompt))
+            at.refused = at.refused || !grammar_.step(at.state, byte);
+        return at;
+    }
+
+    void mask(std::span<float> row) {
+        constexpr float forbidden = -__builtin_inff();
+        const place& at = here();
+        const auto forbid = [&](Id id) {
+            if (id.index() < row.size())
+                row[id.index()] = forbidden;
+        };
+        const bool may_end = !at.refused && grammar_.complete(at.state);
+        const order_range silent = order_->silent();
+        for (std::size_t i = 0; i < silent.last; ++i)
+            if (!may_end || !is_an_end(order_->id(i)))
+                forbid(order_->id(i));
+        for (std::size_t i = order_->size(); i < row.size(); ++i)
+            row[i] = forbidden;
+
+        // path_[0 .. good] are the states along `last`, whose next byte is refused, if it has one.
+        path_[0] = at.state;
+        std::string_view last;
+        std::size_t good = 0;
+        for (std::size_t i = silent.last; i < order_->size(); ++i) {
+            const std::string_view text = order_->bytes(i);
+            std::size_t same = 0;
+            while (same < text.size() && same < last.size() && text[same] == last[same])
+                ++same;
+            if (at.refused || same > good) {
+                forbid(order_->id(i));
+                continue;
+            }
+            for (good = same; good < text.size(); ++good) {
+                path_[good + 1] = path_[good];
+                if (!grammar_.step(path_[good + 1], text[good]))
+                    break;
+            }
+            last = text;
+            if (good < text.size())
+                forbid(order_->id(i));
+        }
+    }
+
+    [[nodiscard]] bool is_an_end(Id id) const {
+        for (const Id end : ends_)
+            if (end == id)
+                return true;
+        return false;
+    }
+
+    G grammar_;
+    const Tokenizer* tokenizer_;
+    const byte_order<Id>* order_;
+    std::vector<Id> ends_;
+    place begin_;
+    token_history<Id> history_;
+    std::vector<place> places_;    // behind each token of the history
+    std::vector<state_type> path_; // [longest token + 1] scratch
+};
+
+} // namespace specdec

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/process/token_history.hpp>
+
+/// Processors that make a text repeat itself less.
+namespace specdec {
+
+/// How often each token stands in a text behind its first `skipped` tokens. Complexity: that of
+/// token_history. Memory: 4 bytes an id, 8 a token.
+template <class Id>
+class token_counts {
+public:
+    explicit token_counts(std::size_t vocabulary, std::size_t skipped = 0)
+        : count_(vocabulary), skipped_(skipped) {}
+
+    void reserve(std::size_t tokens) {
+        history_.reserve(tokens);
+        distinct_.reserve(tokens < count_.size() ? tokens : count_.size());
+    }
+
+    void follow(std::span<const Id> tokens) {
+        history_.follow(
+            tokens.subspan(skipped_ < tokens.size() ? skipped_ : tokens.size()),
+            [this](Id id) {
+                if (id.index() < count_.size() && --count_[id.index()] == 0)
+                    distinct_.pop_back(); // the last that came is the first to go
+            },
+            [this](Id id) {
+                if (id.index() < count_.size() && count_[id.index()]++ == 0)
+                    distinct_.push_back(id);
+            });
+    }
+
+    /// Those that occur, each once.
+    [[nodiscard]] std::span<const Id> distinct() const { return distinct_; }
+    [[nodiscard]] std::size_t operator[](Id id) const { return count_[id.index()]; }
+
+private:
+    token_history<Id> history_;
+    std::vector<std::uint32_t> count_; // [vocabulary]
+    std::vector<Id> distinct_;         // in the order in which they came
+    std::size_t skipped_;
+};
+
+/// The repetition penalty of CTRL (Keskar et al. 2019) as Transformers has it: of every token that
+/// stands in the text, prompt included, the logit is divided by the penalty if it is positive and
+/// multiplied if negative. 1: off. Models RowProcessor<Id>. Complexity: linear in the distinct
+/// tokens.
+template <class Id>
+class repetition_penalty {
+public:
+    /// Errors: specdec::error unless the penalty is positive and finite.
+    repetition_penalty(std::size_t vocabulary, float penalty)
+        : seen_(vocabulary), penalty_(penalty) {
+        if (!(penalty > 0 && penalty < __builtin_inff()))
+            fail("repetition penalty", "penalty", "expected a positive number");
+    }
+
+    void reserve(std::size_t tokens) { seen_.reserve(tokens); }
+
+    void operator()(std::span<const Id> tokens, std::span<float> row) {
+        seen_.follow(tokens);
+        for (const Id id : seen_.distinct())
+            if (id.index() < row.size()) {
+                float& logit = row[id.index()];
+                logit = logit < 0 ? logit * penalty_ : logit / penalty_;
+            }
+    }
+
+private:
+    token_counts<Id> seen_;
+    float penalty_;
+};
+
+/// What each token of the text so far costs.
+struct occurrence_costs {
+    float presence = 0;  ///< once, for a token that occurs at all
+    float frequency = 0; ///< for each time that it occurs
+};
+
+/// Presence and frequency penalty as in OpenAI's API, over the tokens written behind a prompt of so
+/// many: logit(i) -= frequency * count(i) + presence * [count(i) > 0]. Models RowProcessor<Id>.
+/// Complexity: linear in the distinct tokens.
+template <class Id>
+class occurrence_penalty {
+public:
+    /// Errors: specdec::error unless both costs are finite.
+    occurrence_penalty(std::size_t vocabulary, std::size_t prompt, occurrence_costs costs)
+        : seen_(vocabulary, prompt), costs_(costs) {
+        for (const float cost : {costs.presence, costs.frequency})
+            if (!(cost > -__builtin_inff() && cost < __builtin_inff()))
+                fail("occurrence penalty", "costs", "expected finite numbers");
+    }
+
+    void reserve(std::size_t tokens) { seen_.reserve(tokens); }
+
+    void operator()(std::span<const Id> tokens, std::span<float> row) {
+        seen_.follow(tokens);
+        for (const Id id : seen_.distinct())
+            if (id.index() < row.size())
+                row[id.index()] -=
+                    costs_.presence + costs_.frequency * static_cast<float>(seen_[id]);
+    }
+
+private:
+    token_counts<Id> seen_;
+    occurrence_costs costs_;
+};
+
+} // namespace specdec

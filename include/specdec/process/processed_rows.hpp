@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/process/law_factory.hpp>
+#include <specdec/process/row_processor.hpp>
+
+namespace specdec {
+
+/// The law factory of logits that are processed first, or that are no floats: each row is copied,
+/// widened on the way, goes through the processors, and becomes a softmax_law.
+///
+///     session text(bridge, verifier, settings,
+///                  processed_rows(vocabulary, chain(penalty, mask)));
+///
+/// Models LawFactory for rows of logits of any number type. Memory: a row for each place of a
+/// round, sized by the session. Complexity: a pass over the row, and the processors'. Errors:
+/// specdec::error for rows of another length and where the processors leave no token.
+template <RowProcessor<target_id> P = chain<>>
+class processed_rows {
+public:
+    explicit processed_rows(std::size_t vocabulary, P process = {})
+        : vocabulary_(vocabulary), process_(std::move(process)) {}
+
+    /// For a text of its own: other prompts, other settings.
+    [[nodiscard]] P& processor() { return process_; }
+
+    void reserve(std::size_t places, std::size_t tokens) {
+        rows_.resize(places * vocabulary_);
+        reserve_tokens(process_, tokens);
+    }
+
+    template <class Number>
+    [[nodiscard]] softmax_law<target_id>
+    operator()(logits_row<target_id, Number> row, std::size_t i, std::span<const target_id> tokens,
+               const sampling_parameters& sampling) {
+        if (row.size() != vocabulary_)
+            fail("processed rows", "row",
+                 "expected " + std::to_string(vocabulary_) + " logits, got " +
+                     std::to_string(row.size()));
+        SPECDEC_PRECONDITION((i + 1) * vocabulary_ <= rows_.size());
+        const std::span<float> own{rows_.data() + i * vocabulary_, vocabulary_};
+        for (std::size_t v = 0; v < vocabulary_; ++v)
+            own[v] = static_cast<float>(row.values[v]);
+        process_(tokens, own);
+        if (!any_allowed(own))
+            fail("processed rows", "processors", "expected a token that they leave");
+        return make_law(logits_row<target_id>{own}, sampling);
+    }
+
+private:
+    std::size_t vocabulary_;
+    P process_;
+    std::vector<float> rows_; // [places, vocabulary]
+};
+
+} // namespace specdec

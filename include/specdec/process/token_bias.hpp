@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/vocab/id_map.hpp>
+
+/// Processors that add a number to some logits, and what they are on the drafter's side.
+namespace specdec {
+
+/// What a logit is raised by; -infinity forbids the token.
+template <class Id>
+struct token_bias {
+    Id id;
+    float bias = 0;
+};
+
+/// Adds biases (OpenAI's logit_bias). Models RowProcessor<Id>. Complexity: linear in the biases.
+template <class Id>
+class logit_bias {
+public:
+    /// Errors: specdec::error for ids outside the vocabulary, NaN and +infinity.
+    logit_bias(std::size_t vocabulary, std::vector<token_bias<Id>> biases)
+        : biases_(std::move(biases)) {
+        for (const auto& [id, bias] : biases_) {
+            require_ids(std::span(&id, 1), vocabulary, "logit bias", "ids");
+            if (!(bias < __builtin_inff()))
+                fail("logit bias", "bias", "expected a finite number or -infinity");
+        }
+    }
+
+    [[nodiscard]] std::span<const token_bias<Id>> biases() const { return biases_; }
+
+    void operator()(std::span<const Id>, std::span<float> row) const {
+        for (const auto& [id, bias] : biases_)
+            if (id.index() < row.size())
+                row[id.index()] += bias;
+    }
+
+private:
+    std::vector<token_bias<Id>> biases_;
+};
+
+/// Forbids tokens, at every place.
+template <class Id>
+[[nodiscard]] logit_bias<Id> banned_tokens(std::size_t vocabulary, std::span<const Id> ids) {
+    std::vector<token_bias<Id>> biases;
+    for (const Id id : ids)
+        biases.push_back({id, -__builtin_inff()});
+    return {vocabulary, std::move(biases)};
+}
+
+/// The draft tokens of a target token's bytes; those that the drafter lacks have none.
+[[nodiscard]] inline std::vector<draft_id> mirrored(std::span<const target_id> ids,
+                                                    const id_map& map) {
+    std::vector<draft_id> found;
+    for (const target_id t : ids)
+        for (draft_id d = map.to_draft(t); d.valid(); d = map.next_duplicate(d))
+            found.push_back(d);
+    return found;
+}
+
+/// The same bias for the drafter, by bytes: it then proposes less of what p makes unlikely.
+[[nodiscard]] inline logit_bias<draft_id> mirrored(const logit_bias<target_id>& bias,
+                                                   const id_map& map) {
+    std::vector<token_bias<draft_id>> found;
+    for (const auto& [id, amount] : bias.biases())
+        for (const draft_id d : mirrored(std::span(&id, 1), map))
+            found.push_back({d, amount});
+    return {map.draft_size(), std::move(found)};
+}
+
+/// Forbids the tokens that end a text until it has `least` tokens behind a prompt of so many.
+/// Models RowProcessor<Id>.
+template <class Id>
+class minimum_length {
+public:
+    minimum_length(std::vector<Id> end_ids, std::size_t prompt, std::size_t least)
+        : end_ids_(std::move(end_ids)), until_(prompt + least) {}
+
+    void operator()(std::span<const Id> tokens, std::span<float> row) const {
+        if (tokens.size() >= until_)
+            return;
+        for (const Id id : end_ids_)
+            if (id.index() < row.size())
+                row[id.index()] = -__builtin_inff();
+    }
+
+private:
+    std::vector<Id> end_ids_;
+    std::size_t until_;
+};
+
+} // namespace specdec

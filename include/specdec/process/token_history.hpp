@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstring> // std::memcmp
+#include <span>
+#include <vector>
+
+#include <specdec/core/token_id.hpp>
+
+namespace specdec {
+
+/// The tokens that a state was made of, to bring it in step with those of a call: what was thrown
+/// away since is taken back from it, what is new is added.
+///
+///     history.follow(tokens, undo, add)
+///
+/// calls undo(id) for each token held that is not in `tokens` at its place, the last first, then
+/// add(id) for each further one. So a state that can be taken back follows commit, truncation, and
+/// another text, and nobody has to tell it. An add that throws has to leave the state as it was.
+/// Complexity: linear in the tokens undone and added; those that stay are compared, at the speed of
+/// memory. Allocates only beyond what was reserved.
+template <class Id>
+class token_history {
+public:
+    void reserve(std::size_t tokens) { held_.reserve(tokens); }
+    [[nodiscard]] std::span<const Id> tokens() const { return held_; }
+
+    template <class Undo, class Add>
+    void follow(std::span<const Id> tokens, const Undo& undo, const Add& add) {
+        const std::size_t same = common(tokens);
+        while (held_.size() > same) {
+            const Id last = held_.back();
+            held_.pop_back();
+            undo(last);
+        }
+        for (const Id id : tokens.subspan(same)) {
+            held_.push_back(id);
+            try {
+                add(id);
+            } catch (...) {
+                held_.pop_back();
+                throw;
+            }
+        }
+    }
+
+private:
+    /// Length of the beginning that both have.
+    [[nodiscard]] std::size_t common(std::span<const Id> tokens) const {
+        constexpr std::size_t block = 64;
+        const std::size_t most = tokens.size() < held_.size() ? tokens.size() : held_.size();
+        std::size_t n = 0;
+        while (n + block <= most &&
+               std::memcmp(&held_[n], &tokens[n], block * sizeof(Id)) == 0) // ids have no padding
+            n += block;
+        while (n < most && held_[n] == tokens[n])
+            ++n;
+        return n;
+    }
+
+    std::vector<Id> held_;
+};
+
+} // namespace specdec

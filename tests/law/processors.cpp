@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Sessions whose rows are processed before they are laws, on the target's side and on both: the
+// joint law is that of the processed rows, which are computed here from definitions, without state.
+#include <specdec/process/processed_rows.hpp>
+
+#include <string>
+#include <vector>
+
+#include <specdec/draft/processed_drafter.hpp>
+#include <specdec/process/grammar_mask.hpp>
+#include <specdec/process/penalties.hpp>
+#include <specdec/process/token_bias.hpp>
+
+#include "toy_bridges.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+constexpr float forbidden = -__builtin_inff();
+
+// Ids permuted, a draft token twice, the beginnings of others, tokens of one side only.
+const toy_words& words() {
+    static const toy_words two({"a", "b", "ab"}, {"b", "a", "ba", "a"});
+    return two;
+}
+
+std::vector<scenario> some_scenarios() {
+    constexpr sampling_parameters warm{.temperature = 0.7F, .top_k = 2},
+        cool{.temperature = 1.5F, .top_p = 0.8F};
+    const step one{.gamma = 1};
+    const step if_all_was_kept{.gamma = 1, .by_last_round = true};
+    return {
+        {"two rounds", {{.gamma = 2}, one}, 3},
+        {"part, then by what was seen", {{.gamma = 2, .what = then::part}, if_all_was_kept}, 2},
+        {"abandoned and redone", {{.gamma = 2, .what = then::abandon}, {.gamma = 2}, one}},
+        {"not used", {{.gamma = 1, .what = then::nothing}, if_all_was_kept}},
+        {"other parameters on both sides", {{.gamma = 2}, one}, 2, warm, cool},
+    };
+}
+
+/// A session of toy models, its laws and its drafter made anew for every text.
+template <class WithBridge, class Rule, class MakeLaws, class MakeProcessor>
+joint_law processed_law(const WithBridge& with_bridge, const Rule& rule, const scenario& s,
+                        row_tree& p, row_tree& q, const MakeLaws& make_laws,
+                        const MakeProcessor& make_processor, law_ledger& ledger) {
+    joint_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        auto target = model_of<target_id>(p, words().target_size());
+        auto draft = model_of<draft_id>(q, words().draft_size());
+        model_drafter plain(draft);
+        processed_drafter drafter(plain, make_processor());
+        const session_settings settings{.target = s.target, .draft = s.draft, .capacity = 16};
+        with_bridge(std::size_t{2}, [&](auto bridge) {
+            session decoder(std::move(bridge), rule, settings, make_laws());
+            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+            const sequence text = run_scenario(decoder, target, drafter, coin, s);
+            law[text] += coin.probability();
+        });
+        ++ledger.paths;
+    });
+    ++ledger.sessions;
+    return law;
+}
+
+/// Under every rule: the law is that of the rows which `by_definition` makes.
+template <class WithBridge, class MakeLaws, class MakeProcessor>
+void check(const char* name, const WithBridge& with_bridge, const MakeLaws& make_laws,
+           const MakeProcessor& make_processor,
+           void (*by_definition)(const sequence& prefix, std::vector<float>& row)) {
+    std::uint64_t seed = 90;
+    const auto check_rule = [&](const auto& rule) {
+        law_ledger ledger;
+        for (const scenario& s : some_scenarios())
+            for (const row_kind q_kind : {row_kind::random, row_kind::zeros}) {
+                row_tree p(toy_rows(row_kind::random, words().target_size(), ++seed));
+                row_tree q(toy_rows(q_kind, words().draft_size(), ++seed));
+                row_tree wanted([&](const sequence& prefix) {
+                    std::vector<float> row = p(prefix);
+                    by_definition(prefix, row);
+                    return row;
+                });
+                CAPTURE(name, s.name);
+                const double tv = total_variation(
+                    processed_law(with_bridge, rule, s, p, q, make_laws, make_processor, ledger),
+                    target_alone(wanted, s.length, s.target));
+                ledger.worst = tv > ledger.worst ? tv : ledger.worst;
+                REQUIRE(tv < 1e-12);
+            }
+        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n", name,
+                    rule_name(rule), ledger.sessions, static_cast<unsigned long long>(ledger.paths),
+                    ledger.worst);
+    };
+    check_rule(token_rejection{.thinning = {1, 1}});
+    check_rule(block_verification{.thinning = {1, 1}});
+    check_rule(exact_match{});
+}
+
+// --- Penalties, a bias, a minimum length
+// ----------------------------------------------------------
+
+template <class Id>
+auto penalties(std::size_t vocabulary, std::size_t prompt, logit_bias<Id> bias) {
+    return chain(repetition_penalty<Id>(vocabulary, 2.0F),
+                 occurrence_penalty<Id>(vocabulary, prompt, {.presence = 0.5F, .frequency = 1.25F}),
+                 std::move(bias));
+}
+
+logit_bias<target_id> bias() {
+    return {3, {{target_id{1}, -0.75F}}};
+}
+
+auto penalised_rows() {
+    return processed_rows(3, chain(penalties<target_id>(3, 1, bias()),
+                                   minimum_length<target_id>({target_id{2}}, 1, 1)));
+}
+
+void penalised(const sequence& prefix, std::vector<float>& row) {
+    for (int t = 0; t < 3; ++t) {
+        float& logit = row[static_cast<std::size_t>(t)];
+        int count = 0;
+        for (const int x : prefix)
+            count += x == t ? 1 : 0;
+        if (count > 0 || t == 0) // the prompt is token 0
+            logit = logit < 0 ? logit * 2 : logit / 2;
+        if (count > 0)
+            logit -= 0.5F + 1.25F * static_cast<float>(count);
+    }
+    row[1] -= 0.75F;
+    if (prefix.empty())
+        row[2] = forbidden;
+}
+
+const auto plain = [] { return chain<>(); };
+const auto penalised_drafts = [] {
+    return penalties<draft_id>(4, 2, mirrored(bias(), words().map));
+};
+
+// --- A grammar: no letter twice in a row
+// ----------------------------------------------------------
+
+struct no_double {
+    using state_type = char;
+    [[nodiscard]] char begin() const { return 0; }
+    bool step(char& last, char byte) const {
+        const bool fits = byte != last;
+        last = byte;
+        return fits;
+    }
+    [[nodiscard]] bool complete(char) const { return false; }
+};
+
+template <class Id, class Words>
+auto grammar(const Words& tokenizer, std::size_t prompt_bytes) {
+    static const byte_order<Id> order(tokenizer);
+    return grammar_mask<Id, no_double, Words>({}, tokenizer, order, prompt_bytes, {});
+}
+
+auto masked_rows() {
+    return processed_rows(3, grammar<target_id>(words().target, 1));
+}
+const auto masked_drafts = [] { return grammar<draft_id>(words().draft, 2); }; // with the prefix
+
+void masked(const sequence& prefix, std::vector<float>& row) {
+    const std::string bytes[] = {"a", "b", "ab"};
+    for (std::size_t t = 0; t < 3; ++t) {
+        std::string text;
+        for (const int x : prefix)
+            text += bytes[static_cast<std::size_t>(x)];
+        text += bytes[t];
+        if (text.find("aa") != std::string::npos || text.find("bb") != std::string::npos)
+            row[t] = forbidden;
+    }
+}
+
+} // namespace
+
+TEST_CASE("sessions with processors of the target have the law of the processed rows", "[law]") {
+    check("tli, penalties", words().tli(), penalised_rows, plain, penalised);
+    check("slem, penalties", words().slem(), penalised_rows, plain, penalised);
+    check("tli, mask", words().tli(), masked_rows, plain, masked);
+}
+
+TEST_CASE("sessions with processors on both sides have the law of the target's", "[law]") {
+    check("tli, penalties", words().tli(), penalised_rows, penalised_drafts, penalised);
+    check("tli, mask", words().tli(), masked_rows, masked_drafts, masked);
+    check("slrs, mask", words().slrs(0.3), masked_rows, masked_drafts, masked);
+}
+
+TEST_CASE("sessions with processors of the drafter alone have the target's law", "[law]") {
+    const auto nothing = [](const sequence&, std::vector<float>&) {};
+    check(
+        "tli, penalties", words().tli(), [] { return softmax_rows{}; }, penalised_drafts, nothing);
+}
+
+// --- Sampling parameters that change
+// ---------------------------------------------------------------
+
+TEST_CASE("sampling parameters may change between rounds, by what was committed", "[law]") {
+    constexpr fixed_length two{2};
+    const sampling_parameters first{.temperature = 0.7F};
+    const sampling_parameters later[] = {
+        {.temperature = 1.5F, .top_k = 2}, {.temperature = 0}, {.min_p = 0.5F}};
+    const auto check_rule = [&](const auto& rule) {
+        row_tree p(toy_rows(row_kind::random, 3, 120)), q(toy_rows(row_kind::random, 4, 121));
+        joint_law law, wanted;
+        enumerate<interval_coin>([&](interval_coin& coin) {
+            auto target = model_of<target_id>(p, 3);
+            auto draft = model_of<draft_id>(q, 4);
+            model_drafter drafter(draft);
+            words().tli()(2, [&](auto bridge) {
+                session decoder(std::move(bridge), rule,
+                                session_settings{.target = first, .draft = first, .capacity = 16});
+                decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+                decoder.draft(drafter, two, coin, 8);
+                decoder.set_sampling({.temperature = 9}, {.top_k = 1}); // of no round
+                (void)decoder.verify(decoder.score(target), coin);
+                decoder.commit(1);
+                const sampling_parameters& now = later[decoder.tokens()[1].index()];
+                decoder.set_sampling(now, {.temperature = 0.5F});
+                sequence text;
+                while (decoder.tokens().size() < 3)
+                    decoder.commit(decoder.round(target, drafter, two, coin, 8).tokens.size());
+                for (const target_id t : decoder.tokens().subspan(1, 2))
+                    text.push_back(t.value);
+                law[text] += coin.probability();
+            });
+        });
+        const auto at_first = target_law_at(p, {}, first);
+        for (int t = 0; t < 3; ++t)
+            continue_with_target(wanted, {t}, at_first.probability(target_id{t}), p, 2,
+                                 later[static_cast<std::size_t>(t)]);
+        CHECK(total_variation(law, wanted) < 1e-12);
+    };
+    check_rule(token_rejection{.thinning = {1, 1}});
+    check_rule(block_verification{.thinning = {1, 1}});
+    check_rule(exact_match{});
+}

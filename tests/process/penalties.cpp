@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/process/penalties.hpp>
+
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/process/row_processor.hpp>
+
+using namespace specdec;
+
+namespace {
+
+static_assert(RowProcessor<repetition_penalty<target_id>, target_id>);
+static_assert(RowProcessor<occurrence_penalty<draft_id>, draft_id>);
+
+std::vector<target_id> ids(const std::vector<int>& values) {
+    return {values.begin(), values.end()};
+}
+
+template <class P>
+std::vector<float> processed(P& p, const std::vector<int>& tokens, std::vector<float> row) {
+    p(std::span<const target_id>(ids(tokens)), std::span<float>(row));
+    return row;
+}
+
+} // namespace
+
+TEST_CASE("the repetition penalty is that of CTRL, over prompt and text") {
+    repetition_penalty<target_id> penalty(4, 2);
+    constexpr float forbidden = -std::numeric_limits<float>::infinity();
+    CHECK(processed(penalty, {0, 1, 1, 3}, {3, -3, 5, 0}) == std::vector<float>{1.5F, -6, 5, 0});
+    CHECK(processed(penalty, {2}, {3, -3, forbidden, 0}) ==
+          std::vector<float>{3, -3, forbidden, 0});
+    CHECK(processed(penalty, {}, {3, -3, 5, 0}) == std::vector<float>{3, -3, 5, 0});
+    CHECK_THROWS_WITH((repetition_penalty<target_id>(4, 0)),
+                      "repetition penalty: penalty: expected a positive number");
+    CHECK_THROWS_AS((repetition_penalty<target_id>(4, -forbidden)), error);
+}
+
+TEST_CASE("presence and frequency are OpenAI's, over the text behind the prompt") {
+    occurrence_penalty<target_id> penalty(4, 2, {.presence = 0.5F, .frequency = 0.25F});
+    CHECK(processed(penalty, {0, 1, 1, 3, 3}, {1, 1, 1, 1}) ==
+          std::vector<float>{1, 0.25F, 1, 0}); // 0 stands in the prompt only
+    CHECK(processed(penalty, {3}, {1, 1, 1, 1}) == std::vector<float>{1, 1, 1, 1});
+    occurrence_penalty<target_id> reward(2, 0, {.presence = -1});
+    CHECK(processed(reward, {1, 1}, {0, 0}) == std::vector<float>{0, 1});
+    CHECK_THROWS_WITH((occurrence_penalty<target_id>(
+                          4, 0, {.frequency = std::numeric_limits<float>::quiet_NaN()})),
+                      "occurrence penalty: costs: expected finite numbers");
+}
+
+TEST_CASE("counts are those of the tokens, whatever was counted before") {
+    std::minstd_rand random(3);
+    token_counts<target_id> counts(5, 1);
+    std::vector<target_id> tokens;
+    for (int i = 0; i < 300; ++i) {
+        tokens.resize(random() % (tokens.size() + 1));
+        for (std::size_t n = random() % 9; n > 0; --n)
+            tokens.emplace_back(static_cast<int>(random() % 6)); // 5: an id outside
+        counts.follow(tokens);
+        std::size_t distinct = 0;
+        for (int t = 0; t < 5; ++t) {
+            std::size_t expected = 0;
+            for (std::size_t k = 1; k < tokens.size(); ++k)
+                expected += tokens[k] == target_id{t} ? 1U : 0U;
+            distinct += expected > 0 ? 1U : 0U;
+            REQUIRE(counts[target_id{t}] == expected);
+        }
+        REQUIRE(counts.distinct().size() == distinct);
+        for (const target_id t : counts.distinct())
+            REQUIRE(counts[t] > 0);
+    }
+}
