@@ -38,7 +38,7 @@ struct world {
         const auto n = static_cast<double>(steps.size());
         spent += costs.pass_over(1 + n) + costs.draft * n;
         tokens += static_cast<double>(o.emitted);
-        drafts += steps.empty() ? 0 : 1;
+        drafts += steps.empty() ? 0U : 1U;
         longest = steps.size() > longest ? steps.size() : longest;
         rule.learn(o);
     }
@@ -91,8 +91,8 @@ TEST_CASE("where drafting loses, finding out costs no more than was allowed") {
     for (int i = 0; i < 2000; ++i)
         w.round(rule);
     CHECK(w.rate() > 0.985);
-    CHECK(w.drafts > 0);
-    CHECK(w.drafts < 2000 * 0.03);
+    CHECK(w.drafts > 0); // at most 3 in a hundred
+    CHECK(w.drafts < 60);
 }
 
 TEST_CASE(

@@ -9,7 +9,7 @@
 
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/ngram_cache_file.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_file.hpp>
 #include <specdec/vocab/split_tokens.hpp>
 
 #include "../support/batch_of.hpp"

@@ -34,14 +34,11 @@ public:
             held_.pop_back();
             undo(last);
         }
+        if (held_.capacity() < tokens.size()) // nothing may fail once an add is made
+            held_.reserve(2 * tokens.size());
         for (const Id id : tokens.subspan(same)) {
+            add(id);
             held_.push_back(id);
-            try {
-                add(id);
-            } catch (...) {
-                held_.pop_back();
-                throw;
-            }
         }
     }
 
