@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A grammar on both sides: whatever the models would rather say, what is written is a JSON object.
 // The mask of the target makes it so; the drafter's makes its drafts worth proposing.
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <iostream>
-#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +24,13 @@ namespace {
 
 const std::string models = SPECDEC_SOURCE_DIR "/models/";
 constexpr std::size_t capacity = 1024;
+constexpr std::string_view example = R"(The settings of the server as JSON:
+
+{"host":"localhost","port":8080}
+
+The settings of the client as JSON:
+
+)";
 
 struct answer {
     std::string text;
@@ -41,7 +51,7 @@ int main() try {
     reference::model<draft_id> draft(reference::load_transformer(models + "docs-drafter"));
 
     std::vector<target_id> prompt;
-    words.encode(">>> print(json.dumps(settings))\n", text_position::start, prompt);
+    words.encode(example, text_position::start, prompt);
     std::size_t prompt_bytes = 0;
     for (const target_id t : prompt)
         prompt_bytes += words.bytes(t).size();

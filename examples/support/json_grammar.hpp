@@ -7,7 +7,7 @@
 
 #include <specdec/process/grammar_mask.hpp>
 
-/// JSON objects without spaces, of ASCII, and of bounded size, so that every text comes to its end:
+/// JSON objects, not empty, without spaces, of ASCII, and of bounded size, so that texts end:
 /// an automaton over bytes, as grammar_mask wants it. Everything bounded is counted in the state.
 struct json_object {
     static constexpr std::uint8_t deepest = 3, most_members = 4, longest = 16; // bytes of a scalar
@@ -53,7 +53,7 @@ struct json_object {
         case expects::value:
             return value(s, c);
         case expects::key_or_end:
-            return c == '}' ? close(s, c) : key(s, c);
+            return c == '}' ? s.depth > 1 && close(s, c) : key(s, c);
         case expects::key:
             return key(s, c);
         case expects::colon:
