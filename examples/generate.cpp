@@ -25,6 +25,7 @@
 #include "support/files.hpp"
 #include "support/flag_values.hpp"
 #include "support/interrupt.hpp"
+#include "support/logprobs.hpp"
 #include "support/program.hpp"
 #include "support/prompt.hpp"
 #include "support/sampling_flags.hpp"
@@ -185,6 +186,8 @@ void run(flags f, const engine& e) {
         ordered_json out = report(result, f, facts, prompt.size());
         if (s.lengths.kind == length_kind::automatic && facts.drafter)
             out["costs"] = list_of(*pair->costs());
+        if (s.log_probabilities)
+            out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
         std::printf("%s\n", one_line(out).c_str());
         return;
     }
@@ -194,6 +197,7 @@ void run(flags f, const engine& e) {
     }
     std::fputs("\n", stdout);
     flush_output();
+    print(result.log_probabilities, pair->target_table());
     summary(result, f, facts);
 }
 
@@ -229,6 +233,9 @@ int main(int argc, char** argv) {
                    "never or auto")
         ->check(CLI::IsMember({"always", "never", "auto"}));
     app.add_flag("--json", f.json, "print one JSON object: text and statistics");
+    add_number(app, "--logprobs", f.decoding.log_probabilities, {0, 100},
+               "the logarithm of each token's probability, and of so many of the likeliest there: "
+               "of the target's rows as they are, without temperature and cutoffs");
     app.add_flag(
         "--trace", f.trace,
         "print every round: what the drafter proposed, the target tokens it became, what was "

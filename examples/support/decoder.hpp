@@ -15,6 +15,7 @@
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/process/log_probabilities.hpp>
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
@@ -30,6 +31,14 @@ struct decode_settings {
     bool shared_noise = false;   ///< of the autoregressive rule: draw as the coupled rules do
     bool check_grouping = false; ///< count what scoring positions together changes (slow)
     generation_limits limits;
+    /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
+    std::optional<std::size_t> log_probabilities{};
+};
+
+/// A token of a text, under the target's row as it was (temperature 1, no cutoffs).
+struct token_report {
+    token_log_probability chosen;
+    std::vector<token_log_probability> likeliest;
 };
 
 /// Rounds in which scoring all positions together made another greedy choice than scoring each
@@ -48,6 +57,7 @@ struct decode_result {
     double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
     std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
     std::size_t first_rows_known = 0;          ///< rounds that began without a forward
+    std::vector<token_report> log_probabilities{}; ///< of the tokens, if they were asked for
 };
 
 /// Follows a text while it is made; either function may return false to cancel.

@@ -62,6 +62,11 @@ struct text_collector {
         if constexpr (requires { bridge.first_row_known(); }) {
             result.first_rows_known += bridge.first_row_known() ? 1U : 0U;
         }
+        for (std::size_t i = 0; i < r.log_probabilities.of_tokens.size(); ++i) {
+            const auto likeliest = r.log_probabilities.likeliest(i);
+            result.log_probabilities.push_back({{r.tokens[i], r.log_probabilities.of_tokens[i]},
+                                                {likeliest.begin(), likeliest.end()}});
+        }
         if (draft != nullptr)
             lengths.learn(outcome_of(r, target, *draft, extra_forwards()));
         return interrupted() == 0 && (next == nullptr || next->round(r));
@@ -100,6 +105,8 @@ struct text_seat {
     void finish() {
         const auto produced = decoding.tokens().subspan(request.prompt.size());
         result.tokens.assign(produced.begin(), produced.end());
+        if (result.log_probabilities.size() > produced.size()) // of tokens behind the end
+            result.log_probabilities.resize(produced.size());
         result.counts = decoding.counts();
         result.finish = *run.finish();
     }
@@ -325,6 +332,7 @@ private:
         if (by_target_tokens(s.how) || s.lengths.length > settings.max_proposals)
             settings.max_proposals = s.lengths.length;
         settings.end_ids = target_.ends;
+        settings.log_probabilities = s.log_probabilities;
         learned_lengths& learned = learned_[{s.how, s.sampling.temperature, s.lengths.kind}];
 
         decode_results results;

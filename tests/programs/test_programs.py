@@ -81,7 +81,7 @@ class Compare(unittest.TestCase):
             for sequences in (1, 4):
                 cache = pathlib.Path(folder, f"{sequences}.cache")
                 plain, merge = rows(call("compare", "--json", "--sequences", sequences, "--limit", 8, "--max-tokens", 24,
-                                         "--temperatures", 0, "--rules", "merge", "--cache", cache))
+                                         "--temperatures", 0, "--rules", "merge", "--cache", cache, "--draft-length", 2))
                 self.assertTrue(merge["identical_text"], merge)
                 again = rows(call("compare", "--json", "--limit", 1, "--max-tokens", 1, "--temperatures", 0,
                                   "--rules", "merge", "--cache", cache))[1]
@@ -93,7 +93,8 @@ class Compare(unittest.TestCase):
 
     def test_no_verdict_on_the_law_of_too_few_texts(self):
         for prompts, known in ((1, False), (7, False), (8, True)):
-            flags = ["--limit", prompts, "--max-tokens", 6, "--temperatures", 1, "--rules", "tli,slem", "--seed", 3]
+            flags = ["--limit", prompts, "--max-tokens", 6, "--temperatures", 1, "--draft-length", 1, "--rules", "tli,slem",
+                     "--seed", 3]
             table = call("compare", *flags)
             self.assertNotIn("NOT within", table)
             self.assertEqual("too few texts to tell" in table, not known, table)
@@ -112,7 +113,7 @@ class Compare(unittest.TestCase):
                 self.assertIn(f"{file}: line 2", done.stderr.decode())
 
     def test_json_has_the_keys_and_greedy_text_is_identical(self):
-        found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4))
+        found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4, "--draft-length", 2))
         self.assertGreaterEqual(len(found), 4)
         for row in found:
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
@@ -269,7 +270,8 @@ class Generate(unittest.TestCase):
         self.assertNotEqual(text, call(*sampled[:-1], 8, "--no-drafter"))
         for rule in "tli-exact", "slem":  # their text is autoregressive's for every seed
             self.assertEqual(text, call(*sampled, "--rule", rule))
-        self.assertEqual(call(*sampled, "--rule", "tli"), call(*sampled, "--rule", "tli"))
+        for lengths in (["--draft-length", 2], ["--costs", "0.1,0.01,1,1.1,1.2"]):  # measured costs may differ
+            self.assertEqual(call(*sampled, "--rule", "tli", *lengths), call(*sampled, "--rule", "tli", *lengths))
 
     def test_greedy_text_does_not_depend_on_anything(self):
         text = call("generate", *self.prompt, "--no-drafter")
@@ -277,13 +279,28 @@ class Generate(unittest.TestCase):
                      ["--draft-length", 0], ["--draft-length", 9], ["--stop-confidence", 0.5]):
             self.assertEqual(text, call("generate", *self.prompt, *more), more)
 
+    def test_drafts_are_as_long_as_pays(self):
+        def found(*flags):
+            return json.loads(call("generate", *self.prompt, "--json", "--rule", "tli", *flags))
+        cheap, dear = found("--costs", "0.01,0,1,1,1,1,1,1"), found("--costs", "9,1,1,2,3,4")
+        self.assertEqual((cheap["lengths"], cheap["costs"]), ("auto", [0.01, 0, 1, 1, 1, 1, 1, 1]))
+        self.assertGreater(cheap["proposed"], cheap["target_calls"])
+        self.assertEqual((dear["proposed"], dear["rounds_without_draft"]), (0, {"stop_rule": 24}))
+        self.assertEqual(cheap["text"], dear["text"])
+        self.assertGreater(len(found()["costs"]), 3)  # measured
+        for lengths in "fixed", "confidence", "entropy", "heuristic", "predicted":
+            one = found("--lengths", lengths)
+            self.assertEqual((one["lengths"], one["text"]), (lengths, cheap["text"]))
+            self.assertEqual(sum(one["rounds_by_proposals"]), one["target_calls"])
+        self.assertIn("nothing drafted", run("generate", *self.prompt, "--costs", "9,1,1,2").stderr.decode())
+
     def test_a_drafter_whose_context_is_full_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:
             drafter = pathlib.Path(shutil.copytree(ROOT / "models/docs-drafter", pathlib.Path(folder, "small")))
             config = json.loads((drafter / "config.json").read_text()) | {"max_position_embeddings": 64}
             (drafter / "config.json").write_text(json.dumps(config))
             out = json.loads(call("generate", "--models", "docs", "--drafter", drafter, "--prompt", "Return a list of",
-                                  "--max-tokens", 200, "--temperature", 0, "--rule", "tli", "--json"))
+                                  "--max-tokens", 200, "--temperature", 0, "--rule", "tli", "--draft-length", 2, "--json"))
             self.assertNotIn("drafter_full", out["rounds_without_draft"])
             self.assertLess(out["target_calls"], 140)
 
@@ -292,6 +309,20 @@ class Generate(unittest.TestCase):
         self.assertEqual(out["tokens"], len(out["token_ids"]))
         self.assertEqual(out["accepted"] + out["corrected"] + out["free"], out["tokens"] + out["discarded"])
         self.assertEqual("Return a list of" + out["text"] + "\n", call("generate", *self.prompt))
+
+    def test_log_probabilities(self):
+        flags = ["generate", *self.prompt, "--draft-length", 2, "--logprobs", 3]
+        out = json.loads(call(*flags, "--json"))
+        plain = json.loads(call(*flags, "--json", "--no-drafter"))
+        self.assertEqual([t["id"] for t in out["log_probabilities"]], out["token_ids"])
+        for token, alone in zip(out["log_probabilities"], plain["log_probabilities"], strict=True):
+            self.assertEqual(token["top"][0]["id"], token["id"])  # temperature 0
+            self.assertEqual([t["id"] for t in token["top"]], [t["id"] for t in alone["top"]])
+            self.assertAlmostEqual(token["logprob"], alone["logprob"], places=5)
+            self.assertLess(token["logprob"], 0)
+        lines = run(*flags).stderr.decode().splitlines()
+        self.assertEqual(len(lines), out["tokens"] + 1)
+        self.assertNotIn("log_probabilities", json.loads(call(*flags[:-2], "--json")))
 
     def test_stop_string(self):
         text = json.loads(call("generate", *self.prompt, "--json"))["text"]
@@ -304,10 +335,10 @@ class Generate(unittest.TestCase):
                          call("generate", "--prompt", "-", "--max-tokens", 24, input="Return a list of\n"))
 
     def test_trace_and_colours(self):
-        done = run("generate", *self.prompt, "--trace", "--color", "never")
+        done = run("generate", *self.prompt, "--draft-length", 2, "--trace", "--color", "never")
         self.assertIn("drafter's tokens", done.stderr.decode())
         self.assertNotIn(b"\x1b", done.stdout + done.stderr)
-        self.assertIn(b"\x1b[32m", run("generate", *self.prompt, "--color", "always").stdout)
+        self.assertIn(b"\x1b[32m", run("generate", *self.prompt, "--draft-length", 2, "--color", "always").stdout)
 
 
 class Vocabularies(unittest.TestCase):
