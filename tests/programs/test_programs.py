@@ -285,7 +285,7 @@ class Generate(unittest.TestCase):
         cheap, dear = found("--costs", "0.01,0,1,1,1,1,1,1"), found("--costs", "9,1,1,2,3,4")
         self.assertEqual((cheap["lengths"], cheap["costs"]), ("auto", [0.01, 0, 1, 1, 1, 1, 1, 1]))
         self.assertGreater(cheap["proposed"], cheap["target_calls"])
-        self.assertEqual((dear["proposed"], dear["rounds_without_draft"]), (0, {"stop_rule": 24}))
+        self.assertEqual((dear["proposed"], dear["rounds_without_draft"]), (0, {"stop_rule": 23, "no_room": 1}))
         self.assertEqual(cheap["text"], dear["text"])
         self.assertGreater(len(found()["costs"]), 3)  # measured
         for lengths in "fixed", "confidence", "entropy", "heuristic", "predicted":
