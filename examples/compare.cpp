@@ -24,6 +24,7 @@
 #include "support/files.hpp"
 #include "support/flag_values.hpp"
 #include "support/interrupt.hpp"
+#include "support/lengths.hpp"
 #include "support/program.hpp"
 #include "support/prompts_file.hpp"
 #include "support/sampling_flags.hpp"
@@ -46,7 +47,7 @@ struct flags {
 };
 
 /// Autoregressive decoding first, then the rules asked for, or all that the pair can follow.
-std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
+std::vector<row> rows_for(const flags& f, const decoder& pair) {
     std::vector<row> rows;
     const auto add_row = [&](const named_rule& r) {
         for (const row& known : rows)
@@ -57,15 +58,13 @@ std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
     add_row(rules.front());
     for (const std::string& name : f.rules) {
         const named_rule r = rule_of(name, "--rules");
-        if (!applies(r.which, facts))
-            throw error("--rules", name,
-                        facts.drafter ? "expected a drafter with the target's vocabulary"
-                                      : "expected a drafter, there is none");
+        if (!pair.applies(r.which))
+            throw error("--rules", name, "expected a drafter with the target's vocabulary");
         add_row(r);
     }
     if (f.rules.empty())
         for (const named_rule& r : rules)
-            if (applies(r.which, facts))
+            if (pair.applies(r.which))
                 add_row(r);
     return rows;
 }
@@ -169,14 +168,14 @@ ordered_json to_json(const row& r, float temperature, const given_prompt& prompt
             {"seconds", text.seconds}};
 }
 
-ordered_json to_json(const any_cache& cache) {
+ordered_json to_json(const any_ngram_cache& cache) {
     const ngram_cache_counts c = cache.counts();
     return {{"ngrams", cache.size()},          {"ngram_bytes", cache.memory()},
             {"ngrams_learned", c.inserts},     {"ngrams_evicted", c.evictions},
             {"ngram_merges_accepted", c.hits}, {"ngram_tokens", c.tokens}};
 }
 
-void print_cache(const any_cache& cache) {
+void print_cache(const any_ngram_cache& cache) {
     const ngram_cache_counts c = cache.counts();
     std::printf("n-grams: %zu in %zu bytes, %llu learned, %llu evicted, %llu accepted merges\n",
                 cache.size(), cache.memory(), static_cast<unsigned long long>(c.inserts),
@@ -197,7 +196,7 @@ void run(flags f, const engine& e) {
     for (const std::string& name : f.rules)
         (void)rule_of(name, "--rules");
 
-    const std::unique_ptr<decoder> pair = load_pair(e, f.models);
+    const loaded_pair pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<std::string> judgements;
     std::optional<output_file> texts;
@@ -206,7 +205,7 @@ void run(flags f, const engine& e) {
     const cache_keeper keeper(*pair);
     const interrupt_guard guard;
     if (!f.json)
-        print_head(pair->facts(), f, prompts.size());
+        print_head(pair.facts, f, prompts.size());
     for (std::size_t i = 0; i < f.temperatures.size() && interrupted() == 0; ++i) {
         decode_settings& s = f.settings.decoding;
         s.sampling.temperature = f.temperatures[i];
@@ -215,12 +214,12 @@ void run(flags f, const engine& e) {
         if (!f.draft_lengths.empty())
             length = f.draft_lengths[f.draft_lengths.size() > 1 ? i : 0];
         s.lengths = f.lengths.settings(length);
-        std::vector<row> rows = rows_for(f, pair->facts());
+        std::vector<row> rows = rows_for(f, *pair);
         {
             progress_bar bar("comparing " + std::to_string(i + 1) + "/" +
                              std::to_string(f.temperatures.size()));
             compare_rules(
-                *pair, prompts, f.settings, rows, [&](double part) { bar.show(part); },
+                pair, prompts, f.settings, rows, [&](double part) { bar.show(part); },
                 [&](const row& r, const given_prompt& prompt, const decode_result& text) {
                     if (texts)
                         texts->write(one_line(to_json(r, f.temperatures[i], prompt, text)) + '\n');
@@ -230,17 +229,17 @@ void run(flags f, const engine& e) {
             break;
         if (f.json) {
             for (const row& r : rows) {
-                ordered_json out = to_json(r, rows.front(), f.settings, pair->facts());
+                ordered_json out = to_json(r, rows.front(), f.settings, pair.facts);
                 if (uses_cache(r.how.which))
                     out.update(to_json(*pair->cache()));
                 if (s.lengths.kind == length_kind::automatic)
-                    out["costs"] = list_of(*pair->costs());
+                    out["costs"] = list_of(s.lengths.costs ? *s.lengths.costs : *pair->costs());
                 std::printf("%s\n", one_line(out).c_str());
             }
         } else {
             print_rows(rows, f.settings);
             print_grouping(rows, temperature);
-            judgements.push_back(judgement(rows, temperature, pair->facts()));
+            judgements.push_back(judgement(rows, temperature, pair.facts));
         }
         flush_output();
     }
@@ -248,7 +247,7 @@ void run(flags f, const engine& e) {
         std::printf("\n");
     for (const std::string& line : judgements)
         std::printf("%s\n", line.c_str());
-    if (const any_cache* cache = pair->cache(); cache != nullptr && !f.json)
+    if (const any_ngram_cache* cache = pair->cache(); cache != nullptr && !f.json)
         print_cache(*cache);
     if (texts)
         texts->close();
@@ -286,7 +285,7 @@ int main(int argc, char** argv) {
                "run every text so often; its shortest time counts");
     add_number(app, "--tokens-at-least", f.settings.tokens_at_least, any_count,
                "above temperature 0: go on with new seeds until every rule made so many tokens");
-    app.add_flag("--check-grouping", f.settings.decoding.check_grouping,
+    app.add_flag("--check-grouping", f.settings.check_grouping,
                  "score every round a second time, each position alone, and count the rounds whose "
                  "first choice differs (slow: mind no times)");
     add_cutoff_flags(app, f.settings.decoding.sampling);

@@ -25,6 +25,7 @@
 #include "support/files.hpp"
 #include "support/flag_values.hpp"
 #include "support/interrupt.hpp"
+#include "support/lengths.hpp"
 #include "support/logprobs.hpp"
 #include "support/program.hpp"
 #include "support/prompt.hpp"
@@ -39,7 +40,7 @@ using namespace specdec::examples;
 
 struct flags {
     model_flags models;
-    decode_settings decoding;
+    decode_settings decoding = interruptible();
     std::string rule;
     std::optional<std::string> prompt;
     std::optional<std::size_t> draft_length;
@@ -117,7 +118,7 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
         {"temperature", f.decoding.sampling.temperature},
         {"seed", f.decoding.seed},
         {"draft_length", f.decoding.lengths.length},
-        {"lengths", length_names[static_cast<std::size_t>(f.decoding.lengths.kind)]},
+        {"lengths", name(f.decoding.lengths.kind)},
         {"precision", facts.computing.precision},
         {"kernel", facts.computing.kernel},
         {"threads", facts.computing.threads},
@@ -133,26 +134,16 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
     return out;
 }
 
-/// Greedy text: the drafter's own words, whatever tokens they are. Sampled text: the intersection,
-/// since a token drawn twice seldom comes out the same.
-rule usual_rule(const flags& f, const pair_facts& facts) {
-    if (!facts.drafter)
-        return rule::autoregressive;
-    return f.decoding.sampling.temperature == 0 ? rule::slem : rule::tli;
-}
-
 void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
-    const bool named = !f.rule.empty();
     decode_settings& s = f.decoding;
-    if (named)
+    if (!f.rule.empty())
         s.how = rule_of(f.rule, "--rule").which;
-    const std::unique_ptr<decoder> pair = load_pair(e, f.models);
-    const pair_facts& facts = pair->facts();
-    if (!named)
-        s.how = usual_rule(f, facts);
-    f.rule = rules[static_cast<std::size_t>(s.how)].name;
-    if (!applies(s.how, facts))
+    const loaded_pair pair = load_pair(e, f.models);
+    const pair_facts& facts = pair.facts;
+    s.how = pair->rule_for(s);
+    f.rule = about(*s.how).name;
+    if (!pair->applies(*s.how))
         throw error("--rule", f.rule,
                     facts.drafter ? "expected a drafter with the target's vocabulary"
                                   : "expected a drafter, there is none");
@@ -185,7 +176,7 @@ void run(flags f, const engine& e) {
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
         if (s.lengths.kind == length_kind::automatic && facts.drafter)
-            out["costs"] = list_of(*pair->costs());
+            out["costs"] = list_of(s.lengths.costs ? *s.lengths.costs : *pair->costs());
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
         std::printf("%s\n", one_line(out).c_str());

@@ -5,25 +5,21 @@
 #include <cstdint>
 #include <exception>
 #include <iostream>
-#include <string>
+#include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
-#include <specdec/specdec.hpp>
-#include <specdec/vocab/intersection.hpp>
-
+#include "support/engine.hpp"
 #include "support/json_grammar.hpp"
+#include "support/loaded_pair.hpp"
+#include <specdec/process/grammar_mask.hpp>
+#include <specdec/process/token_bias.hpp>
+#include <specdec/vocab/byte_order.hpp>
 
 using namespace specdec;
 
 namespace {
 
-const std::string models = SPECDEC_SOURCE_DIR "/models/";
-constexpr std::size_t capacity = 1024;
 constexpr std::string_view example = R"(The settings of the server as JSON:
 
 {"host":"localhost","port":8080}
@@ -32,55 +28,41 @@ The settings of the client as JSON:
 
 )";
 
-struct answer {
-    std::string text;
-    double tokens_a_call = 0;
-};
-
 } // namespace
 
 int main() try {
-    const reference::tokenizer_of<target_id> words(
-        reference::load_tokenizer(models + "docs-target"));
-    const reference::tokenizer_of<draft_id> pieces(
-        reference::load_tokenizer(models + "docs-drafter"));
-    const id_map shared = intersect(pieces, words);
+    const examples::loaded_pair pair = examples::load_pair(*examples::make_engine(), {});
+    const auto& words = pair->target_tokenizer();
+    const auto& pieces = *pair->draft_tokenizer();
     const byte_order<target_id> word_order(words);
     const byte_order<draft_id> piece_order(pieces);
-    reference::model<target_id> target(reference::load_transformer(models + "docs-target"));
-    reference::model<draft_id> draft(reference::load_transformer(models + "docs-drafter"));
-
+    const std::vector<target_id> ends(pair->end_tokens().begin(), pair->end_tokens().end());
     std::vector<target_id> prompt;
-    words.encode(example, text_position::start, prompt);
+    pair->encode(example, text_position::start, prompt);
     std::size_t prompt_bytes = 0;
     for (const target_id t : prompt)
         prompt_bytes += words.bytes(t).size();
-    const std::vector<target_id> ends{target_id{0}}; // <|endoftext|>
 
-    const auto write = [&](auto bridge, auto& drafter, std::uint64_t seed) {
-        session text(
-            std::move(bridge), exact_match{}, {.capacity = capacity, .end_ids = ends},
-            processed_rows(words.vocabulary_size(),
-                           grammar_mask(json_object{}, words, word_order, prompt_bytes, ends)));
-        text.start(prompt);
-        philox_coin coin(seed);
-        std::string written;
-        generate(text, target, drafter, fixed_length{4}, coin, words, {.max_tokens = capacity},
-                 text_reader([&](std::string_view bytes, token_origin) { written += bytes; }));
-        return answer{written, text.counts().tokens_per_target_call()};
+    text_request plain{.prompt = prompt};
+    plain.process = grammar_mask(json_object{}, words, word_order, prompt_bytes, ends);
+    text_request masked = plain;
+    masked.process_draft = grammar_mask(json_object{}, pieces, piece_order, prompt_bytes,
+                                        mirrored(ends, *pair->map()));
+    decode_settings s{.how = rule::slem,
+                      .lengths = {.kind = length_kind::fixed, .length = 4},
+                      .limits = {.max_tokens = 1024}};
+    const auto write = [&](const text_request& text) {
+        return pair->run({&text, 1}, s).texts.front();
     };
-
     bool same = true;
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-        model_drafter plain(draft);
-        processed_drafter masked(plain, grammar_mask(json_object{}, pieces, piece_order,
-                                                     prompt_bytes, mirrored(ends, shared)));
-        no_drafter none;
-        const auto slem = [&] { return slem_bridge(words, pieces, shared, capacity, 4); };
-        const answer both = write(slem(), masked, seed), one = write(slem(), plain, seed);
-        same = same && both.text == one.text && both.text == write(no_bridge{}, none, seed).text;
-        std::cout << both.text << "\n    " << both.tokens_a_call << " tokens a call, "
-                  << one.tokens_a_call << " where the drafter is not masked\n";
+    for (s.seed = 1; s.seed <= 4; ++s.seed) {
+        s.how = rule::slem;
+        const decode_result both = write(masked), one = write(plain);
+        s.how = rule::autoregressive;
+        same = same && both.text == one.text && both.text == write(plain).text;
+        std::cout << both.text << "\n    " << both.counts.tokens_per_target_call()
+                  << " tokens a call, " << one.counts.tokens_per_target_call()
+                  << " where the drafter is not masked\n";
     }
     std::cout << (same ? "The same answers without a drafter.\n" : "Different answers!\n");
     return std::cout.flush() ? 0 : (std::cerr << "standard output: cannot be written\n", 1);

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
-// How to use specdec with an engine of your own (here a toy): two tokenizers, two models, one loop.
+// How to use specdec with an engine of your own (here a toy): two tokenizers, two models, any rule.
 #include <iostream>
-#include <specdec/specdec.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/speculation/speculation.hpp>
 using namespace specdec;
 
 // 1. A tokenizer. Id is target_id or draft_id, two types, so that vocabularies never get mixed.
 template <class Id>
 struct my_tokenizer {
-    vocabulary table; // longer words last; for step 4
-    my_tokenizer(std::initializer_list<const char*> words) {
-        for (const char* word : words)
-            table.add(word, token_kind::normal);
-    }
+    std::vector<std::string> table; // longer words last
+    my_tokenizer(std::initializer_list<std::string> words) : table(words) {}
     std::size_t vocabulary_size() const { return table.size(); }
-    std::string_view bytes(Id id) const { return table.text(id.index()); }
+    std::string_view bytes(Id id) const { return table[id.index()]; }
     void encode(std::string_view text, text_position, std::vector<Id>& out) const {
-        for (std::size_t w; !text.empty(); text.remove_prefix(table.text(w).size())) {
-            for (w = table.size() - 1; !text.starts_with(table.text(w));)
+        for (std::size_t w; !text.empty(); text.remove_prefix(table[w].size())) {
+            for (w = table.size() - 1; !text.starts_with(table[w]);)
                 --w;
             out.push_back(id_at<Id>(w));
         }
@@ -54,26 +50,26 @@ struct my_model {
     }
 };
 
-// 3. A loop: any bridge (how draft tokens become target tokens) with any verifier.
-std::string write(auto bridge, auto& target, auto&& drafter, const my_tokenizer<target_id>& words) {
-    session text(std::move(bridge), exact_match{}, session_settings{});
-    text.start(std::vector{target_id{8}}); // " the"
-    philox_coin coin(7);
-    std::string written;
-    auto take = [&](std::string_view bytes, token_origin) { return written += bytes, true; };
-    generate(text, target, drafter, fixed_length{6}, coin, words, {60, {}}, text_reader(take));
-    std::cout << written << "\n" << text.counts().tokens_per_target_call() << " tokens a call\n";
-    return written;
-}
-
-int main() {
+// 3. Any rule by its name; without one the usual rule. Drafts of 6 tokens: this toy costs nothing.
+int main(int argc, char** argv) try {
     const my_tokenizer<target_id> words{"t", "h", "e", "a", "c", "r", " ", "at", " the", " that"};
     const my_tokenizer<draft_id> pieces{" ", "a", "c", "e", "h", "r", "t", "ate", "at ", "the "};
     my_model target(words);
     my_model draft(pieces);
-    const id_map map = intersect(pieces.table, words.table); // 4. What both vocabularies have.
-    auto a = write(no_bridge{}, target, no_drafter{}, words);
-    auto b = write(slem_bridge(words, pieces, map, 1000, 6), target, model_drafter(draft), words);
-    std::cout << (a == b ? "The same text.\n" : "Different texts!\n") << std::flush;
-    return std::cout ? 0 : (std::cerr << "standard output: cannot be written\n", 1);
+    speculation pair({target, words}, {draft, pieces});
+    decode_settings s{.sampling = {.temperature = 0},
+                      .lengths = {.kind = length_kind::fixed, .length = 6},
+                      .limits = {.max_tokens = 60}};
+    const decode_result alone = pair.generate(
+        " the", {.how = rule::autoregressive, .sampling = s.sampling, .limits = s.limits});
+    if (argc > 1)
+        s.how = rule_of(argv[1]).which;
+    const decode_result text = pair.generate(" the", s);
+    std::cout << pair.explain(s) << text.text << "\n"
+              << text.counts.tokens_per_target_call() << " tokens a call\n"
+              << (text.text == alone.text ? "The same text.\n" : "Different texts!\n");
+    return std::cout.flush() ? 0 : (std::cerr << "standard output: cannot be written\n", 1);
+} catch (const specdec::error& e) {
+    std::cerr << e.what() << "\n";
+    return 1;
 }

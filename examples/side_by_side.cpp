@@ -33,7 +33,7 @@ using namespace specdec::examples;
 
 struct flags {
     model_flags models;
-    decode_settings decoding;
+    decode_settings decoding = interruptible();
     std::size_t repeats = 3;
     std::vector<std::size_t> draft_lengths{0, 1, 2, 3, 4};
     std::string prompts, rule;
@@ -74,13 +74,13 @@ outcome decode_all(decoder& pair, std::span<const text_request> texts, std::size
 
 void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
-    const std::unique_ptr<decoder> pair = load_pair(e, f.models);
-    const pair_facts& facts = pair->facts();
+    const loaded_pair pair = load_pair(e, f.models);
+    const pair_facts& facts = pair.facts;
     const std::string name = !f.rule.empty()                       ? f.rule
                              : f.decoding.sampling.temperature > 0 ? "tli"
                                                                    : "slem";
     f.decoding.how = rule_of(name, "--rule").which;
-    if (!applies(f.decoding.how, facts))
+    if (!pair->applies(*f.decoding.how))
         throw error("--rule", name, "expected one that the pair can follow");
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<text_request> texts;
@@ -102,7 +102,7 @@ void run(flags f, const engine& e) {
                 "identical");
     double best_alone = 0, best_together = 0;
     for (const std::size_t length : f.draft_lengths) {
-        f.decoding.lengths.length = length;
+        f.decoding.lengths = {.kind = length_kind::fixed, .length = length};
         outcome alone, together;
         for (std::size_t i = 0; i < f.repeats; ++i) {
             const outcome one = decode_all(*pair, texts, 1, f.decoding);

@@ -168,12 +168,11 @@ private:
         for (Id& id : ends) // the usual one first
             if (id.value == llama_vocab_eos(tokenizer.vocab()))
                 std::swap(id, ends.front());
-        return {any_batch_model<Id>(owned_llama_models<Id>(model, std::move(context), scoring)),
-                any_tokenizer<Id>(tokenizer),
-                tokenizer.table(),
-                bos == LLAMA_TOKEN_NULL ? std::nullopt : std::optional(Id{bos}),
-                tokenizer.begin_token().has_value(),
-                std::move(ends),
+        return {{.models = owned_llama_models<Id>(model, std::move(context), scoring),
+                 .tokenizer = tokenizer,
+                 .bos = bos == LLAMA_TOKEN_NULL ? std::nullopt : std::optional(Id{bos}),
+                 .begins_with_bos = tokenizer.begin_token().has_value(),
+                 .ends = std::move(ends)},
                 facts,
                 computing};
     }

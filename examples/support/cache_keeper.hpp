@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "support/decoder.hpp"
+#include <specdec/speculation/decoder.hpp>
 
 namespace specdec::examples {
 
@@ -24,7 +24,7 @@ public:
     }
 
     void save() const {
-        if (const any_cache* cache = decoder_.cache())
+        if (const any_ngram_cache* cache = decoder_.cache())
             cache->save();
     }
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "support/decoder.hpp"
 #include "support/interrupt.hpp"
+#include "support/loaded_pair.hpp"
 #include "support/prompts_file.hpp"
 #include "support/ratio.hpp"
 #include "support/statistics_json.hpp"
@@ -20,8 +20,9 @@ namespace specdec::examples {
 
 /// How a comparison is done.
 struct comparison_settings {
-    decode_settings decoding; ///< sampling with the temperature of the rows
-    std::size_t repeats = 1;  ///< of every text; its shortest time counts
+    decode_settings decoding = interruptible(); ///< sampling with the temperature of the rows
+    std::size_t repeats = 1;                    ///< of every text; its shortest time counts
+    bool check_grouping = false; ///< count what scoring positions together changes (slow)
     std::size_t tokens_at_least =
         0; ///< new texts (seeds) until every row has so many; not at T = 0
 };
@@ -78,8 +79,9 @@ inline void add(row& r, const decode_result& text, bool identical) {
 /// progress(0..1); made(row, prompt, what came out) sees every text. After a signal
 /// (interrupt.hpp) the rows hold what all of them have done.
 inline void compare_rules(
-    decoder& pair, const std::vector<given_prompt>& prompts, const comparison_settings& settings,
-    std::vector<row>& rows, const std::function<void(double)>& progress,
+    const loaded_pair& pair, const std::vector<given_prompt>& prompts,
+    const comparison_settings& settings, std::vector<row>& rows,
+    const std::function<void(double)>& progress,
     const std::function<void(const row&, const given_prompt&, const decode_result&)>& made) {
     decode_settings s = settings.decoding;
     std::vector<text_request> texts;
@@ -92,16 +94,14 @@ inline void compare_rules(
     };
     const auto run = [&](const row& r) {
         s.how = r.how.which;
-        return pair.run(texts, s);
+        return pair->run(texts, s);
     };
     s.limits.max_tokens = std::min<std::size_t>(s.limits.max_tokens, 16);
-    s.check_grouping = false;
     ask_for(0, 1, 0);
     for (const row& r : rows)
         (void)run(r); // warms caches and clocks
     s.limits = settings.decoding.limits;
 
-    s.check_grouping = settings.decoding.check_grouping;
     for (row& r : rows)
         r.surprise.resize(prompts.size());
     const auto fewest_tokens = [&] {
@@ -112,7 +112,7 @@ inline void compare_rules(
     };
     const std::size_t wanted = s.sampling.temperature > 0 ? settings.tokens_at_least : 0;
     // Side by side in several turns: a sequence whose text has ended takes the next.
-    const std::size_t at_a_time = pair.sequences() == 1 ? 1 : 4 * pair.sequences();
+    const std::size_t at_a_time = pair->sequences() == 1 ? 1 : 4 * pair->sequences();
     std::vector<decode_results> results(rows.size());
     const bool any_coupled =
         std::any_of(rows.begin(), rows.end(), [](const row& r) { return is_coupled(r.how.which); });
@@ -125,7 +125,10 @@ inline void compare_rules(
             ask_for(first, std::min(at_a_time, prompts.size() - first), pass * prompts.size());
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 const std::size_t k = (turn + i) % rows.size(); // nobody is always the first
+                *pair.grouping = {.on = settings.check_grouping};
                 results[k] = run(rows[k]);
+                add(rows[k].grouping, pair.grouping->counts);
+                pair.grouping->on = false;
                 for (std::size_t again = 1; again < settings.repeats; ++again)
                     results[k].seconds = std::min(results[k].seconds, run(rows[k]).seconds);
             }
@@ -147,7 +150,6 @@ inline void compare_rules(
                     group.sum += pair.surprise(texts[i].prompt, text.tokens, law_of(s.sampling));
                     group.tokens += static_cast<double>(text.tokens.size());
                 }
-                add(rows[k].grouping, results[k].grouping);
                 rows[k].seconds += results[k].seconds;
                 rows[k].passes += results[k].passes.passes;
                 rows[k].rows += results[k].passes.rows;
@@ -211,7 +213,7 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"texts", r.texts},
         {"identical_texts", r.identical},
         {"draft_length", drafted ? ordered_json(settings.decoding.lengths.length) : ordered_json()},
-        {"lengths", length_names[static_cast<std::size_t>(settings.decoding.lengths.kind)]},
+        {"lengths", name(settings.decoding.lengths.kind)},
         {"target", facts.target.name},
         {"drafter", drafted ? ordered_json(facts.drafter->name) : ordered_json()},
         {"precision", facts.computing.precision},
@@ -222,7 +224,7 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"rows_per_target_pass", static_cast<double>(r.rows) / static_cast<double>(r.passes)},
     };
     out.update(to_json(c));
-    if (settings.decoding.check_grouping)
+    if (settings.check_grouping)
         out["grouping"] = {{"rounds", r.grouping.rounds},
                            {"changed", r.grouping.changed},
                            {"widest_margin", r.grouping.widest_margin},

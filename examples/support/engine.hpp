@@ -45,6 +45,6 @@ public:
 
 /// Loads what the flags ask for. Errors: specdec::error that names flag or file, and the field in
 /// it.
-[[nodiscard]] std::unique_ptr<decoder> load_pair(const engine& e, const model_flags& flags);
+[[nodiscard]] loaded_pair load_pair(const engine& e, const model_flags& flags);
 
 } // namespace specdec::examples

@@ -4,23 +4,38 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "support/decoder.hpp"
 #include <specdec/core/concepts.hpp>
+#include <specdec/speculation/any_model.hpp>
 
 namespace specdec::examples {
+
+/// Rounds in which scoring all positions together made another greedy choice than scoring each
+/// alone.
+struct grouping_counts {
+    std::size_t rounds = 0, changed = 0;
+    float widest_margin = 0;      ///< between the two best logits, where the choice changed
+    float largest_difference = 0; ///< of a logit
+};
+
+/// Whether a target is to be watched, and what was seen.
+struct grouping_watch {
+    bool on = false;
+    grouping_counts counts{};
+};
 
 /// A target that, where asked to, scores every round twice: all positions in one pass, and each in
 /// a pass of its own; it returns the rows of the former and counts what the grouping changed among
 /// those that greedy decoding looks at (a text's rows up to the first whose choice is not the next
 /// id). Models BatchModelOf<target_id>.
-template <BatchModelOf<target_id> Model>
 class grouping_check {
 public:
-    grouping_check(Model& model, bool on, grouping_counts& counts)
-        : model_(model), on_(on), counts_(counts) {}
+    grouping_check(any_batch_model<target_id> model, std::shared_ptr<grouping_watch> watch)
+        : model_(std::move(model)), watch_(std::move(watch)) {}
 
     [[nodiscard]] std::size_t sequences() const { return model_.sequences(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return model_.size(s); }
@@ -30,7 +45,7 @@ public:
     void truncate(std::size_t s, std::size_t n) { model_.truncate(s, n); }
 
     [[nodiscard]] logits_rows<target_id> score(std::span<const sequence_tokens<target_id>> parts) {
-        if (on_ && (parts.size() > 1 || parts[0].ids.size() > 1))
+        if (watch_->on && (parts.size() > 1 || parts[0].ids.size() > 1))
             check(parts);
         return model_.score(parts);
     }
@@ -56,18 +71,19 @@ private:
     void check(std::size_t sequence, std::span<const target_id> ids,
                std::span<const float> together) {
         const std::size_t n = model_.vocabulary_size();
-        ++counts_.rounds;
+        grouping_counts& counts = watch_->counts;
+        ++counts.rounds;
         for (std::size_t i = 0; i < ids.size(); ++i) {
             const sequence_tokens<target_id> one{sequence, ids.subspan(i, 1)};
             const std::span<const float> alone = model_.score({&one, 1})[0].values;
             const std::span<const float> row = together.subspan(i * n, n);
             for (std::size_t k = 0; k < n; ++k)
-                counts_.largest_difference =
-                    std::max(counts_.largest_difference, std::abs(row[k] - alone[k]));
+                counts.largest_difference =
+                    std::max(counts.largest_difference, std::abs(row[k] - alone[k]));
             const std::size_t choice = best(row);
             if (choice != best(alone)) {
-                ++counts_.changed;
-                counts_.widest_margin = std::max(counts_.widest_margin, margin(alone));
+                ++counts.changed;
+                counts.widest_margin = std::max(counts.widest_margin, margin(alone));
                 break;
             }
             if (i + 1 < ids.size() && choice != ids[i + 1].index())
@@ -88,9 +104,8 @@ private:
         return row[first] - second;
     }
 
-    Model& model_;
-    bool on_;
-    grouping_counts& counts_;
+    any_batch_model<target_id> model_;
+    std::shared_ptr<grouping_watch> watch_;
     std::vector<float> together_; ///< copies of the grouped rows
 };
 

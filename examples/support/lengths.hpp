@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "support/flag_values.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/draft/cost_table.hpp>
+#include <specdec/speculation/length_settings.hpp>
 
-/// How long drafts are: the rules that the programs know by name, and the flags for them.
+/// How long drafts are: flags for it.
 namespace specdec::examples {
-
-enum class length_kind { automatic, fixed, confidence, entropy, heuristic, predicted };
-
-inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed",     "confidence",
-                                                              "entropy", "heuristic", "predicted"};
-
-struct length_settings {
-    length_kind kind = length_kind::fixed;
-    std::size_t length = 5;      ///< of fixed drafts; of the others the longest
-    double threshold = 0.4;      ///< of confidence, entropy and predicted
-    std::vector<double> costs{}; ///< of automatic lengths; empty: measured at the beginning
-};
 
 /// The costs as a list: a draft token, a token more for the drafter, then passes over 1, 2, ...
 /// positions. Errors: specdec::error that names the flag.
@@ -62,9 +48,8 @@ struct length_flags {
         if (kind.empty() && threshold)
             s.kind = length_kind::confidence;
         s.threshold = threshold.value_or(s.threshold);
-        s.costs = costs;
         if (!costs.empty())
-            (void)costs_of(costs);
+            s.costs = costs_of(costs);
         return s;
     }
 };

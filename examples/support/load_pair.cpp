@@ -9,9 +9,8 @@
 #include "support/engine.hpp"
 #include "support/equivalences_file.hpp"
 #include "support/files.hpp"
-#include "support/pair_decoder.hpp"
 #include <specdec/bridge/draft_request.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/speculation/speculation.hpp>
 
 namespace specdec::examples {
 
@@ -53,47 +52,12 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     return paths;
 }
 
-/// The given pairs, and by kind: end of text to end of text, beginning to beginning, where nothing
-/// was said of either token.
-equivalences with_ends(const equivalences& given, const side<draft_id>& draft,
-                       const side<target_id>& target) {
-    equivalences result;
-    std::vector<equivalences::id_pair> known = given.resolve(draft.table, target.table);
-    const auto pair = [&](draft_id d, target_id t) {
-        if (draft.table.is_text(d.index()) || target.table.is_text(t.index()))
-            return;
-        for (const auto& [kd, kt] : known)
-            if (kd == d || kt == t)
-                return;
-        known.push_back({d, t});
-    };
-    if (!draft.ends.empty() && !target.ends.empty())
-        pair(draft.ends.front(), target.ends.front());
-    if (draft.bos && target.bos)
-        pair(*draft.bos, *target.bos);
-    for (const auto& [d, t] : known)
-        result.add(d, t);
-    return result;
-}
-
-/// What every engine owes: rows, tokens and table of one vocabulary.
-template <class Id>
-side<Id> checked(side<Id> loaded, const side_paths& paths) {
-    const std::size_t tokens = loaded.tokenizer.vocabulary_size();
-    if (loaded.models.vocabulary_size() != tokens || loaded.table.size() != tokens)
-        throw error(paths.model.string(), "vocabulary",
-                    "expected the tokenizer's " + std::to_string(tokens) +
-                        " tokens, the model has " +
-                        std::to_string(loaded.models.vocabulary_size()));
-    return loaded;
-}
-
-id_map map_of(const side<draft_id>& draft, const side<target_id>& target,
+id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<target_id>& target,
               const fs::path& drafter_path, const std::string& equivalences_path) {
     try {
         const equivalences given = equivalences_path.empty() ? equivalences_beside(drafter_path)
                                                              : read_equivalences(equivalences_path);
-        return intersect(draft.table, target.table, with_ends(given, draft, target));
+        return meet(draft, target, given);
     } catch (const error& problem) { // names the token, not the file
         const std::string source =
             equivalences_path.empty() ? drafter_path.string() : equivalences_path;
@@ -103,21 +67,33 @@ id_map map_of(const side<draft_id>& draft, const side<target_id>& target,
 
 } // namespace
 
-std::unique_ptr<decoder> load_pair(const engine& e, const model_flags& flags) {
+loaded_pair load_pair(const engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
-    side<target_id> target = checked(e.load_target(paths.target, flags), paths.target);
+    side<target_id> target = e.load_target(paths.target, flags);
+    speculation_side<target_id>& own = target.loaded;
     if (wants_chat(flags))
         for (const char* turn : {"<|im_end|>", "<end_of_turn>"})
-            if (const auto id = find_control(target.table, turn);
-                id && !is_end(target.ends, id_at<target_id>(*id)))
-                target.ends.push_back(id_at<target_id>(*id));
-    std::unique_ptr<draft_side> draft;
+            if (const auto id = find_control(own.tokenizer.table(), turn);
+                id && !is_end(own.ends, id_at<target_id>(*id)))
+                own.ends.push_back(id_at<target_id>(*id));
+    require_side(own, paths.target.model.string());
+    loaded_pair pair{.texts = nullptr,
+                     .facts = {target.facts, {}, target.computing},
+                     .grouping = std::make_shared<grouping_watch>()};
+    own.models = any_batch_model<target_id>(grouping_check(std::move(own.models), pair.grouping));
     if (paths.drafter) {
-        side<draft_id> loaded = checked(e.load_drafter(*paths.drafter, flags), *paths.drafter);
-        id_map map = map_of(loaded, target, paths.drafter->model, flags.equivalences);
-        draft = std::make_unique<draft_side>(std::move(loaded), std::move(map));
+        side<draft_id> drafter = e.load_drafter(*paths.drafter, flags);
+        const fs::path& path = paths.drafter->model;
+        require_side(drafter.loaded, path.string());
+        id_map map = map_of(drafter.loaded, own, path, flags.equivalences);
+        pair.facts.drafter = drafter.facts;
+        pair.facts.shared = map.shared();
+        pair.texts = std::make_unique<speculation>(std::move(own), std::move(drafter.loaded),
+                                                   std::move(map), flags.cache);
+    } else {
+        pair.texts = std::make_unique<speculation>(std::move(own));
     }
-    return make_pair_decoder(std::move(target), std::move(draft), flags.cache);
+    return pair;
 }
 
 } // namespace specdec::examples

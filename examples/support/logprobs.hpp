@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/decoder.hpp"
 #include "support/trace.hpp"
+#include <specdec/speculation/text.hpp>
 
 namespace specdec::examples {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "support/any_cache.hpp"
+#include <specdec/speculation/any_ngram_cache.hpp>
 
 namespace CLI {
 class App;

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "support/decoder.hpp"
 #include "support/side.hpp"
 
 namespace specdec::examples {

@@ -75,18 +75,15 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
     const model_facts facts{name, loaded.parameters(), loaded.vocabulary_size()};
     const compute_facts computing{std::string(reference::name(loaded.number_format())),
                                   std::string(loaded.kernel_name()), loaded.threads()};
-    side<Id> s{any_batch_model<Id>(reference::batch_model<Id>(std::move(loaded))),
-               any_tokenizer<Id>(reference::tokenizer_of<Id>(words)),
-               words.table(),
-               {},
-               words.add_bos(),
-               {},
+    side<Id> s{{.models = reference::batch_model<Id>(std::move(loaded)),
+                .tokenizer = reference::tokenizer_of<Id>(words),
+                .begins_with_bos = words.add_bos()},
                facts,
                computing};
     if (words.bos())
-        s.bos = Id{*words.bos()};
+        s.loaded.bos = Id{*words.bos()};
     for (const std::int32_t id : words.eos())
-        s.ends.push_back(Id{id});
+        s.loaded.ends.push_back(Id{id});
     return s;
 }
 

@@ -3,12 +3,11 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "support/any_model.hpp"
-#include "support/decoder.hpp"
+#include "support/loaded_pair.hpp"
+#include <specdec/speculation/side.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
 namespace specdec::examples {
@@ -21,12 +20,7 @@ struct side_paths {
 /// One side of a pair, loaded: what an engine gives the programs.
 template <class Id>
 struct side {
-    any_batch_model<Id> models; ///< one a sequence
-    any_tokenizer<Id> tokenizer;
-    vocabulary table;
-    std::optional<Id> bos;
-    bool begins_with_bos = false; ///< every text does
-    std::vector<Id> ends;         ///< tokens that end a text, the usual one first
+    speculation_side<Id> loaded;
     model_facts facts;
     compute_facts computing;
 };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "support/console.hpp"
-#include "support/decoder.hpp"
+#include "support/loaded_pair.hpp"
 
 namespace specdec::examples {
 

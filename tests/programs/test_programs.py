@@ -351,9 +351,19 @@ class Vocabularies(unittest.TestCase):
 
 
 class PlugInYourEngine(unittest.TestCase):
-    def test_runs_and_is_short(self):
-        self.assertTrue(call("plug_in_your_engine").strip())
-        self.assertLess(len((ROOT / "examples/plug_in_your_engine.cpp").read_text().splitlines()), 80)
+    def test_runs_any_rule_and_is_short(self):
+        text = call("plug_in_your_engine")
+        self.assertIn("slem: string-level exact match, lossless.", text)
+        self.assertIn("The same text.", text)
+        rules = call("generate", "--help")
+        for rule in ("autoregressive", "union", "tli-block", "nested", "slrs", "merge", "coupled-spelling"):
+            self.assertIn(rule, rules)
+            self.assertIn("The same text.", call("plug_in_your_engine", rule))
+        self.assertIn("expected equal vocabularies", call("plug_in_your_engine", "identity", status=1))
+        self.assertIn("expected one of autoregressive,", call("plug_in_your_engine", "magic", status=1))
+        adapter, main = (ROOT / "examples/plug_in_your_engine.cpp").read_text().split("int main(")
+        self.assertLess(len(adapter.splitlines()), 56)
+        self.assertLessEqual(len(main.splitlines()), 25)
 
 
 class JsonAnswer(unittest.TestCase):

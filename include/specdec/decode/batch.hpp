@@ -29,7 +29,8 @@ struct batch_counts {
 };
 
 /// Several texts side by side: one pass of the target a round serves all of them, each with its own
-/// session, drafter, stop rule, coin and limits (Run: a text_run). Texts join and leave between
+/// session, drafter, stop rule, coin and limits (Run: a text_run; or a speculative_text, whose rule
+/// is chosen at run time: each may then have its own). Texts join and leave between
 /// rounds.
 ///
 ///     do

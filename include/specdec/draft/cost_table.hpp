@@ -17,6 +17,8 @@ struct cost_table {
     double draft = 0;              ///< a draft token: the drafter's pass, the laws of both sides
     double catch_up = 0;           ///< each further token that the drafter is fed in one pass
 
+    friend bool operator==(const cost_table&, const cost_table&) = default;
+
     /// The target's pass over n >= 1 positions, in between and beyond the last two as on a line.
     [[nodiscard]] double pass_over(double n) const {
         if (pass.size() == 1)

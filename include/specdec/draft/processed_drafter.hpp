@@ -17,22 +17,36 @@ namespace specdec {
 ///     processed_drafter drafter(plain, chain(penalty, mask));
 ///
 /// The processors see the drafter's context and what was pushed. Borrows the drafter. Models
-/// Drafter, and ManyRowsDrafter where the drafter does. Memory: a copy of the rows asked for at a
-/// time, which grows with the first ones.
+/// Drafter, and ManyRowsDrafter and FollowsRounds where the drafter does. Memory: a copy of the
+/// rows asked for at a time, which grows with the first ones, and `tokens` ids: the longest context
+/// (of a windowed_drafter, which has no longest one, to be given).
 template <Drafter D, RowProcessor<draft_id> P>
 class processed_drafter {
 public:
-    processed_drafter(D& drafter, P process) : drafter_(drafter), process_(std::move(process)) {
-        tokens_.reserve(drafter.capacity());
-        reserve_tokens(process_, drafter.capacity());
+    processed_drafter(D& drafter, P process)
+        : processed_drafter(drafter, process, drafter.capacity()) {}
+    processed_drafter(D& drafter, P process, std::size_t tokens)
+        : drafter_(drafter), process_(std::move(process)) {
+        if (!is_active(process_))
+            return;
+        tokens_.reserve(tokens);
+        reserve_tokens(process_, tokens);
     }
 
     [[nodiscard]] std::size_t capacity() const { return drafter_.capacity(); }
     /// For a text of its own: other prompts, other settings.
     [[nodiscard]] P& processor() { return process_; }
 
+    void begin_round(std::size_t tokens)
+        requires FollowsRounds<D>
+    {
+        drafter_.begin_round(tokens);
+    }
+
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         drafter_.sync(context, unchanged);
+        if (!is_active(process_))
+            return;
         unchanged = unchanged < tokens_.size() ? unchanged : tokens_.size();
         tokens_.resize(unchanged);
         tokens_.insert(tokens_.end(), context.begin() + static_cast<std::ptrdiff_t>(unchanged),
@@ -41,6 +55,8 @@ public:
 
     [[nodiscard]] logits_row<draft_id> row() {
         const logits_row<draft_id> given = drafter_.row();
+        if (!is_active(process_))
+            return given;
         rows_.resize(given.size());
         return processed(given, tokens_, rows_);
     }
@@ -49,6 +65,8 @@ public:
         requires ManyRowsDrafter<D>
     {
         const logits_rows<draft_id> given = drafter_.rows(n);
+        if (!is_active(process_))
+            return given;
         const std::size_t size = given.vocabulary();
         rows_.resize(n * size);
         for (std::size_t i = 0; i < n; ++i)
@@ -59,7 +77,8 @@ public:
 
     void push(draft_id id) {
         drafter_.push(id);
-        tokens_.push_back(id);
+        if (is_active(process_))
+            tokens_.push_back(id);
     }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -32,6 +33,8 @@ public:
     [[nodiscard]] P& processor() { return process_; }
 
     void reserve(std::size_t places, std::size_t tokens) {
+        if (!is_active(process_))
+            return;
         rows_.resize(places * vocabulary_);
         reserve_tokens(process_, tokens);
     }
@@ -44,6 +47,9 @@ public:
             fail("processed rows", "row",
                  "expected " + std::to_string(vocabulary_) + " logits, got " +
                      std::to_string(row.size()));
+        if constexpr (std::same_as<Number, float>)
+            if (!is_active(process_))
+                return make_law(row, sampling);
         SPECDEC_PRECONDITION((i + 1) * vocabulary_ <= rows_.size());
         const std::span<float> own{rows_.data() + i * vocabulary_, vocabulary_};
         for (std::size_t v = 0; v < vocabulary_; ++v)

@@ -14,6 +14,7 @@ namespace specdec {
 ///     p(tokens, row)   tokens: all that stands before the row on its side, the prompt and the
 ///                      tokens that are only proposed included; row: the logits behind them
 ///     p.reserve(n)     optional: no more tokens than these will be seen; it may allocate now
+///     p.active()       optional: false where it changes nothing, so that nothing need be copied
 ///
 /// The row after the call is a function of tokens and row alone, whatever was asked before: so what
 /// a round proposes and does not keep is forgotten by itself. State that is kept for speed has to
@@ -31,6 +32,14 @@ template <class P>
 void reserve_tokens(P& processor, std::size_t tokens) {
     if constexpr (requires { processor.reserve(tokens); })
         processor.reserve(tokens);
+}
+
+template <class P>
+[[nodiscard]] bool is_active(const P& processor) {
+    if constexpr (requires { processor.active(); })
+        return processor.active();
+    else
+        return true;
 }
 
 /// Processors one behind the other, each on what the one before has left; none: the row as it is.

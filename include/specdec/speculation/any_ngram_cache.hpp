@@ -3,32 +3,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <variant>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/mapped_file.hpp>
 #include <specdec/vocab/ngrams/eviction.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/ngrams/ngram_cache_file.hpp>
 
-namespace specdec::examples {
+namespace specdec {
 
-/// Which n-gram cache the programs keep.
+/// Which n-gram cache is kept.
 struct cache_settings {
     std::string policy = "lfu"; ///< "none", "lru", "lfu"
     std::size_t capacity = 0;   ///< n-grams; 0: no limit
     std::string file;           ///< read at the beginning if it exists, then written by save()
 };
 
-/// The n-gram cache of a program: its eviction policy is a flag here, a type in the library.
-class any_cache {
+/// Errors: specdec::error for a policy that there is not.
+inline void validate(const cache_settings& s) {
+    if (s.policy != "none" && s.policy != "lru" && s.policy != "lfu")
+        fail("n-gram cache", "policy", "expected none, lru or lfu, got " + s.policy);
+}
+
+/// An n-gram cache whose eviction policy is chosen at run time. Errors: specdec::error for a policy
+/// that there is not, and for a file that is none, is of another pair or cannot be replaced.
+class any_ngram_cache {
 public:
     using node = ngram_trie::node;
 
-    any_cache(const cache_settings& settings, std::uint64_t draft_fingerprint,
-              std::uint64_t target_fingerprint)
+    any_ngram_cache(const cache_settings& settings, std::uint64_t draft_fingerprint,
+                    std::uint64_t target_fingerprint)
         : cache_(make(settings, draft_fingerprint, target_fingerprint)), file_(settings.file) {
         if (!file_.empty())
             expect_replaceable(file_); // before anything is learned that could not be kept
@@ -79,13 +86,12 @@ private:
 
     static variant_type make(const cache_settings& settings, std::uint64_t draft,
                              std::uint64_t target) {
+        validate(settings);
         if (settings.policy == "none")
             return make<no_eviction>(settings, draft, target);
         if (settings.policy == "lru")
             return make<lru>(settings, draft, target);
-        if (settings.policy == "lfu")
-            return make<lfu>(settings, draft, target);
-        throw error("--cache-policy", settings.policy, "expected none, lru or lfu");
+        return make<lfu>(settings, draft, target);
     }
     template <class Policy>
     static ngram_cache<Policy> make(const cache_settings& settings, std::uint64_t draft,
@@ -95,15 +101,21 @@ private:
             wanted.capacity = settings.capacity;
         wanted.draft_fingerprint = draft;
         wanted.target_fingerprint = target;
-        if (settings.file.empty() || !reference::is_there(settings.file))
+        if (settings.file.empty() || !is_there(settings.file))
             return ngram_cache<Policy>(wanted);
         auto cache = load_ngram_cache<Policy>(settings.file, wanted);
         cache.set_capacity(wanted.capacity);
         return cache;
+    }
+    /// Whatever it is: who opens it says what is wrong with it.
+    static bool is_there(const std::string& file) {
+        std::error_code code;
+        return std::filesystem::symlink_status(file, code).type() !=
+               std::filesystem::file_type::not_found;
     }
 
     variant_type cache_;
     std::string file_;
 };
 
-} // namespace specdec::examples
+} // namespace specdec

@@ -8,8 +8,8 @@
 
 #include <specdec/core/error.hpp>
 
-/// The rules (bridge and verifier) that the programs know by name.
-namespace specdec::examples {
+/// The rules (bridge and verifier) by name.
+namespace specdec {
 
 enum class rule {
     autoregressive,
@@ -36,6 +36,7 @@ struct named_rule {
     bool lossless = true;
 };
 
+/// All of them, in the order of the enumeration.
 inline constexpr std::array rules{
     named_rule{rule::autoregressive, "autoregressive", "no drafter"},
     named_rule{rule::identity, "identity", "equal vocabularies, token rejection"},
@@ -57,11 +58,35 @@ inline constexpr std::array rules{
                "any target token as the drafter spells it, shared noise"},
 };
 
+[[nodiscard]] constexpr const named_rule& about(rule r) {
+    return rules[static_cast<std::size_t>(r)];
+}
+
 [[nodiscard]] inline std::string rule_names() {
     std::string names;
     for (const named_rule& r : rules)
         names += (names.empty() ? "" : ", ") + std::string(r.name);
     return names;
+}
+
+/// The rule of that name. `source` is for errors: the flag or field that named it. Errors:
+/// specdec::error that lists the rules there are.
+[[nodiscard]] inline named_rule rule_of(std::string_view name, const std::string& source = "rule") {
+    for (const named_rule& r : rules)
+        if (r.name == name)
+            return r;
+    fail(source, std::string(name), "expected one of " + rule_names());
+}
+
+/// The rule that keeps most of what is drafted at a price that is worth it (docs/choosing-a-rule):
+/// greedy text is the drafter's own words, whatever tokens they are; of sampled text the words
+/// seldom come out the same twice, but shared tokens have laws that overlap.
+[[nodiscard]] constexpr rule usual_rule(bool drafter, bool equal_vocabularies, float temperature) {
+    if (!drafter)
+        return rule::autoregressive;
+    if (equal_vocabularies)
+        return rule::identity;
+    return temperature == 0 ? rule::slem : rule::tli;
 }
 
 /// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding
@@ -86,12 +111,4 @@ inline constexpr std::array rules{
     return r == rule::merge || r == rule::merge_paper;
 }
 
-/// Errors: specdec::error that names the flag and the rules there are.
-[[nodiscard]] inline named_rule rule_of(std::string_view name, const std::string& flag) {
-    for (const named_rule& r : rules)
-        if (r.name == name)
-            return r;
-    throw error(flag, std::string(name), "expected one of " + rule_names());
-}
-
-} // namespace specdec::examples
+} // namespace specdec

@@ -3,14 +3,14 @@
 
 #include <chrono>
 
-namespace specdec::examples {
+namespace specdec {
 
-/// Seconds of the steady clock: the Clock that the programs hand to the library.
+/// Seconds of the steady clock: models Clock.
 struct steady_seconds {
-    double operator()() const {
+    [[nodiscard]] double operator()() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
             .count();
     }
 };
 
-} // namespace specdec::examples
+} // namespace specdec

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/grouping_check.hpp"
+#include "support/interrupt.hpp"
+#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/speculation/decoder.hpp>
+
+/// What the programs see of a loaded pair of models: nothing of any engine.
+namespace specdec::examples {
+
+/// What people want to read about a model.
+struct model_facts {
+    std::string name;
+    std::size_t parameters = 0;
+    std::size_t vocabulary = 0;
+};
+/// How an engine computes.
+struct compute_facts {
+    std::string precision; ///< of products or of weights: "bf16", "Q4_1"
+    std::string kernel;    ///< what does it: instructions, an engine's version
+    std::size_t threads = 1;
+    bool rows_depend_on_grouping = false; ///< on how many positions are scored together
+};
+
+struct pair_facts {
+    model_facts target;
+    std::optional<model_facts> drafter;
+    compute_facts computing; ///< the target's
+    std::size_t shared = 0;  ///< draft tokens that have a target token
+};
+
+/// A decoder, and what is known of its models.
+struct loaded_pair {
+    std::unique_ptr<decoder> texts;
+    pair_facts facts;
+    std::shared_ptr<grouping_watch> grouping;
+
+    [[nodiscard]] decoder* operator->() const { return texts.get(); }
+    [[nodiscard]] decoder& operator*() const { return *texts; }
+
+    /// Minus the logarithm of the probability of the text behind the prompt under the target.
+    [[nodiscard]] double surprise(std::span<const target_id> prompt,
+                                  std::span<const target_id> text,
+                                  const sampling_parameters& sampling) const {
+        constexpr std::size_t rows_a_pass = 64;
+        one_sequence<target_id, any_batch_model<target_id>> model(texts->target_models(), 0);
+        std::vector<target_id> fed(prompt.begin(), prompt.end());
+        fed.insert(fed.end(), text.begin(), text.end());
+        const std::size_t known = prompt.size() - 1; // the prompt's last gives the first row
+        model.truncate(0);
+        if (known > 0)
+            model.append({fed.data(), known});
+        double sum = 0;
+        for (std::size_t done = 0; done < text.size();) {
+            const std::size_t left = text.size() - done;
+            const std::size_t n = left < rows_a_pass ? left : rows_a_pass;
+            const logits_rows<target_id> rows = model.score({fed.data() + known + done, n});
+            for (std::size_t i = 0; i < n; ++i)
+                sum -= make_law(rows[i], sampling).log_probability(text[done + i]);
+            done += n;
+        }
+        return sum;
+    }
+};
+
+/// Settings of a program: a signal ends its texts.
+[[nodiscard]] inline decode_settings interruptible() {
+    decode_settings s;
+    s.cancelled = [] { return interrupted() != 0; };
+    return s;
+}
+
+[[nodiscard]] constexpr std::string_view name(finish_reason reason) {
+    constexpr std::string_view names[] = {"end_token", "stop_string", "max_tokens", "context_full",
+                                          "cancelled"};
+    return names[static_cast<std::size_t>(reason)];
+}
+
+[[nodiscard]] constexpr std::string_view name(no_draft reason) {
+    constexpr std::string_view names[no_draft_reasons] = {
+        "none",         "no_drafter",     "stop_rule",     "no_room",
+        "drafter_full", "nothing_shared", "nothing_to_say"};
+    return names[static_cast<std::size_t>(reason)];
+}
+
+} // namespace specdec::examples

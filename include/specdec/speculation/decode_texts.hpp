@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/decode/batch.hpp>
+#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/text.hpp>
+
+namespace specdec {
+
+/// Decodes texts, `most` of them side by side: a sequence whose text has ended takes the next.
+/// open(request) begins one. See decoder::run.
+template <class Open>
+[[nodiscard]] decode_results decode_texts(any_batch_model<target_id>& target, std::size_t most,
+                                          std::span<const text_request> texts,
+                                          const decode_settings& settings, const Open& open) {
+    struct seat {
+        std::size_t text = 0; // which of the texts
+        std::unique_ptr<speculative_text> run;
+    };
+    const auto cancelled = [&] { return settings.cancelled != nullptr && settings.cancelled(); };
+    decode_results results;
+    results.texts.resize(texts.size());
+    std::vector<seat> seats(most);
+    batch<any_batch_model<target_id>, speculative_text, steady_seconds> together(target);
+    const steady_seconds clock;
+    const double begin = clock();
+    std::size_t next = 0;
+    const auto take_seats = [&] {
+        for (seat& x : seats) {
+            if (x.run && x.run->finish()) {
+                results.texts[x.text] = x.run->result();
+                results.texts[x.text].seconds = clock() - begin;
+                x.run.reset();
+            }
+            if (x.run || next == texts.size() || cancelled())
+                continue;
+            x.text = next++;
+            x.run = open(texts[x.text]);
+            together.join(*x.run);
+        }
+    };
+    const auto decode = [&] {
+        do
+            take_seats();
+        while (together.round() || (next < texts.size() && !cancelled()));
+        take_seats();
+    };
+#if defined(__cpp_exceptions)
+    try {
+        decode();
+    } catch (const error& problem) { // of whose text it was
+        for (const seat& x : seats) {
+            const bool its =
+                x.run ? texts.size() == 1 || (!together.holds(*x.run) && !x.run->finish())
+                      : next > 0 && x.text == next - 1; // it could not be begun
+            if (its && !texts[x.text].where.empty())
+                throw error(texts[x.text].where + ": " + problem.what());
+        }
+        throw;
+    }
+#else
+    decode();
+#endif
+    results.seconds = clock() - begin;
+    results.passes = together.counts();
+    return results;
+}
+
+} // namespace specdec

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/draft/cost_table.hpp>
+#include <specdec/speculation/any_ngram_cache.hpp>
+#include <specdec/speculation/any_tokenizer.hpp>
+#include <specdec/speculation/text.hpp>
+#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/vocabulary.hpp>
+
+namespace specdec {
+
+/// What a program sees of a pair of models, or of a target alone: any text by any rule. Programs
+/// that include no more than this compile fast; speculation is what does it.
+class decoder {
+public:
+    virtual ~decoder() = default;
+
+    /// Begins a text whose target's passes the caller does. It has a sequence of the drafter to
+    /// itself until it is destroyed, which comes before the decoder's end; `request.prompt` may go,
+    /// its reader may not. Errors: specdec::error for a prompt that is empty or does not fit, for a
+    /// rule that the pair cannot follow, and where all sequences of the drafter are taken.
+    [[nodiscard]] virtual std::unique_ptr<speculative_text>
+    open(const text_request& request, const decode_settings& settings) = 0;
+
+    /// Decodes texts from empty contexts, as many side by side as the target holds (and the
+    /// drafter, if there is one); once the settings say cancelled, they end at the next round and
+    /// those that were still to come are empty, all of them cancelled. Errors: as open(); what the
+    /// models throw, with where the prompt came from in front.
+    [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
+                                             const decode_settings& settings) = 0;
+
+    /// One text from its bytes, encoded as the beginning of a text.
+    [[nodiscard]] decode_result generate(std::string_view prompt, const decode_settings& settings,
+                                         listener* reader = nullptr) {
+        std::vector<target_id> ids;
+        if (const std::optional<target_id> bos = begin_token())
+            ids.push_back(*bos);
+        encode(prompt, text_position::start, ids);
+        const text_request request{.prompt = ids, .reader = reader};
+        return std::move(run({&request, 1}, settings).texts.front());
+    }
+
+    /// In words: which rule, what it will do and why. Measures the costs of drafts where automatic
+    /// lengths need them.
+    [[nodiscard]] virtual std::string explain(const decode_settings& settings) = 0;
+    /// The rule that the settings mean.
+    [[nodiscard]] virtual rule rule_for(const decode_settings& settings) const = 0;
+    /// Whether the pair can follow it.
+    [[nodiscard]] virtual bool applies(rule r) const = 0;
+
+    [[nodiscard]] virtual const any_tokenizer<target_id>& target_tokenizer() const = 0;
+    /// Null without a drafter, as the map is.
+    [[nodiscard]] virtual const any_tokenizer<draft_id>* draft_tokenizer() const = 0;
+    [[nodiscard]] virtual const id_map* map() const = 0;
+    /// The token that the target wants at the beginning of every text.
+    [[nodiscard]] virtual std::optional<target_id> begin_token() const = 0;
+    /// The tokens that end a text.
+    [[nodiscard]] virtual std::span<const target_id> end_tokens() const = 0;
+
+    [[nodiscard]] const vocabulary& target_table() const { return target_tokenizer().table(); }
+    [[nodiscard]] const vocabulary* draft_table() const {
+        return draft_tokenizer() != nullptr ? &draft_tokenizer()->table() : nullptr;
+    }
+    void encode(std::string_view text, text_position where, std::vector<target_id>& out) const {
+        target_tokenizer().encode(text, where, out);
+    }
+
+    /// Texts that are decoded side by side.
+    [[nodiscard]] virtual std::size_t sequences() const = 0;
+    /// The target's models, which no text is using.
+    [[nodiscard]] virtual any_batch_model<target_id>& target_models() = 0;
+
+    /// What automatic draft lengths go by: measured when first asked for. Null without a drafter.
+    [[nodiscard]] virtual const cost_table* costs() = 0;
+
+    /// What the n-gram rules remember from text to text, also of texts side by side; null before
+    /// any of them has run.
+    [[nodiscard]] virtual const any_ngram_cache* cache() const = 0;
+};
+
+} // namespace specdec

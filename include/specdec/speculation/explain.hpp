@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+#include <specdec/draft/cost_table.hpp>
+#include <specdec/speculation/length_settings.hpp>
+#include <specdec/speculation/rule.hpp>
+
+namespace specdec {
+
+/// A number of the decimals that people read.
+[[nodiscard]] inline std::string in_words(double value, int decimals) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+
+/// What drafts cost and from which share kept on the first token of one pays.
+[[nodiscard]] inline std::string explain(const cost_table& costs) {
+    std::string text = "A draft token costs " + in_words(costs.draft, 2) +
+                       " of a pass of the target over one position; passes over";
+    for (const std::size_t n : {2U, 3U, 5U})
+        if (n <= costs.pass.size())
+            text += (n == 2 ? " " : ", ") + std::to_string(n);
+    text += " positions cost";
+    for (const std::size_t n : {2U, 3U, 5U})
+        if (n <= costs.pass.size())
+            text += (n == 2 ? " " : ", ") + in_words(costs.pass[n - 1], 2);
+    const double least = costs.draft + costs.pass_over(2) - costs.pass_over(1);
+    text += least < costs.pass_over(1)
+                ? " of one. One draft token a round pays where more than " +
+                      in_words(std::ceil(100 * least / costs.pass_over(1)), 0) + " % are kept."
+                : " of one. One draft token a round pays nowhere: it costs more than it can gain.";
+    return text;
+}
+
+/// How long drafts of a rule are.
+[[nodiscard]] inline std::string explain(const length_settings& s, rule how) {
+    const std::string most = std::to_string(s.length) +
+                             (by_target_tokens(how) ? " target" : " draft") +
+                             (s.length == 1 ? " token" : " tokens");
+    const std::string threshold = in_words(s.threshold, 2);
+    switch (s.kind) {
+    case length_kind::automatic:
+        return "Drafts are as long as pays, at most " + most +
+               "; there are none while drafting loses.";
+    case length_kind::confidence:
+        return "A draft ends behind a token that the drafter gives less than " + threshold +
+               ", at most " + most + " long.";
+    case length_kind::entropy:
+        return "A draft ends where AdaEDL's bound falls below " + threshold + ", at most " + most +
+               " long.";
+    case length_kind::heuristic:
+        return "Drafts grow by 2 when all is kept and shrink by 1 when not, at most " + most + ".";
+    case length_kind::predicted:
+        return "A draft ends where something of it is rejected with a predicted chance above " +
+               threshold + ", at most " + most + " long.";
+    default:
+        return s.length == 0 ? "Nothing is drafted." : "Drafts have " + most + ".";
+    }
+}
+
+} // namespace specdec

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/length_rule.hpp>
+
+namespace specdec {
+
+/// The stop rules by name (see docs/choosing-a-rule): as long as pays; n tokens; while the drafter
+/// is sure; AdaEDL; Transformers' +2 / -1; SpecDec++.
+enum class length_kind { automatic, fixed, confidence, entropy, heuristic, predicted };
+
+inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed",     "confidence",
+                                                              "entropy", "heuristic", "predicted"};
+
+[[nodiscard]] constexpr std::string_view name(length_kind k) {
+    return length_names[static_cast<std::size_t>(k)];
+}
+
+/// How long drafts are.
+struct length_settings {
+    length_kind kind = length_kind::automatic;
+    std::size_t length = 8; ///< of fixed drafts; of the others the longest. See by_target_tokens
+    double threshold = 0.4; ///< of confidence, entropy and predicted lengths
+    std::optional<cost_table> costs{}; ///< of automatic lengths; nothing: measured, once
+};
+
+/// What texts of one rule and temperature teach about lengths, from text to text.
+struct learned_lengths {
+    acceptance_table table;
+    cost_table costs;                ///< that automatic lengths go by
+    std::optional<length_rule> last; ///< the stop rule of the text that ended last
+};
+
+/// The stop rule of a text of at most `longest` draft tokens a round, which borrows what was
+/// learnt.
+[[nodiscard]] inline length_rule stop_rule_of(const length_settings& s, std::size_t longest,
+                                              learned_lengths& learned) {
+    switch (s.kind) {
+    case length_kind::confidence:
+        return confidence{s.threshold, longest};
+    case length_kind::entropy:
+        return entropy_bound{.threshold = s.threshold, .length = longest};
+    case length_kind::heuristic:
+        return learned.last ? *learned.last : heuristic_length(longest < 5 ? longest : 5, longest);
+    case length_kind::predicted:
+        return predicted_end(learned.table, s.threshold, longest);
+    case length_kind::automatic:
+        return learned.last ? *learned.last
+                            : cost_aware(learned.table, learned.costs, {.longest = longest});
+    default:
+        return fixed_length{longest};
+    }
+}
+
+} // namespace specdec

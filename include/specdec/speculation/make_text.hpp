@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/identity.hpp>
+#include <specdec/bridge/nested_tli.hpp>
+#include <specdec/bridge/ngram_merge.hpp>
+#include <specdec/bridge/no_bridge.hpp>
+#include <specdec/bridge/paper_merge.hpp>
+#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/slrs.hpp>
+#include <specdec/bridge/spelling.hpp>
+#include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/union.hpp>
+#include <specdec/sampling/coupled_coin.hpp>
+#include <specdec/sampling/philox.hpp>
+#include <specdec/speculation/shared_tables.hpp>
+#include <specdec/speculation/side.hpp>
+#include <specdec/speculation/text_under_rule.hpp>
+#include <specdec/verify/block_verification.hpp>
+#include <specdec/verify/coupled_match.hpp>
+#include <specdec/verify/exact_match.hpp>
+#include <specdec/verify/token_rejection.hpp>
+
+namespace specdec {
+
+/// A drafter, and the way from its vocabulary to the target's.
+struct drafting_side {
+    speculation_side<draft_id>& side;
+    const id_map& map;
+    std::vector<bool>& taken; ///< [sequences of the model] by a text
+    std::size_t sequence;     ///< the free one that the text gets
+};
+
+/// A text under a rule by name: where each name gets its bridge, verifier and coin. draft: null
+/// without a drafter, for the autoregressive rule only.
+class text_maker {
+public:
+    text_maker(const any_tokenizer<target_id>& words, const drafting_side* draft,
+               shared_tables& tables)
+        : words_(words), draft_(draft), tables_(tables) {}
+
+    [[nodiscard]] std::unique_ptr<speculative_text>
+    operator()(rule how, const text_request& request, const decode_settings& s, text_parts parts) {
+        request_ = &request;
+        settings_ = &s;
+        parts_ = &parts;
+        const std::size_t capacity = parts.settings.capacity, most = s.lengths.length;
+        if (how == rule::autoregressive)
+            return s.shared_noise ? alone(coupled_match(tables_.keys()), shared_coin())
+                                  : alone(exact_match{}, own_coin());
+
+        const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
+        const id_map& map = draft_->map;
+        const auto context = [&] { return retokenised_context(words_, pieces, map, capacity); };
+        const auto tli = [&] { return token_bridge(tli_map(map), context(), most); };
+        const auto nested = [&] {
+            return nested_tli_bridge<any_tokenizer<target_id>, any_tokenizer<draft_id>>(
+                tables_.pieces(), context(), most);
+        };
+        const auto slem = [&] { return slem_bridge(words_, pieces, map, capacity, most); };
+        const pushforward_limits limits{draft_tokens(how, most), s.lightest_draft};
+
+        switch (how) {
+        case rule::identity:
+            return with(make_identity_bridge(pieces.vocabulary_size(), words_.vocabulary_size(),
+                                             capacity, most),
+                        token_rejection{});
+        case rule::union_of_both:
+            return with(token_bridge(union_map(map), context(), most), token_rejection{});
+        case rule::tli:
+            return with(tli(), token_rejection{});
+        case rule::tli_exact:
+            return with(tli(), exact_match{});
+        case rule::tli_block:
+            return with(tli(), block_verification{});
+        case rule::nested:
+            return with(nested(), token_rejection{});
+        case rule::nested_block:
+            return with(nested(), block_verification{});
+        case rule::slrs:
+            return with(make_slrs_bridge(words_, pieces, map, tables_.order(), tables_.edges(),
+                                         capacity, limits),
+                        token_rejection{});
+        case rule::merge:
+            return with(make_ngram_merge_bridge(tables_.ngrams(), words_, pieces, map,
+                                                tables_.order(), capacity, limits),
+                        token_rejection{});
+        case rule::merge_paper:
+            return with(lossy::paper_merge_bridge(
+                            merging(tables_.ngrams(), words_, pieces, map, tables_.order()), map,
+                            context(), most),
+                        token_rejection{});
+        case rule::coupled:
+            return coupled(tli());
+        case rule::coupled_slem:
+            return coupled(slem());
+        case rule::coupled_spelling:
+            return coupled(
+                spelling_bridge(tables_.spellings(), context(), 2 * capacity, {.max_draft = most}));
+        default:
+            return with(slem(), exact_match{});
+        }
+    }
+
+private:
+    [[nodiscard]] philox_coin own_coin() const {
+        return philox_coin(settings_->seed, request_->sequence);
+    }
+    [[nodiscard]] coupled_coin shared_coin() const {
+        return coupled_coin(tables_.keys(), settings_->seed, request_->sequence);
+    }
+
+    template <class Verifier, class C>
+    [[nodiscard]] std::unique_ptr<speculative_text> alone(Verifier verifier, C coin) {
+        return std::make_unique<text_under_rule<no_bridge, Verifier, no_seat, C>>(
+            *request_, std::move(*parts_), no_bridge{}, std::move(verifier), std::move(coin));
+    }
+    template <class Bridge, class Verifier, class C>
+    [[nodiscard]] std::unique_ptr<speculative_text> make(Bridge bridge, Verifier verifier, C coin) {
+        const std::size_t tokens = 2 * parts_->settings.capacity; // of the drafter's context
+        return std::make_unique<text_under_rule<Bridge, Verifier, drafter_seat, C>>(
+            *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin),
+            draft_->side.models, draft_->taken, draft_->sequence, request_->process_draft, tokens);
+    }
+    template <class Bridge, class Verifier>
+    [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {
+        return make(std::move(bridge), verifier, own_coin());
+    }
+    template <class Bridge>
+    [[nodiscard]] std::unique_ptr<speculative_text> coupled(Bridge bridge) {
+        return make(std::move(bridge), coupled_match(tables_.keys()), shared_coin());
+    }
+
+    const any_tokenizer<target_id>& words_;
+    const drafting_side* draft_;
+    shared_tables& tables_;
+    const text_request* request_ = nullptr;
+    const decode_settings* settings_ = nullptr;
+    text_parts* parts_ = nullptr;
+};
+
+} // namespace specdec

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include <specdec/sampling/text_keys.hpp>
+#include <specdec/speculation/any_ngram_cache.hpp>
+#include <specdec/speculation/any_tokenizer.hpp>
+#include <specdec/vocab/byte_order.hpp>
+#include <specdec/vocab/canonical_spellings.hpp>
+#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/pieces.hpp>
+#include <specdec/vocab/seams.hpp>
+#include <specdec/vocab/split_tokens.hpp>
+
+namespace specdec {
+
+/// The tables of both vocabularies, each built when a rule first needs it and shared by all texts.
+/// Borrows tokenizers and map. Not for several threads at a time.
+class shared_tables {
+public:
+    using target_tokenizer = any_tokenizer<target_id>;
+    using draft_tokenizer = any_tokenizer<draft_id>;
+
+    /// draft and map: null without a drafter.
+    shared_tables(const target_tokenizer& target, const draft_tokenizer* draft, const id_map* map,
+                  cache_settings cache)
+        : target_(target), draft_(draft), map_(map), cache_settings_(std::move(cache)) {
+        validate(cache_settings_);
+        if (draft_ != nullptr && !cache_settings_.file.empty())
+            make_cache(); // what is wrong with the file is said before anything is decoded
+    }
+
+    [[nodiscard]] const text_keys& keys() {
+        return made(keys_, [&] {
+            return draft_ != nullptr ? text_keys(target_, *map_) : text_keys(target_);
+        });
+    }
+    // Of a pair:
+    [[nodiscard]] const byte_order<draft_id>& order() {
+        return made(order_, [&] { return byte_order<draft_id>(*draft_); });
+    }
+    [[nodiscard]] const seams& edges() {
+        return made(edges_, [&] { return seams(target_); });
+    }
+    [[nodiscard]] const token_pieces& pieces() {
+        return made(pieces_, [&] { return split_tokens(target_, *draft_, *map_); });
+    }
+    [[nodiscard]] const canonical_spellings& spellings() {
+        return made(spellings_, [&] { return canonical_spellings(target_, *draft_, *map_); });
+    }
+    /// One for all texts side by side: a batch decides all of a round before any text learns.
+    [[nodiscard]] any_ngram_cache& ngrams() {
+        if (!cache_)
+            make_cache();
+        uses_cache_ = true;
+        return *cache_;
+    }
+    /// Null before ngrams() was asked for.
+    [[nodiscard]] const any_ngram_cache* cache() const { return uses_cache_ ? &*cache_ : nullptr; }
+
+private:
+    template <class Table, class Make>
+    static Table& made(std::optional<Table>& table, const Make& make) {
+        if (!table)
+            table.emplace(make());
+        return *table;
+    }
+    void make_cache() {
+        cache_.emplace(cache_settings_, draft_->table().fingerprint(),
+                       target_.table().fingerprint());
+    }
+
+    const target_tokenizer& target_;
+    const draft_tokenizer* draft_;
+    const id_map* map_;
+    cache_settings cache_settings_;
+    std::optional<byte_order<draft_id>> order_;
+    std::optional<seams> edges_;
+    std::optional<token_pieces> pieces_;
+    std::optional<canonical_spellings> spellings_;
+    std::optional<text_keys> keys_;
+    std::optional<any_ngram_cache> cache_;
+    bool uses_cache_ = false;
+};
+
+} // namespace specdec

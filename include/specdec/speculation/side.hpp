@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/speculation/any_model.hpp>
+#include <specdec/speculation/any_tokenizer.hpp>
+#include <specdec/vocab/equivalences.hpp>
+#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/vocabulary.hpp>
+
+namespace specdec {
+
+/// One side of a pair, of any engine: {model, tokenizer}, by name to be borrowed.
+template <class Id>
+struct speculation_side {
+    any_batch_model<Id> models; ///< each of its sequences is a text's
+    any_tokenizer<Id> tokenizer;
+    std::optional<Id> bos{};      ///< the token that opens a text
+    bool begins_with_bos = false; ///< every text does
+    std::vector<Id> ends{};       ///< tokens that end a text, the usual one first
+};
+
+/// What every engine owes: rows and tokens of one vocabulary. Errors: specdec::error.
+template <class Id>
+void require_side(const speculation_side<Id>& s, const std::string& name) {
+    const std::size_t tokens = s.tokenizer.vocabulary_size();
+    if (s.models.vocabulary_size() != tokens)
+        fail(name, "vocabulary",
+             "expected the tokenizer's " + std::to_string(tokens) + " tokens, the model has " +
+                 std::to_string(s.models.vocabulary_size()));
+    if (s.models.sequences() == 0)
+        fail(name, "sequences", "expected at least one");
+    for (const Id id : s.ends)
+        if (!id.valid() || id.index() >= tokens)
+            fail(name, "ends", "expected ids of the vocabulary");
+    if (s.begins_with_bos && !s.bos)
+        fail(name, "bos", "expected a token, since every text begins with it");
+    if (s.bos && (!s.bos->valid() || s.bos->index() >= tokens))
+        fail(name, "bos", "expected an id of the vocabulary");
+}
+
+/// The map of the two vocabularies, by bytes. Control tokens meet as `given` says and, where it
+/// says nothing of either, by kind: end of text with end of text, beginning with beginning.
+/// Errors: see intersect.
+[[nodiscard]] inline id_map meet(const speculation_side<draft_id>& draft,
+                                 const speculation_side<target_id>& target,
+                                 const equivalences& given = {}) {
+    const vocabulary &pieces = draft.tokenizer.table(), &words = target.tokenizer.table();
+    std::vector<equivalences::id_pair> known = given.resolve(pieces, words);
+    const auto pair = [&](draft_id d, target_id t) {
+        if (pieces.is_text(d.index()) || words.is_text(t.index()))
+            return;
+        for (const auto& [kd, kt] : known)
+            if (kd == d || kt == t)
+                return;
+        known.push_back({d, t});
+    };
+    if (!draft.ends.empty() && !target.ends.empty())
+        pair(draft.ends.front(), target.ends.front());
+    if (draft.bos && target.bos)
+        pair(*draft.bos, *target.bos);
+    equivalences equal;
+    for (const auto& [d, t] : known)
+        equal.add(d, t);
+    return intersect(pieces, words, equal);
+}
+
+} // namespace specdec

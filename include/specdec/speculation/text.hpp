@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/one_sequence.hpp>
+#include <specdec/decode/batch.hpp>
+#include <specdec/decode/round_result.hpp>
+#include <specdec/decode/statistics.hpp>
+#include <specdec/decode/text_run.hpp>
+#include <specdec/sampling/parameters.hpp>
+#include <specdec/speculation/any_model.hpp>
+#include <specdec/speculation/any_row_processor.hpp>
+#include <specdec/speculation/length_settings.hpp>
+#include <specdec/speculation/rule.hpp>
+
+/// Texts whose rule is chosen at run time: how they are asked for and what comes of them.
+namespace specdec {
+
+/// How texts are decoded. All but `how` may be left as it is.
+struct decode_settings {
+    std::optional<rule> how{};      ///< nothing: the usual rule for the pair and the temperature
+    sampling_parameters sampling{}; ///< of both sides
+    length_settings lengths{};
+    double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
+    std::uint64_t seed = 0;
+    bool shared_noise = false; ///< of the autoregressive rule: draw as the coupled rules do
+    generation_limits limits{};
+    /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
+    std::optional<std::size_t> log_probabilities{};
+    /// Asked every round: whether all texts shall end, and no more begin. Null: never.
+    bool (*cancelled)() = nullptr;
+};
+
+/// Follows a text while it is made; either function may return false to cancel.
+struct listener {
+    virtual ~listener() = default;
+    virtual bool bytes(std::string_view, token_origin) { return true; }
+    virtual bool round(const round_result&) { return true; }
+};
+
+/// A text that is asked for.
+struct text_request {
+    std::span<const target_id> prompt;
+    std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
+    std::string where{};        ///< the prompt came from, for errors
+    listener* reader = nullptr; ///< or nobody
+    /// What the rows go through before they are laws (docs/processors). The target's makes the
+    /// text; the drafter's, made of the same, keeps drafts from being in vain.
+    any_row_processor<target_id> process{};
+    any_row_processor<draft_id> process_draft{};
+};
+
+/// A token of a text, under the target's row as it was (temperature 1, no cutoffs).
+struct token_report {
+    token_log_probability chosen;
+    std::vector<token_log_probability> likeliest;
+};
+
+struct decode_result {
+    std::string text;
+    std::vector<target_id> tokens; ///< produced and committed, an end token included
+    finish_reason finish = finish_reason::cancelled;
+    statistics counts;
+    double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
+    std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
+    std::size_t first_rows_known = 0;          ///< rounds that began without a forward
+    std::vector<token_report> log_probabilities{}; ///< of the tokens, if they were asked for
+};
+
+/// What came of several texts.
+struct decode_results {
+    std::vector<decode_result> texts; ///< as they were asked for
+    double seconds = 0;               ///< prompts and texts, without loading
+    batch_counts passes{};
+};
+
+/// A text on its way, whatever its rule: what session and text_run say of each function holds. For
+/// engines that do the target's pass themselves (decoder::open), a few virtual calls a round:
+///
+///     while (text.draft(capacity)) {
+///         const context_edit edit = text.target_edit();
+///         rows := truncate to edit.truncate_to, feed edit.append; of its last rows_needed() tokens
+///         text.target_fed(edit);
+///         text.decide(rows);
+///         text.commit();
+///     }
+///
+/// and for `batch`, whose runs they are: batch<any_batch_model<target_id>, speculative_text>.
+class speculative_text {
+public:
+    using target_sequence = one_sequence<target_id, any_batch_model<target_id>>;
+
+    virtual ~speculative_text() = default;
+
+    [[nodiscard]] virtual bool draft(std::size_t capacity) = 0;
+    [[nodiscard]] virtual context_edit<target_id> target_edit() const = 0;
+    [[nodiscard]] virtual std::size_t rows_needed() const = 0;
+    virtual void target_fed(const context_edit<target_id>& edit, double seconds = 0) = 0;
+    virtual void target_lost() = 0;
+    virtual void decide(logits_rows<target_id> rows) = 0;
+    virtual void commit() = 0;
+    [[nodiscard]] virtual std::optional<finish_reason> finish() const = 0;
+
+    /// The committed tokens, prompt included.
+    [[nodiscard]] virtual std::span<const target_id> tokens() const = 0;
+    [[nodiscard]] virtual const statistics& counts() const = 0;
+    /// What has come of it so far; all of it once it has finished.
+    [[nodiscard]] virtual decode_result result() const = 0;
+
+    /// With a model: feeds what needs no row, and tells what is left to score.
+    [[nodiscard]] virtual context_edit<target_id> prepare(target_sequence& target) = 0;
+    /// As batch calls it.
+    [[nodiscard]] speculative_text& session() { return *this; }
+};
+
+/// A round of a text with a sequence of its own of the target. False: it has ended.
+inline bool advance(speculative_text& text, any_batch_model<target_id>& target,
+                    std::size_t sequence = 0) {
+    if (!text.draft(target.capacity()))
+        return false;
+    speculative_text::target_sequence own(target, sequence);
+    const context_edit<target_id> edit = text.prepare(own);
+    const logits_rows<target_id> rows = own.score(edit.append);
+    text.target_fed(edit);
+    text.decide(rows);
+    text.commit();
+    return true;
+}
+
+} // namespace specdec

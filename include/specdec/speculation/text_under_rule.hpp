@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/one_sequence.hpp>
+#include <specdec/decode/outcome_of.hpp>
+#include <specdec/decode/session.hpp>
+#include <specdec/decode/text_run.hpp>
+#include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/no_drafter.hpp>
+#include <specdec/draft/processed_drafter.hpp>
+#include <specdec/draft/windowed_drafter.hpp>
+#include <specdec/process/processed_rows.hpp>
+#include <specdec/speculation/any_tokenizer.hpp>
+#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/text.hpp>
+
+namespace specdec {
+
+/// A sequence of the drafter's model for as long as a text needs it, which may grow longer than the
+/// drafter's context. Models Drafter by drafter().
+class drafter_seat {
+public:
+    drafter_seat(any_batch_model<draft_id>& models, std::vector<bool>& taken, std::size_t sequence,
+                 any_row_processor<draft_id> process, std::size_t tokens)
+        : taken_(taken), sequence_(sequence), model_(models, sequence), full_(model_),
+          windowed_(full_), processed_(windowed_, std::move(process), tokens) {
+        taken_[sequence] = true;
+    }
+    drafter_seat(const drafter_seat&) = delete;
+    drafter_seat& operator=(const drafter_seat&) = delete;
+    ~drafter_seat() { taken_[sequence_] = false; }
+
+    [[nodiscard]] auto& drafter() { return processed_; }
+
+private:
+    using model_type = one_sequence<draft_id, any_batch_model<draft_id>>;
+    std::vector<bool>& taken_;
+    std::size_t sequence_;
+    model_type model_;
+    model_drafter<model_type> full_;
+    windowed_drafter<model_drafter<model_type>> windowed_;
+    processed_drafter<decltype(windowed_), any_row_processor<draft_id>> processed_;
+};
+
+/// The seat of those who draft nothing.
+struct no_seat {
+    no_drafter nobody;
+    [[nodiscard]] no_drafter& drafter() { return nobody; }
+};
+
+/// What every text of a pair is made with.
+struct text_parts {
+    const any_tokenizer<target_id>& target;
+    const any_tokenizer<draft_id>* draft; ///< null without a drafter
+    session_settings settings;
+    std::span<const draft_id> draft_prefix;
+    generation_limits limits;
+    length_rule lengths;
+    learned_lengths* learned; ///< null: nobody remembers
+    bool (*cancelled)();
+};
+
+/// One text under one rule: session, coin, stop rule and the text that comes of it.
+template <class Bridge, class Verifier, class Seat, Coin C>
+class text_under_rule final : public speculative_text {
+public:
+    template <class... SeatArguments>
+    text_under_rule(const text_request& request, text_parts parts, Bridge bridge, Verifier verifier,
+                    C coin, SeatArguments&&... seat)
+        : seat_(std::forward<SeatArguments>(seat)...), parts_(std::move(parts)),
+          session_(std::move(bridge), std::move(verifier), parts_.settings,
+                   laws_type(parts_.target.vocabulary_size(), request.process)),
+          coin_(std::move(coin)), reader_(request.reader), prompt_(request.prompt.size()),
+          run_(session_, seat_.drafter(), parts_.lengths, coin_, parts_.target, parts_.limits,
+               *this, steady_seconds{}) {
+        session_.start(request.prompt, parts_.draft_prefix);
+    }
+
+    [[nodiscard]] bool draft(std::size_t capacity) override {
+        return run_.draft(capacity) || (remember(), false);
+    }
+    [[nodiscard]] context_edit<target_id> target_edit() const override {
+        return session_.target_edit();
+    }
+    [[nodiscard]] std::size_t rows_needed() const override { return session_.rows_needed(); }
+    void target_fed(const context_edit<target_id>& edit, double seconds) override {
+        session_.target_fed(edit, seconds);
+    }
+    void target_lost() override { session_.target_lost(); }
+    void decide(logits_rows<target_id> rows) override { run_.decide(rows); }
+    void commit() override {
+        run_.commit();
+        if (run_.finish())
+            remember();
+    }
+    [[nodiscard]] std::optional<finish_reason> finish() const override { return run_.finish(); }
+
+    [[nodiscard]] std::span<const target_id> tokens() const override { return session_.tokens(); }
+    [[nodiscard]] const statistics& counts() const override { return session_.counts(); }
+    [[nodiscard]] decode_result result() const override {
+        decode_result out = so_far_;
+        const auto produced = session_.tokens().subspan(prompt_);
+        out.tokens.assign(produced.begin(), produced.end());
+        if (out.log_probabilities.size() > produced.size()) // of tokens behind the end
+            out.log_probabilities.resize(produced.size());
+        out.counts = session_.counts();
+        out.finish = run_.finish().value_or(finish_reason::cancelled);
+        return out;
+    }
+    [[nodiscard]] context_edit<target_id> prepare(target_sequence& target) override {
+        return session_.prepare(target);
+    }
+
+    // As the run's reader:
+    bool bytes(std::string_view text, token_origin origin) {
+        const bool more = reader_ == nullptr || reader_->bytes(text, origin);
+        so_far_.text += text; // what the reader threw at is given again
+        return more;
+    }
+    bool round(const round_result& r) {
+        const bool more = reader_ == nullptr || reader_->round(r);
+        if constexpr (requires { session_.bridge().extra_forwards(); })
+            so_far_.extra_forwards.push_back(extra_forwards());
+        if constexpr (requires { session_.bridge().first_row_known(); })
+            so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
+        for (std::size_t i = 0; i < r.log_probabilities.of_tokens.size(); ++i) {
+            const auto likeliest = r.log_probabilities.likeliest(i);
+            so_far_.log_probabilities.push_back({{r.tokens[i], r.log_probabilities.of_tokens[i]},
+                                                 {likeliest.begin(), likeliest.end()}});
+        }
+        if (parts_.draft != nullptr)
+            parts_.lengths.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()));
+        return more && (parts_.cancelled == nullptr || !parts_.cancelled());
+    }
+
+private:
+    using laws_type = processed_rows<any_row_processor<target_id>>;
+    using drafter_type = std::remove_reference_t<decltype(std::declval<Seat&>().drafter())>;
+    using session_type = specdec::session<Bridge, Verifier, laws_type>;
+
+    [[nodiscard]] std::size_t extra_forwards() const {
+        if constexpr (requires { session_.bridge().extra_forwards(); })
+            return session_.bridge().extra_forwards();
+        else
+            return 0;
+    }
+    void remember() {
+        if (parts_.learned != nullptr)
+            parts_.learned->last = parts_.lengths;
+        parts_.learned = nullptr;
+    }
+
+    Seat seat_;
+    text_parts parts_;
+    session_type session_;
+    C coin_;
+    listener* reader_;
+    std::size_t prompt_;
+    decode_result so_far_;
+    text_run<session_type, drafter_type, length_rule, C, any_tokenizer<target_id>, text_under_rule,
+             steady_seconds>
+        run_;
+};
+
+} // namespace specdec

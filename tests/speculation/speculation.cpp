@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/speculation/speculation.hpp>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/bridge/tli.hpp>
+#include <specdec/decode/generate.hpp>
+
+#include "support/batch_of.hpp"
+#include "support/toy_pair.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using target_model = text_model<target_id>;
+using draft_model = text_model<draft_id>;
+
+struct toys {
+    toy_pair words;
+    batch_of<target_id, target_model> target;
+    batch_of<draft_id, draft_model> draft;
+
+    explicit toys(std::size_t sequences = 1)
+        : target(sequences, target_model(words.target.table())),
+          draft(sequences, draft_model(words.draft.table(), {.seed = 2})) {}
+
+    speculation_side<target_id> target_side() {
+        return {.models = target, .tokenizer = words.target, .ends = {toy_pair::end}};
+    }
+    speculation_side<draft_id> draft_side() {
+        return {.models = draft,
+                .tokenizer = words.draft,
+                .bos = toy_pair::bos,
+                .begins_with_bos = true,
+                .ends = {toy_pair::stop}};
+    }
+    speculation pair() { return speculation(target_side(), draft_side()); }
+};
+
+decode_settings fixed(std::optional<rule> how, float temperature, std::uint64_t seed = 1) {
+    return {.how = how,
+            .sampling = {.temperature = temperature},
+            .lengths = {.kind = length_kind::fixed, .length = 3},
+            .seed = seed,
+            .limits = {.max_tokens = 40}};
+}
+
+} // namespace
+
+TEST_CASE("speculation: every rule by name gives the target's greedy text") {
+    toys x;
+    speculation pair = x.pair();
+    const decode_result plain = pair.generate("ab c", fixed(rule::autoregressive, 0));
+    CHECK(plain.tokens.size() == 40);
+    CHECK(plain.finish == finish_reason::max_tokens);
+    CHECK(plain.text == text_of(x.words.target, plain.tokens));
+    for (const named_rule& r : rules) {
+        if (r.which == rule::identity)
+            continue;
+        INFO(r.name);
+        const decode_result text = pair.generate("ab c", fixed(r.which, 0));
+        CHECK(text.tokens == plain.tokens);
+        CHECK(text.text == plain.text);
+        if (r.which != rule::autoregressive)
+            CHECK(text.counts.accepted > 0);
+    }
+}
+
+TEST_CASE("speculation: a text is that of the session it is made of, to the bit") {
+    toys x;
+    speculation pair = x.pair();
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        const decode_result text = pair.generate("ab c", fixed(rule::tli, 1, seed));
+
+        target_model target(x.words.target.table());
+        draft_model draft(x.words.draft.table(), {.seed = 2});
+        model_drafter drafter(draft);
+        session by_hand(x.words.tli(3), token_rejection{},
+                        {.capacity = 512, .end_ids = {toy_pair::end}});
+        by_hand.start(x.words.encode("ab c"), std::vector{toy_pair::bos});
+        philox_coin coin(seed, 0);
+        std::string written;
+        generate(by_hand, target, drafter, fixed_length{3}, coin, x.words.target, {40, {}},
+                 text_reader([&](std::string_view bytes, token_origin) { written += bytes; }));
+        CHECK(text.text == written);
+        CHECK(text.counts.proposed == by_hand.counts().proposed);
+    }
+}
+
+TEST_CASE("speculation: the rule is the usual one, or the one that is named") {
+    toys x;
+    const speculation pair = x.pair();
+    CHECK(pair.rule_for(fixed({}, 0)) == rule::slem);
+    CHECK(pair.rule_for(fixed({}, 1)) == rule::tli);
+    CHECK(pair.rule_for(fixed(rule::slrs, 1)) == rule::slrs);
+    const speculation alone(x.target_side());
+    CHECK(alone.rule_for(fixed({}, 1)) == rule::autoregressive);
+    CHECK_FALSE(alone.applies(rule::tli));
+    CHECK_FALSE(pair.applies(rule::identity));
+
+    batch_of<draft_id, draft_model> own(1, draft_model(x.words.target.table()));
+    const tiny_tokenizer<draft_id> same{{"<end>", "a", "b", "c", " ", "ab", " a", "<mark>", "abc"}};
+    speculation twins(x.target_side(), {own, same});
+    CHECK(twins.rule_for(fixed({}, 1)) == rule::identity);
+    CHECK(twins.generate("ab", fixed({}, 0)).tokens ==
+          twins.generate("ab", fixed(rule::autoregressive, 0)).tokens);
+}
+
+TEST_CASE("speculation: it says what it will do, and why") {
+    toys x;
+    speculation pair = x.pair();
+    decode_settings s = fixed({}, 0);
+    s.lengths = {.costs = cost_table{{1.0, 1.2, 1.4}, 0.25, 0.05}};
+    CHECK(pair.explain(s) ==
+          "slem: string-level exact match, lossless.\n"
+          "Chosen at temperature 0: it keeps what the drafter writes right, however it is cut into "
+          "tokens.\n"
+          "7 of the drafter's 10 tokens are the target's, too, which has 9.\n"
+          "Drafts are as long as pays, at most 8 draft tokens; there are none while drafting "
+          "loses.\n"
+          "A draft token costs 0.25 of a pass of the target over one position; passes over 2, 3 "
+          "positions cost 1.20, 1.40 of one. One draft token a round pays where more than 45 % are "
+          "kept.\n");
+    s.lengths.costs->draft = 0.9;
+    CHECK_THAT(pair.explain(s), Contains("One draft token a round pays nowhere"));
+    CHECK_THAT(pair.explain(fixed(rule::merge_paper, 1)), Contains("NOT lossless"));
+    CHECK_THAT(pair.explain(fixed(rule::identity, 1)), Contains("cannot follow"));
+    CHECK_THAT(speculation(x.target_side()).explain({}), Contains("no drafter"));
+}
+
+TEST_CASE("speculation: several texts are those of one after the other") {
+    toys one, three(3);
+    speculation alone = one.pair(), together = three.pair();
+    const auto a = one.words.encode("ab c"), b = one.words.encode("c"), c = one.words.encode("b a");
+    const std::vector<text_request> texts{{.prompt = a, .sequence = 0},
+                                          {.prompt = b, .sequence = 1},
+                                          {.prompt = c, .sequence = 2},
+                                          {.prompt = a, .sequence = 3}};
+    for (const rule how : {rule::slem, rule::slrs, rule::coupled}) {
+        const decode_results apart = alone.run(texts, fixed(how, 1));
+        const decode_results batched = together.run(texts, fixed(how, 1));
+        CHECK(together.sequences() == 3);
+        CHECK(batched.passes.passes < apart.passes.passes);
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            CHECK(apart.texts[i].tokens == batched.texts[i].tokens);
+    }
+}
+
+TEST_CASE("speculation: engines may do the target's passes themselves") {
+    toys x;
+    speculation pair = x.pair();
+    const auto prompt = x.words.encode("ab c");
+    const text_request request{.prompt = prompt};
+    const decode_result whole = pair.run({&request, 1}, fixed(rule::tli, 1)).texts.front();
+
+    const std::unique_ptr<speculative_text> text = pair.open(request, fixed(rule::tli, 1));
+    target_model engine(x.words.target.table());
+    while (text->draft(engine.capacity())) {
+        const context_edit<target_id> edit = text->target_edit();
+        engine.truncate(edit.truncate_to);
+        const logits_rows<target_id> rows = engine.score(edit.append);
+        text->target_fed(edit);
+        const std::size_t n = text->rows_needed();
+        text->decide(rows.middle(rows.size() - n, n));
+        text->commit();
+    }
+    CHECK(text->result().tokens == whole.tokens);
+    CHECK(text->finish() == finish_reason::max_tokens);
+    CHECK(text->counts().committed == 40);
+
+    CHECK_THROWS_WITH(pair.open(request, fixed(rule::tli, 1)),
+                      Contains("expected a free sequence of the drafter, all 1 are taken"));
+    const auto plain = pair.open(request, fixed(rule::autoregressive, 1)); // needs none
+    any_batch_model<target_id> view(x.target);
+    x.target.truncate(0, 0);
+    while (advance(*plain, view)) {
+    }
+    CHECK(plain->result().tokens.size() == 40);
+}
+
+TEST_CASE("speculation: what is given costs and learnt lengths do, and that lengths differ") {
+    toys x;
+    speculation pair = x.pair();
+    decode_settings s = fixed(rule::tli, 0);
+    s.limits.max_tokens = 100;
+    s.lengths = {.length = 4, .costs = cost_table{{1, 1, 1, 1, 1}, 0.01, 0}};
+    CHECK(pair.generate("ab c", s).counts.proposed_a_call() > 1);
+    s.lengths.costs = cost_table{{1, 2, 3, 4, 5}, 1, 0}; // nothing pays
+    CHECK(pair.generate("ab c", s).counts.proposed_a_call() < 0.2);
+    s.lengths.costs->pass = {};
+    CHECK_THROWS_WITH(pair.generate("ab c", s), Contains("cost table: pass"));
+    for (const length_kind kind : {length_kind::confidence, length_kind::entropy,
+                                   length_kind::heuristic, length_kind::predicted}) {
+        s.lengths = {.kind = kind, .length = 4};
+        CHECK(pair.generate("ab c", s).counts.proposed > 0);
+    }
+    CHECK(pair.costs()->pass.size() > 1); // measured
+    CHECK(speculation(x.target_side()).costs() == nullptr);
+}
+
+TEST_CASE("speculation: rows may be processed on both sides") {
+    toys x;
+    speculation pair = x.pair();
+    const auto prompt = x.words.encode("ab c");
+    text_request request{.prompt = prompt};
+    const auto never_c = []<class Id>(const auto& tokenizer) {
+        return [&](std::span<const Id>, std::span<float> row) {
+            for (std::size_t i = 0; i < row.size(); ++i)
+                if (tokenizer.bytes(id_at<Id>(i)).find('c') != std::string_view::npos)
+                    row[i] = -std::numeric_limits<float>::infinity();
+        };
+    };
+    const auto accepted = [&](rule how, float temperature) {
+        const decode_result text = pair.run({&request, 1}, fixed(how, temperature)).texts.front();
+        CHECK(text.text.find('c') == std::string::npos);
+        return text.counts.acceptance_rate();
+    };
+    CHECK(pair.generate("ab c", fixed(rule::slem, 1)).text.find('c') != std::string::npos);
+    request.process = never_c.operator()<target_id>(x.words.target);
+    const double alone = accepted(rule::slem, 1);
+    request.process_draft = never_c.operator()<draft_id>(x.words.draft);
+    CHECK(accepted(rule::slem, 1) >= alone);
+    (void)accepted(rule::slrs, 1);
+}
+
+TEST_CASE("speculation: a reader follows a text and may end it, and so may the settings") {
+    struct reader : listener {
+        std::string text;
+        std::size_t rounds = 0;
+        bool bytes(std::string_view bytes, token_origin) override {
+            text += bytes;
+            return text.size() < 10;
+        }
+        bool round(const round_result&) override { return ++rounds, true; }
+    } taken;
+    toys x;
+    speculation pair = x.pair();
+    const decode_result text = pair.generate("ab c", fixed(rule::tli, 1), &taken);
+    CHECK(text.finish == finish_reason::cancelled);
+    CHECK(text.text == taken.text);
+    CHECK(taken.rounds == text.counts.rounds);
+
+    decode_settings s = fixed(rule::tli, 1);
+    s.cancelled = [] { return true; };
+    CHECK(pair.generate("ab c", s).finish == finish_reason::cancelled);
+    CHECK(pair.generate("ab c", s).tokens.empty());
+}
+
+TEST_CASE("speculation: log-probabilities of the tokens, where they are asked for") {
+    toys x;
+    speculation pair = x.pair();
+    decode_settings s = fixed(rule::slem, 0);
+    CHECK(pair.generate("ab c", s).log_probabilities.empty());
+    s.log_probabilities = 2;
+    const decode_result text = pair.generate("ab c", s);
+    REQUIRE(text.log_probabilities.size() == text.tokens.size());
+    for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+        CHECK(text.log_probabilities[i].chosen.token == text.tokens[i]);
+        CHECK(text.log_probabilities[i].likeliest.at(0).token == text.tokens[i]); // greedy
+    }
+}
+
+TEST_CASE("speculation: errors name the side, the rule, the prompt") {
+    toys x;
+    speculation pair = x.pair();
+    CHECK_THROWS_WITH(pair.generate("ab", fixed(rule::identity, 1)),
+                      Contains("rule: identity: expected equal vocabularies"));
+    speculation alone(x.target_side());
+    CHECK_THROWS_WITH(alone.generate("ab", fixed(rule::slem, 1)), Contains("expected a drafter"));
+    CHECK_THROWS_WITH(rule_of("magic"), Contains("expected one of autoregressive, identity"));
+
+    speculation_side<target_id> wrong{x.target, target_words{{"a", "b"}}};
+    CHECK_THROWS_WITH(speculation(std::move(wrong)),
+                      Contains("target: vocabulary: expected the tokenizer's 2 tokens"));
+    speculation_side<draft_id> no_end = x.draft_side();
+    no_end.ends = {draft_id{77}};
+    CHECK_THROWS_WITH(speculation(x.target_side(), std::move(no_end)), Contains("drafter: ends"));
+    speculation_side<draft_id> no_bos = x.draft_side();
+    no_bos.bos.reset();
+    CHECK_THROWS_WITH(speculation(x.target_side(), std::move(no_bos)), Contains("drafter: bos"));
+    CHECK_THROWS_WITH(speculation(x.target_side(), x.draft_side(), {.policy = "mru"}),
+                      Contains("expected none, lru or lfu, got mru"));
+
+    const auto good = x.words.encode("ab");
+    const std::vector<text_request> texts{{.prompt = good, .where = "a.txt: line 1"},
+                                          {.prompt = {}, .where = "a.txt: line 2"}};
+    CHECK_THROWS_WITH(pair.run(texts, fixed(rule::tli, 1)),
+                      Contains("a.txt: line 2: session: prompt"));
+    x.target.fails_at = x.target.passes + 2;
+    CHECK_THROWS_WITH(pair.run({texts.data(), 1}, fixed(rule::tli, 1)),
+                      Contains("a.txt: line 1: batch_of: pass"));
+    CHECK(pair.generate("ab", fixed(rule::tli, 1)).tokens.size() == 40); // all seats are free again
+}
+
+TEST_CASE("speculation: n-grams are kept from text to text, and in a file") {
+    toys x;
+    speculation pair = x.pair();
+    CHECK(pair.cache() == nullptr);
+    (void)pair.generate("ab c", fixed(rule::slem, 0));
+    CHECK(pair.cache() == nullptr);
+    (void)pair.generate("ab c", fixed(rule::merge, 0));
+    REQUIRE(pair.cache() != nullptr);
+    const std::size_t learned = pair.cache()->size();
+    CHECK(learned > 0);
+    (void)pair.generate("c c", fixed(rule::merge, 0));
+    CHECK(pair.cache()->size() >= learned);
+}
