@@ -77,7 +77,7 @@ TEST_CASE("speculation: every rule by name gives the target's greedy text") {
 TEST_CASE("speculation: a text is that of the session it is made of, to the bit") {
     toys x;
     speculation pair = x.pair();
-    for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
         const decode_result text = pair.generate("ab c", fixed(rule::tli, 1, seed));
 
         target_model target(x.words.target.table());

@@ -19,7 +19,7 @@ namespace specdec {
 struct cache_settings {
     std::string policy = "lfu"; ///< "none", "lru", "lfu"
     std::size_t capacity = 0;   ///< n-grams; 0: no limit
-    std::string file;           ///< read at the beginning if it exists, then written by save()
+    std::string file{};         ///< read at the beginning if it exists, then written by save()
 };
 
 /// Errors: specdec::error for a policy that there is not.
