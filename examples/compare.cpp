@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Runs plain (autoregressive) decoding and every rule on a file of prompts and prints one table:
-// what each rule gains in this very run, and whether it keeps the target's law.
+// Runs plain (autoregressive) decoding and the rules on a file of prompts and prints one table:
+// what each rule gains in this very run, or why it does not, and whether it keeps the target's law.
 //
 //     compare                                          the pair in this repository
-//     compare --models smollm2 --limit 40 --threads 2
+//     compare --models smollm2 --limit 40 --rules all
 //     compare --temperatures 1 --rules tli,slem --tokens-at-least 20000 --json
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +23,7 @@
 #include "support/comparison.hpp"
 #include "support/console.hpp"
 #include "support/engine.hpp"
+#include "support/explanation.hpp"
 #include "support/files.hpp"
 #include "support/flag_values.hpp"
 #include "support/interrupt.hpp"
@@ -45,7 +48,15 @@ struct flags {
     bool json = false;
 };
 
-/// Autoregressive decoding first, then the rules asked for, or all that the pair can follow.
+constexpr std::string_view every_rule = "all";
+
+/// What a user would choose from (docs/choosing-a-rule.md): for greedy text, for sampling, for a
+/// drafter that is very cheap, for a text that must not change with the drafter; with one
+/// vocabulary the rule for that.
+constexpr std::array usual_rules{rule::identity, rule::tli,  rule::tli_block,
+                                 rule::slem,     rule::slrs, rule::coupled};
+
+/// Autoregressive decoding first, then the rules asked for, or the usual ones.
 std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
     std::vector<row> rows;
     const auto add_row = [&](const named_rule& r) {
@@ -54,8 +65,16 @@ std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
                 return;
         rows.emplace_back().how = r;
     };
+    const auto add_applicable = [&](const named_rule& r) {
+        if (applies(r.which, facts))
+            add_row(r);
+    };
     add_row(rules.front());
     for (const std::string& name : f.rules) {
+        if (name == every_rule) {
+            std::for_each(rules.begin(), rules.end(), add_applicable);
+            continue;
+        }
         const named_rule r = rule_of(name, "--rules");
         if (!applies(r.which, facts))
             throw error("--rules", name,
@@ -64,9 +83,8 @@ std::vector<row> rows_for(const flags& f, const pair_facts& facts) {
         add_row(r);
     }
     if (f.rules.empty())
-        for (const named_rule& r : rules)
-            if (applies(r.which, facts))
-                add_row(r);
+        for (const rule usual : usual_rules)
+            add_applicable(rules[static_cast<std::size_t>(usual)]);
     return rows;
 }
 
@@ -105,9 +123,8 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
         std::printf("%3g  %-16s %5s %9.2f %8s %9.1f %7.2fx %10s  %.3f ± %.3f\n", temperature,
                     std::string(r.how.name).c_str(), length, r.counts.tokens_per_target_call(),
-                    accepted, r.tokens_per_second(),
-                    r.tokens_per_second() / rows.front().tokens_per_second(), identical, nll.value,
-                    nll.error);
+                    accepted, r.tokens_per_second(), speed_up(r, rows.front()), identical,
+                    nll.value, nll.error);
     }
 }
 
@@ -195,11 +212,12 @@ void run(flags f, const engine& e) {
         (!f.models.target.empty() && f.models.drafter.empty() && f.models.models.empty()))
         throw error("--drafter", "path", "expected a drafter to compare with");
     for (const std::string& name : f.rules)
-        (void)rule_of(name, "--rules");
+        if (name != every_rule)
+            (void)rule_of(name, "--rules");
 
     const std::unique_ptr<decoder> pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
-    std::vector<std::string> judgements;
+    std::vector<std::string> judgements, reasons;
     std::optional<output_file> texts;
     if (!f.texts.empty())
         texts.emplace(f.texts);
@@ -241,13 +259,18 @@ void run(flags f, const engine& e) {
             print_rows(rows, f.settings);
             print_grouping(rows, temperature);
             judgements.push_back(judgement(rows, temperature, pair->facts()));
+            const cost_table* costs =
+                s.lengths.kind == length_kind::automatic ? pair->costs() : nullptr;
+            for (const std::string& why : explanations(rows, s, costs, f.models.sequences))
+                reasons.push_back(why);
         }
         flush_output();
     }
     if (!f.json)
         std::printf("\n");
-    for (const std::string& line : judgements)
-        std::printf("%s\n", line.c_str());
+    for (const std::vector<std::string>* lines : {&judgements, &reasons})
+        for (const std::string& line : *lines)
+            std::printf("%s\n", wrapped(line).c_str());
     if (const any_cache* cache = pair->cache(); cache != nullptr && !f.json)
         print_cache(*cache);
     if (texts)
@@ -258,14 +281,17 @@ void run(flags f, const engine& e) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Compares autoregressive decoding and every rule on a file of prompts.",
+    CLI::App app("Compares autoregressive decoding and the rules on a file of prompts.",
                  std::filesystem::path(argv[0]).filename().string());
     flags f;
     const std::unique_ptr<engine> e = make_engine();
     f.settings.decoding.limits.max_tokens = 64;
     add_number(app, "--temperatures", f.temperatures, any_temperature, "default: 0,1");
-    add_words(app, "--rules", f.rules,
-              "some of " + rule_names() + " (default: all that the pair can follow)");
+    add_words(
+        app, "--rules", f.rules,
+        "some of " + rule_names() +
+            ", or all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
+            "with one vocabulary identity, too)");
     app.add_option(
         "--prompts", f.prompts,
         "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for chat)");
