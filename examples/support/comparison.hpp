@@ -114,6 +114,7 @@ inline void compare_rules(
     // Side by side in several turns: a sequence whose text has ended takes the next.
     const std::size_t at_a_time = pair.sequences() == 1 ? 1 : 4 * pair.sequences();
     std::vector<decode_results> results(rows.size());
+    std::vector<double> surprises; // of autoregressive's texts, of this turn
     const bool any_coupled =
         std::any_of(rows.begin(), rows.end(), [](const row& r) { return is_coupled(r.how.which); });
     std::size_t turn = 0;
@@ -137,6 +138,7 @@ inline void compare_rules(
             }
             if (interrupted() != 0)
                 return; // the rows would not count the same texts
+            surprises.clear();
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const decode_results& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
                 for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -144,7 +146,13 @@ inline void compare_rules(
                     made(rows[k], prompts[first + i], text);
                     add(rows[k], text, text.tokens == plain.texts[i].tokens);
                     token_sum& group = rows[k].surprise[first + i];
-                    group.sum += pair.surprise(texts[i].prompt, text.tokens, law_of(s.sampling));
+                    const bool known = k > 0 && text.tokens == results[0].texts[i].tokens;
+                    const double sum =
+                        known ? surprises[i]
+                              : pair.surprise(texts[i].prompt, text.tokens, law_of(s.sampling));
+                    if (k == 0)
+                        surprises.push_back(sum);
+                    group.sum += sum;
                     group.tokens += static_cast<double>(text.tokens.size());
                 }
                 add(rows[k].grouping, results[k].grouping);
