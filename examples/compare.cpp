@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Runs plain (autoregressive) decoding and every rule on a file of prompts and prints one table:
-// what each rule gains in this very run, and whether it keeps the target's law.
+// Runs plain (autoregressive) decoding and the rules on a file of prompts and prints one table:
+// what each rule gains in this very run, or why it does not, and whether it keeps the target's law.
 //
 //     compare                                          the pair in this repository
-//     compare --models smollm2 --limit 40 --threads 2
+//     compare --models smollm2 --limit 40 --rules all
 //     compare --temperatures 1 --rules tli,slem --tokens-at-least 20000 --json
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +15,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +25,7 @@
 #include "support/comparison.hpp"
 #include "support/console.hpp"
 #include "support/engine.hpp"
+#include "support/explanation.hpp"
 #include "support/files.hpp"
 #include "support/flag_values.hpp"
 #include "support/interrupt.hpp"
@@ -46,26 +51,62 @@ struct flags {
     bool json = false;
 };
 
-/// Autoregressive decoding first, then the rules asked for, or all that the pair can follow.
+constexpr std::string_view every_rule = "all";
+
+/// What a user would choose from (docs/choosing-a-rule.md): for greedy text, for sampling, for a
+/// drafter that is very cheap, for a text that must not change with the drafter; with one
+/// vocabulary the rule for that.
+constexpr std::array usual_rules{rule::identity, rule::tli,  rule::tli_block,
+                                 rule::slem,     rule::slrs, rule::coupled};
+
+/// "slem", or "slem:2" for drafts of two tokens.
+struct asked_rule {
+    named_rule how;
+    std::optional<std::size_t> length;
+};
+asked_rule asked_rule_of(const std::string& name) {
+    const std::size_t colon = name.find(':');
+    asked_rule asked{rule_of(std::string_view(name).substr(0, colon), "--rules"), {}};
+    if (colon == std::string::npos)
+        return asked;
+    std::size_t length = 0;
+    const char *begin = name.data() + colon + 1, *end = name.data() + name.size();
+    if (const auto [rest, failure] = std::from_chars(begin, end, length);
+        failure != std::errc{} || rest != end || length > 64)
+        throw error("--rules", name, "expected a draft length from 0 to 64 behind the colon");
+    asked.length = length;
+    return asked;
+}
+
+/// Autoregressive decoding first, then the rules asked for, or the usual ones.
 std::vector<row> rows_for(const flags& f, const decoder& pair) {
     std::vector<row> rows;
-    const auto add_row = [&](const named_rule& r) {
+    const auto add_row = [&](const named_rule& r, std::optional<std::size_t> length = {}) {
         for (const row& known : rows)
-            if (known.how.which == r.which)
+            if (known.how.which == r.which && known.length == length)
                 return;
-        rows.emplace_back().how = r;
+        row& added = rows.emplace_back();
+        added.how = r;
+        added.length = length;
+    };
+    const auto add_applicable = [&](const named_rule& r) {
+        if (pair.applies(r.which))
+            add_row(r);
     };
     add_row(rules.front());
     for (const std::string& name : f.rules) {
-        const named_rule r = rule_of(name, "--rules");
-        if (!pair.applies(r.which))
+        if (name == every_rule) {
+            std::for_each(rules.begin(), rules.end(), add_applicable);
+            continue;
+        }
+        const asked_rule asked = asked_rule_of(name);
+        if (!pair.applies(asked.how.which))
             throw error("--rules", name, "expected a drafter with the target's vocabulary");
-        add_row(r);
+        add_row(asked.how, asked.length);
     }
     if (f.rules.empty())
-        for (const named_rule& r : rules)
-            if (pair.applies(r.which))
-                add_row(r);
+        for (const rule usual : usual_rules)
+            add_applicable(about(usual));
     return rows;
 }
 
@@ -103,9 +144,8 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
             std::snprintf(accepted, sizeof accepted, "%.1f %%", 100 * r.counts.acceptance_rate());
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
         std::printf("%3g  %-16s %5s %9.2f %8s %9.1f %7.2fx %10s  %.3f ± %.3f\n", temperature,
-                    std::string(r.how.name).c_str(), length, r.counts.tokens_per_target_call(),
-                    accepted, r.tokens_per_second(),
-                    r.tokens_per_second() / rows.front().tokens_per_second(), identical, nll.value,
+                    r.name().c_str(), length, r.counts.tokens_per_target_call(), accepted,
+                    r.tokens_per_second(), speed_up(r, rows.front()), identical, nll.value,
                     nll.error);
     }
 }
@@ -116,7 +156,7 @@ std::string judgement(const std::vector<row>& rows, double temperature, const pa
     for (const row& r : rows)
         if (r.how.lossless &&
             (temperature > 0 ? same_law(r, rows.front()) == false : r.identical != r.texts))
-            wrong += (wrong.empty() ? "" : ", ") + std::string(r.how.name);
+            wrong += (wrong.empty() ? "" : ", ") + r.name();
     char start[32];
     std::snprintf(start, sizeof start, "T = %g: ", temperature);
     const bool unknown = std::any_of(rows.begin(), rows.end(), [&](const row& r) {
@@ -148,8 +188,8 @@ void print_grouping(const std::vector<row>& rows, double temperature) {
             std::printf("T = %g, %s: scoring positions together changed the first choice in %zu of "
                         "%zu rounds (two best logits at most %.4f apart), a logit by at most "
                         "%.4f\n",
-                        temperature, std::string(r.how.name).c_str(), r.grouping.changed,
-                        r.grouping.rounds, static_cast<double>(r.grouping.widest_margin),
+                        temperature, r.name().c_str(), r.grouping.changed, r.grouping.rounds,
+                        static_cast<double>(r.grouping.widest_margin),
                         static_cast<double>(r.grouping.largest_difference));
 }
 
@@ -162,9 +202,12 @@ ordered_json to_json(const row& r, float temperature, const given_prompt& prompt
             out.push_back(id.value);
         return out;
     };
-    return {{"rule", r.how.name},           {"temperature", temperature},
-            {"line", prompt.line},          {"prompt", numbers(prompt.ids)},
-            {"text", numbers(text.tokens)}, {"target_calls", text.counts.rounds},
+    return {{"rule", r.name()},
+            {"temperature", temperature},
+            {"line", prompt.line},
+            {"prompt", numbers(prompt.ids)},
+            {"text", numbers(text.tokens)},
+            {"target_calls", text.counts.rounds},
             {"seconds", text.seconds}};
 }
 
@@ -194,11 +237,12 @@ void run(flags f, const engine& e) {
         (!f.models.target.empty() && f.models.drafter.empty() && f.models.models.empty()))
         throw error("--drafter", "path", "expected a drafter to compare with");
     for (const std::string& name : f.rules)
-        (void)rule_of(name, "--rules");
+        if (name != every_rule)
+            (void)asked_rule_of(name);
 
     const loaded_pair pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
-    std::vector<std::string> judgements;
+    std::vector<std::string> judgements, reasons;
     std::optional<output_file> texts;
     if (!f.texts.empty())
         texts.emplace(f.texts);
@@ -240,13 +284,19 @@ void run(flags f, const engine& e) {
             print_rows(rows, f.settings);
             print_grouping(rows, temperature);
             judgements.push_back(judgement(rows, temperature, pair.facts));
+            const cost_table* costs = s.lengths.kind != length_kind::automatic ? nullptr
+                                      : s.lengths.costs                        ? &*s.lengths.costs
+                                                                               : pair->costs();
+            for (const std::string& why : explanations(rows, s, costs, f.models.sequences))
+                reasons.push_back(why);
         }
         flush_output();
     }
     if (!f.json)
         std::printf("\n");
-    for (const std::string& line : judgements)
-        std::printf("%s\n", line.c_str());
+    for (const std::vector<std::string>* lines : {&judgements, &reasons})
+        for (const std::string& line : *lines)
+            std::printf("%s\n", wrapped(line).c_str());
     if (const any_ngram_cache* cache = pair->cache(); cache != nullptr && !f.json)
         print_cache(*cache);
     if (texts)
@@ -257,14 +307,17 @@ void run(flags f, const engine& e) {
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Compares autoregressive decoding and every rule on a file of prompts.",
+    CLI::App app("Compares autoregressive decoding and the rules on a file of prompts.",
                  std::filesystem::path(argv[0]).filename().string());
     flags f;
     const std::unique_ptr<engine> e = make_engine();
     f.settings.decoding.limits.max_tokens = 64;
     add_number(app, "--temperatures", f.temperatures, any_temperature, "default: 0,1");
     add_words(app, "--rules", f.rules,
-              "some of " + rule_names() + " (default: all that the pair can follow)");
+              "some of " + rule_names() +
+                  ", each with a draft length of its own where one stands behind it (slem:2), or "
+                  "all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
+                  "with one vocabulary identity, too)");
     app.add_option(
         "--prompts", f.prompts,
         "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for chat)");

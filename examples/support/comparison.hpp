@@ -30,6 +30,7 @@ struct comparison_settings {
 /// What one rule did with all prompts at one temperature.
 struct row {
     named_rule how{};
+    std::optional<std::size_t> length{}; ///< of its drafts, where it has its own: "slem:2"
     statistics counts;
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
@@ -42,6 +43,13 @@ struct row {
 
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;
+    }
+    [[nodiscard]] std::string name() const {
+        return std::string(how.name) + (length ? ":" + std::to_string(*length) : "");
+    }
+    /// How long its drafts are, of a comparison's.
+    [[nodiscard]] length_settings lengths(const length_settings& all) const {
+        return length ? length_settings{.kind = length_kind::fixed, .length = *length} : all;
     }
 };
 
@@ -94,6 +102,7 @@ inline void compare_rules(
     };
     const auto run = [&](const row& r) {
         s.how = r.how.which;
+        s.lengths = r.lengths(settings.decoding.lengths);
         return pair->run(texts, s);
     };
     s.limits.max_tokens = std::min<std::size_t>(s.limits.max_tokens, 16);
@@ -114,6 +123,7 @@ inline void compare_rules(
     // Side by side in several turns: a sequence whose text has ended takes the next.
     const std::size_t at_a_time = pair->sequences() == 1 ? 1 : 4 * pair->sequences();
     std::vector<decode_results> results(rows.size());
+    std::vector<double> surprises; // of autoregressive's texts, of this turn
     const bool any_coupled =
         std::any_of(rows.begin(), rows.end(), [](const row& r) { return is_coupled(r.how.which); });
     std::size_t turn = 0;
@@ -123,14 +133,16 @@ inline void compare_rules(
             progress(wanted > 0 ? static_cast<double>(fewest_tokens()) / static_cast<double>(wanted)
                                 : static_cast<double>(first) / static_cast<double>(prompts.size()));
             ask_for(first, std::min(at_a_time, prompts.size() - first), pass * prompts.size());
-            for (std::size_t i = 0; i < rows.size(); ++i) {
+            for (std::size_t i = 0; i < rows.size() * settings.repeats; ++i) {
                 const std::size_t k = (turn + i) % rows.size(); // nobody is always the first
+                if (i >= rows.size()) {
+                    results[k].seconds = std::min(results[k].seconds, run(rows[k]).seconds);
+                    continue;
+                }
                 *pair.grouping = {.on = settings.check_grouping};
                 results[k] = run(rows[k]);
                 add(rows[k].grouping, pair.grouping->counts);
                 pair.grouping->on = false;
-                for (std::size_t again = 1; again < settings.repeats; ++again)
-                    results[k].seconds = std::min(results[k].seconds, run(rows[k]).seconds);
             }
             decode_results coupled; // what the coupled rules have to give
             if (any_coupled) {
@@ -140,6 +152,7 @@ inline void compare_rules(
             }
             if (interrupted() != 0)
                 return; // the rows would not count the same texts
+            surprises.clear();
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const decode_results& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
                 for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -147,7 +160,13 @@ inline void compare_rules(
                     made(rows[k], prompts[first + i], text);
                     add(rows[k], text, text.tokens == plain.texts[i].tokens);
                     token_sum& group = rows[k].surprise[first + i];
-                    group.sum += pair.surprise(texts[i].prompt, text.tokens, law_of(s.sampling));
+                    const bool known = k > 0 && text.tokens == results[0].texts[i].tokens;
+                    const double sum =
+                        known ? surprises[i]
+                              : pair.surprise(texts[i].prompt, text.tokens, law_of(s.sampling));
+                    if (k == 0)
+                        surprises.push_back(sum);
+                    group.sum += sum;
                     group.tokens += static_cast<double>(text.tokens.size());
                 }
                 rows[k].seconds += results[k].seconds;
@@ -191,8 +210,9 @@ inline constexpr std::size_t fewest_prompts = 8;
     const estimate difference = mean_a_token(r.surprise, &autoregressive.surprise);
     const std::optional<bool> same = same_law(r, autoregressive);
     const statistics& c = r.counts;
+    const length_settings lengths = r.lengths(settings.decoding.lengths);
     ordered_json out{
-        {"rule", r.how.name},
+        {"rule", r.name()},
         {"temperature", temperature},
         {"tokens", c.committed},
         {"seconds", r.seconds},
@@ -212,8 +232,8 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"same_law", same ? ordered_json(*same) : ordered_json()},
         {"texts", r.texts},
         {"identical_texts", r.identical},
-        {"draft_length", drafted ? ordered_json(settings.decoding.lengths.length) : ordered_json()},
-        {"lengths", name(settings.decoding.lengths.kind)},
+        {"draft_length", drafted ? ordered_json(lengths.length) : ordered_json()},
+        {"lengths", name(lengths.kind)},
         {"target", facts.target.name},
         {"drafter", drafted ? ordered_json(facts.drafter->name) : ordered_json()},
         {"precision", facts.computing.precision},

