@@ -179,7 +179,7 @@ namespace specdec::examples {
     std::vector<const row*> off;
     std::string slower;
     for (const row& r : rows)
-        if (costs != nullptr && switched_off(r, s))
+        if (costs != nullptr && !r.length && switched_off(r, s))
             off.push_back(&r);
         else if (speed_up(r, rows.front()) < 0.995)
             slower += (slower.empty() ? "" : "; ") + why_slower(r, rows.front(), texts);

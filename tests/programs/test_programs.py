@@ -75,6 +75,16 @@ class Compare(unittest.TestCase):
         self.assertEqual(len(found[0]), 11 * 2 * 4)
         self.assertEqual(found[0], found[1])
 
+    def test_rows_may_have_lengths_of_their_own(self):
+        plain, auto, two, none = rows(call("compare", "--json", "--limit", 1, "--max-tokens", 16, "--temperatures", 0,
+                                           "--rules", "slem,slem:2,slem:0", "--costs", "0.1,0,1,1,1,1,1"))
+        self.assertEqual([r["rule"] for r in (plain, auto, two, none)], ["autoregressive", "slem", "slem:2", "slem:0"])
+        self.assertEqual((auto["lengths"], two["lengths"], two["draft_length"]), ("auto", "fixed", 2))
+        self.assertEqual((none["proposed"], plain["proposed"]), (0, 0))
+        self.assertGreater(two["proposed"], 0)
+        for wrong in ("slem:", "slem:x", "slem:65", "slem:-1", "magic:2"):
+            self.assertIn("--rules", call("compare", "--rules", wrong, status=1))
+
     def test_merges_side_by_side_learn_together(self):
         found = []
         with tempfile.TemporaryDirectory() as folder:

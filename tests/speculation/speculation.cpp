@@ -77,21 +77,35 @@ TEST_CASE("speculation: every rule by name gives the target's greedy text") {
 TEST_CASE("speculation: a text is that of the session it is made of, to the bit") {
     toys x;
     speculation pair = x.pair();
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        const decode_result text = pair.generate("ab c", fixed(rule::tli, 1, seed));
-
+    const auto check = [&](rule how, auto bridge, auto verifier, auto coin, std::uint64_t seed,
+                           std::size_t draft) {
         target_model target(x.words.target.table());
-        draft_model draft(x.words.draft.table(), {.seed = 2});
-        model_drafter drafter(draft);
-        session by_hand(x.words.tli(3), token_rejection{},
-                        {.capacity = 512, .end_ids = {toy_pair::end}});
+        draft_model model(x.words.draft.table(), {.seed = 2});
+        model_drafter drafter(model);
+        session by_hand(std::move(bridge), verifier,
+                        {.capacity = 512,
+                         .max_proposals = by_target_tokens(how) ? 3U : 16U,
+                         .end_ids = {toy_pair::end}});
         by_hand.start(x.words.encode("ab c"), std::vector{toy_pair::bos});
-        philox_coin coin(seed, 0);
         std::string written;
-        generate(by_hand, target, drafter, fixed_length{3}, coin, x.words.target, {40, {}},
+        generate(by_hand, target, drafter, fixed_length{draft}, coin, x.words.target, {40, {}},
                  text_reader([&](std::string_view bytes, token_origin) { written += bytes; }));
+        const decode_result text = pair.generate("ab c", fixed(how, 1, seed));
+        INFO(about(how).name);
         CHECK(text.text == written);
         CHECK(text.counts.proposed == by_hand.counts().proposed);
+    };
+    const text_keys keys(x.words.target, x.words.map);
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        const philox_coin coin(seed, 0);
+        check(rule::tli, x.words.tli(3), token_rejection{}, coin, seed, 3);
+        check(rule::nested_block, x.words.nested(3), block_verification{}, coin, seed, 3);
+        check(rule::coupled, x.words.tli(3), coupled_match(keys), coupled_coin(keys, seed, 0), seed,
+              3);
+        check(rule::slrs,
+              make_slrs_bridge(x.words.target, x.words.draft, x.words.map, x.words.order,
+                               x.words.edges, 512, {16, 0.02}),
+              token_rejection{}, coin, seed, 16);
     }
 }
 
