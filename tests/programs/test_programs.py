@@ -474,6 +474,15 @@ class JsonAnswer(unittest.TestCase):
         self.assertEqual(last, "The same answers without a drafter.")
 
 
+class AsynchronousTarget(unittest.TestCase):
+    def test_texts_do_not_depend_on_what_overlaps(self):
+        *ways, last = call("asynchronous_target").splitlines()
+        self.assertEqual([way[:10].strip() for way in ways], ["no drafts", "one by one", "in turns"])
+        for way in ways:
+            self.assertRegex(way, r" +[0-9]+ tokens a second; rows were waited for +[0-9]+ % of the time$")
+        self.assertEqual(last, "The same texts.")
+
+
 class Output(unittest.TestCase):
     """Whatever cannot be written is an error that names it."""
     runs = (("generate", "-n", 4), ("generate", "-n", 4, "--json"), ("generate", "-n", 4, "--trace"),
