@@ -13,6 +13,7 @@
 #include <specdec/sampling/coin.hpp>
 
 #include "../support/archetypes.hpp"
+#include "../support/counting_tokenizer.hpp"
 #include "../support/script_drafter.hpp"
 #include "../support/toy_pair.hpp"
 
@@ -136,6 +137,62 @@ TEST_CASE("a drafter that wants to know is told where a round begins, by every b
     check(two.slrs(3));
     check(two.slem(3));
     check(two.spelling(3));
+}
+
+TEST_CASE("where the stop rule wants no draft, no bridge asks its context or its drafter") {
+    struct asked_context {
+        std::size_t* asked;
+        std::vector<draft_id> read{};
+        void start(std::span<const draft_id>) {}
+        void follow(std::span<const target_id> t) { read.resize(read.size() + t.size()); }
+        std::span<const draft_id> ids() const { return ++*asked, read; }
+        std::size_t unchanged() const { return ++*asked, 0; }
+        void mark() { ++*asked; }
+    };
+    static_assert(DraftContext<asked_context>);
+    std::size_t asked = 0;
+    asked_context context{&asked};
+    script_drafter drafter(10, {draft_id{1}}, 6);
+    CHECK(refusal(context, drafter, fixed_length{0}, 1, 1) == no_draft::stop_rule);
+    CHECK(refusal(context, drafter, fixed_length{2}, 0, 1) == no_draft::no_room);
+    CHECK(refusal(context, drafter, fixed_length{0}, 1, 1, false) == no_draft::nothing_shared);
+    CHECK(asked == 0);
+    CHECK(refusal(context, drafter, fixed_length{2}, 1, 1) == no_draft::nothing_to_say);
+    context.read.resize(4);
+    CHECK(refusal(context, drafter, fixed_length{2}, 1, 2) == no_draft::none);
+    CHECK(refusal(context, drafter, fixed_length{2}, 1, 3) == no_draft::drafter_full);
+    CHECK(drafter.syncs + drafter.rows == 0);
+}
+
+TEST_CASE("bridges of rounds without drafts leave the text unread") {
+    const toy_pair two;
+    const counting_tokenizer<draft_id> draft{two.draft};
+    const auto check = [&](auto bridge) {
+        script_drafter drafter(10, {draft_id{1}, draft_id{5}});
+        philox_coin coin(1);
+        const draft_request request{.max_proposals = 4};
+        const std::size_t before = draft.encodes;
+        bridge.start({});
+        for (int round = 0; round < 9; ++round) {
+            bridge.follow(two.encode("ab c"));
+            CHECK(bridge.propose(drafter, fixed_length{0}, coin, request).reason ==
+                  no_draft::stop_rule);
+        }
+        CHECK(draft.encodes == before);
+        CHECK(drafter.syncs == 0);
+        CHECK(bridge.propose(drafter, fixed_length{2}, coin, request).reason == no_draft::none);
+        CHECK(draft.encodes > before);
+        CHECK(copy_of(bridge.context().ids()) ==
+              two.encode_draft("ab cab cab cab cab cab cab cab cab c"));
+    };
+    const retokenised_context context(two.target, draft, two.map, 64);
+    using counted = counting_tokenizer<draft_id>;
+    check(token_bridge(tli_map(two.map), context, 3));
+    check(token_bridge(union_map(two.map), context, 3));
+    check(nested_tli_bridge<target_words, counted>(two.pieces, context, 3));
+    check(spelling_bridge<target_words, counted>(two.spellings, context, 64, {.max_draft = 3}));
+    check(slem_bridge(two.target, draft, two.map, 64, 3));
+    check(make_slrs_bridge(two.target, draft, two.map, two.order, two.edges, 64, {3}));
 }
 
 TEST_CASE("a drafter's row of another length is refused in the bridge's name") {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/bridge/retokenised_context.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "../support/counting_tokenizer.hpp"
 #include "../support/script_drafter.hpp"
 #include "../support/toy_pair.hpp"
 
@@ -63,6 +67,43 @@ TEST_CASE("no draft token reaches over a control token that both have") {
     context.follow(std::vector{toy_pair::end});
     context.follow(two.encode("a"));
     CHECK(copy_of(context.ids()) == std::vector{draft_id{5}, toy_pair::stop, draft_id{1}});
+}
+
+TEST_CASE("a context that nobody asks for encodes nothing, and then all at once") {
+    const toy_pair two;
+    const counting_tokenizer<draft_id> draft{two.draft};
+    std::mt19937 random(5);
+    for (int run = 0; run < 40; ++run) {
+        retokenised_context context(two.target, draft, two.map, 1024);
+        words_context eager(two.target, two.draft, two.map, 1024);
+        for (int text = 0; text < 2; ++text) { // what was noted of the first is forgotten
+            context.start(std::vector{toy_pair::bos});
+            eager.start(std::vector{toy_pair::bos});
+            const std::size_t before = draft.encodes;
+            std::size_t bytes = 0, specials = 0;
+            for (int i = 0; i < 300; ++i) {
+                const auto id = target_id{static_cast<std::int32_t>(
+                    random() % 40 == 0 ? 0 : 1 + random() % 8)}; // now and then the end token
+                bytes += two.target.bytes(id).size();
+                specials += two.target.bytes(id).empty() ? 1U : 0U;
+                context.follow(std::vector{id});
+                eager.follow(std::vector{id});
+                (void)eager.ids();
+            }
+            CHECK(draft.encodes == before);
+            if (text == 0)
+                continue;
+            REQUIRE(copy_of(context.ids()) == copy_of(eager.ids()));
+            CHECK(context.unchanged() == 0);
+            const std::size_t once = draft.encodes - before;
+            CHECK(once > 0);
+            CHECK(once < 8 * (1 + bytes / 64) + 2 * specials); // not a token at a time
+            (void)context.ids();
+            context.mark();
+            CHECK(context.unchanged() == context.ids().size());
+            CHECK(draft.encodes == before + once);
+        }
+    }
 }
 
 TEST_CASE("random commits: the context is the retokenised text, unchanged() is honest") {

@@ -57,6 +57,15 @@ TEST_CASE("the token behind a sure one is expected by what was seen behind sure 
     CHECK(table.next(hard[0]) < 0.1);
 }
 
+TEST_CASE("what a draft's first token was expected to do is forgotten where it does not") {
+    acceptance_table table;
+    const auto step = draft({0.9});
+    CHECK(table.next({}) > 0.5);
+    for (int i = 0; i < 400; ++i)
+        table.learn({.steps = step, .kept = 0, .rejected = true});
+    CHECK(table.next({}) < 0.01);
+}
+
 TEST_CASE("old rounds fade") {
     acceptance_table table;
     const auto step = draft({0.9});

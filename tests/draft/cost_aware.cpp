@@ -16,6 +16,7 @@ struct world {
     double chance;
     std::uint64_t state = 1;
     double spent = 0, tokens = 0;
+    double missed = 0; ///< tokens that the drafter has to be fed before it drafts
     std::size_t drafts = 0, longest = 0;
 
     double uniform() {
@@ -37,10 +38,23 @@ struct world {
         o.emitted = o.kept + 1;
         const auto n = static_cast<double>(steps.size());
         spent += costs.pass_over(1 + n) + costs.draft * n;
+        spent += steps.empty() ? 0 : costs.catch_up * missed;
+        missed = steps.empty() ? missed + static_cast<double>(o.emitted) : 0;
         tokens += static_cast<double>(o.emitted);
         drafts += steps.empty() ? 0U : 1U;
         longest = steps.size() > longest ? steps.size() : longest;
         rule.learn(o);
+    }
+    /// A text by a copy of the rule, as programs pass it from text to text. Returns the passes that
+    /// it took more than plain decoding.
+    template <class Rule>
+    double text(Rule& rule, std::size_t prompt, std::size_t most) {
+        const double before = spent - tokens, end = tokens + static_cast<double>(most);
+        rule.start(prompt);
+        missed = static_cast<double>(prompt);
+        while (tokens < end)
+            round(rule, static_cast<std::size_t>(end - tokens) - 1);
+        return spent - tokens - before;
     }
     [[nodiscard]] double rate() const { return tokens / spent; }
 };
@@ -93,6 +107,54 @@ TEST_CASE("where drafting loses, finding out costs no more than was allowed") {
     CHECK(w.rate() > 0.985);
     CHECK(w.drafts > 0); // at most 3 in a hundred
     CHECK(w.drafts < 60);
+}
+
+TEST_CASE("short texts lose little where drafting never pays") {
+    const cost_table small{.pass = {1, 1.7, 2.2, 2.8, 3.3}, .draft = 0.3, .catch_up = 0.04};
+    const cost_table even{.pass = {1, 1.3, 1.6, 2}, .draft = 0.25, .catch_up = 0.03};
+    struct pair {
+        const cost_table& costs;
+        double chance;
+    };
+    for (const pair& two : {pair{steep, 0}, pair{steep, 0.4}, pair{small, 0.2}, pair{small, 0.6},
+                            pair{even, 0.1}, pair{even, 0.4}, pair{cheap, 0}, pair{cheap, 0.1}})
+        for (const std::size_t prompt : {5U, 60U})
+            for (const std::size_t length : {16U, 64U}) {
+                CAPTURE(two.costs.draft, two.chance, prompt, length);
+                acceptance_table table;
+                cost_aware rule(table, two.costs);
+                world w{two.costs, two.chance};
+                double first = 0, others = 0;
+                constexpr std::size_t texts = 60;
+                for (std::size_t i = 0; i < texts; ++i)
+                    (i == 0 ? first : others) += w.text(rule, prompt, length);
+                CHECK(first < 5);
+                CHECK(others < 0.03 * static_cast<double>((texts - 1) * length));
+            }
+}
+
+TEST_CASE("a drafter is fed a long prompt where that pays in the text, sooner the more it gains") {
+    const auto rounds_before_the_first_draft = [](double chance, std::size_t prompt) {
+        acceptance_table table;
+        cost_aware rule(table, cheap, {.probing = 0});
+        rule.start(5);
+        world learns{cheap, chance};
+        for (int i = 0; i < 400; ++i)
+            learns.round(rule);
+        world w{cheap, chance};
+        rule.start(prompt);
+        int rounds = 0;
+        for (; w.drafts == 0 && rounds < 4000; ++rounds)
+            w.round(rule);
+        return rounds - 1;
+    };
+    CHECK(rounds_before_the_first_draft(0.9, 60) == 0);
+    CHECK(rounds_before_the_first_draft(0.5, 60) == 0);
+    const int much = rounds_before_the_first_draft(0.9, 10000),
+              little = rounds_before_the_first_draft(0.5, 10000);
+    CHECK(much > 0);
+    CHECK(much < little);
+    CHECK(little < 4000);
 }
 
 TEST_CASE(

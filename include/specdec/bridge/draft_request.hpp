@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include <specdec/bridge/draft_context.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
@@ -43,24 +44,27 @@ struct draft_view {
     return false;
 }
 
-/// Why a round drafts nothing, asked by every bridge before it touches the drafter; `none`: it
-/// drafts, and a drafter that wants to know is told that the round begins. Room: target tokens it
-/// may propose; longest: draft tokens it may draw; shared: whether there is any token it could
-/// propose.
-template <Drafter D, StopRule Stop>
-[[nodiscard]] no_draft refusal(std::span<const draft_id> context, D& drafter, const Stop& stop,
+/// Why a round drafts nothing, asked by every bridge before it touches drafter or context; `none`:
+/// it drafts, and a drafter that wants to know is told that the round begins. Room: target tokens
+/// it may propose; longest: draft tokens it may draw; shared: whether there is any token it could
+/// propose. The context is asked last: where the stop rule wants no draft, nobody reads the text.
+template <DraftContext Context, Drafter D, StopRule Stop>
+[[nodiscard]] no_draft refusal(const Context& context, D& drafter, const Stop& stop,
                                std::size_t room, std::size_t longest, bool shared = true) {
     if (room == 0)
         return no_draft::no_room;
     if (!shared)
         return no_draft::nothing_shared;
-    if (context.empty())
+    if (!stop.more(draft_progress{}))
+        return no_draft::stop_rule;
+    const std::size_t tokens = std::span<const draft_id>(context.ids()).size();
+    if (tokens == 0)
         return no_draft::nothing_to_say;
-    if (context.size() + longest > drafter.capacity())
+    if (tokens + longest > drafter.capacity())
         return no_draft::drafter_full;
     if constexpr (FollowsRounds<D>)
-        drafter.begin_round(context.size());
-    return stop.more(draft_progress{}) ? no_draft::none : no_draft::stop_rule;
+        drafter.begin_round(tokens);
+    return no_draft::none;
 }
 
 /// The drafter's next row. Errors: specdec::error, of the bridge, unless it has a logit for each of

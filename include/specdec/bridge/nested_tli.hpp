@@ -79,12 +79,11 @@ public:
         drawn_.clear();
         room_ = request.max_proposals < max_proposals_ ? request.max_proposals : max_proposals_;
         const std::size_t most = room_ < max_draft_ ? room_ : max_draft_;
-        const std::span<const draft_id> context = context_.ids();
-        if (const no_draft why = refusal(context, drafter, stop, most, most, pieces_->size() > 0);
+        if (const no_draft why = refusal(context_, drafter, stop, most, most, pieces_->size() > 0);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 
-        drafter.sync(context, context_.unchanged());
+        drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
         text_place place = request.place;
         while (drawn_.size() < most && proposals_.size() < room_ && stop.more(drawn_.progress())) {

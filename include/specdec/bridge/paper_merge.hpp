@@ -106,7 +106,7 @@ public:
         laws_.clear();
         f_.begin(state_);
         if (const no_draft why =
-                refusal(context_.ids(), drafter, stop, request.max_proposals, max_draft_);
+                refusal(context_, drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 

@@ -71,8 +71,8 @@ public:
                                                const draft_request& request) {
         proposals_.clear();
         if (const no_draft why =
-                refusal(context_.ids(), drafter, stop,
-                        limits_.max_draft == 0 ? 0 : request.max_proposals, limits_.max_draft);
+                refusal(context_, drafter, stop, limits_.max_draft == 0 ? 0 : request.max_proposals,
+                        limits_.max_draft);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 

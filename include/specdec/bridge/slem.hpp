@@ -74,7 +74,7 @@ public:
         proposals_.clear();
         drawn_.clear();
         if (const no_draft why =
-                refusal(context_.ids(), drafter, stop, request.max_proposals, max_draft_);
+                refusal(context_, drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 

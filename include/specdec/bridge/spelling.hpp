@@ -98,8 +98,7 @@ public:
         looks_ = draws_ = 0;
         const std::size_t most =
             request.max_proposals < limits_.max_draft ? request.max_proposals : limits_.max_draft;
-        if (const no_draft why =
-                refusal(context_.ids(), drafter, stop, most, longest_, longest_ > 0);
+        if (const no_draft why = refusal(context_, drafter, stop, most, longest_, longest_ > 0);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 

@@ -61,12 +61,11 @@ public:
         drawn_.clear();
         const std::size_t most =
             request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
-        const std::span<const draft_id> context = context_.ids();
-        if (const no_draft why = refusal(context, drafter, stop, most, most, map_.shared() > 0);
+        if (const no_draft why = refusal(context_, drafter, stop, most, most, map_.shared() > 0);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 
-        drafter.sync(context, context_.unchanged());
+        drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
         text_place place = request.place;
         while (proposals_.size() < most && stop.more(drawn_.progress())) {

@@ -33,7 +33,7 @@ public:
     }
     [[nodiscard]] double next(const draft_progress& now) const {
         if (now.drafted == 0)
-            return first_.rate(usual);
+            return first_.kept / first_.decided;
         const std::size_t b = bin(now.sure);
         return place(behind_[b], now.drafted - 1).rate(behind_[b].all.rate(usual));
     }
@@ -44,7 +44,7 @@ public:
             const bool kept = i < o.kept;
             of_[bin(o.steps[i].sure)].count(i, kept);
             if (i == 0)
-                first_.count(kept, 0.95);
+                first_.count(kept, 0.98);
             else
                 behind_[bin(o.steps[i - 1].sure)].count(i - 1, kept);
         }
@@ -92,7 +92,7 @@ private:
 
     std::array<row, bins> of_;     // [sureness of the token] it was kept
     std::array<row, bins> behind_; // [sureness of a kept token] the next one was kept
-    counter first_;                // first tokens of drafts
+    counter first_{8 * usual, 8};  // first tokens of drafts; what they began with fades, too
 };
 static_assert(AcceptancePredictor<acceptance_table>);
 

@@ -41,6 +41,7 @@ public:
     /// A new text, whose prompt the drafter has not seen. What was learnt of the rate stays.
     void start(std::size_t prompt) {
         missed_ = static_cast<double>(prompt);
+        rounds_ = 0;
         probes_ = false;
     }
     /// How many texts share a pass of the target from now on: a position costs its share.
@@ -68,6 +69,7 @@ public:
         const auto drafted = static_cast<double>(o.steps.size());
         const double spent = pass(1 + static_cast<double>(o.proposed)) +
                              costs_->draft * static_cast<double>(o.forwards);
+        ++rounds_;
         tokens_ = tokens_ * fading + static_cast<double>(o.emitted);
         cost_ = cost_ * fading + spent;
         if (drafted > 0) {
@@ -86,23 +88,25 @@ public:
     }
 
 private:
-    static constexpr double fading = 0.98, known_rounds = 8;
+    static constexpr double fading = 0.98, known_rounds = 8, usual_rounds = 32;
 
     /// This text's share of a pass in which each text has n positions.
     [[nodiscard]] double pass(double n) const { return costs_->pass_over(n * texts_) / texts_; }
 
-    /// Whether some number of further draft tokens is worth its cost.
+    /// Whether some number of further draft tokens is worth its cost. The first pays a share of
+    /// what brings the drafter up to date: a text goes on for a while, and as long as it has.
     [[nodiscard]] bool pays(const draft_progress& now) const {
         const double width = proposed_ / drafted_; // target tokens a draft token
         const double draft = costs_->draft * forwards_ / drafted_;
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
+        const double feed = n > 0 ? 0 : costs_->catch_up * missed_ / (usual_rounds + rounds_);
         draft_progress ahead = now;
         double reached = now.kept, gain = 0, m = 1;
         for (; ahead.drafted < settings_.longest; ++ahead.drafted, ++m) {
             reached *= predictor_->next(ahead);
             gain += reached * width;
-            if (gain >= least * (m * draft + pass(1 + width * (n + m)) - before))
+            if (gain >= least * (feed + m * draft + pass(1 + width * (n + m)) - before))
                 return true;
         }
         return false;
@@ -115,6 +119,7 @@ private:
     double tokens_, cost_;                             // of the last rounds, older ones fading
     double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
     double missed_ = 0;                                // tokens that the drafter has not seen
+    double rounds_ = 0;                                // of this text
     double credit_ = 0;                                // saved for a probe
     bool probes_ = false;                              // the next round is one
 };
