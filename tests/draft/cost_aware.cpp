@@ -109,6 +109,19 @@ TEST_CASE("where drafting loses, finding out costs no more than was allowed") {
     CHECK(w.drafts < 60);
 }
 
+TEST_CASE("where drafting is far from paying, it is looked at less often than where it is near") {
+    const auto probes = [](double chance) {
+        acceptance_table table;
+        cost_aware rule(table, steep);
+        rule.start(10);
+        world w{steep, chance};
+        for (int i = 0; i < 4000; ++i)
+            w.round(rule);
+        return w.drafts;
+    };
+    CHECK(2 * probes(0.02) < probes(0.4));
+}
+
 TEST_CASE("short texts lose little where drafting never pays") {
     const cost_table small{.pass = {1, 1.7, 2.2, 2.8, 3.3}, .draft = 0.3, .catch_up = 0.04};
     const cost_table even{.pass = {1, 1.3, 1.6, 2}, .draft = 0.25, .catch_up = 0.03};
@@ -179,8 +192,10 @@ TEST_CASE(
 
 TEST_CASE("a drafter that got better is used again, one that got worse no more") {
     acceptance_table table;
-    cost_aware rule(table, cheap);
-    world w{cheap, 0.02};
+    cost_table large = cheap; // as of a target of 135 million parameters: feeding costs nothing
+    large.catch_up = 0.001;
+    cost_aware rule(table, large);
+    world w{large, 0.02};
     for (int i = 0; i < 500; ++i)
         w.round(rule);
     const auto drafts_of_100 = [&] {

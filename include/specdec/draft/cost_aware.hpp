@@ -12,7 +12,7 @@ namespace specdec {
 struct cost_aware_settings {
     std::size_t longest = 16; ///< draft tokens
     /// Share of the time that may go into drafts whose only use is to see whether drafting pays
-    /// again.
+    /// again: all of it where that is near, a fifth where it is far.
     double probing = 0.015;
 };
 
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool more(const draft_progress& now) const {
         if (now.drafted >= settings_.longest)
             return false;
-        return (now.drafted == 0 && probes_) || pays(now);
+        return (now.drafted == 0 && probes_) || outlook(now) >= 1;
     }
 
     /// Tokens a unit of cost that a draft has to beat.
@@ -77,11 +77,13 @@ public:
             drafted_ = drafted_ * fading + drafted;
             forwards_ = forwards_ * fading + static_cast<double>(o.forwards);
             missed_ = 0;
+            const double near = outlook({});
+            share_ = near > 1 ? 1 : near * near > 0.2 ? near * near : 0.2;
             if (probes_)
                 credit_ = 0;
         } else {
             missed_ += static_cast<double>(o.emitted);
-            credit_ += settings_.probing * spent;
+            credit_ += settings_.probing * share_ * spent;
         }
         probes_ = drafted == 0 &&
                   credit_ >= costs_->draft + costs_->catch_up * missed_ + pass(2) - pass(1);
@@ -93,23 +95,24 @@ private:
     /// This text's share of a pass in which each text has n positions.
     [[nodiscard]] double pass(double n) const { return costs_->pass_over(n * texts_) / texts_; }
 
-    /// Whether some number of further draft tokens is worth its cost. The first pays a share of
-    /// what brings the drafter up to date: a text goes on for a while, and as long as it has.
-    [[nodiscard]] bool pays(const draft_progress& now) const {
+    /// What some number of further draft tokens gains, in parts of what it costs at that rate: the
+    /// best of them, or the first that is worth it. The first token pays a share of what brings the
+    /// drafter up to date: a text goes on for a while, and as long as it has.
+    [[nodiscard]] double outlook(const draft_progress& now) const {
         const double width = proposed_ / drafted_; // target tokens a draft token
         const double draft = costs_->draft * forwards_ / drafted_;
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
         const double feed = n > 0 ? 0 : costs_->catch_up * missed_ / (usual_rounds + rounds_);
         draft_progress ahead = now;
-        double reached = now.kept, gain = 0, m = 1;
-        for (; ahead.drafted < settings_.longest; ++ahead.drafted, ++m) {
+        double reached = now.kept, gain = 0, m = 1, best = 0;
+        for (; best < 1 && ahead.drafted < settings_.longest; ++ahead.drafted, ++m) {
             reached *= predictor_->next(ahead);
             gain += reached * width;
-            if (gain >= least * (feed + m * draft + pass(1 + width * (n + m)) - before))
-                return true;
+            const double cost = least * (feed + m * draft + pass(1 + width * (n + m)) - before);
+            best = gain >= cost ? 1 : gain > best * cost ? gain / cost : best;
         }
-        return false;
+        return best;
     }
 
     A* predictor_;
@@ -120,7 +123,7 @@ private:
     double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
     double missed_ = 0;                                // tokens that the drafter has not seen
     double rounds_ = 0;                                // of this text
-    double credit_ = 0;                                // saved for a probe
+    double credit_ = 0, share_ = 1;                    // saved for a probe; of what may be saved
     bool probes_ = false;                              // the next round is one
 };
 
