@@ -112,14 +112,14 @@ TEST_CASE("where drafting loses, finding out costs no more than was allowed") {
 TEST_CASE("where drafting is far from paying, it is looked at less often than where it is near") {
     const auto probes = [](double chance) {
         acceptance_table table;
-        cost_aware rule(table, steep);
-        rule.start(10);
-        world w{steep, chance};
+        const cost_table costs{.pass = {1, 1.7, 2.4}, .draft = 0.1, .catch_up = 0.001};
+        cost_aware rule(table, costs);
+        world w{costs, chance};
         for (int i = 0; i < 4000; ++i)
             w.round(rule);
         return w.drafts;
     };
-    CHECK(2 * probes(0.02) < probes(0.4));
+    CHECK(3 * probes(0.02) < 2 * probes(0.6));
 }
 
 TEST_CASE("short texts lose little where drafting never pays") {
