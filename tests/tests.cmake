@@ -40,26 +40,40 @@ function(specdec_cache_precompiled target)
     endif()
 endfunction()
 
+# Files that are compiled as one, by what they share: each of them would instantiate the same
+# templates again, for seconds. No group takes longer than a minute; files of no group stay alone.
+set(specdec_groups
+    "rounds=law/(block|bridges|merge|nested|paper_merge|slrs)"
+    "sessions=law/(faults|given_rows|lengths|sessions|windows)"
+    "lazy=law/(processors|sampled_lazy|sessions_lazy)"
+    "rules=law/(coupled|partial_commits|sampled|shared_cache|verifiers)"
+    "sessions=decode/(allocation|generate|same_text|seam|session)"
+    "transformer=reference/(batch_model|engine_contract|forward|load|model|transformer)")
+
+function(specdec_unite)
+    foreach(group IN LISTS specdec_groups)
+        string(REPLACE "=" ";" group "${group}")
+        list(GET group 0 name)
+        list(GET group 1 files)
+        set(united ${ARGN})
+        list(FILTER united INCLUDE REGEX "/tests/${files}\\.cpp$")
+        set_property(SOURCE ${united} PROPERTY UNITY_GROUP ${name})
+    endforeach()
+endfunction()
+
 # specdec_tests(FOLDER target...): the executable test_FOLDER of all sources in tests/FOLDER, each of
 # its test cases a ctest entry.
 function(specdec_tests folder)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
     if(folder STREQUAL "reference") # its tokenizers have an executable of their own
         list(FILTER sources EXCLUDE REGEX "/reference/tokenizer/")
-        # Each of these instantiates the whole transformer, at -O3 half a minute: together, once.
-        set(whole batch_model engine_contract forward load model transformer)
-        list(TRANSFORM whole REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/reference/\\1.cpp")
-        set_source_files_properties(${whole} PROPERTIES UNITY_GROUP transformer)
-    elseif(folder STREQUAL "decode") # and each of these a session with every bridge
-        set(whole allocation generate same_text seam session)
-        list(TRANSFORM whole REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/decode/\\1.cpp")
-        set_source_files_properties(${whole} PROPERTIES UNITY_GROUP sessions)
     elseif(folder STREQUAL "law" AND NOT SPECDEC_BUILD_LONG_TESTS)
         list(FILTER sources INCLUDE REGEX "/law/(bridges|faults|processors|verifiers)\\.cpp$")
     endif()
     if(NOT sources)
         return()
     endif()
+    specdec_unite(${sources})
     string(REPLACE "/" "_" target test_${folder})
     add_executable(${target} ${sources})
     # Files that meet in one may shadow each other's names.

@@ -26,20 +26,6 @@ namespace {
 constexpr block_verification by_sums{.thinning = {0, 0}};
 constexpr block_verification by_thinning{.thinning = {1, 1}};
 
-/// Draft laws made from the rows of q.
-struct from_logits {
-    row_tree& q;
-    softmax_law<target_id> operator()(const sequence& prefix) const {
-        return target_law_at(q, prefix);
-    }
-};
-struct from_argmax {
-    row_tree& q;
-    one_hot_law<target_id> operator()(const sequence& prefix) const {
-        return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0.0));
-    }
-};
-
 /// The law of (tokens kept, token behind them) over drafts and verdicts: what a round emits.
 using verdict_law = std::map<sequence, double>;
 
@@ -76,7 +62,7 @@ double kept(const verdict_law& law) {
 }
 
 template <class Make>
-void check_lossless(std::size_t vocabulary, std::size_t gamma) {
+void check_block(std::size_t vocabulary, std::size_t gamma) {
     for_every_pair_of_rows(vocabulary, vocabulary, [&](row_tree& p, row_tree& q) {
         CAPTURE(vocabulary, gamma);
         const joint_law expected = target_alone(p, gamma + 1);
@@ -89,12 +75,12 @@ void check_lossless(std::size_t vocabulary, std::size_t gamma) {
 
 TEST_CASE("block verification has the target's law, one to four proposals", "[law]") {
     for (const std::size_t gamma : {0U, 1U, 2U, 3U}) {
-        check_lossless<from_logits>(3, gamma);
-        check_lossless<from_argmax>(3, gamma);
+        check_block<from_logits>(3, gamma);
+        check_block<from_argmax>(3, gamma);
     }
-    check_lossless<from_logits>(4, 2);
-    check_lossless<from_logits>(2, 4);
-    check_lossless<from_argmax>(4, 4);
+    check_block<from_logits>(4, 2);
+    check_block<from_logits>(2, 4);
+    check_block<from_argmax>(4, 4);
 }
 
 TEST_CASE("block verification draws the same law by thinning and by sums", "[law]") {

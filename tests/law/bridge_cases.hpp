@@ -21,7 +21,6 @@
 
 namespace specdec::testing {
 
-inline constexpr double exact = 1e-12;
 inline constexpr token_rejection rejection{.thinning = {1, 1}};
 
 using target_words = tiny_tokenizer<target_id>;

@@ -18,23 +18,18 @@
 
 #include <specdec/vocab/intersection.hpp>
 
-#include "../support/tiny_tokenizer.hpp"
-#include "session_law.hpp"
+#include "bridge_cases.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 
 namespace {
 
-constexpr double exact = 1e-12;
-
-using target_words = tiny_tokenizer<target_id>;
-using draft_words = tiny_tokenizer<draft_id>;
 using words_context = retokenised_context<target_words, draft_words>;
 
 /// Two tokenizers over {a, b}: pieces of one side only, ids permuted, ids of equal bytes on both
 /// sides, control tokens that are joined.
-struct pair_of_tokenizers {
+struct coupled_pair {
     target_words target{{"a", "b", "ab", "<end>", "a"}};
     draft_words draft{{"a", "ba", "<end>", "b", "a"}};
     id_map map = intersect(draft.table(), target.table(), [] {
@@ -58,24 +53,13 @@ struct pair_of_tokenizers {
     }
 };
 
-template <class Check>
-void for_every_pair_of_rows(std::size_t size, Check check) {
-    std::uint64_t seed = 700;
-    for (const row_kind p_kind : row_kinds)
-        for (const row_kind q_kind : row_kinds) {
-            row_tree p(toy_rows(p_kind, size, ++seed)), q(toy_rows(q_kind, size, ++seed));
-            CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
-            check(p, q);
-        }
-}
-
 } // namespace
 
 TEST_CASE("coupled match: the law of the target, with every draft law", "[law]") {
-    const pair_of_tokenizers two;
+    const coupled_pair two;
     coupled_match rule(two.keys);
     rule.start(std::vector{target_id{0}});
-    for_every_pair_of_rows(4, [&](row_tree& p, row_tree& q) {
+    for_every_pair_of_rows(4, 4, [&](row_tree& p, row_tree& q) {
         for (const std::size_t gamma : {0U, 1U, 2U, 3U}) {
             const auto soft = [&](const sequence& prefix) { return target_law_at(q, prefix); };
             const auto certain = [&](const sequence& prefix) {
@@ -89,8 +73,8 @@ TEST_CASE("coupled match: the law of the target, with every draft law", "[law]")
 }
 
 TEST_CASE("coupled match: the law of the target, with every bridge", "[law]") {
-    const pair_of_tokenizers two;
-    for_every_pair_of_rows(5, [&](row_tree& p, row_tree& q) {
+    const coupled_pair two;
+    for_every_pair_of_rows(5, 5, [&](row_tree& p, row_tree& q) {
         for (const std::size_t gamma : {1U, 2U})
             two.for_every_bridge(gamma, [&](const char* name, auto bridge) {
                 CAPTURE(name, gamma);
@@ -107,7 +91,7 @@ TEST_CASE("coupled match: the law of the target, with every bridge", "[law]") {
 }
 
 TEST_CASE("coupled match: the law of the text over whole decodes", "[law]") {
-    const pair_of_tokenizers two;
+    const coupled_pair two;
     std::uint64_t seed = 900;
     for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
         for (const row_kind q_kind : {row_kind::random, row_kind::peaked}) {
@@ -128,8 +112,8 @@ namespace {
 
 // 26 degrees of freedom, an error of total variation 0.01 found with power 0.99 at a significance
 // of 1e-6: 233,000 samples.
-constexpr std::size_t samples = 233'000;
-constexpr double critical_26 = 75.6;
+constexpr std::size_t coupled_samples = 233'000;
+constexpr double critical_in_a_million = 75.6;
 
 /// Chi-square of three tokens decoded with the coupled coin of one seed, a sequence a text.
 template <class Tokenizer, class Bridge>
@@ -146,7 +130,7 @@ double sampled_chi_square(const Tokenizer& tokenizer, const text_keys& keys, Bri
     const std::vector prompt{target_id{0}};
     const std::vector prefix{draft_id{0}};
     joint_law counts;
-    for (std::size_t i = 0; i < samples; ++i) {
+    for (std::size_t i = 0; i < coupled_samples; ++i) {
         const coupled_coin coin(keys, seed, i);
         decoder.start(prompt, prefix);
         sequence text;
@@ -163,7 +147,7 @@ double sampled_chi_square(const Tokenizer& tokenizer, const text_keys& keys, Bri
     REQUIRE(law.size() == 27);
     double sum = 0;
     for (const auto& [text, probability] : law) {
-        const double expected = probability * static_cast<double>(samples);
+        const double expected = probability * static_cast<double>(coupled_samples);
         sum += (counts[text] - expected) * (counts[text] - expected) / expected;
     }
     return sum;
@@ -183,22 +167,23 @@ struct three_tokens {
 
     void check_alone(std::uint64_t seed) const {
         const text_keys without_drafter(target);
-        CHECK(sampled_chi_square(target, without_drafter, no_bridge{}, 0, seed) < critical_26);
+        CHECK(sampled_chi_square(target, without_drafter, no_bridge{}, 0, seed) <
+              critical_in_a_million);
     }
     void check_tli(std::uint64_t seed) const {
         const tli_bridge<target_words, draft_words> bridge(
             tli_map(map), words_context(target, draft, map, 16), 2);
-        CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_26);
+        CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_in_a_million);
     }
     void check_spelling(std::uint64_t seed) const {
         const canonical_spellings spellings(target, draft, map);
         const spelling_bridge bridge(spellings, words_context(target, draft, map, 16), 16,
                                      {.max_draft = 2});
-        CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_26);
+        CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_in_a_million);
     }
     void check_slem(std::uint64_t seed) const {
         const slem_bridge bridge(target, draft, map, 16, 2);
-        CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_26);
+        CHECK(sampled_chi_square(target, keys, bridge, 2, seed) < critical_in_a_million);
     }
 };
 

@@ -54,7 +54,7 @@ enum class again : std::uint8_t { same, without_draft };
 
 /// The law of two tokens with slrs, whose drafter fails once, behind so many rows.
 template <class WrapCoin>
-double deviation(std::size_t rows, again how, WrapCoin wrap) {
+double deviation_after_failure(std::size_t rows, again how, WrapCoin wrap) {
     const toy_words two({"a", "b", "ab", "ba"}, {"b", "a"});
     row_tree p(toy_rows(row_kind::random, 4, 1)), q(toy_rows(row_kind::random, 2, 2));
     joint_law law;
@@ -95,14 +95,14 @@ const auto by_order = [](interval_coin& coin) { return fresh_coin{coin}; };
 TEST_CASE("a drafter that failed once and is asked the same again leaves the target's law",
           "[law]") {
     for (std::size_t rows = 0; rows < 6; ++rows)
-        CHECK(deviation(rows, again::same, by_site) < 1e-12);
+        CHECK(deviation_after_failure(rows, again::same, by_site) < 1e-12);
 }
 
 TEST_CASE("who goes on in another way where a decision failed changes the law", "[law]") {
     double other_draft = 0, other_draws = 0;
     for (std::size_t rows = 0; rows < 6; ++rows) {
-        const double a = deviation(rows, again::without_draft, by_site);
-        const double b = deviation(rows, again::same, by_order);
+        const double a = deviation_after_failure(rows, again::without_draft, by_site);
+        const double b = deviation_after_failure(rows, again::same, by_order);
         other_draft = a > other_draft ? a : other_draft;
         other_draws = b > other_draws ? b : other_draws;
     }

@@ -16,11 +16,6 @@ using namespace specdec::testing;
 
 namespace {
 
-const toy_words& words() {
-    static const toy_words two({"a", "b", "ab"}, {"b", "a", "ba", "a"});
-    return two;
-}
-
 /// The joint law of three tokens, over two rounds that draft two tokens each.
 template <class Rows, class Rule, class Laws>
 joint_law law_of(row_tree& p, row_tree& q, const Rule& rule, const Laws& laws) {
@@ -30,7 +25,7 @@ joint_law law_of(row_tree& p, row_tree& q, const Rule& rule, const Laws& laws) {
         rows_model<Rows> target(p, 3);
         auto draft = model_of<draft_id>(q, 4);
         model_drafter drafter(draft);
-        words().tli()(2, [&](auto bridge) {
+        permuted_words().tli()(2, [&](auto bridge) {
             session decoder(std::move(bridge), rule, session_settings{.capacity = 16}, laws);
             decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
             const sequence text = run_scenario(decoder, target, drafter, coin, s);

@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::size_t length_of_text = 3;
 
-const toy_words& words() {
-    static const toy_words two({"a", "b", "aa"}, {"a", "b"});
-    return two;
-}
-
 /// Learns fast, so that three rounds make a difference: expects of a token what became of the last
 /// one, and that it is kept as often as the drafter was sure.
 struct last_outcome {
@@ -36,8 +31,9 @@ struct last_outcome {
 /// Rounds of a rule that learns, with partial commits: the law of the text, and the lengths there
 /// were.
 template <class WithBridge, class Rule, class MakeStop>
-double deviation(const WithBridge& with_bridge, const Rule& rule, const sampling_parameters& draft,
-                 const MakeStop& make_stop, std::vector<std::size_t>& lengths) {
+double deviation_of_lengths(const WithBridge& with_bridge, const Rule& rule,
+                            const sampling_parameters& draft, const MakeStop& make_stop,
+                            std::vector<std::size_t>& lengths) {
     row_tree p(toy_rows(row_kind::random, 3, 51)), q(toy_rows(row_kind::random, 2, 52));
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
@@ -55,7 +51,7 @@ double deviation(const WithBridge& with_bridge, const Rule& rule, const sampling
                 const std::size_t room = length_of_text - text.size();
                 const round_result r = decoder.round(target, drafter, stop, coin, room);
                 ++lengths[r.proposed.size()];
-                stop.learn(outcome_of(r, words().target, words().draft));
+                stop.learn(outcome_of(r, twofold_words().target, twofold_words().draft));
                 // What is discarded has been learnt from, too.
                 const std::size_t n = r.tokens[0].value == 0 ? 1 : r.tokens.size();
                 for (std::size_t k = 0; k < n; ++k)
@@ -71,15 +67,15 @@ double deviation(const WithBridge& with_bridge, const Rule& rule, const sampling
 const cost_table cheap{.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0};
 
 template <class WithBridge, class Rule>
-void check(const WithBridge& with_bridge, const Rule& rule) {
+void check_lengths(const WithBridge& with_bridge, const Rule& rule) {
     for (const sampling_parameters& draft :
          {sampling_parameters{}, sampling_parameters{.temperature = 0}}) {
         std::vector<std::size_t> lengths(3);
-        CHECK(deviation(
+        CHECK(deviation_of_lengths(
                   with_bridge, rule, draft,
                   [](last_outcome& a) { return cost_aware(a, cheap, {.longest = 2}); },
                   lengths) < 1e-12);
-        CHECK(deviation(
+        CHECK(deviation_of_lengths(
                   with_bridge, rule, draft,
                   [](last_outcome& a) { return predicted_end(a, 0.6, 2); }, lengths) < 1e-12);
         CHECK(lengths[1] > 0); // the rules did choose
@@ -90,11 +86,11 @@ void check(const WithBridge& with_bridge, const Rule& rule) {
 } // namespace
 
 TEST_CASE("lengths that are learnt keep the target's law: tli", "[law]") {
-    check(words().tli(), token_rejection{.thinning = {1, 1}});
-    check(words().tli(), block_verification{.thinning = {1, 1}});
+    check_lengths(twofold_words().tli(), token_rejection{.thinning = {1, 1}});
+    check_lengths(twofold_words().tli(), block_verification{.thinning = {1, 1}});
 }
 
 TEST_CASE("lengths that are learnt keep the target's law: slem, slrs", "[law]") {
-    check(words().slem(), exact_match{});
-    check(words().slrs(0), token_rejection{.thinning = {1, 1}});
+    check_lengths(twofold_words().slem(), exact_match{});
+    check_lengths(twofold_words().slrs(0), token_rejection{.thinning = {1, 1}});
 }

@@ -76,8 +76,8 @@ struct nested_pair {
 
 /// Drafts of `gamma` draft tokens whose pieces are not cut, or cut by the room for `length` - 1.
 template <class CoinType, class Rule>
-void check(const Rule& rule, const nested_pair& two, std::size_t gamma, std::size_t length,
-           const sampling_parameters& parameters = {}, double threshold = 0) {
+void check_nested(const Rule& rule, const nested_pair& two, std::size_t gamma, std::size_t length,
+                  const sampling_parameters& parameters = {}, double threshold = 0) {
     for_every_pair_of_rows(two.t(), two.d(), [&](row_tree& p, row_tree& q) {
         CAPTURE(gamma, length);
         const law_case c{p, q, two.t(), two.d(), gamma, length, parameters, threshold};
@@ -89,20 +89,20 @@ void check(const Rule& rule, const nested_pair& two, std::size_t gamma, std::siz
 /// Every rule, drafts of one and two draft tokens, stop rules and cuts. With the interval coin a
 /// piece has a path for each draft token that begins with it: not for long pieces.
 template <class CoinType = interval_coin>
-void check_all(const nested_pair& two, std::size_t longest) {
-    check<CoinType>(rejection, two, 1, longest + 1);
-    check<CoinType>(block, two, 1, longest + 1);
-    check<CoinType>(exact_match{}, two, 1, longest + 1);
-    check<CoinType>(rejection, two, 2, 4);
-    check<CoinType>(block, two, 2, 4);
+void check_every_rule(const nested_pair& two, std::size_t longest) {
+    check_nested<CoinType>(rejection, two, 1, longest + 1);
+    check_nested<CoinType>(block, two, 1, longest + 1);
+    check_nested<CoinType>(exact_match{}, two, 1, longest + 1);
+    check_nested<CoinType>(rejection, two, 2, 4);
+    check_nested<CoinType>(block, two, 2, 4);
     if (two.t() == 2) // drafts that are not cut
-        check<CoinType>(block, two, 2, 2 * longest + 1 < 6 ? 2 * longest + 1 : 6);
-    check<CoinType>(block, two, 3, 4, {}, 0.4);
-    check<CoinType>(rejection, two, 2, 4, {.temperature = 0.7F, .top_k = 2});
-    check<CoinType>(block, two, 2, 4, {.temperature = 0.7F, .top_k = 3});
-    check<CoinType>(block, two, 2, 4, {.top_p = 0.6F});
-    check<CoinType>(rejection, two, 2, 4, {.temperature = 0});
-    check<CoinType>(block, two, 2, 4, {.temperature = 0});
+        check_nested<CoinType>(block, two, 2, 2 * longest + 1 < 6 ? 2 * longest + 1 : 6);
+    check_nested<CoinType>(block, two, 3, 4, {}, 0.4);
+    check_nested<CoinType>(rejection, two, 2, 4, {.temperature = 0.7F, .top_k = 2});
+    check_nested<CoinType>(block, two, 2, 4, {.temperature = 0.7F, .top_k = 3});
+    check_nested<CoinType>(block, two, 2, 4, {.top_p = 0.6F});
+    check_nested<CoinType>(rejection, two, 2, 4, {.temperature = 0});
+    check_nested<CoinType>(block, two, 2, 4, {.temperature = 0});
 }
 
 /// The expected number of proposals kept in the first round.
@@ -128,28 +128,28 @@ double kept(const Bridge& bridge, const Rule& rule, const law_case& c) {
 
 TEST_CASE("nested TLI: the law of the target, a piece of the drafter's own", "[law]") {
     const nested_pair two({"a", "b", "ab", "<end>"}, {"a", "ba", "b", "<end>"});
-    check_all(two, 2);
+    check_every_rule(two, 2);
     check_rounds(two.maker(), two.t(), two.d());
     check_rounds_of(block, two.maker(), two.t(), two.d());
 }
 
 TEST_CASE("nested TLI: tokens of three and four pieces, one the beginning of another", "[law]") {
-    check_all<enumerating_coin>(nested_pair({"a", "b"}, {"a", "bab", "ba", "b", "baba"}), 4);
+    check_every_rule<enumerating_coin>(nested_pair({"a", "b"}, {"a", "bab", "ba", "b", "baba"}), 4);
 }
 
 TEST_CASE("nested TLI: no draft token is a single piece of its first", "[law]") {
     // The target's a is never whole: behind it there is always more.
-    check_all<enumerating_coin>(nested_pair({"a", "b"}, {"ab", "abb", "b", "aa"}), 3);
+    check_every_rule<enumerating_coin>(nested_pair({"a", "b"}, {"ab", "abb", "b", "aa"}), 3);
 }
 
 TEST_CASE("nested TLI: duplicates, shared and not", "[law]") {
-    check_all(nested_pair({"a", "b"}, {"a", "ba", "b", "a", "ba"}), 2);
+    check_every_rule(nested_pair({"a", "b"}, {"a", "ba", "b", "a", "ba"}), 2);
 }
 
 TEST_CASE("nested TLI: control tokens and bytes that the target lacks are never drawn", "[law]") {
     const nested_pair two({"a", "b", "<end>"}, {"a", "<only>", "bb", "ac", "<end>"});
     REQUIRE(two.pieces.size() == 3);
-    check_all(two, 2);
+    check_every_rule(two, 2);
 }
 
 TEST_CASE("nested TLI: whole decodes, the law of the text over bytes", "[law]") {

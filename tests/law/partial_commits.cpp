@@ -21,12 +21,12 @@ using namespace specdec::testing;
 
 namespace {
 
-constexpr std::size_t length_of_text = 3;
+constexpr std::size_t committed_tokens = 3;
 
 /// The law of three tokens: a round that drafts two, of which choose(round) tokens are committed,
 /// then one that drafts next_length(round), then rounds without drafts.
 template <class Rule, class Choose, class Next>
-double deviation(const Rule& rule, Choose choose, Next next_length) {
+double deviation_of_commits(const Rule& rule, Choose choose, Next next_length) {
     row_tree p(same_rows({0.2F, 0.4F, 0.4F})), q(same_rows({0.8F, 0.1F, 0.1F}));
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
@@ -36,7 +36,7 @@ double deviation(const Rule& rule, Choose choose, Next next_length) {
         session decoder(make_identity_bridge(3, 3, 16, 2), rule, session_settings{.capacity = 16});
         decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
         sequence text;
-        for (std::size_t i = 0, length = 2; text.size() < length_of_text; ++i) {
+        for (std::size_t i = 0, length = 2; text.size() < committed_tokens; ++i) {
             const round_result r = decoder.round(target, drafter, fixed_length{length}, coin, 8);
             const std::size_t n = i == 0 ? choose(r) : r.tokens.size();
             length = i == 0 ? next_length(r) : 0;
@@ -44,10 +44,10 @@ double deviation(const Rule& rule, Choose choose, Next next_length) {
                 text.push_back(r.tokens[k].value);
             decoder.commit(n);
         }
-        text.resize(length_of_text);
+        text.resize(committed_tokens);
         law[text] += coin.probability();
     });
-    return total_variation(law, target_alone(p, length_of_text));
+    return total_variation(law, target_alone(p, committed_tokens));
 }
 
 constexpr token_rejection by_token{.thinning = {2, 2}};
@@ -69,19 +69,19 @@ const auto none_if_a_third_was_1 = [](const round_result& r) {
 } // namespace
 
 TEST_CASE("what is drafted next may depend on what was discarded", "[law]") {
-    CHECK(deviation(by_token, two, none_if_a_third_was_1) < 1e-12);
-    CHECK(deviation(by_block, two, none_if_a_third_was_1) < 1e-12);
-    CHECK(deviation(by_token, one, one_if_the_second_was_replaced_by_1) < 1e-12);
-    CHECK(deviation(by_block, one, one_if_the_second_was_replaced_by_1) < 1e-12);
-    CHECK(deviation(by_token, one, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation(by_block, one, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation(exact_match{}, one, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(by_token, two, none_if_a_third_was_1) < 1e-12);
+    CHECK(deviation_of_commits(by_block, two, none_if_a_third_was_1) < 1e-12);
+    CHECK(deviation_of_commits(by_token, one, one_if_the_second_was_replaced_by_1) < 1e-12);
+    CHECK(deviation_of_commits(by_block, one, one_if_the_second_was_replaced_by_1) < 1e-12);
+    CHECK(deviation_of_commits(by_token, one, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(by_block, one, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(exact_match{}, one, one_if_all_was_kept) < 1e-12);
 }
 
 TEST_CASE("what is drafted next may depend on a round that was not used", "[law]") {
-    CHECK(deviation(by_token, none, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation(by_block, none, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation(exact_match{}, none, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(by_token, none, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(by_block, none, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(exact_match{}, none, one_if_all_was_kept) < 1e-12);
 }
 
 TEST_CASE("how many are committed may depend on those that are", "[law]") {
@@ -91,9 +91,9 @@ TEST_CASE("how many are committed may depend on those that are", "[law]") {
             ++n;
         return n;
     };
-    CHECK(deviation(by_token, to_the_first_1, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation(by_block, to_the_first_1, one_if_all_was_kept) < 1e-12);
-    CHECK(deviation(exact_match{}, to_the_first_1, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(by_token, to_the_first_1, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(by_block, to_the_first_1, one_if_all_was_kept) < 1e-12);
+    CHECK(deviation_of_commits(exact_match{}, to_the_first_1, one_if_all_was_kept) < 1e-12);
 }
 
 TEST_CASE("who discards what displeases changes the law, except of the target's own draws",
@@ -101,7 +101,7 @@ TEST_CASE("who discards what displeases changes the law, except of the target's 
     const auto no_second_0 = [](const round_result& r) {
         return r.tokens.size() > 1 && r.tokens[1].value == 0 ? std::size_t{1} : r.tokens.size();
     };
-    CHECK(deviation(by_token, no_second_0, one) > 0.05);
-    CHECK(deviation(by_block, no_second_0, one) > 0.05);
-    CHECK(deviation(exact_match{}, no_second_0, one) < 1e-12);
+    CHECK(deviation_of_commits(by_token, no_second_0, one) > 0.05);
+    CHECK(deviation_of_commits(by_block, no_second_0, one) > 0.05);
+    CHECK(deviation_of_commits(exact_match{}, no_second_0, one) < 1e-12);
 }

@@ -20,12 +20,6 @@ namespace {
 
 constexpr float forbidden = -__builtin_inff();
 
-// Ids permuted, a draft token twice, the beginnings of others, tokens of one side only.
-const toy_words& words() {
-    static const toy_words two({"a", "b", "ab"}, {"b", "a", "ba", "a"});
-    return two;
-}
-
 std::vector<scenario> some_scenarios() {
     constexpr sampling_parameters warm{.temperature = 0.7F, .top_k = 2},
         cool{.temperature = 1.5F, .top_p = 0.8F};
@@ -47,8 +41,8 @@ joint_law processed_law(const WithBridge& with_bridge, const Rule& rule, const s
                         const MakeProcessor& make_processor, law_ledger& ledger) {
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, words().target_size());
-        auto draft = model_of<draft_id>(q, words().draft_size());
+        auto target = model_of<target_id>(p, permuted_words().target_size());
+        auto draft = model_of<draft_id>(q, permuted_words().draft_size());
         model_drafter plain(draft);
         processed_drafter drafter(plain, make_processor());
         const session_settings settings{.target = s.target, .draft = s.draft, .capacity = 16};
@@ -66,16 +60,16 @@ joint_law processed_law(const WithBridge& with_bridge, const Rule& rule, const s
 
 /// Under every rule: the law is that of the rows which `by_definition` makes.
 template <class WithBridge, class MakeLaws, class MakeProcessor>
-void check(const char* name, const WithBridge& with_bridge, const MakeLaws& make_laws,
-           const MakeProcessor& make_processor,
-           void (*by_definition)(const sequence& prefix, std::vector<float>& row)) {
+void check_processed(const char* name, const WithBridge& with_bridge, const MakeLaws& make_laws,
+                     const MakeProcessor& make_processor,
+                     void (*by_definition)(const sequence& prefix, std::vector<float>& row)) {
     std::uint64_t seed = 90;
     const auto check_rule = [&](const auto& rule) {
         law_ledger ledger;
         for (const scenario& s : some_scenarios())
             for (const row_kind q_kind : {row_kind::random, row_kind::zeros}) {
-                row_tree p(toy_rows(row_kind::random, words().target_size(), ++seed));
-                row_tree q(toy_rows(q_kind, words().draft_size(), ++seed));
+                row_tree p(toy_rows(row_kind::random, permuted_words().target_size(), ++seed));
+                row_tree q(toy_rows(q_kind, permuted_words().draft_size(), ++seed));
                 row_tree wanted([&](const sequence& prefix) {
                     std::vector<float> row = p(prefix);
                     by_definition(prefix, row);
@@ -134,7 +128,7 @@ void penalised(const sequence& prefix, std::vector<float>& row) {
 
 const auto plain = [] { return chain<>(); };
 const auto penalised_drafts = [] {
-    return penalties<draft_id>(4, 2, mirrored(bias(), words().map));
+    return penalties<draft_id>(4, 2, mirrored(bias(), permuted_words().map));
 };
 
 // --- A grammar: no letter twice in a row
@@ -158,9 +152,11 @@ auto grammar(const Words& tokenizer, std::size_t prompt_bytes) {
 }
 
 auto masked_rows() {
-    return processed_rows(3, grammar<target_id>(words().target, 1));
+    return processed_rows(3, grammar<target_id>(permuted_words().target, 1));
 }
-const auto masked_drafts = [] { return grammar<draft_id>(words().draft, 2); }; // with the prefix
+const auto masked_drafts = [] {
+    return grammar<draft_id>(permuted_words().draft, 2);
+}; // with the prefix
 
 void masked(const sequence& prefix, std::vector<float>& row) {
     const std::string bytes[] = {"a", "b", "ab"};
@@ -177,21 +173,23 @@ void masked(const sequence& prefix, std::vector<float>& row) {
 } // namespace
 
 TEST_CASE("sessions with processors of the target have the law of the processed rows", "[law]") {
-    check("tli, penalties", words().tli(), penalised_rows, plain, penalised);
-    check("slem, penalties", words().slem(), penalised_rows, plain, penalised);
-    check("tli, mask", words().tli(), masked_rows, plain, masked);
+    check_processed("tli, penalties", permuted_words().tli(), penalised_rows, plain, penalised);
+    check_processed("slem, penalties", permuted_words().slem(), penalised_rows, plain, penalised);
+    check_processed("tli, mask", permuted_words().tli(), masked_rows, plain, masked);
 }
 
 TEST_CASE("sessions with processors on both sides have the law of the target's", "[law]") {
-    check("tli, penalties", words().tli(), penalised_rows, penalised_drafts, penalised);
-    check("tli, mask", words().tli(), masked_rows, masked_drafts, masked);
-    check("slrs, mask", words().slrs(0.3), masked_rows, masked_drafts, masked);
+    check_processed("tli, penalties", permuted_words().tli(), penalised_rows, penalised_drafts,
+                    penalised);
+    check_processed("tli, mask", permuted_words().tli(), masked_rows, masked_drafts, masked);
+    check_processed("slrs, mask", permuted_words().slrs(0.3), masked_rows, masked_drafts, masked);
 }
 
 TEST_CASE("sessions with processors of the drafter alone have the target's law", "[law]") {
     const auto nothing = [](const sequence&, std::vector<float>&) {};
-    check(
-        "tli, penalties", words().tli(), [] { return softmax_rows{}; }, penalised_drafts, nothing);
+    check_processed(
+        "tli, penalties", permuted_words().tli(), [] { return softmax_rows{}; }, penalised_drafts,
+        nothing);
 }
 
 // --- Sampling parameters that change
@@ -209,7 +207,7 @@ TEST_CASE("sampling parameters may change between rounds, by what was committed"
             auto target = model_of<target_id>(p, 3);
             auto draft = model_of<draft_id>(q, 4);
             model_drafter drafter(draft);
-            words().tli()(2, [&](auto bridge) {
+            permuted_words().tli()(2, [&](auto bridge) {
                 session decoder(std::move(bridge), rule,
                                 session_settings{.target = first, .draft = first, .capacity = 16});
                 decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/proposal.hpp>
+#include <specdec/sampling/dense_law.hpp>
 #include <specdec/sampling/softmax_law.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/testing/interval_coin.hpp>
@@ -15,10 +16,27 @@
 
 namespace specdec::testing {
 
+/// The total variation that rounding explains.
+inline constexpr double exact = 1e-12;
+
 inline softmax_law<target_id> target_law_at(row_tree& p, const sequence& prefix,
                                             const sampling_parameters& parameters = {}) {
     return make_law(logits_row<target_id>{p(prefix)}, parameters);
 }
+
+/// Draft laws made from the rows of q.
+struct from_logits {
+    row_tree& q;
+    softmax_law<target_id> operator()(const sequence& prefix) const {
+        return target_law_at(q, prefix);
+    }
+};
+struct from_argmax {
+    row_tree& q;
+    one_hot_law<target_id> operator()(const sequence& prefix) const {
+        return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0.0));
+    }
+};
 
 /// Adds `probability` times the target's own law of what follows `text` up to `length` tokens.
 inline void continue_with_target(joint_law& law, const sequence& text, double probability,

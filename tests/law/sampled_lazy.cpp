@@ -66,7 +66,7 @@ joint_law enumerated(const WithBridge& with_bridge, const sampled_case& c) {
 
 /// Outcomes of which few are expected are one cell.
 template <class WithBridge>
-void check_sampled(const WithBridge& with_bridge, const sampled_case& c) {
+void check_a_million(const WithBridge& with_bridge, const sampled_case& c) {
     const joint_law law = enumerated(with_bridge, c);
     joint_law counts;
     with_bridge(c.gamma, [&](auto bridge) {
@@ -111,17 +111,17 @@ TEST_CASE("slrs: a draft token that is two tokens of the target, a million round
     for (const auto& [text, probability] : enumerated(two.slrs(0.02), c))
         first[{text[0]}] += probability;
     CHECK(total_variation(first, target_alone(p, 1)) < 1e-12);
-    check_sampled(two.slrs(0.02), c);
+    check_a_million(two.slrs(0.02), c);
 }
 
 TEST_CASE("slrs: overlapping spellings, a million rounds", "[law]") {
     const toy_words two({"a", "b", "ab", "ba"}, {"b", "a", "ba", "ab"});
     row_tree p(toy_rows(row_kind::random, 4, 31)), q(toy_rows(row_kind::random, 4, 32));
-    check_sampled(two.slrs(0), {two, p, q, 2, 3});
+    check_a_million(two.slrs(0), {two, p, q, 2, 3});
 }
 
 TEST_CASE("merge: overlapping n-grams, a million rounds", "[law]") {
     const toy_words two({"a", "b", "ab", "ba"}, {"b", "a"});
     row_tree p(toy_rows(row_kind::random, 4, 33)), q(toy_rows(row_kind::random, 2, 34));
-    check_sampled(two.merge(0, {{{1, 0}, 2}, {{0, 1}, 3}}), {two, p, q, 2, 3});
+    check_a_million(two.merge(0, {{{1, 0}, 2}, {{0, 1}, 3}}), {two, p, q, 2, 3});
 }

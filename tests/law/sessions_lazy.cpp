@@ -12,11 +12,6 @@ using namespace specdec::testing;
 
 namespace {
 
-// Two spellings of aa, one of them by chance.
-const toy_words& words() {
-    static const toy_words two({"a", "b", "aa"}, {"a", "b"});
-    return two;
-}
 // A draft token of two tokens of the target, and one token twice.
 const toy_words& overlapping() {
     static const toy_words two({"a", "b", "c"}, {"a", "bb", "b", "c"});
@@ -36,8 +31,9 @@ const toy_words& learning() {
 } // namespace
 
 TEST_CASE("sessions with slrs have the target's law", "[law]") {
-    check_session_rules("slrs", words(), words().slrs(0));
-    check_session_rules("slrs, light drafts end", words(), words().slrs(0.3), short_scenarios);
+    check_session_rules("slrs", twofold_words(), twofold_words().slrs(0));
+    check_session_rules("slrs, light drafts end", twofold_words(), twofold_words().slrs(0.3),
+                        short_scenarios);
 }
 
 TEST_CASE("sessions with slrs have the target's law, tokens that overlap", "[law]") {
@@ -51,6 +47,6 @@ TEST_CASE("sessions with merged n-grams have the target's law", "[law]") {
 }
 
 TEST_CASE("sessions with merged n-grams have the target's law, light drafts end", "[law]") {
-    check_session_rules("merge, light drafts end", words(), words().merge(0.3, {{{0, 0}, 2}}),
-                        short_scenarios);
+    check_session_rules("merge, light drafts end", twofold_words(),
+                        twofold_words().merge(0.3, {{{0, 0}, 2}}), short_scenarios);
 }

@@ -27,11 +27,9 @@ using namespace specdec::testing;
 namespace {
 
 using cache_type = ngram_cache<no_eviction>;
-using target_words = tiny_tokenizer<target_id>;
-using draft_words = tiny_tokenizer<draft_id>;
 
 /// The target's "ab" is none of the drafter's tokens: a text that commits it teaches the cache.
-struct words {
+struct cache_words {
     target_words target{{"a", "b", "ab"}};
     draft_words draft{{"a", "b"}};
     id_map map = intersect(draft.table(), target.table());
@@ -62,7 +60,7 @@ struct own_sites {
 struct text {
     toy_model<draft_id> draft;
     model_drafter<toy_model<draft_id>> drafter{draft};
-    using bridge_type = decltype(words{}.merge_bridge(std::declval<cache_type&>(), 2));
+    using bridge_type = decltype(cache_words{}.merge_bridge(std::declval<cache_type&>(), 2));
     session<bridge_type, token_rejection> decoder;
     confidence stop{0, 2};
     own_sites coin;
@@ -72,7 +70,7 @@ struct text {
              silent_reader>
         run;
 
-    text(const words& two, cache_type& cache, row_tree& q, std::size_t length,
+    text(const cache_words& two, cache_type& cache, row_tree& q, std::size_t length,
          interval_coin& random, std::uint64_t number)
         : draft(model_of<draft_id>(q, 2)),
           decoder(two.merge_bridge(cache, 2), token_rejection{.thinning = {1, 1}},
@@ -95,7 +93,7 @@ using pair_law = std::map<std::pair<sequence, sequence>, double>;
 } // namespace
 
 TEST_CASE("two texts that share a cache have together the target's law") {
-    const words two;
+    const cache_words two;
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         constexpr std::size_t length = 2;
         row_tree p(toy_rows(row_kind::random, 3, 700 + seed)),
@@ -122,7 +120,7 @@ TEST_CASE("two texts that share a cache have together the target's law") {
 }
 
 TEST_CASE("a cache that changes between a draft and its decision is refused") {
-    const words two;
+    const cache_words two;
     row_tree p([](const sequence&) {
         return std::vector{0.5F, 0.4F, 0.6F};
     }),
@@ -135,7 +133,7 @@ TEST_CASE("a cache that changes between a draft and its decision is refused") {
         model_drafter<toy_model<draft_id>> drafter{draft};
         session<text::bridge_type, token_rejection> decoder;
         philox_coin coin{3};
-        run_of(const words& w, cache_type& cache, row_tree& target_rows, row_tree& rows)
+        run_of(const cache_words& w, cache_type& cache, row_tree& target_rows, row_tree& rows)
             : target(model_of<target_id>(target_rows, 3)), draft(model_of<draft_id>(rows, 2)),
               decoder(w.merge_bridge(cache, 2), token_rejection{}, {.capacity = 16}) {
             decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});

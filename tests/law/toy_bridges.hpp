@@ -99,6 +99,18 @@ struct toy_words {
     }
 };
 
+/// Ids permuted, a draft token twice, the beginnings of others, tokens of one side only.
+inline const toy_words& permuted_words() {
+    static const toy_words two({"a", "b", "ab"}, {"b", "a", "ba", "a"});
+    return two;
+}
+
+/// Two spellings of aa, one of them by chance.
+inline const toy_words& twofold_words() {
+    static const toy_words two({"a", "b", "aa"}, {"a", "b"});
+    return two;
+}
+
 /// Scenarios of a bridge of the pair under every lossless rule; the pair's last target token is the
 /// one that ends drafts.
 inline void check_session_rules(const char* bridge, const toy_words& two, const auto& with_bridge,

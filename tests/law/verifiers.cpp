@@ -20,16 +20,7 @@ using namespace specdec::testing;
 
 namespace {
 
-constexpr double exact = 1e-12;
-
-/// Draft laws of every type, made from the rows of q.
-struct from_logits {
-    row_tree& q;
-    softmax_law<target_id> operator()(const sequence& prefix) const {
-        return target_law_at(q, prefix);
-    }
-};
-
+/// As from_logits, of another type.
 struct from_probabilities {
     row_tree& q;
     std::shared_ptr<row_tree> kept =
@@ -41,13 +32,6 @@ struct from_probabilities {
         });
     dense_law<target_id> operator()(const sequence& prefix) const {
         return dense_law<target_id>(probabilities_row<target_id>{(*kept)(prefix)});
-    }
-};
-
-struct from_argmax {
-    row_tree& q;
-    one_hot_law<target_id> operator()(const sequence& prefix) const {
-        return one_hot_law<target_id>(target_law_at(q, prefix, {.temperature = 0}).at(0.0));
     }
 };
 

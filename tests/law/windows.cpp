@@ -29,8 +29,8 @@ struct untold {
 /// The law of the first tokens of sessions whose drafter has a context of three tokens. It is full
 /// when the first round begins, so every draft drops something, long ones in their midst.
 template <class AskedBy, class WithBridge, class Rule>
-double deviation(const WithBridge& with_bridge, const Rule& rule, const toy_words& two,
-                 std::size_t gamma, std::uint64_t seed) {
+double deviation_of_windows(const WithBridge& with_bridge, const Rule& rule, const toy_words& two,
+                            std::size_t gamma, std::uint64_t seed) {
     constexpr std::size_t length = 3;
     row_tree p(toy_rows(row_kind::random, two.target_size(), seed));
     row_tree q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
@@ -67,16 +67,11 @@ double deviation(const WithBridge& with_bridge, const Rule& rule, const toy_word
     return total_variation(law, target_alone(p, length));
 }
 
-const toy_words& words() {
-    static const toy_words two({"a", "b", "aa"}, {"a", "b"});
-    return two;
-}
-
 template <class WithBridge>
-void check(const char* name, const WithBridge& with_bridge) {
+void check_windows(const char* name, const WithBridge& with_bridge) {
     constexpr token_rejection rule{.thinning = {1, 1}};
-    const double told = deviation<windows&>(with_bridge, rule, words(), 3, 1);
-    const double not_told = deviation<untold>(with_bridge, rule, words(), 3, 1);
+    const double told = deviation_of_windows<windows&>(with_bridge, rule, twofold_words(), 3, 1);
+    const double not_told = deviation_of_windows<untold>(with_bridge, rule, twofold_words(), 3, 1);
     std::printf("windows, %-4s total variation %.1e, rounds not told %.1e\n", name, told, not_told);
     CHECK(told < 1e-12);
     CHECK(not_told < 1e-12);
@@ -85,6 +80,6 @@ void check(const char* name, const WithBridge& with_bridge) {
 } // namespace
 
 TEST_CASE("texts longer than the drafter's context have the target's law", "[law]") {
-    check("tli", words().tli());
-    check("slrs", words().slrs(0));
+    check_windows("tli", twofold_words().tli());
+    check_windows("slrs", twofold_words().slrs(0));
 }
