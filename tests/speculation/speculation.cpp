@@ -115,6 +115,7 @@ TEST_CASE("speculation: the rule is the usual one, or the one that is named") {
     CHECK(pair.rule_for(fixed({}, 0)) == rule::slem);
     CHECK(pair.rule_for(fixed({}, 1)) == rule::tli);
     CHECK(pair.rule_for(fixed(rule::slrs, 1)) == rule::slrs);
+    CHECK(usually_kept(rule::slem, 1) < usually_kept(rule::tli, 1)); // words that come out twice
     const speculation alone(x.target_side());
     CHECK(alone.rule_for(fixed({}, 1)) == rule::autoregressive);
     CHECK_FALSE(alone.applies(rule::tli));

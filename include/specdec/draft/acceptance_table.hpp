@@ -27,6 +27,9 @@ concept AcceptancePredictor = requires(const A& a, const draft_progress& now) {
 /// fade. Models AcceptancePredictor. Complexity: O(1) a token. Allocates nothing.
 class acceptance_table {
 public:
+    /// usual: the share that is kept of the first tokens of drafts, before anything is known.
+    explicit acceptance_table(double usual = 0.6) : usual_(usual), first_{known * usual, known} {}
+
     [[nodiscard]] double accept(const draft_progress& now) const {
         const std::size_t b = bin(now.sure);
         return place(of_[b], now.drafted - 1).rate(of_[b].all.rate(guess(b)));
@@ -35,7 +38,7 @@ public:
         if (now.drafted == 0)
             return first_.kept / first_.decided;
         const std::size_t b = bin(now.sure);
-        return place(behind_[b], now.drafted - 1).rate(behind_[b].all.rate(usual));
+        return place(behind_[b], now.drafted - 1).rate(behind_[b].all.rate(usual_));
     }
 
     void learn(const draft_outcome& o) {
@@ -53,7 +56,7 @@ public:
 private:
     static constexpr std::array edges{0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97};
     static constexpr std::size_t bins = edges.size() + 1, places = 3;
-    static constexpr double usual = 0.6; ///< before anything is known
+    static constexpr double known = 8; // tokens that the guess of first tokens counts for
 
     struct counter {
         double kept = 0, decided = 0;
@@ -90,9 +93,10 @@ private:
         return 0.1 + 0.8 * (low + high) / 2;
     }
 
+    double usual_;
     std::array<row, bins> of_;     // [sureness of the token] it was kept
     std::array<row, bins> behind_; // [sureness of a kept token] the next one was kept
-    counter first_{8 * usual, 8};  // first tokens of drafts; what they began with fades, too
+    counter first_;                // first tokens of drafts; what they began with fades, too
 };
 static_assert(AcceptancePredictor<acceptance_table>);
 

@@ -34,8 +34,8 @@ struct length_settings {
 /// What texts of one rule and temperature teach about lengths, from text to text.
 struct learned_lengths {
     acceptance_table table;
-    cost_table costs;                ///< that automatic lengths go by
-    std::optional<length_rule> last; ///< the stop rule of the text that ended last
+    cost_table costs;                  ///< that automatic lengths go by
+    std::optional<length_rule> last{}; ///< the stop rule of the text that ended last
 };
 
 /// The stop rule of a text of at most `longest` draft tokens a round, which borrows what was

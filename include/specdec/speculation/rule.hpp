@@ -89,6 +89,14 @@ inline constexpr std::array rules{
     return temperature == 0 ? rule::slem : rule::tli;
 }
 
+/// The share of first draft tokens that rules usually keep: where draft lengths begin to learn.
+/// Exact match above temperature 0 keeps what comes out the same twice.
+[[nodiscard]] constexpr double usually_kept(rule r, float temperature) {
+    if (temperature == 0)
+        return 0.6;
+    return r == rule::slem || r == rule::tli_exact ? 0.2 : 0.4;
+}
+
 /// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding
 /// without a drafter.
 [[nodiscard]] constexpr bool is_coupled(rule r) {

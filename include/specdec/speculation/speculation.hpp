@@ -184,7 +184,11 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
         fail("rule", std::string(about(how).name),
              draft_ ? "expected equal vocabularies" : "expected a drafter, there is none");
     learned_lengths& learned =
-        learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length}];
+        learned_
+            .try_emplace({how, s.sampling.temperature, s.lengths.kind, s.lengths.length},
+                         learned_lengths{
+                             .table = acceptance_table(usually_kept(how, s.sampling.temperature))})
+            .first->second;
     text_parts parts{.target = target_.tokenizer,
                      .draft = draft_ ? &draft_->tokenizer : nullptr,
                      .settings = {},
