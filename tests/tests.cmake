@@ -3,58 +3,25 @@ if(NOT IS_DIRECTORY ${specdec_shared})
     set(specdec_shared "")
 endif()
 
-# specdec_precompile(TARGET FOLDER): what most tests include, compiled once for all targets of equal
-# options.
-function(specdec_precompile target folder)
-    set(headers <catch2/catch.hpp> <algorithm> <functional> <map> <random> <string> <vector>)
-    if(folder MATCHES "^reference")
-        list(APPEND headers <Eigen/Dense> <nlohmann/json.hpp> <xtensor/xtensor.hpp>)
-    endif()
-    if(folder MATCHES "^(reference|llama_cpp|law)") # options of their own
-        target_precompile_headers(${target} PRIVATE ${headers})
-    else()
-        get_target_property(options ${target} COMPILE_OPTIONS)
-        string(REGEX MATCH "-O[1g]" level "${options}")
-        set(owner specdec_precompiled${level})
-        if(NOT TARGET ${owner})
-            file(CONFIGURE OUTPUT ${owner}.cpp CONTENT "")
-            add_library(${owner} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${owner}.cpp)
-            target_link_libraries(${owner} PRIVATE Catch2::Catch2)
-            target_compile_options(${owner} PRIVATE ${options})
-            target_precompile_headers(${owner} PRIVATE ${headers})
-            specdec_cache_precompiled(${owner})
-        endif()
-        target_precompile_headers(${target} REUSE_FROM ${owner})
-    endif()
-    specdec_cache_precompiled(${target})
-endfunction()
-
-# What ccache asks for before it keeps what is compiled with precompiled headers.
-function(specdec_cache_precompiled target)
-    if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$")
-        set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
-            "env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CMAKE_CXX_COMPILER_LAUNCHER}")
-        target_compile_options(${target} PRIVATE
-            "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>"
-            "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-    endif()
-endfunction()
-
-# Files that are compiled as one, by what they share: each of them would instantiate the same
-# templates again, for seconds. No group takes longer than a minute; files of no group stay alone.
-set(specdec_groups
+# The files of a folder are compiled as one, for they instantiate the same templates, for seconds
+# each; where that would take longer than half a minute, in several parts, by what they share.
+set(specdec_parts
     "rounds=law/(block|bridges|merge|nested|paper_merge|slrs)"
     "sessions=law/(faults|given_rows|lengths|sessions|windows)"
     "lazy=law/(processors|sampled_lazy|sessions_lazy)"
-    "rules=law/(coupled|partial_commits|sampled|shared_cache|verifiers)"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
-    "transformer=reference/(batch_model|engine_contract|forward|load|model|transformer)")
+    "transformer=reference/(batch_model|engine_contract|forward|load|model|transformer)"
+    "kernels=reference/(attention|elementwise|panel_kernel|panels|quantised|rotary)"
+    "loaders=reference/tokenizer/(.+_tokenizer|.*sentencepiece.*|real_vocabularies)"
+    "strings=bridge/(spelling|strings/.+)"
+    "ngrams=vocab/ngrams/.+")
 
 function(specdec_unite)
-    foreach(group IN LISTS specdec_groups)
-        string(REPLACE "=" ";" group "${group}")
-        list(GET group 0 name)
-        list(GET group 1 files)
+    set_property(SOURCE ${ARGN} PROPERTY UNITY_GROUP rest)
+    foreach(part IN LISTS specdec_parts)
+        string(REPLACE "=" ";" part "${part}")
+        list(GET part 0 name)
+        list(GET part 1 files)
         set(united ${ARGN})
         list(FILTER united INCLUDE REGEX "/tests/${files}\\.cpp$")
         set_property(SOURCE ${united} PROPERTY UNITY_GROUP ${name})
@@ -84,9 +51,7 @@ function(specdec_tests folder)
     # Many small instantiations, which -Og compiles in half of the time of -O1. Kernels are tested as
     # users run them. What counts and enumerates for long is optimised in every build.
     if(folder MATCHES "^(law|sampling|vocab)$")
-        # g++ 12 forgets that std::string is a system header's once that is precompiled.
-        target_compile_options(${target} PRIVATE -O1
-                               $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+        target_compile_options(${target} PRIVATE -O1)
     elseif(NOT folder STREQUAL "reference")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
     endif()
@@ -94,7 +59,6 @@ function(specdec_tests folder)
     if(folder STREQUAL "law")
         target_compile_options(${target} PRIVATE -fno-sanitize=address)
     endif()
-    specdec_precompile(${target} ${folder})
     target_compile_definitions(${target} PRIVATE SPECDEC_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                SPECDEC_SHARED_DIR="${specdec_shared}")
     specdec_discover(${target} ${folder}/)

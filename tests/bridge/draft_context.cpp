@@ -20,7 +20,7 @@ namespace {
 struct no_mark : draft_context_archetype {
     void mark() = delete;
 };
-struct follows_draft_ids : draft_context_archetype {
+struct context_follows_draft_ids : draft_context_archetype {
     void follow(std::span<const draft_id>) {}
 };
 struct gives_target_ids : draft_context_archetype {
@@ -35,7 +35,7 @@ struct no_unchanged : draft_context_archetype {
 } // namespace
 static_assert(!DraftContext<int>);
 static_assert(!DraftContext<no_mark>);
-static_assert(!DraftContext<follows_draft_ids>);
+static_assert(!DraftContext<context_follows_draft_ids>);
 static_assert(!DraftContext<gives_target_ids>);
 static_assert(!DraftContext<ids_not_const>);
 static_assert(!DraftContext<no_unchanged>);

@@ -14,7 +14,7 @@
 #include <specdec/vocab/split_tokens.hpp>
 
 #include "../support/script_drafter.hpp"
-#include "../support/toy_pair.hpp"
+#include "greedy_requests.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -22,19 +22,17 @@ using namespace specdec::testing;
 namespace {
 
 using bridge_type = nested_tli_bridge<target_words, draft_words>;
-constexpr sampling_parameters greedy{.temperature = 0};
-const std::vector<target_id> ends{toy_pair::end};
 
 /// toy_pair: target 1 a, 2 b, 3 c, 4 space; draft 1 a, 2 space, 3 ba, 4 c, 5 b, 6 stop, 7 " a",
 /// 8 ca, 9 a.
-struct fixture {
+struct nested_fixture {
     toy_pair two;
     token_pieces pieces = split_tokens(two.target, two.draft, two.map);
     script_drafter drafter{10, {draft_id{3}, draft_id{5}, draft_id{8}, draft_id{1}}};
     philox_coin coin{1};
     bridge_type bridge = make(4);
 
-    fixture() { restart(bridge); }
+    nested_fixture() { restart(bridge); }
     [[nodiscard]] bridge_type make(std::size_t max_draft, std::size_t max_proposals = 16) const {
         return {pieces, words_context(two.target, two.draft, two.map, 64), max_draft,
                 max_proposals};
@@ -80,7 +78,7 @@ struct recording_coin {
 } // namespace
 
 TEST_CASE("a draft token of the drafter's own is proposed piece by piece") {
-    fixture f;
+    nested_fixture f;
     const auto draft = f.propose(16);
     CHECK(draft.reason == no_draft::none);
     CHECK(tokens_of(draft) == targets({2, 1, 2, 3, 1, 1})); // b a | b | c a | a
@@ -92,7 +90,7 @@ TEST_CASE("a draft token of the drafter's own is proposed piece by piece") {
 }
 
 TEST_CASE("room may end inside a draft token, which is then undetermined") {
-    fixture f;
+    nested_fixture f;
     CHECK(tokens_of(f.propose(1)) == targets({2}));
     CHECK(copy_of(f.propose(1).draft_tokens) == draft_ids({-1}));
     CHECK(f.drafter.pushed.empty());
@@ -115,7 +113,7 @@ TEST_CASE("room may end inside a draft token, which is then undetermined") {
 }
 
 TEST_CASE("an end token is the last proposal, whole or inside a draft token") {
-    fixture f;
+    nested_fixture f;
     f.drafter = script_drafter(10, {draft_id{1}, toy_pair::stop, draft_id{5}});
     CHECK(tokens_of(f.propose(8)) == std::vector{target_id{1}, toy_pair::end});
     CHECK(f.drafter.rows == 2);
@@ -127,7 +125,7 @@ TEST_CASE("an end token is the last proposal, whole or inside a draft token") {
 }
 
 TEST_CASE("nested TLI: every reason for an empty draft") {
-    fixture f;
+    nested_fixture f;
     const auto reason = [](const auto& draft) {
         CHECK(draft.proposals.empty());
         CHECK(draft.draft_tokens.empty());
@@ -170,7 +168,7 @@ TEST_CASE("nested TLI: every reason for an empty draft") {
 }
 
 TEST_CASE("the laws of the pieces and the reveals have together the law of the draft token") {
-    fixture f;
+    nested_fixture f;
     // Row: the script's token 2, the others 0; <bos> has no pieces, two draft tokens are a.
     const double z = std::exp(2.0) + 8;
     std::map<std::vector<target_id>, double> law;
@@ -236,7 +234,7 @@ TEST_CASE("at(u) of a nested law gives every id its share of [0, 1)") {
 }
 
 TEST_CASE("the stop rule is told the probability of the draft token, not of its last piece") {
-    fixture f;
+    nested_fixture f;
     struct watching {
         std::vector<double>* told;
         bool more(const draft_progress& now) const {
@@ -258,7 +256,7 @@ TEST_CASE("the stop rule is told the probability of the draft token, not of its 
 }
 
 TEST_CASE("nested TLI: an abandoned draft leaves no trace; the context follows what is committed") {
-    fixture once, twice;
+    nested_fixture once, twice;
     const draft_request request{4, 6, {}, ends};
     for (int i = 0; i < 3; ++i)
         (void)twice.bridge.propose(twice.drafter, fixed_length{}, twice.coin, request);
@@ -275,7 +273,7 @@ TEST_CASE("nested TLI: an abandoned draft leaves no trace; the context follows w
 }
 
 TEST_CASE("nested TLI: every piece is drawn at its own place in the text, and its own site") {
-    fixture f;
+    nested_fixture f;
     f.drafter = script_drafter(10, {draft_id{3}, draft_id{8}}); // b a, c a
     const std::vector<std::uint32_t> widths{1, 10, 200, 3000};
     text_place place(widths);

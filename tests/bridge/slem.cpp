@@ -10,22 +10,19 @@
 
 #include "../support/place_watch.hpp"
 #include "../support/script_drafter.hpp"
-#include "../support/toy_pair.hpp"
+#include "greedy_requests.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 
 namespace {
 
-constexpr sampling_parameters greedy{.temperature = 0};
-const std::vector<target_id> ends{toy_pair::end};
-
-struct fixture {
+struct slem_fixture {
     toy_pair two;
     philox_coin coin{1};
     words_slem bridge = two.slem(4);
 
-    explicit fixture(std::string_view committed = "c") {
+    explicit slem_fixture(std::string_view committed = "c") {
         bridge.start(std::vector{toy_pair::bos});
         bridge.follow(two.encode(committed));
     }
@@ -40,7 +37,7 @@ const draft_id a{1}, space{2}, ba{3}, c{4}, b{5}, ca{8};
 } // namespace
 
 TEST_CASE("the draft's text is proposed in the target's tokens") {
-    fixture f;
+    slem_fixture f;
     script_drafter drafter(10, {a, b, c, space});
     const auto draft = f.propose(drafter, 8);
     CHECK(draft.reason == no_draft::none);
@@ -53,19 +50,19 @@ TEST_CASE("the draft's text is proposed in the target's tokens") {
 }
 
 TEST_CASE("the whole vocabulary of the drafter may be used") {
-    fixture f;
+    slem_fixture f;
     script_drafter drafter(10, {ba, ca, b});
     CHECK(tokens_of(f.propose(drafter, 8, 3)) == f.two.encode("bacab"));
 }
 
 TEST_CASE("what goes on inside a committed token is proposed alone") {
-    fixture f("a"); // a + b would be one token of the target
+    slem_fixture f("a"); // a + b would be one token of the target
     script_drafter drafter(10, {b, c});
     CHECK(tokens_of(f.propose(drafter, 8, 2)) == std::vector{target_id{2}, target_id{3}});
 }
 
 TEST_CASE("room, length and limit of the draft") {
-    fixture f;
+    slem_fixture f;
     script_drafter drafter(10, {c});
     CHECK(f.propose(drafter, 2).proposals.size() == 2); // room is counted in target tokens
     CHECK(f.propose(drafter, 8, 3).draft_tokens.size() == 3);
@@ -73,7 +70,7 @@ TEST_CASE("room, length and limit of the draft") {
 }
 
 TEST_CASE("a control token ends the draft, its equivalent is proposed last") {
-    fixture f;
+    slem_fixture f;
     script_drafter drafter(10, {a, toy_pair::stop, b});
     const auto draft = f.propose(drafter, 8);
     CHECK(tokens_of(draft) == std::vector{target_id{1}, toy_pair::end});
@@ -87,7 +84,7 @@ TEST_CASE("a control token ends the draft, its equivalent is proposed last") {
 }
 
 TEST_CASE("an end id that is text ends the draft behind it") {
-    fixture f;
+    slem_fixture f;
     script_drafter drafter(10, {c, space, c, c});
     const std::vector<target_id> space_ends{target_id{4}};
     CHECK(tokens_of(f.propose(drafter, 8, 4, space_ends)) ==
@@ -95,7 +92,7 @@ TEST_CASE("an end id that is text ends the draft behind it") {
 }
 
 TEST_CASE("every reason for an empty draft of text") {
-    fixture f;
+    slem_fixture f;
     script_drafter drafter(10, {a});
     const auto reason = [](const auto& draft) {
         CHECK(draft.proposals.empty());
@@ -120,7 +117,7 @@ TEST_CASE("every reason for an empty draft of text") {
 }
 
 TEST_CASE("an abandoned draft leaves no trace, a committed one moves the context") {
-    fixture once, twice;
+    slem_fixture once, twice;
     script_drafter one(10, {ba, c}), two(10, {ba, c});
     const draft_request request{4, 4, {}, ends};
     for (int i = 0; i < 3; ++i)
@@ -142,7 +139,7 @@ TEST_CASE("an abandoned draft leaves no trace, a committed one moves the context
 }
 
 TEST_CASE("every draft site has the place of its bytes, if the request has one") {
-    fixture f;
+    slem_fixture f;
     script_drafter drafter(10, {ba, c, ca, toy_pair::stop});
     const std::vector<std::uint32_t> widths{1, 1, 1, 1, 1, 2, 2, 1, 3};
     text_place place(widths);
@@ -172,7 +169,7 @@ TEST_CASE("a row of the drafter that forbids everything ends the draft") {
         void push(draft_id) {}
     };
     for (const std::size_t tokens : {0U, 1U, 2U}) {
-        fixture f;
+        slem_fixture f;
         runs_dry drafter{tokens};
         const auto draft = f.bridge.propose(drafter, fixed_length{4}, f.coin, {4, 8, {}, ends});
         CHECK(draft.draft_tokens.size() == tokens);

@@ -16,8 +16,8 @@
 
 #include "../support/place_watch.hpp"
 #include "../support/script_drafter.hpp"
-#include "../support/toy_pair.hpp"
 #include "../support/toy_rows.hpp"
+#include "greedy_requests.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -25,7 +25,6 @@ using namespace specdec::testing;
 namespace {
 
 constexpr std::size_t drafts = 10;
-const std::vector<target_id> ends{toy_pair::end};
 const draft_id a{1}, ba{3}, c{4}, b{5};
 const target_id target_ab{5}, target_abc{8};
 
@@ -68,7 +67,7 @@ struct tree_drafter {
     }
 };
 
-struct fixture {
+struct spelling_fixture {
     toy_pair two;
     text_keys keys{two.target, two.map};
     std::vector<draft_id> context{toy_pair::bos, c};
@@ -110,7 +109,7 @@ struct fixture {
 } // namespace
 
 TEST_CASE("the guess is the winner of the race between all spellings") {
-    const fixture f;
+    const spelling_fixture f;
     std::size_t looked = 0;
     std::map<target_id, int> won;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -136,7 +135,7 @@ TEST_CASE("the guess is the winner of the race between all spellings") {
 }
 
 TEST_CASE("a look serves all tokens that begin alike, and tells what is behind them") {
-    const fixture f;
+    const spelling_fixture f;
     std::size_t third = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         tree_drafter drafter(seed);
@@ -156,7 +155,7 @@ TEST_CASE("a look serves all tokens that begin alike, and tells what is behind t
 }
 
 TEST_CASE("fewer looks where the rest is taken to be unlikely, none where none is allowed") {
-    const fixture f;
+    const spelling_fixture f;
     std::size_t looks[3] = {};
     const spelling_limits limits[3] = {{.max_draft = 1, .likely_rest = 1e9},
                                        {.max_draft = 1, .likely_rest = 0.3},
@@ -178,7 +177,7 @@ TEST_CASE("fewer looks where the rest is taken to be unlikely, none where none i
 }
 
 TEST_CASE("what a look cannot finish is not guessed, and takes nothing from others") {
-    const fixture f;
+    const spelling_fixture f;
     std::map<target_id, int> won;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         tree_drafter drafter(seed);
@@ -192,7 +191,7 @@ TEST_CASE("what a look cannot finish is not guessed, and takes nothing from othe
 }
 
 TEST_CASE("nothing follows a beginning whose row has no mass") {
-    const fixture f;
+    const spelling_fixture f;
     struct dead_end : tree_drafter {
         using tree_drafter::tree_drafter;
         std::vector<float> none = std::vector<float>(drafts, -__builtin_inff());
@@ -214,7 +213,7 @@ TEST_CASE("nothing follows a beginning whose row has no mass") {
 }
 
 TEST_CASE("the stop rule is told the draft tokens and the weight of the last guess") {
-    const fixture f;
+    const spelling_fixture f;
     struct told {
         std::vector<std::pair<std::size_t, double>>* log;
         bool more(const draft_progress& now) const {
@@ -241,7 +240,7 @@ TEST_CASE("the stop rule is told the draft tokens and the weight of the last gue
 }
 
 TEST_CASE("the drafter goes on behind the spelling of the guess") {
-    const fixture f;
+    const spelling_fixture f;
     bool met = false;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         tree_drafter drafter(seed);
@@ -274,7 +273,7 @@ TEST_CASE("the drafter goes on behind the spelling of the guess") {
 }
 
 TEST_CASE("guesses by spelling: room, length, stop rule, end token") {
-    const fixture f;
+    const spelling_fixture f;
     philox_coin coin(1);
     words_spelling bridge = f.bridge({.max_draft = 4});
     script_drafter drafter(drafts, {c});
@@ -288,7 +287,7 @@ TEST_CASE("guesses by spelling: room, length, stop rule, end token") {
 }
 
 TEST_CASE("guesses by spelling at temperature 0 are the likeliest shared tokens") {
-    const fixture f;
+    const spelling_fixture f;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         tree_drafter drafter(seed);
         const coupled_coin coin(f.keys, seed);
@@ -305,7 +304,7 @@ TEST_CASE("guesses by spelling at temperature 0 are the likeliest shared tokens"
 }
 
 TEST_CASE("every draw of a guess has a site of its own, at the place of that guess") {
-    const fixture f;
+    const spelling_fixture f;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         tree_drafter drafter(seed);
         place_watch coin{philox_coin(seed)};
@@ -326,7 +325,7 @@ TEST_CASE("every draw of a guess has a site of its own, at the place of that gue
 }
 
 TEST_CASE("every reason for an empty draft of guesses") {
-    const fixture f;
+    const spelling_fixture f;
     philox_coin coin(1);
     words_spelling bridge = f.bridge({.max_draft = 2});
     script_drafter drafter(drafts, {a});
@@ -353,7 +352,7 @@ TEST_CASE("every reason for an empty draft of guesses") {
 }
 
 TEST_CASE("guesses by spelling refuse what they cannot use") {
-    const fixture f;
+    const spelling_fixture f;
     philox_coin coin(1);
     for (const double rest : {0.0, -1.0, std::nan("")})
         CHECK_THROWS_AS(f.bridge({.max_draft = 1, .likely_rest = rest}), error);

@@ -12,27 +12,24 @@
 
 #include "../support/place_watch.hpp"
 #include "../support/script_drafter.hpp"
-#include "../support/toy_pair.hpp"
+#include "greedy_requests.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 
 namespace {
 
-constexpr sampling_parameters greedy{.temperature = 0};
-const std::vector<target_id> ends{toy_pair::end};
-
 /// a, b, c, space of both vocabularies.
 const std::vector<draft_id> script{draft_id{1}, draft_id{5}, draft_id{4}, draft_id{2}};
 const std::vector<target_id> image{target_id{1}, target_id{2}, target_id{3}, target_id{4}};
 
-struct fixture {
+struct tli_fixture {
     toy_pair two;
     script_drafter drafter{10, script};
     philox_coin coin{1};
     words_tli bridge = two.tli(4);
 
-    fixture() {
+    tli_fixture() {
         bridge.start(std::vector{toy_pair::bos});
         bridge.follow(two.encode("abc"));
     }
@@ -44,7 +41,7 @@ struct fixture {
 } // namespace
 
 TEST_CASE("draft tokens are proposed as their images and pushed to the drafter") {
-    fixture f;
+    tli_fixture f;
     const auto draft = f.propose(8);
     CHECK(draft.reason == no_draft::none);
     CHECK(tokens_of(draft) == image);
@@ -56,7 +53,7 @@ TEST_CASE("draft tokens are proposed as their images and pushed to the drafter")
 }
 
 TEST_CASE("the draft is as long as the shortest of room, stop rule and its own limit") {
-    fixture f;
+    tli_fixture f;
     CHECK(f.propose(2).proposals.size() == 2);
     CHECK(f.propose(8, 3).proposals.size() == 3);
     CHECK(f.propose(8, 100).proposals.size() == 4);
@@ -64,7 +61,7 @@ TEST_CASE("the draft is as long as the shortest of room, stop rule and its own l
 }
 
 TEST_CASE("an end token is the last proposal") {
-    fixture f;
+    tli_fixture f;
     f.drafter = script_drafter(10, {draft_id{1}, toy_pair::stop, draft_id{5}});
     const auto draft = f.propose(8);
     CHECK(tokens_of(draft) == std::vector{target_id{1}, toy_pair::end});
@@ -76,7 +73,7 @@ TEST_CASE("an end token is the last proposal") {
 }
 
 TEST_CASE("every reason for an empty draft") {
-    fixture f;
+    tli_fixture f;
     const auto reason = [](const auto& draft) {
         CHECK(draft.proposals.empty());
         CHECK(draft.draft_tokens.empty());
@@ -117,7 +114,7 @@ TEST_CASE("every reason for an empty draft") {
 }
 
 TEST_CASE("a drafter that runs dry ends the draft with what it has") {
-    fixture f;
+    tli_fixture f;
     f.drafter = script_drafter(10, {draft_id{1}, draft_id{3}});
     f.drafter.forbid_others = true;
     const auto draft = f.propose(8);
@@ -126,7 +123,7 @@ TEST_CASE("a drafter that runs dry ends the draft with what it has") {
 }
 
 TEST_CASE("an abandoned draft leaves no trace") {
-    fixture once, twice;
+    tli_fixture once, twice;
     const draft_request request{4, 4, {}, ends};
     for (int i = 0; i < 3; ++i)
         (void)twice.bridge.propose(twice.drafter, fixed_length{}, twice.coin, request);
@@ -139,7 +136,7 @@ TEST_CASE("an abandoned draft leaves no trace") {
 }
 
 TEST_CASE("every proposal keeps the law it was drawn from after the drafter has moved on") {
-    fixture f;
+    tli_fixture f;
     const auto draft = f.bridge.propose(f.drafter, fixed_length{}, f.coin, {4, 4, {}, ends});
     REQUIRE(draft.proposals.size() == 4);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -157,7 +154,7 @@ TEST_CASE("every proposal keeps the law it was drawn from after the drafter has 
 }
 
 TEST_CASE("the context follows what is committed, not what was proposed") {
-    fixture f;
+    tli_fixture f;
     (void)f.propose(8);
     f.bridge.follow(f.two.encode("b"));
     (void)f.propose(8);
@@ -168,7 +165,7 @@ TEST_CASE("the context follows what is committed, not what was proposed") {
 }
 
 TEST_CASE("every draft site has the place of its token, if the request has one") {
-    fixture f;
+    tli_fixture f;
     // a, " a", <stop> and c: one byte, two, a control token, one.
     f.drafter = script_drafter(10, {draft_id{1}, draft_id{7}, toy_pair::stop, draft_id{4}});
     const std::vector<std::uint32_t> widths{1, 1, 1, 1, 1, 2, 2, 1, 3};

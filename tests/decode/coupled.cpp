@@ -23,7 +23,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace coupled_tests {
 
 constexpr std::size_t length = 20, capacity = 128;
 
@@ -183,8 +183,6 @@ void check_same_text(const World& w, std::uint64_t seeds) {
         }
 }
 
-} // namespace
-
 TEST_CASE("200 seeds: one text with every bridge, draft length and stop rule, and none") {
     check_same_text(words_world(), 200);
 }
@@ -208,8 +206,6 @@ TEST_CASE("the texts of the test are not trivial") {
     CHECK(control > 50);
     CHECK(second_a > 20);
 }
-
-namespace {
 
 /// Shares of the evaluated proposals that were kept, over many seeds.
 template <class World, class MakeBridge, class Decode>
@@ -299,8 +295,6 @@ public:
 private:
     promise* sum_;
 };
-
-} // namespace
 
 TEST_CASE("coupled intersection accepts about as often as token rejection, words") {
     check_acceptance(words_world(), false); // much of q lies on duplicates
@@ -462,3 +456,5 @@ TEST_CASE("under rules that count no places the coupled coin gives the text of t
             });
         });
 }
+
+} // namespace coupled_tests

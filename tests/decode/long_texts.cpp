@@ -11,7 +11,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace long_texts_tests {
 
 constexpr std::size_t length = 300, draft_capacity = 24, full = 4; // full: no_draft::drafter_full
 static_assert(static_cast<std::size_t>(no_draft::drafter_full) == full);
@@ -43,8 +43,6 @@ struct small_drafter {
                                           .control = world.control,
                                           .capacity = draft_capacity}) {}
 };
-
-} // namespace
 
 TEST_CASE("a drafter whose context is full goes on drafting, by every bridge and rule") {
     toy_world world;
@@ -98,3 +96,5 @@ TEST_CASE("while a text fits nothing changes") {
         CHECK(windowed.dropped() == 0);
     });
 }
+
+} // namespace long_texts_tests

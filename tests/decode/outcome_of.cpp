@@ -10,7 +10,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace outcome_of_tests {
 
 const tiny_tokenizer<target_id> target({"a", "b", "ab", "c"});
 const tiny_tokenizer<draft_id> draft({"a", "b", "bc", "<end>"});
@@ -43,8 +43,6 @@ told outcome(std::vector<draft_id> drafted, std::vector<target_id> proposed, std
 constexpr draft_id a{0}, b{1}, bc{2}, end{3};
 constexpr target_id A{0}, B{1}, AB{2}, C{3};
 
-} // namespace
-
 TEST_CASE("draft tokens are kept by the bytes that were accepted") {
     CHECK(outcome({a, b}, {A, B}, 2) == told{2, false});
     CHECK(outcome({a, b}, {A, B}, 1) == told{1, true});
@@ -64,3 +62,5 @@ TEST_CASE("a draft token without bytes is kept if all proposals are") {
     CHECK(outcome({a, end}, {A, C}, 1) == told{1, true});
     CHECK(outcome({a, draft_id{}}, {A, target_id{}}, 1) == told{1, true}); // left the vocabulary
 }
+
+} // namespace outcome_of_tests

@@ -21,7 +21,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace resume_tests {
 
 constexpr std::size_t never = ~std::size_t{0};
 
@@ -204,8 +204,6 @@ world two_minds() {
             "bcdeX\xC3\xA9 abbdXe \xF0\x9F\x98\x80 cdaaX\xC3\xA9"};
 }
 
-} // namespace
-
 TEST_CASE("wherever something throws, the text that goes on is the text without throws") {
     const world w = two_minds();
     for_some_bridges(w, [&](const char* name, const auto& bridge) {
@@ -301,3 +299,5 @@ TEST_CASE("a batch takes nobody twice and nobody for whom there is no room") {
     CHECK_THROWS_WITH(side_by_side.join(c.run),
                       "batch: join: expected a free sequence, all 2 are taken");
 }
+
+} // namespace resume_tests

@@ -18,7 +18,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace session_tests {
 
 constexpr std::size_t length = 40;
 const fixed_length four{4};
@@ -49,8 +49,6 @@ void for_every_pair(const toy_world& world, F&& f) {
         });
     });
 }
-
-} // namespace
 
 TEST_CASE("a prompt must have tokens and leave room for one") {
     toy_world world;
@@ -530,8 +528,6 @@ TEST_CASE("a session runs with nothing but what the concepts promise") {
         drafter_archetype());
 }
 
-namespace {
-
 /// What a rule that follows the text is told, and what a bridge is asked.
 struct told {
     std::vector<std::string> calls{};
@@ -568,8 +564,6 @@ struct asking_bridge : no_bridge {
     }
     told* log;
 };
-
-} // namespace
 
 TEST_CASE("a rule that follows the text hears of starts and commits only, bridges of its place") {
     toy_world world;
@@ -623,3 +617,5 @@ TEST_CASE("only a verified round can be committed, and no more of it than there 
     CHECK_THROWS_AS(decoder.commit(1), error); // once
     CHECK(decoder.tokens().size() == world.prompt.size() + n);
 }
+
+} // namespace session_tests

@@ -15,7 +15,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace model_drafter_tests {
 
 using ids = std::vector<draft_id>;
 using toy = toy_model<draft_id>;
@@ -56,8 +56,6 @@ ids random_context(std::mt19937& random, std::size_t most) {
         id = draft_id{static_cast<std::int32_t>(random() % 2)};
     return context;
 }
-
-} // namespace
 
 TEST_CASE("what a model holds at construction is dropped") {
     toy m = model();
@@ -244,3 +242,5 @@ TEST_CASE("a context that the engine dropped is fed again") {
     drafter.sync(longer, 5);
     CHECK(values(drafter.row()) == row_of(longer));
 }
+
+} // namespace model_drafter_tests

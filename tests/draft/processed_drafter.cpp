@@ -14,7 +14,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace processed_drafter_tests {
 
 using ids = std::vector<draft_id>;
 
@@ -33,8 +33,6 @@ static_assert(Drafter<processed_drafter<drafter_archetype, recorder>>);
 static_assert(!ManyRowsDrafter<processed_drafter<drafter_archetype, recorder>>);
 
 const ids context{draft_id{1}, draft_id{2}, draft_id{3}};
-
-} // namespace
 
 TEST_CASE("processors see the context and what was pushed") {
     toy_model<draft_id> model(4, [](const ids& held) {
@@ -69,3 +67,5 @@ TEST_CASE("any drafter can be processed, by any chain") {
     drafter.push(draft_id{0});
     CHECK(drafter.row().values[1] == 1.5F); // halved, as 1 stands in the context
 }
+
+} // namespace processed_drafter_tests

@@ -20,7 +20,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace windowed_drafter_tests {
 
 using ids = std::vector<draft_id>;
 using toy = toy_model<draft_id>;
@@ -77,8 +77,6 @@ std::string refused(std::size_t capacity, window_settings settings) {
     }
     return "";
 }
-
-} // namespace
 
 TEST_CASE("windowed drafter: a context that fits is shown whole") {
     script_drafter inner(3, {draft_id{0}}, 10);
@@ -297,3 +295,5 @@ TEST_CASE("windowed drafter: where rounds are told, the rest is fed again once a
     CHECK(moves > 40);
     CHECK(longest_feed <= 64 - 20 + 4 * 8);
 }
+
+} // namespace windowed_drafter_tests

@@ -9,7 +9,7 @@
 
 using namespace specdec;
 
-namespace {
+namespace eigen_tests {
 
 using row_major = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -37,8 +37,6 @@ row_major numbers(Eigen::Index rows, Eigen::Index columns) {
             m(i, j) = static_cast<float>(10 * i + j);
     return m;
 }
-
-} // namespace
 
 TEST_CASE("rows of an Eigen matrix leave its padding out") {
     const row_major m = numbers(3, 8);
@@ -90,3 +88,5 @@ TEST_CASE("Eigen layouts without rows in memory are refused by name") {
     REQUIRE_THROWS_WITH(logits_rows_of<target_id>(every_second(m.data(), 3, 2, overlapping)),
                         Catch::Contains("logits: outer stride"));
 }
+
+} // namespace eigen_tests

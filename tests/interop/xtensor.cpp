@@ -13,7 +13,7 @@
 
 using namespace specdec;
 
-namespace {
+namespace xtensor_tests {
 
 template <class T>
 concept HasRows =
@@ -25,8 +25,6 @@ static_assert(!HasRows<matrix>, "a temporary would be gone");
 static_assert(!HasRows<xt::xtensor<double, 2>&>, "not floats");
 static_assert(!HasRows<decltype(std::declval<matrix&>() + std::declval<matrix&>())&>,
               "not in memory");
-
-} // namespace
 
 TEST_CASE("rows of a tensor leave its padding out") {
     const matrix t = xt::reshape_view(xt::arange<float>(24), {3, 8});
@@ -77,3 +75,5 @@ TEST_CASE("tensor layouts without rows in memory are refused by name") {
     REQUIRE_THROWS_WITH(logits_row_of<target_id>(xt::view(t, xt::all(), 0)),
                         Catch::Contains("logits: stride"));
 }
+
+} // namespace xtensor_tests

@@ -11,7 +11,7 @@
 
 using namespace specdec;
 
-namespace {
+namespace penalties_tests {
 
 static_assert(RowProcessor<repetition_penalty<target_id>, target_id>);
 static_assert(RowProcessor<occurrence_penalty<draft_id>, draft_id>);
@@ -25,8 +25,6 @@ std::vector<float> processed(P& p, const std::vector<int>& tokens, std::vector<f
     p(std::span<const target_id>(ids(tokens)), std::span<float>(row));
     return row;
 }
-
-} // namespace
 
 TEST_CASE("the repetition penalty is that of CTRL, over prompt and text") {
     repetition_penalty<target_id> penalty(4, 2);
@@ -74,3 +72,5 @@ TEST_CASE("counts are those of the tokens, whatever was counted before") {
             REQUIRE(counts[t] > 0);
     }
 }
+
+} // namespace penalties_tests

@@ -10,7 +10,7 @@
 
 using namespace specdec;
 
-namespace {
+namespace token_bias_tests {
 
 constexpr float forbidden = -std::numeric_limits<float>::infinity();
 
@@ -27,8 +27,6 @@ std::vector<float> processed(const P& p, std::size_t tokens = 0) {
 
 // Target 0 is draft 2 and 3, target 1 draft 0; target 2 and draft 1 are of one side only.
 const id_map map({1, -1, 0, 0}, {2, 0, -1}, 0, 0);
-
-} // namespace
 
 TEST_CASE("biases are added and bans forbid") {
     const logit_bias<target_id> bias(4, {{target_id{1}, 0.5F}, {target_id{3}, forbidden}});
@@ -65,3 +63,5 @@ TEST_CASE("a text may not end before its length") {
     CHECK(processed<target_id>(least, 5)[2] == 3);
     CHECK(processed<target_id>(least, 3)[1] == 2);
 }
+
+} // namespace token_bias_tests

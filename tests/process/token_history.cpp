@@ -8,7 +8,7 @@
 
 using namespace specdec;
 
-namespace {
+namespace token_history_tests {
 
 std::vector<target_id> ids(std::size_t n, int change_at = -1) {
     std::vector<target_id> made;
@@ -17,8 +17,6 @@ std::vector<target_id> ids(std::size_t n, int change_at = -1) {
                           (static_cast<int>(i) == change_at ? 1 : 0));
     return made;
 }
-
-} // namespace
 
 TEST_CASE("a state is brought in step by what has changed") {
     token_history<target_id> history;
@@ -78,3 +76,5 @@ TEST_CASE("a token that could not be added is added again") {
     follow();
     CHECK((history.tokens().size() == 3 && added == 3));
 }
+
+} // namespace token_history_tests

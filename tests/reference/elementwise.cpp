@@ -11,7 +11,7 @@
 
 using namespace specdec::reference;
 
-namespace {
+namespace elementwise_tests {
 
 aligned_vector<float> filled(std::size_t n) {
     aligned_vector<float> x(column_stride(n));
@@ -27,8 +27,6 @@ std::vector<isa> available() {
             sets.push_back(set);
     return sets;
 }
-
-} // namespace
 
 TEST_CASE("RMS norm agrees with its definition and leaves the padding zero") {
     for (const isa set : available())
@@ -110,3 +108,5 @@ TEST_CASE("rounding lines is rounding values") {
         CHECK(std::isnan(widen(y[3])));
     }
 }
+
+} // namespace elementwise_tests

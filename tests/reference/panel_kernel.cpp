@@ -13,7 +13,7 @@
 
 using namespace specdec::reference;
 
-namespace {
+namespace panel_kernel_tests {
 
 std::vector<isa> available() {
     std::vector<isa> sets;
@@ -79,8 +79,6 @@ struct problem {
     }
 };
 
-} // namespace
-
 TEMPLATE_TEST_CASE("every kernel equals the plain Eigen product", "", float, bf16_bits) {
     for (const isa set : available())
         for (const auto& [rows, length] : {std::pair<std::size_t, std::size_t>{1, 1},
@@ -132,3 +130,5 @@ TEST_CASE("the kernel's name says what it uses") {
     CHECK(panel_kernels_for<float>(isa::avx512_bf16).name == "avx512");
     CHECK(panel_kernels_for<bf16_bits>(isa::avx512_bf16).name == "avx512_bf16");
 }
+
+} // namespace panel_kernel_tests

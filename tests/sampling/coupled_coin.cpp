@@ -66,12 +66,12 @@ matrix coupling(const std::vector<double>& p, const std::vector<double>& q) {
 
 /// Weights as the law of one side.
 template <class Id>
-dense_law<Id> law_of(const std::vector<float>& weights) {
+dense_law<Id> dense_law_of(const std::vector<float>& weights) {
     return dense_law<Id>(probabilities_row<Id>{weights});
 }
 template <class Id>
 std::vector<double> probabilities(const std::vector<float>& weights) {
-    const auto law = law_of<Id>(weights);
+    const auto law = dense_law_of<Id>(weights);
     std::vector<double> p;
     for (std::size_t i = 0; i < weights.size(); ++i)
         p.push_back(law.probability(id_at<Id>(i)));
@@ -160,8 +160,8 @@ TEST_CASE("the law of the coupling: its sides are p and q, it agrees as often as
 TEST_CASE("both sides draw from their laws and agree as the coupling says", "[law]") {
     const letters l;
     const coupled_coin coin(l.keys, 11);
-    const auto p = law_of<target_id>(p_weights);
-    const auto q = law_of<draft_id>(q_weights);
+    const auto p = dense_law_of<target_id>(p_weights);
+    const auto q = dense_law_of<draft_id>(q_weights);
     matrix counts = zeros(4, 4);
     for (std::uint64_t place = 1; place <= samples; ++place) {
         const target_id t = coin.pick(target_at(place), p);
@@ -176,8 +176,8 @@ TEST_CASE("equal laws draw one token, whatever else the sites say", "[law]") {
     const letters l;
     const coupled_coin coin(l.keys, 12, 3);
     const std::vector<float> same{2, 1, 5, 3}; // p in the drafter's order
-    const auto p = law_of<target_id>(p_weights);
-    const auto q = law_of<draft_id>(same);
+    const auto p = dense_law_of<target_id>(p_weights);
+    const auto q = dense_law_of<draft_id>(same);
     for (std::uint64_t place = 1; place < 2000; ++place) {
         const target_id t = coin.pick(target_at(place, 7), p);
         CHECK(l.map.to_target(coin.pick(draft_at(place, 6, 1), q)) == t);
@@ -203,7 +203,7 @@ TEST_CASE("draws at different places are independent", "[law]") {
         }
         return small;
     };
-    const auto law = law_of<target_id>(weights);
+    const auto law = dense_law_of<target_id>(weights);
     const auto check = [&](auto&& first, auto&& second) {
         matrix counts = zeros(7, 7);
         for (std::uint64_t i = 0; i < samples; ++i)
@@ -224,7 +224,7 @@ TEST_CASE("draws at different places are independent", "[law]") {
     const id_map none = intersect(xyz.table(), abc.table());
     const text_keys apart(abc, none);
     const coupled_coin other(apart, 22);
-    const auto draft = law_of<draft_id>(weights);
+    const auto draft = dense_law_of<draft_id>(weights);
     check([&](std::uint64_t i) { return other.pick(target_at(i + 1), law); },
           [&](std::uint64_t i) { return other.pick(draft_at(i + 1), draft); });
 }
@@ -238,8 +238,8 @@ TEST_CASE("ids of equal bytes, and control tokens, have noise of their own", "[l
     const id_map map = intersect(draft.table(), target.table(), same);
     const text_keys keys(target, map);
     const coupled_coin coin(keys, 31);
-    const auto p = law_of<target_id>(p_weights);
-    const auto q = law_of<draft_id>(q_weights);
+    const auto p = dense_law_of<target_id>(p_weights);
+    const auto q = dense_law_of<draft_id>(q_weights);
     matrix drawn = zeros(1, 4), drafted = zeros(1, 4);
     for (std::uint64_t place = 1; place <= samples; ++place) {
         drawn[0][coin.pick(target_at(place), p).index()] += 1;
@@ -285,7 +285,7 @@ TEST_CASE("without a place, and for other purposes, it is the philox coin") {
     const letters l;
     const coupled_coin coin(l.keys, 5, 6);
     const philox_coin plain(5, 6);
-    const auto p = law_of<target_id>(p_weights);
+    const auto p = dense_law_of<target_id>(p_weights);
     int differ = 0;
     for (std::uint64_t i = 0; i < 200; ++i) {
         CHECK(coin.pick(target_at(0, i), p) == plain.pick(target_at(0, i), p));
@@ -304,9 +304,10 @@ TEST_CASE("a law of more ids than the keys know is refused") {
     const letters l;
     const coupled_coin coin(l.keys, 5);
     const std::vector<float> five{1, 1, 1, 1, 1};
-    CHECK_THROWS_WITH(coin.pick(target_at(1), law_of<target_id>(five)),
+    CHECK_THROWS_WITH(coin.pick(target_at(1), dense_law_of<target_id>(five)),
                       "coupled coin: law: expected at most 4 ids, one for each key, got 5");
-    CHECK_THROWS_AS(coupled_coin(text_keys(l.target), 1).pick(draft_at(1), law_of<draft_id>(five)),
-                    error);
-    CHECK(coin.pick(target_at(0), law_of<target_id>(five)).valid());
+    CHECK_THROWS_AS(
+        coupled_coin(text_keys(l.target), 1).pick(draft_at(1), dense_law_of<draft_id>(five)),
+        error);
+    CHECK(coin.pick(target_at(0), dense_law_of<target_id>(five)).valid());
 }

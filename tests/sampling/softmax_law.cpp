@@ -18,8 +18,8 @@ static_assert(LawOf<softmax_law<draft_id>, draft_id>);
 
 namespace {
 
-softmax_law<target_id> law_of(const std::vector<float>& row,
-                              const sampling_parameters& parameters = {}) {
+softmax_law<target_id> softmax_of(const std::vector<float>& row,
+                                  const sampling_parameters& parameters = {}) {
     return make_law(logits_row<target_id>{row}, parameters);
 }
 
@@ -32,7 +32,7 @@ std::vector<double> probabilities_of(const softmax_law<target_id>& law) {
 
 /// Every probability within the promised error of the oracle's; a total of 1 far more exactly.
 void check_softmax(const std::vector<float>& row, float temperature) {
-    const auto law = law_of(row, {.temperature = temperature});
+    const auto law = softmax_of(row, {.temperature = temperature});
     const auto expected = softmax(row, static_cast<double>(temperature));
     const auto actual = probabilities_of(law);
     const double likeliest = *std::max_element(expected.begin(), expected.end());
@@ -88,7 +88,7 @@ TEST_CASE("softmax of difficult rows") {
     for (const auto& row : rows) {
         INFO("row of " << row.size() << " from " << row[0]);
         check_softmax(row, 1);
-        check_intervals<target_id>(law_of(row), 1e-12);
+        check_intervals<target_id>(softmax_of(row), 1e-12);
     }
 }
 
@@ -110,18 +110,18 @@ TEST_CASE("at(u) measures probability") {
     for (const std::size_t size : sizes) {
         INFO("size " << size);
         std::vector<float> row = random_row(size, static_cast<unsigned>(size) + 1);
-        check_intervals<target_id>(law_of(row), 1e-12);
+        check_intervals<target_id>(softmax_of(row), 1e-12);
         for (std::size_t i = 0; i + 1 < size; i += 3)
             row[i] = minus_infinity;
-        check_intervals<target_id>(law_of(row), 1e-12);
-        check_intervals<target_id>(law_of(row, {.temperature = 0.8F, .top_k = 9, .top_p = 0.9F}),
-                                   1e-12);
+        check_intervals<target_id>(softmax_of(row), 1e-12);
+        check_intervals<target_id>(
+            softmax_of(row, {.temperature = 0.8F, .top_k = 9, .top_p = 0.9F}), 1e-12);
     }
 }
 
 TEST_CASE("at(u) finds the middle of every interval of a large row") {
     const std::vector<float> row = random_row(128256, 4);
-    const auto law = law_of(row);
+    const auto law = softmax_of(row);
     double reached = 0;
     for (std::size_t i = 0; i < row.size(); ++i) {
         const double p = law.probability(id_at<target_id>(i));
@@ -139,7 +139,7 @@ TEST_CASE("at(u) never gives an id without probability, even at the ends") {
         row.front() = row.back() = minus_infinity;
         std::fill(row.begin() + static_cast<std::ptrdiff_t>(size - size / 3), row.end(),
                   minus_infinity);
-        const auto law = law_of(row);
+        const auto law = softmax_of(row);
         for (const double u : {0.0, std::nextafter(0.0, 1.0), 0.5, std::nextafter(1.0, 0.0), 1.0})
             CHECK(law.probability(law.at(u)) > 0);
     }
@@ -149,7 +149,7 @@ TEST_CASE("temperature 0 is the lowest of the largest") {
     for (const std::size_t size : sizes) {
         std::vector<float> row(size, -2);
         row[size - 1] = row[size / 2] = 4;
-        const auto law = law_of(row, {.temperature = 0});
+        const auto law = softmax_of(row, {.temperature = 0});
         CHECK(law.at(0.99).index() == size / 2);
         CHECK(law.top().index() == size / 2);
         CHECK(law.log_sum_exp() == 4);
@@ -163,7 +163,7 @@ TEST_CASE("temperature 0 is the lowest of the largest") {
 TEST_CASE("many probabilities at once are the same bits") {
     for (const float temperature : {1.0F, 0.0F}) {
         const auto row = random_row(1000, 6);
-        const auto law = law_of(row, {.temperature = temperature, .top_k = 300});
+        const auto law = softmax_of(row, {.temperature = temperature, .top_k = 300});
         const auto expected = probabilities_of(law);
         for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{700},
                                         std::size_t{999}, std::size_t{1000}, std::size_t{5000}}) {
@@ -178,7 +178,7 @@ TEST_CASE("many probabilities at once are the same bits") {
 TEST_CASE("an id outside the row has no probability") {
     const std::vector<float> row{1, 2};
     for (const float temperature : {0.0F, 1.0F}) {
-        const auto law = law_of(row, {.temperature = temperature});
+        const auto law = softmax_of(row, {.temperature = temperature});
         CHECK(law.probability(target_id{2}) == 0);
         CHECK(law.log_probability(target_id{2}) == -std::numeric_limits<double>::infinity());
     }
@@ -192,7 +192,7 @@ TEST_CASE("log_sum_exp is of the whole row, before the cutoffs") {
             for (const float logit : row)
                 sum += std::exp(static_cast<double>(logit) / static_cast<double>(temperature));
             for (const std::size_t top_k : {std::size_t{0}, std::size_t{3}})
-                CHECK(law_of(row, {.temperature = temperature, .top_k = top_k}).log_sum_exp() ==
+                CHECK(softmax_of(row, {.temperature = temperature, .top_k = top_k}).log_sum_exp() ==
                       Approx(std::log(sum)).epsilon(1e-6));
         }
     }
@@ -205,12 +205,12 @@ TEST_CASE("padding behind the logical vocabulary is not read") {
     const logits_rows<target_id> rows(padded.data(), 1, 101, 130);
     const softmax_law law(rows[0]);
     CHECK(law.size() == 101);
-    CHECK(probabilities_of(law) == probabilities_of(law_of(row)));
+    CHECK(probabilities_of(law) == probabilities_of(softmax_of(row)));
 }
 
 TEST_CASE("logits that are no law are refused") {
     const auto refuse = [](const std::vector<float>& row, float temperature) {
-        CHECK_THROWS_AS(law_of(row, {.temperature = temperature}), error);
+        CHECK_THROWS_AS(softmax_of(row, {.temperature = temperature}), error);
     };
     for (const float temperature : {0.0F, 1.0F}) {
         refuse({}, temperature);
@@ -225,5 +225,5 @@ TEST_CASE("logits that are no law are refused") {
         refuse(row, 1);
         refuse(row, 0.01F);
     }
-    CHECK_THROWS_AS(law_of({1, 2}, {.temperature = -1}), error);
+    CHECK_THROWS_AS(softmax_of({1, 2}, {.temperature = -1}), error);
 }

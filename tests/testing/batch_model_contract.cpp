@@ -15,7 +15,7 @@ using namespace specdec;
 using namespace specdec::testing;
 using Catch::Contains;
 
-namespace {
+namespace batch_model_contract_tests {
 
 using fault = batch_fault;
 
@@ -26,8 +26,6 @@ contract_report check(fault f, model_fault of_one = model_fault::none) {
 const std::vector<std::string> batch_clauses{"batch.starts_empty", "batch.row_order",
                                              "batch.sequences_apart", "batch.capacity",
                                              "batch.refused_pass"};
-
-} // namespace
 
 TEST_CASE("several sequences that keep their contract: every clause is checked, bit for bit") {
     const contract_report report = check(fault::none);
@@ -97,3 +95,5 @@ TEST_CASE("a batch of one sequence, and one too large to fill, say what they lea
     CHECK(left_open(check_toys(20, 64)) ==
           std::vector<std::string>{"batch.capacity", "batch.refused_pass"});
 }
+
+} // namespace batch_model_contract_tests

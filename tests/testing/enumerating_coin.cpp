@@ -13,13 +13,11 @@ using namespace specdec;
 
 static_assert(Coin<enumerating_coin>);
 
-namespace {
+namespace enumerating_coin_tests {
 
 draw_site site(std::uint64_t position) {
     return {position, purpose::accept, 0};
 }
-
-} // namespace
 
 TEST_CASE("flips and picks make the law one computes by hand") {
     const std::vector<float> weights{1, 0, 3};
@@ -114,3 +112,5 @@ TEST_CASE("total variation") {
     CHECK(total_variation(law{{1, 1}}, law{{2, 1}}) == 1);
     CHECK(total_variation(law{{1, 0.5}, {2, 0.5}}, law{{1, 0.25}, {3, 0.75}}) == 0.75);
 }
+
+} // namespace enumerating_coin_tests

@@ -23,7 +23,7 @@ static_assert(UnitNumber<double>);
 static_assert(!UnitNumber<float>);
 static_assert(!UnitNumber<int>);
 
-namespace {
+namespace interval_coin_tests {
 
 constexpr draw_site site(std::uint64_t position) {
     return {position, purpose::accept, 0};
@@ -48,8 +48,6 @@ struct plain_law {
     }
     [[nodiscard]] target_id at(double u) const { return target_id{u < 0.25 ? 0 : 2}; }
 };
-
-} // namespace
 
 TEST_CASE("an interval coin splits u where it is compared") {
     const auto law = law_of([](interval_coin& coin) {
@@ -165,3 +163,5 @@ TEST_CASE("what rounding makes of two equal bounds is no path") {
     });
     CHECK(paths == 2);
 }
+
+} // namespace interval_coin_tests

@@ -7,7 +7,7 @@
 
 using namespace specdec;
 
-namespace {
+namespace interval_number_tests {
 
 /// A coin that knows its only number.
 bool below(void* u, std::size_t number, double x) {
@@ -38,8 +38,6 @@ void check(F f) {
         check_at(f, x);
 }
 
-} // namespace
-
 TEST_CASE("an interval number compares as the number that it stands for") {
     check([](const auto& u) { return u; });
     check([](const auto& u) { return u * 2.5; });
@@ -69,3 +67,5 @@ TEST_CASE("an interval number is finite") {
         check_at([](const auto& u) { return 1 - u; }, infinity);
     }
 }
+
+} // namespace interval_number_tests

@@ -17,7 +17,7 @@ using namespace specdec;
 using namespace specdec::testing;
 using Catch::Contains;
 
-namespace {
+namespace model_contract_tests {
 
 using settings = model_contract_settings<target_id>;
 using fault = model_fault;
@@ -39,8 +39,6 @@ const std::vector<std::string> all_clauses{
     "model.append_then_score", "model.truncate_size", "model.truncate_then_append",
     "model.rejected_tokens",   "model.capacity",      "model.refusal_state",
     "model.independence"};
-
-} // namespace
 
 TEST_CASE("a model that keeps its contract: every clause is checked, bit for bit") {
     const contract_report report = check(fault::none);
@@ -264,3 +262,5 @@ TEST_CASE("the toy models of the tests keep the contract, with what the concept 
     const auto make = [&] { return toy_model<target_id>(5, rows, 3, 100); };
     CHECK(check_model<target_id>(make).kept == all_clauses);
 }
+
+} // namespace model_contract_tests

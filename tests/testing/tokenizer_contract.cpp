@@ -15,7 +15,7 @@ using namespace specdec;
 using namespace specdec::testing;
 using Catch::Contains;
 
-namespace {
+namespace tokenizer_contract_tests {
 
 using settings = tokenizer_contract_settings<target_id>;
 using fault = tokenizer_fault;
@@ -48,8 +48,6 @@ const std::vector<std::string> all_clauses{"tokenizer.ids",           "tokenizer
                                            "tokenizer.control_added", "tokenizer.control_names",
                                            "tokenizer.continuation",  "tokenizer.round_trip",
                                            "tokenizer.start",         "tokenizer.invalid_utf8"};
-
-} // namespace
 
 TEST_CASE("a tokenizer that keeps its contract: every clause is checked") {
     const contract_report report = check(fault::none);
@@ -168,3 +166,5 @@ TEST_CASE(
     options.leading_space = true;
     CHECK(check_tokenizer<target_id>(test::toy_bpe<target_id>(merges, options)).text() == "");
 }
+
+} // namespace tokenizer_contract_tests

@@ -23,7 +23,7 @@ static_assert(Verifier<block_verification, law_archetype<target_id>,
 static_assert(Verifier<block_verification, one_hot_law<target_id>,
                        law_archetype<target_id> (*)(std::size_t), coin_archetype>);
 
-namespace {
+namespace block_verification_tests {
 
 using law = softmax_law<target_id>;
 using certain_proposal = proposal<one_hot_law<target_id>>;
@@ -70,8 +70,6 @@ struct counting_coin {
         REQUIRE(sites.insert({site.position, site.why, site.attempt}).second);
     }
 };
-
-} // namespace
 
 TEST_CASE("block verification without a draft: one draw of the target") {
     watched_laws laws(random_rows(1, 5, 1));
@@ -180,8 +178,6 @@ TEST_CASE("block verification: equal laws are kept whole, at any cap on the draw
     }
 }
 
-namespace {
-
 /// A law that is compared, a little below uniform but for its first id.
 struct compared_law {
     [[nodiscard]] std::size_t size() const { return 4; }
@@ -201,8 +197,6 @@ struct shown_coin : counting_coin {
     }
 };
 
-} // namespace
-
 TEST_CASE("block verification: no two decisions of a round have one site, however many draws") {
     const std::vector<float> even(4, 0.0F);
     std::size_t most = 0;
@@ -217,3 +211,5 @@ TEST_CASE("block verification: no two decisions of a round have one site, howeve
     }
     CHECK(most > 40);
 }
+
+} // namespace block_verification_tests

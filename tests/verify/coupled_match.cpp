@@ -21,7 +21,7 @@ static_assert(FollowsText<coupled_match>);
 static_assert(!FollowsText<exact_match>);
 static_assert(!FollowsText<token_rejection>);
 
-namespace {
+namespace coupled_match_tests {
 
 constexpr std::uint64_t begin = 11; // position of the round
 constexpr std::size_t length = 4;
@@ -64,8 +64,6 @@ verdict verify(const coupled_match& rule, watched_laws& laws,
                const std::vector<certain_proposal>& draft, watched_coin& coin) {
     return rule(laws, std::span<const certain_proposal>(draft), coin, begin);
 }
-
-} // namespace
 
 TEST_CASE("coupled match counts the places of what is committed, from the start of each text") {
     coupled_match rule(keys);
@@ -146,3 +144,5 @@ TEST_CASE("coupled match: a proposal that left the vocabulary is replaced") {
     CHECK(v.next == own[0]);
     CHECK(v.origin == token_origin::corrected);
 }
+
+} // namespace coupled_match_tests

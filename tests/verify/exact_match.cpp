@@ -10,7 +10,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace exact_match_tests {
 
 using certain_proposal = proposal<one_hot_law<target_id>>;
 constexpr std::uint64_t begin = 11; // position of the round
@@ -26,8 +26,6 @@ std::vector<target_id> own_tokens(watched_laws laws, std::size_t count, const ph
 verdict verify(watched_laws& laws, const std::vector<certain_proposal>& draft, philox_coin coin) {
     return exact_match{}(laws, std::span<const certain_proposal>(draft), coin, begin);
 }
-
-} // namespace
 
 TEST_CASE("exact match without a draft: one draw of the target") {
     watched_laws laws(random_rows(1, 5, 1));
@@ -90,3 +88,5 @@ TEST_CASE("exact match: the tokens of a seed are the same whatever is proposed")
         }
     }
 }
+
+} // namespace exact_match_tests

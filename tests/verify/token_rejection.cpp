@@ -11,7 +11,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace token_rejection_tests {
 
 using certain_proposal = proposal<one_hot_law<target_id>>;
 constexpr sampling_parameters greedy{.temperature = 0};
@@ -30,8 +30,6 @@ std::vector<target_id> top_ids_of(watched_laws laws, std::size_t count) {
         ids.push_back(laws(i).top());
     return ids;
 }
-
-} // namespace
 
 TEST_CASE("token rejection without a draft: one draw of the target") {
     watched_laws laws(random_rows(1, 5, 1));
@@ -128,3 +126,5 @@ TEST_CASE("token rejection: the number of thinning draws changes no verdict but 
         REQUIRE(a.origin == b.origin);
     }
 }
+
+} // namespace token_rejection_tests

@@ -16,7 +16,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace verdict_tests {
 
 using law = law_archetype<target_id>;
 using law_at = law (*)(std::size_t);
@@ -41,8 +41,6 @@ struct without_position {
         return {};
     }
 };
-
-} // namespace
 
 static_assert(verifies<exact_match, law>);
 static_assert(verifies<token_rejection, law>);
@@ -74,3 +72,5 @@ TEST_CASE("the rules run with nothing but what the concepts promise") {
     CHECK(block_verification{}(laws, proposals, coin, 0).accepted == 3);
     CHECK(exact_match{}(laws, proposals, coin, 0).next.valid());
 }
+
+} // namespace verdict_tests

@@ -13,7 +13,7 @@
 #include <support/sample_texts.hpp>
 #include <support/toy_tokenizer.hpp>
 
-namespace {
+namespace continuation_tests {
 
 using namespace specdec;
 using namespace specdec::test;
@@ -223,4 +223,4 @@ TEST_CASE("continuation: the cost does not depend on the context") {
           100 * 3 * (2 * continuation_options{}.look_behind + 20));
 }
 
-} // namespace
+} // namespace continuation_tests

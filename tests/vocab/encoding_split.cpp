@@ -14,7 +14,7 @@
 #include <support/sample_texts.hpp>
 #include <support/toy_tokenizer.hpp>
 
-namespace {
+namespace encoding_split_tests {
 
 using namespace specdec;
 using namespace specdec::test;
@@ -89,4 +89,4 @@ TEST_CASE("encoding_split: by bytes, where no side apart has the whole's tokens"
     CHECK(place.token == 3);
 }
 
-} // namespace
+} // namespace encoding_split_tests

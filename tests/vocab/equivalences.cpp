@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace {
+namespace equivalences_tests {
 
 using namespace specdec;
 using Catch::Matchers::Contains;
@@ -68,4 +68,4 @@ TEST_CASE("equivalences: errors name the token and what was expected") {
     CHECK(repeated.resolve(draft, target).size() == 2);
 }
 
-} // namespace
+} // namespace equivalences_tests

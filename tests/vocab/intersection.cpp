@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace intersection_tests {
 
 using namespace specdec;
 
@@ -146,4 +146,4 @@ TEST_CASE("tokenizers are intersected by their tables") {
     CHECK(map.target_fingerprint() == target.table().fingerprint());
 }
 
-} // namespace
+} // namespace intersection_tests

@@ -12,7 +12,7 @@
 
 #include <support/vocab_tsv.hpp>
 
-namespace {
+namespace lookahead_bound_tests {
 
 using namespace specdec;
 
@@ -89,4 +89,4 @@ TEST_CASE("lookahead bound: with every byte in the drafter, the longest target t
     CHECK(lookahead_bound(llama2, qwen2) == longest);
 }
 
-} // namespace
+} // namespace lookahead_bound_tests

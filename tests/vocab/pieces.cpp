@@ -17,7 +17,7 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
+namespace pieces_tests {
 
 using target_words = tiny_tokenizer<target_id>;
 using draft_words = tiny_tokenizer<draft_id>;
@@ -84,8 +84,6 @@ struct random_table {
         return {std::move(map), std::move(table)};
     }
 };
-
-} // namespace
 
 TEST_CASE("split: shared tokens are themselves, others what the target writes, else nothing") {
     const target_words target{{"a", "b", "ab", "abc", "<end>", "c"}};
@@ -240,3 +238,5 @@ TEST_CASE("tables that do not fit the map are refused") {
     CHECK_THROWS_AS(make({1, 2}, {target_id{0}, target_id{}}), error);
     CHECK(token_pieces(id_map(), {}, {}).size() == 0);
 }
+
+} // namespace pieces_tests

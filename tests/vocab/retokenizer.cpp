@@ -17,7 +17,7 @@
 #include <support/toy_tokenizer.hpp>
 #include <support/vocab_tsv.hpp>
 
-namespace {
+namespace retokenizer_tests {
 
 using namespace specdec;
 using namespace specdec::test;
@@ -257,4 +257,4 @@ TEST_CASE("retokenizer: Llama 2's real vocabulary", "[shared]") {
     }
 }
 
-} // namespace
+} // namespace retokenizer_tests

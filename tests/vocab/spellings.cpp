@@ -14,7 +14,7 @@
 
 #include <support/vocab_tsv.hpp>
 
-namespace {
+namespace spellings_tests {
 
 using namespace specdec;
 
@@ -168,4 +168,4 @@ TEST_CASE("published counts of spellings", "[shared]") {
     }
 }
 
-} // namespace
+} // namespace spellings_tests

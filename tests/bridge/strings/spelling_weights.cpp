@@ -14,7 +14,7 @@ using namespace specdec::testing;
 namespace {
 
 /// Behind a: nothing, b, bc, bcc, c. Behind b: nothing.
-struct fixture {
+struct weights_fixture {
     target_words target{{"a", "ab", "abc", "abcc", "ac", "b"}};
     draft_words draft{{"a", "b", "c"}};
     id_map map = intersect(draft.table(), target.table());
@@ -34,7 +34,7 @@ void check(const spelling_weights& w, std::vector<double> expected) {
 } // namespace
 
 TEST_CASE("what is not known is an even part of a beginning, counted anew at every look") {
-    const fixture f;
+    const weights_fixture f;
     spelling_weights w(f.spellings, 4, 0.5);
     w.begin(f.first);
     const double of_a = 0.5 * 0.5 / 5; // five tokens begin with a
@@ -64,7 +64,7 @@ TEST_CASE("what is not known is an even part of a beginning, counted anew at eve
 }
 
 TEST_CASE("a part is at most the whole") {
-    const fixture f;
+    const weights_fixture f;
     for (const double all : {5.0, 1e9, std::numeric_limits<double>::infinity()}) {
         spelling_weights w(f.spellings, 4, all);
         w.begin(f.first);
@@ -75,7 +75,7 @@ TEST_CASE("a part is at most the whole") {
 }
 
 TEST_CASE("spellings that are too long weigh nothing and are not counted") {
-    const fixture f;
+    const weights_fixture f;
     spelling_weights w(f.spellings, 2, 0.5);
     w.begin(f.first);
     const double of_a = 0.5 * 0.5 / 3; // a, ab, ac
@@ -85,7 +85,7 @@ TEST_CASE("spellings that are too long weigh nothing and are not counted") {
 }
 
 TEST_CASE("nothing weighs what nothing can follow, or what is forgotten") {
-    const fixture f;
+    const weights_fixture f;
     spelling_weights w(f.spellings, 4, 0.5);
     w.begin(f.first);
     w.look(f.ab, {});

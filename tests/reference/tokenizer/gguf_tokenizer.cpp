@@ -15,7 +15,7 @@ using specdec::text_position;
 using specdec::token_kind;
 using namespace toys;
 
-namespace {
+namespace gguf_tokenizer_tests {
 
 tokenizer read(const gguf& toy) {
     const std::string bytes = toy.file();
@@ -57,8 +57,6 @@ gguf scored_file(bool with_scores = true) {
         out.numbers("tokenizer.ggml.scores", 6, scores);
     return out;
 }
-
-} // namespace
 
 TEST_CASE("gpt2 models of GGUF files") {
     const tokenizer t = read(byte_level_file()
@@ -133,3 +131,5 @@ TEST_CASE("broken tokenizers in GGUF files") {
     none.strings("tokenizer.ggml.tokens", {});
     CHECK(refusal(none) == "toy.gguf: tokenizer.ggml.tokens: expected at least one");
 }
+
+} // namespace gguf_tokenizer_tests

@@ -12,7 +12,7 @@ using specdec::text_position;
 using specdec::token_kind;
 using namespace toys;
 
-namespace {
+namespace llama2c_tokenizer_tests {
 
 std::vector<scored> small() {
     std::vector<scored> out = scored_pieces({{" ", -9}, {"a", -9}, {" a", -1}});
@@ -23,8 +23,6 @@ std::vector<scored> small() {
 std::string refusal(const std::string& bytes) {
     return error_of([&] { (void)read_llama2c_tokenizer(bytes, "toy.bin"); });
 }
-
-} // namespace
 
 TEST_CASE("llama2.c writes spaces as they are") {
     const tokenizer t = read_llama2c_tokenizer(llama2c(small()), "toy.bin");
@@ -57,3 +55,5 @@ TEST_CASE("broken llama2.c tokenizers") {
     CHECK(refusal(raw(std::int32_t{6}) + raw(0.0f) + raw(std::int32_t{-1})) ==
           "toy.bin: tokens[0]: expected a length from 0 to 6, found -1");
 }
+
+} // namespace llama2c_tokenizer_tests

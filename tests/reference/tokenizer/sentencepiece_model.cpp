@@ -13,7 +13,7 @@ using specdec::text_position;
 using specdec::token_kind;
 using namespace toys;
 
-namespace {
+namespace sentencepiece_model_tests {
 
 tokenizer read(const std::string& bytes) {
     return read_sentencepiece_model(bytes, "toy.model");
@@ -34,8 +34,6 @@ std::vector<scored> small() {
                           {"QR", -5},
                           {"gone", -1, 5}});
 }
-
-} // namespace
 
 TEST_CASE("scores decide, the greatest first") {
     const tokenizer t = read(sentencepiece(small()));
@@ -124,3 +122,5 @@ TEST_CASE("every truncation is an error or a smaller model, never worse") {
     CHECK(refusal(protobuf{}.varint(1 << 3 | 3).bytes) ==
           "toy.model: model: expected a field of a known wire type, found 3");
 }
+
+} // namespace sentencepiece_model_tests

@@ -25,7 +25,7 @@ static_assert(specdec::TokenizerOf<tokenizer_of<specdec::target_id>, specdec::ta
 static_assert(specdec::TokenizerOf<tokenizer_of<specdec::draft_id>, specdec::draft_id>);
 static_assert(!specdec::TokenizerOf<tokenizer_of<specdec::draft_id>, specdec::target_id>);
 
-namespace {
+namespace tokenizer_json_tests {
 
 tokenizer read(const json& file) {
     return read_tokenizer_json(file.dump(), "toy.json");
@@ -33,8 +33,6 @@ tokenizer read(const json& file) {
 
 const std::initializer_list<std::pair<std::string, std::string>> english = {
     {"h", "e"}, {"l", "l"}, {"he", "ll"}, {"_", "w"}, {"_w", "o"}, {"hell", "o"}};
-
-} // namespace
 
 TEST_CASE("a byte-level tokenizer joins within its pre-tokens") {
     const tokenizer t = read(toys::byte_level(english));
@@ -199,3 +197,5 @@ TEST_CASE("typed ids, and many threads at once") {
     for (const ids& one : got)
         CHECK(one == want);
 }
+
+} // namespace tokenizer_json_tests

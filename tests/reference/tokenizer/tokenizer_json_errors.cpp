@@ -11,7 +11,7 @@ using namespace specdec::reference;
 using toys::error_of;
 using toys::json;
 
-namespace {
+namespace tokenizer_json_errors_tests {
 
 std::string refusal(const json& file) {
     return error_of([&] { (void)read_tokenizer_json(file.dump(), "toy.json"); });
@@ -24,8 +24,6 @@ std::string refusal_of(Change&& change) {
     change(file);
     return refusal(file);
 }
-
-} // namespace
 
 TEST_CASE("the untouched file is good") {
     CHECK(refusal_of([](json&) {}).empty());
@@ -159,3 +157,5 @@ TEST_CASE("steps that are not known") {
         "toy.json: post_processor.single[0].SpecialToken.id: expected the name of a special added "
         "token");
 }
+
+} // namespace tokenizer_json_errors_tests

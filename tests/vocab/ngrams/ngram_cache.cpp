@@ -17,7 +17,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/ngrams/ngram_cache_figures.hpp>
 
-namespace {
+namespace ngram_cache_tests {
 
 using namespace specdec;
 using ids = std::vector<draft_id>;
@@ -359,7 +359,7 @@ TEST_CASE("n-gram cache: a copy is a cache of its own") {
     CHECK(listed(large) == listed(small));
 }
 
-} // namespace
+} // namespace ngram_cache_tests
 
 TEST_CASE("n-gram cache: what alters its answers is counted as a change, what does not is not") {
     ngram_cache<lru> cache({.capacity = 2});

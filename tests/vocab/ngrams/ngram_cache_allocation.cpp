@@ -20,7 +20,7 @@
 #include <support/failing_allocations.hpp>
 #include <support/vocab_tsv.hpp>
 
-namespace {
+namespace ngram_cache_allocation_tests {
 
 using namespace specdec;
 using ids = std::vector<draft_id>;
@@ -188,4 +188,4 @@ TEST_CASE("saved n-gram caches: memory that runs out while reading or writing") 
     CHECK(state(other) == bytes);
 }
 
-} // namespace
+} // namespace ngram_cache_allocation_tests

@@ -25,7 +25,7 @@
 
 #include "../../support/temporary_folder.hpp"
 
-namespace {
+namespace ngram_cache_file_tests {
 
 using namespace specdec;
 namespace fs = std::filesystem;
@@ -370,4 +370,4 @@ TEST_CASE(
                       Catch::Contains("expected a readable file: Is a directory"));
 }
 
-} // namespace
+} // namespace ngram_cache_file_tests
