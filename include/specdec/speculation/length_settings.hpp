@@ -34,7 +34,7 @@ struct length_settings {
 /// What texts of one rule and temperature teach about lengths, from text to text.
 struct learned_lengths {
     acceptance_table table{};
-    cost_table costs;                  ///< that automatic lengths go by
+    cost_table costs{};                ///< that automatic lengths go by
     std::optional<length_rule> last{}; ///< the stop rule of the text that ended last
 };
 
