@@ -44,7 +44,7 @@ struct drafting {
 
 /// A text that goes on by half a round: a draft; the pass over it, the decision and the commit.
 template <class B>
-struct text {
+struct overlapping {
     target_text_model target;
     model_drafter<shared_model<draft_id, counting_model>> drafter;
     session<B, token_rejection> decoder;
@@ -52,7 +52,7 @@ struct text {
     philox_coin coin;
     bool drafted = false;
 
-    text(const toy_world& world, const B& bridge, drafting& draft, std::size_t i)
+    overlapping(const toy_world& world, const B& bridge, drafting& draft, std::size_t i)
         : target(world.target_model()), drafter(draft.model),
           decoder(bridge, token_rejection{}, world.settings(1)), stop{1 + i}, coin(5, i) {
         const std::string prompts[] = {"ab c a", "c", "b a b"};
@@ -92,7 +92,7 @@ TEST_CASE("texts whose rounds overlap in any order are the texts alone") {
     std::mt19937 random(11);
     for_every_maker(world, [&](const char* name, const auto& make) {
         CAPTURE(name);
-        using one = text<decltype(make())>;
+        using one = overlapping<decltype(make())>;
         drafting draft(world); // drafters take turns with it in the midst of their rounds, too
         std::deque<one> texts;
         for (std::size_t i = 0; i < 3; ++i)
@@ -127,7 +127,7 @@ TEST_CASE("a drafter's model that is fed a guess of the next round changes no te
         std::size_t fed[2]{}; // to draft and to decide
         for (const std::size_t ahead : {0U, 1U}) {
             drafting draft(world);
-            text<decltype(make())> t(world, make(), draft, 1);
+            overlapping<decltype(make())> t(world, make(), draft, 1);
             model_drafter scout(draft.model);
             while (!t.complete()) {
                 std::size_t before = draft.engine.fed;
