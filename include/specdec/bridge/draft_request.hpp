@@ -18,11 +18,11 @@ namespace specdec {
 
 /// What a round asks of a bridge.
 struct draft_request {
-    round_name round{};                 ///< names the draft's draws
-    std::size_t max_proposals = 0;      ///< the round has room for this many target tokens
-    sampling_parameters sampling;       ///< how the drafter's rows become the draft law q
-    std::span<const target_id> end_ids; ///< proposing one of these ends the draft behind it
-    text_place place{};                 ///< where the first drafted token begins, if anyone counts
+    round_name round{};                   ///< names the draft's draws
+    std::size_t max_proposals = 0;        ///< the round has room for this many target tokens
+    sampling_parameters sampling{};       ///< how the drafter's rows become the draft law q
+    std::span<const target_id> end_ids{}; ///< proposing one of these ends the draft behind it
+    text_place place{}; ///< where the first drafted token begins, if anyone counts
 };
 
 /// A draft: proposals of target tokens, each with its law, and what they were made from. Views into
