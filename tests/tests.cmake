@@ -41,7 +41,9 @@ function(specdec_tests folder)
     if(NOT sources)
         return()
     endif()
-    specdec_unite(${sources})
+    if(NOT folder STREQUAL "llama_cpp") # built where there is a llama.cpp only
+        specdec_unite(${sources})
+    endif()
     string(REPLACE "/" "_" target test_${folder})
     add_executable(${target} ${sources})
     # Files that meet in one may shadow each other's names.

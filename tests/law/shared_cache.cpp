@@ -27,6 +27,8 @@ using namespace specdec::testing;
 namespace {
 
 using cache_type = ngram_cache<no_eviction>;
+using target_words = tiny_tokenizer<target_id>;
+using draft_words = tiny_tokenizer<draft_id>;
 
 /// The target's "ab" is none of the drafter's tokens: a text that commits it teaches the cache.
 struct cache_words {

@@ -359,8 +359,6 @@ TEST_CASE("n-gram cache: a copy is a cache of its own") {
     CHECK(listed(large) == listed(small));
 }
 
-} // namespace ngram_cache_tests
-
 TEST_CASE("n-gram cache: what alters its answers is counted as a change, what does not is not") {
     ngram_cache<lru> cache({.capacity = 2});
     const std::vector ab{draft_id{0}, draft_id{1}}, bc{draft_id{1}, draft_id{2}},
@@ -404,3 +402,5 @@ TEST_CASE("n-gram cache: what alters its answers is counted as a change, what do
     cache = ngram_cache<lru>{};
     CHECK(changed());
 }
+
+} // namespace ngram_cache_tests
