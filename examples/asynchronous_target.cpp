@@ -2,7 +2,6 @@
 // A target whose passes are not waited for: an engine (a GPU with its queue, another machine; here
 // a thread) computes for one text while another is decided, committed and drafted. What may
 // overlap: docs/design.md, "While the target computes".
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <future>
@@ -14,6 +13,7 @@
 #include <specdec/reference/model.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/specdec.hpp>
+#include <specdec/speculation/steady_seconds.hpp>
 #include <specdec/vocab/intersection.hpp>
 
 using namespace specdec;
@@ -24,10 +24,7 @@ using target_words = reference::tokenizer_of<target_id>;
 using draft_words = reference::tokenizer_of<draft_id>;
 constexpr std::size_t length = 200, capacity = 256; // tokens of a text, of a context
 
-double now() {
-    const auto time = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(time).count();
-}
+constexpr steady_seconds now;
 
 /// The engine: computes one pass at a time, whoever asks.
 class asynchronous_target {

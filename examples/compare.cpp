@@ -7,7 +7,6 @@
 //     compare --temperatures 1 --rules tli,slem --tokens-at-least 20000 --json
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -16,7 +15,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -69,12 +67,9 @@ asked_rule asked_rule_of(const std::string& name) {
     asked_rule asked{rule_of(std::string_view(name).substr(0, colon), "--rules"), {}};
     if (colon == std::string::npos)
         return asked;
-    std::size_t length = 0;
-    const char *begin = name.data() + colon + 1, *end = name.data() + name.size();
-    if (const auto [rest, failure] = std::from_chars(begin, end, length);
-        failure != std::errc{} || rest != end || length > 64)
+    asked.length = read_number<std::size_t>(std::string_view(name).substr(colon + 1), {0, 64});
+    if (!asked.length)
         throw error("--rules", name, "expected a draft length from 0 to 64 behind the colon");
-    asked.length = length;
     return asked;
 }
 
@@ -277,16 +272,15 @@ void run(flags f, const engine& e) {
                 if (uses_cache(r.how.which))
                     out.update(to_json(*pair->cache()));
                 if (s.lengths.kind == length_kind::automatic)
-                    out["costs"] = list_of(s.lengths.costs ? *s.lengths.costs : *pair->costs());
+                    out["costs"] = list_of(*pair->costs_of(s.lengths));
                 std::printf("%s\n", one_line(out).c_str());
             }
         } else {
             print_rows(rows, f.settings);
             print_grouping(rows, temperature);
             judgements.push_back(judgement(rows, temperature, pair.facts));
-            const cost_table* costs = s.lengths.kind != length_kind::automatic ? nullptr
-                                      : s.lengths.costs                        ? &*s.lengths.costs
-                                                                               : pair->costs();
+            const cost_table* costs =
+                s.lengths.kind == length_kind::automatic ? pair->costs_of(s.lengths) : nullptr;
             for (const std::string& why : explanations(rows, s, costs, f.models.sequences))
                 reasons.push_back(why);
         }

@@ -176,7 +176,7 @@ void run(flags f, const engine& e) {
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
         if (s.lengths.kind == length_kind::automatic && facts.drafter)
-            out["costs"] = list_of(s.lengths.costs ? *s.lengths.costs : *pair->costs());
+            out["costs"] = list_of(*pair->costs_of(s.lengths));
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
         std::printf("%s\n", one_line(out).c_str());

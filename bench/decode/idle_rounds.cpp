@@ -74,7 +74,7 @@ struct silent_drafter {
     void push(draft_id) {}
 };
 
-/// What examples/support/pair_decoder.cpp does with a round.
+/// What text_under_rule does with a round.
 struct learner {
     length_rule& lengths;
     const target_words& words;

@@ -98,8 +98,8 @@ namespace specdec::examples {
 
 /// Whether the rule of automatic lengths drafted nothing in half of the rounds or more.
 [[nodiscard]] inline bool switched_off(const row& r, const decode_settings& s) {
-    return s.lengths.kind == length_kind::automatic && r.how.which != rule::autoregressive &&
-           r.counts.rounds > 0 &&
+    return r.lengths(s.lengths).kind == length_kind::automatic &&
+           r.how.which != rule::autoregressive && r.counts.rounds > 0 &&
            2 * r.counts.without_draft[static_cast<std::size_t>(no_draft::stop_rule)] >=
                r.counts.rounds;
 }
@@ -179,7 +179,7 @@ namespace specdec::examples {
     std::vector<const row*> off;
     std::string slower;
     for (const row& r : rows)
-        if (costs != nullptr && !r.length && switched_off(r, s))
+        if (costs != nullptr && switched_off(r, s))
             off.push_back(&r);
         else if (speed_up(r, rows.front()) < 0.995)
             slower += (slower.empty() ? "" : "; ") + why_slower(r, rows.front(), texts);

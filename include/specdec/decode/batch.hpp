@@ -30,8 +30,7 @@ struct batch_counts {
 
 /// Several texts side by side: one pass of the target a round serves all of them, each with its own
 /// session, drafter, stop rule, coin and limits (Run: a text_run; or a speculative_text, whose rule
-/// is chosen at run time: each may then have its own). Texts join and leave between
-/// rounds.
+/// is chosen at run time: each may then have its own). Texts join and leave between rounds.
 ///
 ///     do
 ///         while (room() && there are texts left)  join(next)

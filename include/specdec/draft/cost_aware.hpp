@@ -78,7 +78,7 @@ public:
             forwards_ = forwards_ * fading + static_cast<double>(o.forwards);
             missed_ = 0;
             const double near = outlook({});
-            share_ = near > 1 ? 1 : near * near > 0.2 ? near * near : 0.2;
+            share_ = near * near > 0.2 ? near * near : 0.2;
             if (probes_)
                 credit_ = 0;
         } else {
@@ -96,7 +96,7 @@ private:
     [[nodiscard]] double pass(double n) const { return costs_->pass_over(n * texts_) / texts_; }
 
     /// What some number of further draft tokens gains, in parts of what it costs at that rate: the
-    /// best of them, or the first that is worth it. The first token pays a share of what brings the
+    /// best of them, 1 as soon as one is worth it. The first token pays a share of what brings the
     /// drafter up to date: a text goes on for a while, and as long as it has.
     [[nodiscard]] double outlook(const draft_progress& now) const {
         const double width = proposed_ / drafted_; // target tokens a draft token

@@ -12,16 +12,11 @@
 #include <boost/interprocess/mapped_region.hpp>
 
 #include <specdec/core/error.hpp>
+#include <specdec/vocab/atomic_file.hpp>
 
 namespace specdec::reference {
 
-/// Whether there is anything at the path. What is there and cannot be read, a broken link for
-/// example, is no file that is left out: who opens it gets the reason.
-[[nodiscard]] inline bool is_there(const std::filesystem::path& path) {
-    std::error_code code;
-    return std::filesystem::symlink_status(path, code).type() !=
-           std::filesystem::file_type::not_found;
-}
+using specdec::is_there;
 
 /// Whether there is a folder; where that cannot be told, who opens the path gets the reason.
 [[nodiscard]] inline bool is_folder(const std::filesystem::path& path) {

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <variant>
 
 #include <specdec/core/error.hpp>
+#include <specdec/vocab/atomic_file.hpp>
 #include <specdec/vocab/ngrams/eviction.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/ngrams/ngram_cache_file.hpp>
@@ -106,12 +106,6 @@ private:
         auto cache = load_ngram_cache<Policy>(settings.file, wanted);
         cache.set_capacity(wanted.capacity);
         return cache;
-    }
-    /// Whatever it is: who opens it says what is wrong with it.
-    static bool is_there(const std::string& file) {
-        std::error_code code;
-        return std::filesystem::symlink_status(file, code).type() !=
-               std::filesystem::file_type::not_found;
     }
 
     variant_type cache_;

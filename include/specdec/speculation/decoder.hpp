@@ -84,6 +84,11 @@ public:
     /// What automatic draft lengths go by: measured when first asked for. Null without a drafter.
     [[nodiscard]] virtual const cost_table* costs() = 0;
 
+    /// What automatic lengths of these settings go by: the given costs, else the measured ones.
+    [[nodiscard]] const cost_table* costs_of(const length_settings& s) {
+        return s.costs ? &*s.costs : costs();
+    }
+
     /// What the n-gram rules remember from text to text, also of texts side by side; null before
     /// any of them has run.
     [[nodiscard]] virtual const any_ngram_cache* cache() const = 0;

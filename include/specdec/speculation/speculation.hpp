@@ -75,9 +75,9 @@ public:
     [[nodiscard]] decode_results run(std::span<const text_request> texts,
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
-        if (draft_ && rule_for(settings) != rule::autoregressive &&
-            settings.lengths.kind == length_kind::automatic && !settings.lengths.costs)
-            (void)costs(); // before the clock runs
+        if (rule_for(settings) != rule::autoregressive &&
+            settings.lengths.kind == length_kind::automatic)
+            (void)costs_of(settings.lengths); // measured before the clock runs
         return decode_texts(target_.models, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
     }
@@ -168,7 +168,7 @@ inline length_rule speculation::lengths_of(rule how, const decode_settings& s,
     if (s.lengths.kind == length_kind::automatic) {
         if (s.lengths.costs)
             validate(*s.lengths.costs);
-        const cost_table& now = s.lengths.costs ? *s.lengths.costs : *costs();
+        const cost_table& now = *costs_of(s.lengths);
         if (!(learned.costs == now)) {
             learned.costs = now;
             learned.last.reset();
@@ -229,7 +229,7 @@ inline std::string speculation::explain(const decode_settings& s) {
             std::to_string(draft_table()->size()) + " tokens are the target's, too, which has " +
             std::to_string(target_table().size()) + ".\n" + specdec::explain(s.lengths, how) + "\n";
     if (s.lengths.kind == length_kind::automatic)
-        text += specdec::explain(s.lengths.costs ? *s.lengths.costs : *costs()) + "\n";
+        text += specdec::explain(*costs_of(s.lengths)) + "\n";
     return text;
 }
 

@@ -154,6 +154,13 @@ inline void remove_abandoned(const std::string& path) {
 
 } // namespace detail
 
+/// Whether there is anything at the path. What is there and cannot be read, a broken link for
+/// example, is no file that is left out: who opens it gets the reason.
+[[nodiscard]] inline bool is_there(const std::string& path) {
+    struct ::stat about {};
+    return ::lstat(path.c_str(), &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
 /// The bytes of a file.
 [[nodiscard]] inline std::string read_file(const std::string& path) {
     // Not blocking: a pipe, which is refused, may have no writer.
