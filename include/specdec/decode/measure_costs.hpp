@@ -16,122 +16,187 @@ namespace specdec {
 
 namespace measure_costs_detail {
 
-/// The median time of act(), again and again behind `context` tokens: first for a while without
-/// counting, since what was done before may make a factor of two (caches, the CPU's frequency), and
-/// a text, too, does the same again and again. Allocates.
-template <class Model, class Time, class Act>
-double seconds(Model& model, std::size_t context, const Time& clock, const Act& act) {
-    constexpr double settling = 0.006, counting = 0.008;
-    constexpr std::size_t most = 1000;
-    std::vector<double> times; // in order
-    const double first = clock();
-    for (std::size_t i = 0; times.empty() || (i < most && clock() - first < settling + counting);
-         ++i) {
-        const double begin = clock();
-        act();
-        const double took = clock() - begin;
-        model.truncate(context);
-        if (i == 0 || (begin - first < settling && took < settling && i < most / 2))
-            continue;
-        std::size_t place = times.size();
-        times.push_back(took);
-        for (; place > 0 && times[place - 1] > took; --place)
-            times[place] = times[place - 1];
-        times[place] = took;
-    }
-    return times[times.size() / 2];
-}
+inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
 
-/// The least of such times in three turns through act(0) .. act(n - 1): what disturbs the machine
-/// for a while disturbs one turn. Allocates.
-template <class Model, class Time, class Act>
-std::vector<double> turns(Model& model, std::size_t context, std::size_t n, const Time& clock,
-                          const Act& act) {
-    std::vector<double> least(n);
-    for (int turn = 0; turn < 3; ++turn)
-        for (std::size_t i = 0; i < n; ++i) {
-            const double took = seconds(model, context, clock, [&] { act(i); });
-            least[i] = turn == 0 || took < least[i] ? took : least[i];
+/// The number that as many are below as above. Without sorting, which the core does not include.
+[[nodiscard]] inline double median(const std::vector<double>& of) {
+    const std::size_t middle = of.size() / 2;
+    for (const double x : of) {
+        std::size_t below = 0, to_here = 0;
+        for (const double other : of) {
+            below += other < x ? 1 : 0;
+            to_here += other <= x ? 1 : 0;
         }
-    return least;
+        if (below <= middle && middle < to_here)
+            return x;
+    }
+    return 0;
 }
 
-/// A context of n tokens, whatever they are, and more to follow. Allocates.
+[[nodiscard]] inline double hundredths(double x) {
+    return static_cast<double>(static_cast<long long>(x * 100 + 0.5)) / 100;
+}
+
+/// A model behind a context of its tokens, whatever they are, with more to follow.
 template <class Id, class Model>
-std::vector<Id> some_tokens(Model& model, std::size_t n, std::size_t more) {
-    std::vector<Id> ids;
-    for (std::size_t i = 0; i < n + more; ++i)
-        ids.push_back(id_at<Id>(i * 7 % model.vocabulary_size()));
-    model.truncate(0);
-    if (n > 0)
-        model.append(std::span<const Id>(ids).first(n));
-    return ids;
+class behind_tokens {
+public:
+    explicit behind_tokens(Model& model) : model_(model) {
+        const std::size_t capacity = model.capacity(), most = positions.back();
+        const std::size_t room = capacity > most ? capacity - most : 0;
+        context_ = room < 64 ? room : 64;
+        more_ = capacity - context_ < most ? capacity - context_ : most;
+        for (std::size_t i = 0; i < context_ + more_; ++i)
+            ids_.push_back(id_at<Id>(i * 7 % model.vocabulary_size()));
+        model.truncate(0);
+        if (context_ > 0)
+            model.append(std::span<const Id>(ids_).first(context_));
+    }
+
+    /// Tokens that may follow.
+    [[nodiscard]] std::size_t more() const { return more_; }
+    [[nodiscard]] std::span<const Id> tokens(std::size_t first, std::size_t n) const {
+        return {ids_.data() + context_ + first, n};
+    }
+    [[nodiscard]] logits_rows<Id> score(std::size_t first, std::size_t n) {
+        return model_.score(tokens(first, n));
+    }
+    void append() { model_.append(tokens(0, more_)); }
+    void forget() { model_.truncate(context_); }
+    void leave() { model_.truncate(0); }
+
+private:
+    Model& model_;
+    std::vector<Id> ids_;
+    std::size_t context_ = 0, more_ = 0;
+};
+
+/// Median seconds of the parts of rounds.
+struct round_seconds {
+    double pass = 0;   ///< the target's
+    double drafts = 0; ///< all draft tokens, a law of each side for each
+};
+
+/// Rounds of so many draft tokens again and again, as a text makes them; the first ones do not
+/// count, since what was done before leaves other weights in the caches.
+template <class Target, class Draft, class Time>
+round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
+                             const Time& clock) {
+    constexpr double settling = 0.003, counting = 0.004;
+    constexpr std::size_t most = 100;
+    std::vector<double> pass, draft;
+    const double first = clock();
+    double begin = first;
+    bool settled = false;
+    for (std::size_t i = 0;
+         pass.empty() || (i < most && begin - first < settling + counting); ++i) {
+        for (std::size_t d = 0; d < drafts; ++d)
+            (void)make_law(drafter.score(d, 1)[0], {});
+        const double drafted = clock();
+        const logits_rows<target_id> rows = target.score(0, drafts + 1);
+        const double scored = clock();
+        for (std::size_t d = 0; d < drafts; ++d)
+            (void)make_law(rows[d], {});
+        target.forget();
+        drafter.forget();
+        const double end = clock();
+        if (settled || end - begin > settling) {
+            pass.push_back(scored - drafted);
+            draft.push_back(end - scored + drafted - begin);
+        }
+        settled = end - first > settling || i > most / 2;
+        begin = end;
+    }
+    return {median(pass), median(draft)};
+}
+
+/// One turn through rounds of all lengths.
+struct turn {
+    std::array<double, positions.size()> pass{};
+    double draft = 0, catch_up = 0; // a token
+};
+
+template <class Target, class Draft, class Time>
+turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time& clock) {
+    turn out;
+    double drafts = 0, drafted = 0;
+    for (std::size_t i = 0; i < sizes; ++i) {
+        const round_seconds took = measure_rounds(target, drafter, positions[i] - 1, clock);
+        out.pass[i] = took.pass;
+        drafts += took.drafts;
+        drafted += static_cast<double>(positions[i] - 1);
+    }
+    std::vector<double> one, all; // tokens in a pass of the drafter
+    while (all.size() < 5) {
+        const double begin = clock();
+        (void)make_law(drafter.score(0, 1)[0], {});
+        one.push_back(clock() - begin);
+        drafter.forget();
+        const double again = clock();
+        drafter.append();
+        all.push_back(clock() - again);
+        drafter.forget();
+    }
+    const double more = median(all) - median(one);
+    out.draft = drafted > 0 ? drafts / drafted : median(one);
+    if (more > 0)
+        out.catch_up = more / static_cast<double>(drafter.more() - 1);
+    return out;
 }
 
 } // namespace measure_costs_detail
 
 /// Measures what rounds cost, in passes of the target over one position, to two digits behind the
 /// point: passes of the target over 1 to 9 positions, a draft token (a pass of the drafter and one
-/// law of each side), and a token more in a pass of the drafter. Call it once, before any text, on
-/// a machine that does what it will do then; both contexts are empty afterwards. Takes 0.4 seconds,
-/// or about 50 passes of the target. Throws what the models throw, and specdec::error for a clock
-/// that stands still. Allocates.
+/// law of each side), and a token more in a pass of the drafter. It makes rounds of all lengths in
+/// turns; of the turns' ratios the median counts, since a machine that is slow for a while is it
+/// for all lengths. Call it once, before any text; both contexts are empty afterwards. Takes 0.4
+/// seconds, or as long as 100 to 200 passes of the target over one position where that is more.
+/// Throws what the models throw, and specdec::error for a clock that stands still and for contexts
+/// without room for a token. Allocates.
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 [[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock) {
     using namespace measure_costs_detail;
-    static constexpr std::array<std::size_t, 7> measured{1, 2, 3, 4, 5, 6, 9};
-    const auto context_of = [](std::size_t capacity) {
-        const std::size_t room = capacity > measured.back() ? capacity - measured.back() : 0;
-        return room < 64 ? room : std::size_t{64};
+    constexpr double enough = 0.35;
+    constexpr std::size_t fewest = 7, most = 100;
+    behind_tokens<target_id, Target> words(target);
+    behind_tokens<draft_id, Draft> pieces(drafter);
+    const std::size_t room = words.more() < pieces.more() ? words.more() : pieces.more();
+    std::size_t sizes = 0;
+    while (sizes < positions.size() && positions[sizes] <= room)
+        ++sizes;
+    if (sizes == 0)
+        fail("measure_costs", "capacity", "expected contexts with room for a token");
+
+    const double first = clock();
+    std::vector<turn> turns;
+    while (turns.size() < fewest || (turns.size() < most && clock() - first < enough)) {
+        turns.push_back(measure_turn(words, pieces, sizes, clock));
+        if (!(turns.back().pass[0] > 0))
+            fail("measure_costs", "clock", "expected one that runs");
+    }
+    words.leave();
+    pieces.leave();
+
+    std::vector<double> ratios(turns.size());
+    const auto ratio = [&](auto part) {
+        for (std::size_t t = 0; t < turns.size(); ++t)
+            ratios[t] = part(turns[t]) / turns[t].pass[0];
+        return hundredths(median(ratios));
     };
     cost_table costs{.pass = {}};
-    {
-        const std::size_t n = context_of(target.capacity());
-        const auto ids = some_tokens<target_id>(target, n, measured.back());
-        std::size_t sizes = 0;
-        while (sizes < measured.size() && n + measured[sizes] <= target.capacity())
-            ++sizes;
-        const std::vector<double> took = turns(target, n, sizes, clock, [&](std::size_t i) {
-            (void)target.score({ids.data() + n, measured[i]});
-        });
-        for (std::size_t i = 0; i < sizes; ++i) {
-            // In between as on a line, and never less than for fewer positions.
-            const std::size_t known = costs.pass.size();
-            const double last = known == 0 ? took[i] : costs.pass.back();
-            const double now = took[i] > last ? took[i] : last;
-            for (std::size_t k = known + 1; k <= measured[i]; ++k)
-                costs.pass.push_back(last + (now - last) * static_cast<double>(k - known) /
-                                                static_cast<double>(measured[i] - known));
-        }
-        const logits_rows<target_id> rows = target.score({ids.data() + n, 1});
-        const std::vector<float> row(rows[0].values.begin(), rows[0].values.end());
-        costs.draft =
-            seconds(target, n, clock, [&] { (void)make_law(logits_row<target_id>{row}, {}); });
-        target.truncate(0);
+    for (std::size_t i = 0; i < sizes; ++i) {
+        // In between as on a line, and never less than for fewer positions.
+        const std::size_t known = costs.pass.size();
+        const double now = ratio([i](const turn& t) { return t.pass[i]; });
+        const double last = known == 0 ? now : costs.pass.back();
+        const double more = now > last ? now - last : 0;
+        for (std::size_t k = known + 1; k <= positions[i]; ++k)
+            costs.pass.push_back(hundredths(last + more * static_cast<double>(k - known) /
+                                                       static_cast<double>(positions[i] - known)));
     }
-    const std::size_t n = context_of(drafter.capacity());
-    const std::size_t more = drafter.capacity() < n + 8 ? drafter.capacity() - n : 8;
-    const auto ids = some_tokens<draft_id>(drafter, n, more);
-    const std::vector<double> took = turns(drafter, n, 2, clock, [&](std::size_t i) {
-        if (i == 0)
-            (void)make_law(logits_rows<draft_id>(drafter.score({ids.data() + n, 1}))[0], {});
-        else
-            drafter.append({ids.data() + n, more});
-    });
-    drafter.truncate(0);
-    costs.draft += took[0];
-    costs.catch_up = took[1] > took[0] ? (took[1] - took[0]) / static_cast<double>(more - 1) : 0;
-
-    const double unit = costs.pass[0];
-    if (!(unit > 0))
-        fail("measure_costs", "clock", "expected one that runs");
-    const auto rounded = [&](double cost) {
-        return static_cast<double>(static_cast<long long>(cost / unit * 100 + 0.5)) / 100;
-    };
-    for (double& cost : costs.pass)
-        cost = rounded(cost);
-    costs.draft = rounded(costs.draft);
-    costs.catch_up = rounded(costs.catch_up);
+    costs.draft = ratio([](const turn& t) { return t.draft; });
+    costs.catch_up = ratio([](const turn& t) { return t.catch_up; });
     return costs;
 }
 

@@ -94,7 +94,7 @@ inline constexpr std::array rules{
 [[nodiscard]] constexpr double usually_kept(rule r, float temperature) {
     if (temperature == 0)
         return 0.6;
-    return r == rule::slem || r == rule::tli_exact ? 0.2 : 0.4;
+    return r == rule::slem || r == rule::tli_exact ? 0.2 : 0.3;
 }
 
 /// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding
