@@ -154,7 +154,7 @@ private:
                         "expected memory for a context of " + std::to_string(settings.n_ctx) +
                             " tokens");
 
-        const owned_llama_tokenizer<Id> tokenizer(model);
+        owned_llama_tokenizer<Id> tokenizer(model);
         const model_facts facts{path.filename().string(),
                                 static_cast<std::size_t>(llama_model_n_params(model.get())),
                                 tokenizer.vocabulary_size()};
@@ -168,10 +168,11 @@ private:
         for (Id& id : ends) // the usual one first
             if (id.value == llama_vocab_eos(tokenizer.vocab()))
                 std::swap(id, ends.front());
+        const bool begins_with_bos = tokenizer.begin_token().has_value();
         return {{.models = owned_llama_models<Id>(model, std::move(context), scoring),
-                 .tokenizer = tokenizer,
+                 .tokenizer = std::move(tokenizer), // owned: an lvalue would be borrowed
                  .bos = bos == LLAMA_TOKEN_NULL ? std::nullopt : std::optional(Id{bos}),
-                 .begins_with_bos = tokenizer.begin_token().has_value(),
+                 .begins_with_bos = begins_with_bos,
                  .ends = std::move(ends)},
                 facts,
                 computing};
