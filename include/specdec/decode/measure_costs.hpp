@@ -113,7 +113,8 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
 /// One turn through rounds of all lengths.
 struct turn {
     std::array<double, positions.size()> pass{};
-    double draft = 0, catch_up = 0; // a token
+    double draft = 0;        ///< a token, with a law of each side
+    double one = 0, all = 0; ///< tokens in a pass of the drafter
 };
 
 template <class Target, class Draft, class Time>
@@ -121,12 +122,17 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
     turn out;
     double drafts = 0, drafted = 0;
     for (std::size_t i = 0; i < sizes; ++i) {
+        // Plain rounds, of which all others are parts, between all others.
+        const double plain = measure_rounds(target, drafter, 0, clock).pass;
+        out.pass[0] = i == 0 || plain < out.pass[0] ? plain : out.pass[0];
+        if (i == 0)
+            continue;
         const round_seconds took = measure_rounds(target, drafter, positions[i] - 1, clock);
         out.pass[i] = took.pass;
         drafts += took.drafts;
         drafted += static_cast<double>(positions[i] - 1);
     }
-    std::vector<double> one, all; // tokens in a pass of the drafter
+    std::vector<double> one, all;
     while (all.size() < 5) {
         const double begin = clock();
         (void)make_law(drafter.score(0, 1)[0], {});
@@ -137,10 +143,9 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
         all.push_back(clock() - again);
         drafter.forget();
     }
-    const double more = median(all) - median(one);
-    out.draft = drafted > 0 ? drafts / drafted : median(one);
-    if (more > 0)
-        out.catch_up = more / static_cast<double>(drafter.more() - 1);
+    out.one = median(one);
+    out.all = median(all);
+    out.draft = drafted > 0 ? drafts / drafted : out.one;
     return out;
 }
 
@@ -149,16 +154,16 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
 /// Measures what rounds cost, in passes of the target over one position, to two digits behind the
 /// point: passes of the target over 1 to 9 positions, a draft token (a pass of the drafter and one
 /// law of each side), and a token more in a pass of the drafter. It makes rounds of all lengths in
-/// turns; of the turns' ratios the median counts, since a machine that is slow for a while is it
-/// for all lengths. Call it once, before any text; both contexts are empty afterwards. Takes 0.4
-/// seconds, or as long as 100 to 200 passes of the target over one position where that is more.
-/// Throws what the models throw, and specdec::error for a clock that stands still and for contexts
-/// without room for a token. Allocates.
+/// turns; of each part the least counts, since what else a machine does can only add. Call it once,
+/// before any text; both contexts are empty afterwards. Takes half a second, or as long as 100 to
+/// 200 passes of the target over one position where that is more. Throws what the models throw, and
+/// specdec::error for a clock that stands still and for contexts without room for a token.
+/// Allocates.
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 [[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock) {
     using namespace measure_costs_detail;
-    constexpr double enough = 0.35;
-    constexpr std::size_t fewest = 7, most = 100;
+    constexpr double enough = 0.5;
+    constexpr std::size_t fewest = 5, most = 100;
     behind_tokens<target_id, Target> words(target);
     behind_tokens<draft_id, Draft> pieces(drafter);
     const std::size_t room = words.more() < pieces.more() ? words.more() : pieces.more();
@@ -169,34 +174,37 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
         fail("measure_costs", "capacity", "expected contexts with room for a token");
 
     const double first = clock();
-    std::vector<turn> turns;
-    while (turns.size() < fewest || (turns.size() < most && clock() - first < enough)) {
-        turns.push_back(measure_turn(words, pieces, sizes, clock));
-        if (!(turns.back().pass[0] > 0))
-            fail("measure_costs", "clock", "expected one that runs");
+    turn least = measure_turn(words, pieces, sizes, clock);
+    for (std::size_t turns = 1; turns < fewest || (turns < most && clock() - first < enough);
+         ++turns) {
+        const turn now = measure_turn(words, pieces, sizes, clock);
+        const auto take = [](double& of, double time) { of = time < of ? time : of; };
+        for (std::size_t i = 0; i < sizes; ++i)
+            take(least.pass[i], now.pass[i]);
+        take(least.draft, now.draft);
+        take(least.one, now.one);
+        take(least.all, now.all);
     }
     words.leave();
     pieces.leave();
+    if (!(least.pass[0] > 0))
+        fail("measure_costs", "clock", "expected one that runs");
 
-    std::vector<double> ratios(turns.size());
-    const auto ratio = [&](auto part) {
-        for (std::size_t t = 0; t < turns.size(); ++t)
-            ratios[t] = part(turns[t]) / turns[t].pass[0];
-        return hundredths(median(ratios));
-    };
+    const auto ratio = [&](double time) { return hundredths(time / least.pass[0]); };
     cost_table costs{.pass = {}};
     for (std::size_t i = 0; i < sizes; ++i) {
         // In between as on a line, and never less than for fewer positions.
         const std::size_t known = costs.pass.size();
-        const double now = ratio([i](const turn& t) { return t.pass[i]; });
+        const double now = ratio(least.pass[i]);
         const double last = known == 0 ? now : costs.pass.back();
         const double more = now > last ? now - last : 0;
         for (std::size_t k = known + 1; k <= positions[i]; ++k)
             costs.pass.push_back(hundredths(last + more * static_cast<double>(k - known) /
                                                        static_cast<double>(positions[i] - known)));
     }
-    costs.draft = ratio([](const turn& t) { return t.draft; });
-    costs.catch_up = ratio([](const turn& t) { return t.catch_up; });
+    costs.draft = ratio(least.draft);
+    if (least.all > least.one)
+        costs.catch_up = ratio((least.all - least.one) / static_cast<double>(pieces.more() - 1));
     return costs;
 }
 
