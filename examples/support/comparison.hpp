@@ -15,6 +15,7 @@
 #include "support/prompts_file.hpp"
 #include "support/ratio.hpp"
 #include "support/statistics_json.hpp"
+#include <specdec/speculation/steady_seconds.hpp>
 
 namespace specdec::examples {
 
@@ -106,12 +107,17 @@ inline void compare_rules(
         return pair->run(texts, s);
     };
     // What was done before, drafts above all, leaves other weights in the caches: a small target's
-    // first passes behind it take twice as long. So each row begins behind a little plain decoding.
+    // first passes behind it take twice as long. So each row begins behind a little plain decoding,
+    // ten milliseconds at least.
     const auto settle = [&] {
         decode_settings plain = settings.decoding;
         plain.how = rule::autoregressive;
         plain.limits = {.max_tokens = 4};
-        (void)pair->run({texts.data(), 1}, plain);
+        const steady_seconds now;
+        const double begin = now();
+        do
+            (void)pair->run({texts.data(), 1}, plain);
+        while (now() - begin < 0.01);
     };
     s.limits.max_tokens = std::min<std::size_t>(s.limits.max_tokens, 16);
     ask_for(0, 1, 0);

@@ -474,6 +474,20 @@ class JsonAnswer(unittest.TestCase):
         self.assertEqual(last, "The same answers without a drafter.")
 
 
+class TrimmedDrafter(unittest.TestCase):
+    """A drafter with a part of its head: the same text, less of it drafted right."""
+
+    def test_lists(self):
+        whole, *parts = call("trimmed_drafter").splitlines()
+        rate = lambda line: float(re.search(r"([\d.]+) tokens a target call", line)[1])
+        self.assertTrue(whole.startswith("all 2048 rows"))
+        self.assertEqual(len(parts), 3)
+        self.assertIn("100 % of the text", parts[0])
+        self.assertLess(int(parts[2].split()[0]), int(parts[0].split()[0]))
+        self.assertGreater(rate(parts[0]), 1.5)
+        self.assertLess(rate(parts[2]), rate(whole))
+
+
 class AsynchronousTarget(unittest.TestCase):
     def test_texts_do_not_depend_on_what_overlaps(self):
         *ways, last = call("asynchronous_target").splitlines()

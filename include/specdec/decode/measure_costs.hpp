@@ -88,8 +88,8 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
     const double first = clock();
     double begin = first;
     bool settled = false;
-    for (std::size_t i = 0;
-         pass.empty() || (i < most && begin - first < settling + counting); ++i) {
+    for (std::size_t i = 0; pass.empty() || (i < most && begin - first < settling + counting);
+         ++i) {
         for (std::size_t d = 0; d < drafts; ++d)
             (void)make_law(drafter.score(d, 1)[0], {});
         const double drafted = clock();

@@ -21,4 +21,30 @@ struct token_place {
     std::size_t position = 0;
 };
 
+/// The positions of the queries from `first` on that belong to the sequence of the first, below
+/// `end`; a token has `group` queries. Returns how many.
+inline std::size_t positions_of_one(std::span<const token_place> tokens, std::size_t group,
+                                    std::size_t first, std::size_t end, std::size_t* positions) {
+    std::size_t count = 0;
+    for (; first + count < end; ++count) {
+        const token_place& at = tokens[(first + count) / group];
+        if (at.sequence != tokens[first / group].sequence)
+            break;
+        positions[count] = at.position;
+    }
+    return count;
+}
+
+/// What a pass gives besides filling the caches, for each of its tokens: rows of `stride` numbers.
+struct pass_output {
+    enum class kind : std::uint8_t {
+        nothing,
+        hidden, ///< what the head would be multiplied with, [dimension]
+        logits, ///< [vocabulary rounded up to 32]
+    };
+    kind what = kind::nothing;
+    float* data = nullptr;
+    std::size_t stride = 0;
+};
+
 } // namespace specdec::reference

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/head/lm_head.hpp>
 #include <specdec/reference/transformer.hpp>
 
 namespace specdec::reference {
@@ -35,6 +36,12 @@ public:
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         engine_.score(plain(parts));
         return {engine_.logits().data(), ids_.size(), vocabulary_size(), engine_.logits().shape(1)};
+    }
+    /// The same without the LM head (specdec::HiddenBatchModelOf<Id>; see lm_head.hpp).
+    [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<Id>> parts) {
+        engine_.hidden(plain(parts));
+        return {engine_.states().data(), ids_.size(), engine_.states().shape(1),
+                engine_.states().shape(1)};
     }
     void truncate(std::size_t sequence, std::size_t n) { engine_.truncate(n, sequence); }
 

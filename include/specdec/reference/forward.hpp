@@ -52,11 +52,10 @@ public:
     }
     [[nodiscard]] const panel_kernels<Value>& kernels() const { return kernels_; }
 
-    /// Puts up to `chunk` tokens into the caches. Their logits go to logits
-    /// [tokens.size()][stride], stride >= vocabulary rounded up to 32; nullptr: no head.
+    /// Puts up to `chunk` tokens into the caches, and gives what `out` asks for, a row for each.
     /// Precondition: a sequence's tokens stand together, in order; all before them are in its
     /// cache.
-    void run(std::span<const token_place> tokens, float* logits, std::size_t stride) {
+    void run(std::span<const token_place> tokens, const pass_output& out) {
         alone_ = weights_->forward_bytes() * tokens.size() < one_thread_bytes;
         for (std::size_t c = 0; c < tokens.size(); ++c)
             weights_->embedding.read_row(
@@ -66,16 +65,18 @@ public:
             const block_weights<Value>& block = weights_->blocks[layer];
             project_qkv(block, tokens.size());
             turn_and_store(layer, tokens);
-            // Without logits nobody reads what the last block adds to the residual.
-            if (logits == nullptr && layer + 1 == config().layers)
+            // Without an output nobody reads what the last block adds to the residual.
+            if (out.what == pass_output::kind::nothing && layer + 1 == config().layers)
                 return;
             attend_all(layer, tokens);
             add_product(block.output, a_.attended.data(), a_.attended_stride, tokens.size());
             swiglu(block, tokens.size());
             add_product(block.down, a_.hidden.data(), a_.hidden_stride, tokens.size());
         }
-        if (logits != nullptr)
-            project_logits(tokens.size(), logits, stride);
+        if (out.what == pass_output::kind::logits)
+            project_logits(tokens.size(), out.data, out.stride);
+        else if (out.what == pass_output::kind::hidden)
+            give_hidden(tokens.size(), out.data, out.stride);
     }
 
 private:
@@ -171,16 +172,9 @@ private:
         const std::size_t d = config().head_dimension;
         const std::size_t group = config().heads / config().kv_heads;
         while (first < end) {
-            const std::size_t sequence = tokens[first / group].sequence;
             std::size_t positions[tile_columns];
-            std::size_t count = 0;
-            for (; first + count < end; ++count) {
-                const token_place& at = tokens[(first + count) / group];
-                if (at.sequence != sequence)
-                    break;
-                positions[count] = at.position;
-            }
-            attend(kernels_, functions_, caches_[sequence], layer, head,
+            const std::size_t count = positions_of_one(tokens, group, first, end, positions);
+            attend(kernels_, functions_, caches_[tokens[first / group].sequence], layer, head,
                    &a_.queries[(head * tokens.size() * group + first) * a_.head_stride],
                    a_.head_stride, count, positions, scratch,
                    [&](std::size_t j, std::size_t from, float scale, const float* y) {
@@ -230,6 +224,13 @@ private:
                                          logits + (first + i) * stride + row);
                      });
         });
+    }
+
+    void give_hidden(std::size_t n, float* out, std::size_t stride) {
+        const Value* x = normed({}, weights_->final_norm, n);
+        for (std::size_t c = 0; c < n; ++c)
+            for (std::size_t k = 0; k < config().dimension; ++k)
+                out[c * stride + k] = widen_value(x[c * a_.dimension_stride + k]);
     }
 
     std::shared_ptr<const model_weights<Value>> weights_;

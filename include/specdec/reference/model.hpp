@@ -9,6 +9,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
+#include <specdec/head/lm_head.hpp>
 #include <specdec/reference/transformer.hpp>
 
 namespace specdec::reference {
@@ -38,6 +39,14 @@ public:
         engine_.score(plain(ids));
         mirror_.fed(ids);
         return {engine_.logits().data(), ids.size(), vocabulary_size(), engine_.logits().shape(1)};
+    }
+    /// The same without the LM head (specdec::HiddenModelOf<Id>; see lm_head.hpp).
+    [[nodiscard]] hidden_states hidden(std::span<const Id> ids) {
+        const sequence_part part{0, plain(ids)};
+        engine_.hidden({&part, 1});
+        mirror_.fed(ids);
+        return {engine_.states().data(), ids.size(), engine_.states().shape(1),
+                engine_.states().shape(1)};
     }
     void truncate(std::size_t n) {
         engine_.truncate(n);

@@ -73,8 +73,7 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
                                         " bytes for shape " + shape_text(t.shape) + " of " +
                                         t.type_name + ", found " +
                                         std::to_string(offsets[1] - offsets[0]));
-    if (t.type != dtype::other)
-        t.bytes = data.subspan(offsets[0], offsets[1] - offsets[0]);
+    t.bytes = data.subspan(offsets[0], offsets[1] - offsets[0]);
     return t;
 }
 

@@ -20,7 +20,8 @@ struct tensor {
     dtype type = dtype::other;
     std::string type_name; ///< as the file calls it, also where type is other
     std::vector<std::size_t> shape;
-    std::span<const std::byte> bytes; ///< empty where type is other
+    std::span<const std::byte>
+        bytes; ///< empty where their number is not known (GGUF's other types)
 
     [[nodiscard]] std::size_t rows() const { return shape.size() == 2 ? shape[0] : 1; }
     [[nodiscard]] std::size_t columns() const { return shape.empty() ? 1 : shape.back(); }

@@ -85,6 +85,7 @@ public:
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Value>>, std::move(weights),
                                        sizes_.size(), capacity_, team_, instructions);
         logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
+        states_.resize({std::max<std::size_t>(options.rows, 1), config_.dimension});
     }
 
     [[nodiscard]] std::size_t sequences() const { return sizes_.size(); }
@@ -98,7 +99,7 @@ public:
     /// an id is none of the model's.
     void append(std::span<const std::int32_t> ids, std::size_t sequence = 0) {
         const sequence_part part{sequence, ids};
-        run({&part, 1}, false);
+        run({&part, 1}, {});
     }
 
     /// append, and the logits of every given position: logits()(i, token), i < ids.size().
@@ -109,16 +110,32 @@ public:
     }
     /// The same for several sequences in one pass; the rows of one part after those of the other.
     /// Precondition: no sequence twice.
-    void score(std::span<const sequence_part> parts) { run(parts, true); }
+    void score(std::span<const sequence_part> parts) {
+        make_room(logits_, parts);
+        run(parts, {pass_output::kind::logits, logits_.data(), row_stride()});
+    }
+    /// The same without the head: what it would be multiplied with, as it is rounded for that.
+    void hidden(std::span<const sequence_part> parts) {
+        make_room(states_, parts);
+        run(parts, {pass_output::kind::hidden, states_.data(), config_.dimension});
+    }
 
     /// [rows, head rows rounded up to 32]: the latest score()'s rows come first, of which the first
     /// vocabulary_size() columns count.
     [[nodiscard]] const xt::xtensor<float, 2>& logits() const { return logits_; }
+    /// [rows, dimension]: the latest hidden()'s come first.
+    [[nodiscard]] const xt::xtensor<float, 2>& states() const { return states_; }
 
     /// Forgets all but the first n tokens. Precondition: n <= size().
     void truncate(std::size_t n, std::size_t sequence = 0) {
         SPECDEC_PRECONDITION(n <= size(sequence));
         sizes_[sequence] = n;
+    }
+
+    /// use(pass): the forward_pass<Value> of this context, for what shares its weights and kernels.
+    template <class Use>
+    decltype(auto) with_pass(const Use& use) const {
+        return std::visit(use, std::as_const(*pass_));
     }
 
     /// The threads, for context_options::team.
@@ -171,29 +188,34 @@ private:
                             "expected an id below " + std::to_string(config_.vocabulary_size));
     }
 
-    void run(std::span<const sequence_part> parts, bool with_logits) {
-        std::size_t rows = 0;
+    /// Rows for all tokens. Errors as append's, before anything changes.
+    void make_room(xt::xtensor<float, 2>& rows, std::span<const sequence_part> parts) const {
+        std::size_t n = 0;
         for (const sequence_part& part : parts) {
             require_room(part);
-            rows += part.ids.size();
+            n += part.ids.size();
         }
-        if (with_logits && rows > logits_.shape(0))
-            logits_.resize({rows, row_stride()});
-        std::visit([&](auto& pass) { run(pass, parts, with_logits); }, *pass_);
+        if (n > rows.shape(0))
+            rows.resize({n, rows.shape(1)});
+    }
+
+    void run(std::span<const sequence_part> parts, const pass_output& out) {
+        for (const sequence_part& part : parts)
+            require_room(part);
+        std::visit([&](auto& pass) { run(pass, parts, out); }, *pass_);
         for (const sequence_part& part : parts)
             sizes_[part.sequence] += part.ids.size();
     }
 
     /// Whole chunks of tokens, whichever sequences they belong to.
     template <class Value>
-    void run(forward_pass<Value>& pass, std::span<const sequence_part> parts, bool with_logits) {
+    void run(forward_pass<Value>& pass, std::span<const sequence_part> parts, pass_output out) {
         std::array<token_place, forward_pass<Value>::chunk> tokens;
-        std::size_t held = 0, done = 0;
+        std::size_t held = 0;
         const auto flush = [&] {
             if (held > 0)
-                pass.run({tokens.data(), held}, with_logits ? &logits_(done, 0) : nullptr,
-                         row_stride());
-            done += std::exchange(held, 0);
+                pass.run({tokens.data(), held}, out);
+            out.data += std::exchange(held, 0) * out.stride;
         };
         for (const sequence_part& part : parts)
             for (std::size_t i = 0; i < part.ids.size(); ++i) {
@@ -211,6 +233,7 @@ private:
     std::vector<std::size_t> sizes_; ///< [sequences] tokens held
     std::unique_ptr<any_pass> pass_;
     xt::xtensor<float, 2> logits_;
+    xt::xtensor<float, 2> states_;
 };
 
 } // namespace specdec::reference

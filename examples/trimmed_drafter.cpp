@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// A drafter with a part of its LM head: the target writes a text, the drafter keeps the tokens that
+// occur in it (VocabTrim), and drafts with these alone.
+#include <iostream>
+#include <vector>
+
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/token_counts.hpp>
+#include <specdec/head/trimmed_head.hpp>
+#include <specdec/reference/lm_head.hpp>
+#include <specdec/reference/load.hpp>
+#include <specdec/reference/model.hpp>
+#include <specdec/reference/tokenizer/load_tokenizer.hpp>
+#include <specdec/speculation/speculation.hpp>
+
+using namespace specdec;
+
+int main() {
+    const reference::tokenizer_of<target_id> words(reference::load_tokenizer("models/docs-target"));
+    const reference::tokenizer_of<draft_id> pieces(
+        reference::load_tokenizer("models/docs-drafter"));
+    reference::model<target_id> target(reference::load_transformer("models/docs-target"));
+    reference::model<draft_id> model(reference::load_transformer("models/docs-drafter"));
+    decode_settings settings{.how = rule::slem,
+                             .sampling = {.temperature = 0},
+                             .lengths = {.kind = length_kind::fixed, .length = 4},
+                             .limits = {.max_tokens = 200}};
+
+    speculation whole({target, words}, {model, pieces});
+    const decode_result text = whole.generate("This module provides", settings);
+    std::cout << "all " << pieces.vocabulary_size()
+              << " rows: " << text.counts.tokens_per_target_call() << " tokens a target call\n";
+
+    token_counts<draft_id> counts(pieces.vocabulary_size());
+    std::vector<draft_id> written;
+    pieces.encode(text.text, text_position::start, written);
+    counts.add(written);
+    for (const double share : {1.0, 0.9, 0.7}) {
+        const token_list<draft_id> list = counts.covering(share);
+        reference::lm_head<draft_id> head(model.engine());
+        trimmed_head few(head, list, head_rows::copied);
+        headed_model trimmed(model, few);
+        speculation pair({target, words}, {trimmed, pieces});
+        const decode_result again = pair.generate("This module provides", settings);
+        std::cout << list.size() << " rows, " << 100 * counts.coverage(list)
+                  << " % of the text: " << again.counts.tokens_per_target_call()
+                  << " tokens a target call\n";
+        if (again.text != text.text)
+            return std::cerr << "another text\n", 1;
+    }
+    if (!std::cout.flush())
+        return std::cerr << "standard output: cannot be written\n", 1;
+}

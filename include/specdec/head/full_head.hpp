@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include <specdec/head/lm_head.hpp>
+
+namespace specdec {
+
+/// All of an LM head. Models DraftHeadOf<Id>. Borrows the head.
+template <class Id, LmHeadOf<Id> Head>
+class full_head {
+public:
+    using id_type = Id;
+
+    explicit full_head(Head& head) : head_(head) {}
+
+    [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
+    [[nodiscard]] std::size_t width() const { return head_.width(); }
+    void rows(const hidden_states& x, scores_out out) { head_.multiply(x, out); }
+
+private:
+    Head& head_;
+};
+
+} // namespace specdec

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/head/lm_head.hpp>
+#include <specdec/head/some_rows.hpp>
+#include <specdec/head/token_groups.hpp>
+#include <specdec/sampling/draw.hpp>
+#include <specdec/sampling/row_spread.hpp>
+
+namespace specdec {
+
+/// What says which groups of tokens are likely behind a hidden state.
+///
+///     r.groups()        how many
+///     r.width()         numbers of a hidden state
+///     r.route(x, out)   out[g] = a finite logit of group g, for one hidden state
+template <class R>
+concept Router = requires(R& r, hidden_state x, std::span<float> out) {
+    { r.groups() } -> std::convertible_to<std::size_t>;
+    { r.width() } -> std::convertible_to<std::size_t>;
+    r.route(x, out);
+};
+
+/// An LM head of which only the likeliest groups of tokens are computed. Paper: CORAL (Weng et al.
+/// 2025), section 3.3, Eq. 7 and 8, with n of N groups:
+///
+///     p(x) = p_router(group of x) p_group(x),    p_router renormalised over the n groups
+///
+/// p_group is a softmax over the group alone. The row holds log p, so it is a law at temperature 1
+/// and whatever sampling parameters make of it otherwise. Tokens of other groups, and of none, have
+/// -infinity: groups of a token list make a routed head over a trimmed one. Lossless with every
+/// bridge and verifier, since q is the law that is drawn from.
+///
+/// Cost of a row: the router, the products of the n groups' head rows, a row filled with -infinity.
+/// `copied` puts the rows of each group one behind the other; otherwise groups of neighbouring ids
+/// are read as they lie, and others gathered. Models DraftHeadOf<Id>. Borrows head and router.
+/// Memory: a few numbers a group and products of the largest one, and the copy. Errors:
+/// specdec::error where head, router and groups disagree, and for n = 0 or above N.
+template <class Id, LmHeadOf<Id> Head, Router R>
+class routed_head {
+public:
+    using id_type = Id;
+
+    routed_head(Head& head, R& router, token_groups<Id> groups, std::size_t active,
+                head_rows from = head_rows::gathered)
+        : head_(head), router_(router), groups_(std::move(groups)),
+          rows_(head, groups_.ids(), from, "routed head"), route_(groups_.size()), chosen_(active),
+          of_chosen_(active) {
+        require_size<Id>(groups_.vocabulary_size(), head.vocabulary_size(), "routed head", "head");
+        require(router.groups() == groups_.size(), "router",
+                "expected one of " + std::to_string(groups_.size()) + " groups");
+        require(router.width() == head.width(), "router", "expected the head's width");
+        require(active >= 1 && active <= groups_.size(), "active groups",
+                "expected 1 to " + std::to_string(groups_.size()));
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            if (products_.size() < groups_[g].size())
+                products_.resize(groups_[g].size());
+    }
+
+    [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
+    [[nodiscard]] std::size_t width() const { return head_.width(); }
+    [[nodiscard]] const token_groups<Id>& groups() const { return groups_; }
+    /// Groups that are computed.
+    [[nodiscard]] std::size_t active() const { return chosen_.size(); }
+
+    void rows(const hidden_states& x, scores_out out) {
+        for (std::size_t i = 0; i < x.size(); ++i)
+            make_row({x[i].values.data(), 1, x.width(), x.width()}, out.row(i, vocabulary_size()));
+    }
+
+private:
+    using group_id = token_id<struct group_space>;
+
+    static void require(bool holds, const char* field, const std::string& expected) {
+        if (!holds)
+            fail("routed head", field, expected);
+    }
+
+    void make_row(const hidden_states& x, std::span<float> row) {
+        for (float& logit : row)
+            logit = -__builtin_inff();
+        router_.route(x[0], route_);
+        require(top_ids(logits_row<group_id>{route_}, std::span(chosen_)) == active(), "router",
+                "expected a finite logit for each group");
+        for (std::size_t k = 0; k < active(); ++k)
+            of_chosen_[k] = route_[chosen_[k].index()];
+        const double of_all = log_sum(of_chosen_);
+        for (std::size_t k = 0; k < active(); ++k) {
+            const std::size_t g = chosen_[k].index();
+            const std::span<const Id> ids = groups_[g];
+            const std::span<float> products = std::span(products_).first(ids.size());
+            rows_.multiply(x, groups_.begin_of(g), ids, {products.data(), products.size()});
+            const double log_router = static_cast<double>(of_chosen_[k]) - of_all;
+            const double of_group = log_sum(products);
+            for (std::size_t j = 0; j < ids.size(); ++j)
+                row[ids[j].index()] =
+                    static_cast<float>(log_router + static_cast<double>(products[j]) - of_group);
+        }
+    }
+    [[nodiscard]] static double log_sum(std::span<const float> row) {
+        return row_spread(row, row_reading::sureness).log_sum;
+    }
+
+    Head& head_;
+    R& router_;
+    token_groups<Id> groups_;
+    some_rows<Id, Head> rows_;
+    std::vector<float> route_;     // [groups]
+    std::vector<group_id> chosen_; // [active]
+    std::vector<float> of_chosen_; // [active] their logits
+    std::vector<float> products_;  // [largest group]
+};
+
+} // namespace specdec

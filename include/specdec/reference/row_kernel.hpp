@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring> // std::memcpy
+
+#include <specdec/reference/isa.hpp>
+#include <specdec/reference/numbers.hpp>
+#include <specdec/reference/panel_kernel.hpp>
+
+/// Products of matrix rows that lie anywhere, each in one piece: for lists of rows, of which panels
+/// would be read 32 at a time.
+namespace specdec::reference {
+
+/// Rows that one call takes.
+inline constexpr std::size_t rows_at_once = 4;
+/// Rows and inputs are padded with zeros to a multiple of this.
+inline constexpr std::size_t row_multiple = 16;
+
+/// y[r] = rows[r] times x, for four rows of `length` values. While it reads them it fetches the
+/// rows behind `next`. Each product is summed in one order, whatever stands beside it.
+template <PanelValue Value>
+using row_kernel = void (*)(const Value* const* rows, const Value* const* next, std::size_t length,
+                            const float* x, float* y);
+
+namespace detail {
+
+template <std::size_t Lanes>
+struct vectors {
+    using floats [[gnu::vector_size(Lanes * sizeof(float))]] = float;
+    using words [[gnu::vector_size(Lanes * sizeof(float))]] = std::uint32_t;
+    using halves [[gnu::vector_size(Lanes * sizeof(std::uint16_t))]] = std::uint16_t;
+};
+
+template <class Value, std::size_t Lanes>
+[[gnu::always_inline]] inline void multiply_rows(const Value* const* rows, const Value* const* next,
+                                                 std::size_t length, const float* x, float* y) {
+    using floats = typename vectors<Lanes>::floats;
+    using words = typename vectors<Lanes>::words;
+    using halves = typename vectors<Lanes>::halves;
+    floats sum[rows_at_once] = {};
+    for (std::size_t k = 0; k < length; k += Lanes) {
+        floats v;
+        std::memcpy(&v, x + k, sizeof v);
+        SPECDEC_UNROLL
+        for (std::size_t r = 0; r < rows_at_once; ++r) {
+            __builtin_prefetch(next[r] + k, 0, 2);
+            floats w;
+            if constexpr (std::same_as<Value, float>) {
+                std::memcpy(&w, rows[r] + k, sizeof w);
+            } else {
+                halves h;
+                std::memcpy(&h, rows[r] + k, sizeof h);
+                const words wide = __builtin_convertvector(h, words) << 16;
+                w = reinterpret_cast<const floats&>(wide);
+            }
+            sum[r] += w * v;
+        }
+    }
+    SPECDEC_UNROLL
+    for (std::size_t r = 0; r < rows_at_once; ++r) {
+        float total = 0;
+        for (std::size_t i = 0; i < Lanes; ++i)
+            total += sum[r][i];
+        y[r] = total;
+    }
+}
+
+template <class Value>
+void multiply_rows_portable(const Value* const* rows, const Value* const* next, std::size_t length,
+                            const float* x, float* y) {
+    multiply_rows<Value, 4>(rows, next, length, x, y);
+}
+#if defined(__x86_64__)
+template <class Value>
+[[gnu::target("avx2,fma")]] void multiply_rows_avx2(const Value* const* rows,
+                                                    const Value* const* next, std::size_t length,
+                                                    const float* x, float* y) {
+    multiply_rows<Value, 8>(rows, next, length, x, y);
+}
+template <class Value>
+[[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] void
+multiply_rows_avx512(const Value* const* rows, const Value* const* next, std::size_t length,
+                     const float* x, float* y) {
+    multiply_rows<Value, 16>(rows, next, length, x, y);
+}
+#endif
+
+} // namespace detail
+
+/// The kernel of an instruction set the CPU has.
+template <PanelValue Value>
+[[nodiscard]] row_kernel<Value> row_kernel_for(isa set) {
+#if defined(__x86_64__)
+    if (set >= isa::avx512)
+        return &detail::multiply_rows_avx512<Value>;
+    if (set == isa::avx2)
+        return &detail::multiply_rows_avx2<Value>;
+#endif
+    static_cast<void>(set);
+    return &detail::multiply_rows_portable<Value>;
+}
+
+} // namespace specdec::reference

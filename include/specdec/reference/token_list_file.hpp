@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring> // std::memcpy
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <specdec/core/error.hpp>
+#include <specdec/head/token_list.hpp>
+#include <specdec/reference/json_fields.hpp>
+#include <specdec/reference/mapped_file.hpp>
+#include <specdec/reference/safetensors.hpp>
+#include <specdec/vocab/atomic_file.hpp>
+
+/// Files of token lists, in the two forms in use, each as safetensors or as JSON:
+///
+///     ids        the kept ids, ascending                     I64 or I32 [kept]    [0, 3, 17]
+///     d2t        EAGLE-3's offsets: row i is that of id i + d2t[i]     I64 or I32 [kept]
+///     t2d        beside d2t, where there is one: which ids are kept    BOOL or U8 [vocabulary]
+///
+/// In JSON they are fields of an object, t2d of true and false; a bare array is `ids`. Other
+/// tensors and fields are left alone: d2t and t2d of a drafter's checkpoint are read from it.
+namespace specdec::reference {
+
+namespace detail {
+
+/// What a file says.
+struct raw_token_list {
+    std::vector<std::int64_t> ids; ///< absolute
+    std::vector<bool> kept;        ///< t2d; empty where there is none
+};
+
+inline void undo_offsets(std::vector<std::int64_t>& ids, const std::string& source) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        if (__builtin_add_overflow(ids[i], static_cast<std::int64_t>(i), &ids[i]))
+            throw error(source, "d2t[" + std::to_string(i) + "]",
+                        "expected an offset, it is too large");
+}
+
+inline std::vector<std::int64_t> integers_of(const tensor& t) {
+    const bool wide = t.type_name == "I64";
+    if ((!wide && t.type_name != "I32") || t.shape.size() != 1)
+        throw error(t.source, "tensor " + t.name,
+                    "expected I64 or I32 of one dimension, found " + t.type_name + " " +
+                        shape_text(t.shape));
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < t.shape[0]; ++i) {
+        std::int64_t value = 0;
+        std::int32_t narrow = 0;
+        if (wide) {
+            std::memcpy(&value, t.bytes.data() + i * sizeof value, sizeof value);
+        } else {
+            std::memcpy(&narrow, t.bytes.data() + i * sizeof narrow, sizeof narrow);
+            value = narrow;
+        }
+        out.push_back(value);
+    }
+    return out;
+}
+
+inline raw_token_list token_list_of_tensors(std::span<const std::byte> bytes,
+                                            const std::string& source) {
+    raw_token_list list;
+    const std::vector<tensor> tensors = read_safetensors(bytes, source);
+    const auto find = [&](const char* name) -> const tensor* {
+        for (const tensor& t : tensors)
+            if (t.name == name)
+                return &t;
+        return nullptr;
+    };
+    const tensor *ids = find("ids"), *offsets = find("d2t"), *kept = find("t2d");
+    if ((ids == nullptr) == (offsets == nullptr))
+        throw error(source, "tensors", "expected either `ids` or `d2t`");
+    list.ids = integers_of(ids != nullptr ? *ids : *offsets);
+    if (ids != nullptr)
+        return list;
+    undo_offsets(list.ids, source);
+    if (kept == nullptr)
+        return list;
+    if ((kept->type_name != "BOOL" && kept->type_name != "U8") || kept->shape.size() != 1)
+        throw error(source, "tensor t2d",
+                    "expected BOOL or U8 of one dimension, found " + kept->type_name + " " +
+                        shape_text(kept->shape));
+    for (const std::byte b : kept->bytes)
+        list.kept.push_back(b != std::byte{0});
+    return list;
+}
+
+inline std::vector<std::int64_t> integers_of(const nlohmann::json& array, const std::string& source,
+                                             const std::string& field) {
+    std::vector<std::int64_t> out;
+    if (!array.is_array())
+        throw error(source, field, "expected an array of integers");
+    for (const nlohmann::json& value : array) {
+        if (!value.is_number_integer() ||
+            (value.is_number_unsigned() && value.get<std::uint64_t>() > 0x7FFFFFFFU))
+            throw error(source, field + "[" + std::to_string(out.size()) + "]",
+                        "expected an integer below 2^31");
+        out.push_back(value.get<std::int64_t>());
+    }
+    return out;
+}
+
+inline raw_token_list token_list_of_json(std::string_view text, const std::string& source) {
+    const nlohmann::json file = parse_json(text, source, "file");
+    raw_token_list list;
+    if (file.is_array()) {
+        list.ids = integers_of(file, source, "ids");
+        return list;
+    }
+    const json_fields fields(file, source, "");
+    if (fields.has("ids") == fields.has("d2t"))
+        throw error(source, "fields", "expected either `ids` or `d2t`");
+    if (fields.has("ids")) {
+        list.ids = integers_of(file["ids"], source, "ids");
+        return list;
+    }
+    list.ids = integers_of(file["d2t"], source, "d2t");
+    undo_offsets(list.ids, source);
+    if (!fields.has("t2d"))
+        return list;
+    if (!file["t2d"].is_array())
+        throw error(source, "t2d", "expected an array of true and false");
+    for (const nlohmann::json& value : file["t2d"]) {
+        if (!value.is_boolean())
+            throw error(source, "t2d[" + std::to_string(list.kept.size()) + "]",
+                        "expected true or false");
+        list.kept.push_back(value.get<bool>());
+    }
+    return list;
+}
+
+} // namespace detail
+
+/// The list that a file's bytes hold, of a vocabulary of that size. Errors: specdec::error naming
+/// source and tensor or field for what is neither form, other types, ids that do not ascend or are
+/// outside the vocabulary, and a t2d that keeps other ids than d2t.
+template <class Id>
+[[nodiscard]] token_list<Id> parse_token_list(std::span<const std::byte> bytes,
+                                              std::size_t vocabulary, const std::string& source) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool json = first != text.npos && (text[first] == '{' || text[first] == '[');
+    const detail::raw_token_list raw = json ? detail::token_list_of_json(text, source)
+                                            : detail::token_list_of_tensors(bytes, source);
+    std::vector<Id> ids;
+    for (const std::int64_t id : raw.ids) {
+        if (id < 0 || static_cast<std::uint64_t>(id) >= vocabulary)
+            throw error(source, "id " + std::to_string(id),
+                        "expected ids from 0 to " + std::to_string(vocabulary) + " - 1");
+        ids.push_back(id_at<Id>(static_cast<std::size_t>(id)));
+    }
+    token_list<Id> list(std::move(ids), vocabulary, source);
+    if (raw.kept.empty())
+        return list;
+    if (raw.kept.size() != vocabulary)
+        throw error(source, "t2d",
+                    "expected " + std::to_string(vocabulary) + " values, found " +
+                        std::to_string(raw.kept.size()));
+    for (std::size_t v = 0; v < vocabulary; ++v)
+        if (raw.kept[v] != list.contains(id_at<Id>(v)))
+            throw error(source, "t2d[" + std::to_string(v) + "]",
+                        std::string("expected ") + (raw.kept[v] ? "false" : "true") +
+                            ", as d2t has it");
+    return list;
+}
+
+/// Reads a file. Errors: as above, and for a file that cannot be read.
+template <class Id>
+[[nodiscard]] token_list<Id> read_token_list(const std::filesystem::path& path,
+                                             std::size_t vocabulary) {
+    const mapped_file file(path);
+    return parse_token_list<Id>(file.bytes(), vocabulary, file.source());
+}
+
+/// Writes a file at once or not at all: d2t and t2d as safetensors where the path ends so,
+/// otherwise `ids` as JSON. Errors: specdec::error with the system's reason.
+template <class Id>
+void write_token_list(const std::filesystem::path& path, const token_list<Id>& list) {
+    if (path.extension() != ".safetensors") {
+        std::string text;
+        for (const Id id : list.ids())
+            text += (text.empty() ? "{\"ids\": [" : ", ") + std::to_string(id.value);
+        replace_file(path.string(), text + "]}\n");
+        return;
+    }
+    const std::size_t offsets = list.size() * sizeof(std::int64_t);
+    const std::size_t all = offsets + list.vocabulary_size();
+    const nlohmann::json header{
+        {"d2t", {{"dtype", "I64"}, {"shape", {list.size()}}, {"data_offsets", {0, offsets}}}},
+        {"t2d",
+         {{"dtype", "BOOL"},
+          {"shape", {list.vocabulary_size()}},
+          {"data_offsets", {offsets, all}}}}};
+    std::string text = header.dump();
+    text.append((8 - text.size() % 8) % 8, ' '); // the data begins at a multiple of 8
+    const std::uint64_t length = text.size();
+    std::string out(sizeof length, '\0');
+    std::memcpy(out.data(), &length, sizeof length);
+    out += text;
+    const std::size_t data = out.size();
+    out.resize(data + all, '\0');
+    for (std::size_t k = 0; k < list.size(); ++k) {
+        const auto offset = static_cast<std::int64_t>(list.ids()[k].index() - k);
+        std::memcpy(&out[data + k * sizeof offset], &offset, sizeof offset);
+        out[data + offsets + list.ids()[k].index()] = '\1';
+    }
+    replace_file(path.string(), out);
+}
+
+} // namespace specdec::reference

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/head/headed_model.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/head/full_head.hpp>
+#include <specdec/head/trimmed_head.hpp>
+#include <specdec/testing/engine_contract.hpp>
+
+#include "../support/toy_head.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+namespace headed_tests {
+
+using head_type = toy_head<draft_id>;
+constexpr std::size_t tokens = 9, width = 4;
+
+toy_hidden_model<draft_id> make_model() {
+    return {tokens, width, toy_rows(row_kind::random, width, 5)};
+}
+
+/// Two sequences of the above.
+struct two_models {
+    std::vector<toy_hidden_model<draft_id>> of{make_model(), make_model()};
+    std::vector<float> states{};
+
+    [[nodiscard]] std::size_t sequences() const { return of.size(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return of[s].size(); }
+    [[nodiscard]] std::size_t capacity() const { return of[0].capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return tokens; }
+    void append(std::size_t s, std::span<const draft_id> ids) { of[s].append(ids); }
+    [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<draft_id>> parts) {
+        states.clear();
+        for (const auto& [s, ids] : parts) {
+            const hidden_states x = of[s].hidden(ids);
+            states.insert(states.end(), x[0].values.data(), x[0].values.data() + x.size() * width);
+        }
+        return states_of(states, width);
+    }
+    void truncate(std::size_t s, std::size_t n) { of[s].truncate(n); }
+};
+
+std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
+    std::vector<draft_id> ids;
+    for (const int n : numbers)
+        ids.emplace_back(n);
+    return ids;
+}
+
+} // namespace headed_tests
+
+} // namespace
+
+using namespace headed_tests;
+
+TEST_CASE("a model with its head behind it scores what the head makes of its states") {
+    head_type head = head_type::random(tokens, width, 1);
+    full_head<draft_id, head_type> full(head);
+    auto inner = make_model();
+    headed_model model(inner, full, 1);
+    static_assert(ModelOf<decltype(model), draft_id>);
+    static_assert(!BatchModelOf<decltype(model), draft_id>);
+    const auto ids = ids_of({0, 3, 8, 1});
+    const logits_rows<draft_id> rows = model.score(ids); // more rows than there was room for
+    REQUIRE(rows.size() == 4);
+    CHECK(rows.vocabulary() == tokens);
+    CHECK(model.size() == 4);
+    auto again = make_model();
+    const hidden_states x = again.hidden(ids);
+    std::vector<float> wanted(4 * tokens);
+    head.multiply(x, {wanted.data(), tokens});
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t v = 0; v < tokens; ++v)
+            CHECK(rows[i].values[v] == wanted[i * tokens + v]);
+    model.truncate(1);
+    model.append(ids_of({2}));
+    CHECK(inner.size() == 2);
+    CHECK(model.capacity() == inner.capacity());
+}
+
+TEST_CASE("several sequences with one head: each as it is alone") {
+    head_type head = head_type::random(tokens, width, 1);
+    const token_list<draft_id> list(ids_of({1, 2, 7}), tokens);
+    trimmed_head part(head, list);
+    two_models inner;
+    headed_model batch(inner, part);
+    static_assert(BatchModelOf<decltype(batch), draft_id>);
+    const auto first = ids_of({0, 3}), second = ids_of({0, 4, 5});
+    batch.append(1, second);
+    batch.truncate(1, 0);
+    const std::vector<sequence_tokens<draft_id>> parts{{1, second}, {0, first}};
+    const logits_rows<draft_id> rows = batch.score(parts);
+    REQUIRE(rows.size() == 5);
+    CHECK(batch.size(0) == 2);
+    CHECK(batch.size(1) == 3);
+    CHECK(batch.sequences() == 2);
+    for (std::size_t s = 0; s < 2; ++s) {
+        auto alone = make_model();
+        trimmed_head own(head, list);
+        headed_model model(alone, own);
+        const auto& ids = s == 0 ? first : second;
+        const logits_rows<draft_id> wanted = model.score(ids);
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            for (std::size_t v = 0; v < tokens; ++v)
+                CHECK(rows[(s == 0 ? 3 : 0) + i].values[v] == wanted[i].values[v]);
+    }
+}
+
+TEST_CASE("a model and a head that do not go together are refused") {
+    using Catch::Contains;
+    using full = full_head<draft_id, head_type>;
+    using headed = headed_model<toy_hidden_model<draft_id>, full>;
+    auto inner = make_model();
+    head_type longer = head_type::random(tokens + 1, width, 1);
+    full of_longer(longer);
+    CHECK_THROWS_WITH(headed(inner, of_longer), Contains("vocabulary"));
+    head_type wider = head_type::random(tokens, width + 1, 1);
+    full of_wider(wider);
+    headed model(inner, of_wider);
+    CHECK_THROWS_WITH(model.score(ids_of({0})), Contains("width 5, got 1 of width 4"));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/head/hot_set.hpp>
+
+#include <optional>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace {
+
+namespace hot_set_tests {
+
+const token_list<draft_id> begin({draft_id{1}, draft_id{3}, draft_id{4}}, 8);
+
+void see(hot_set<draft_id>& hot, std::initializer_list<int> numbers) {
+    for (const int n : numbers)
+        (void)hot.see(draft_id{n});
+}
+std::vector<int> ids_of(const hot_set<draft_id>& hot) {
+    std::vector<int> numbers;
+    for (const draft_id d : hot.ids())
+        numbers.push_back(d.value);
+    return numbers;
+}
+
+} // namespace hot_set_tests
+
+} // namespace
+
+using namespace hot_set_tests;
+
+TEST_CASE("a token outside takes the place of the one that occurred least") {
+    hot_set<draft_id> hot(begin);
+    see(hot, {1, 4});
+    CHECK(hot.see(draft_id{7}) == std::optional<std::size_t>(1));
+    CHECK(ids_of(hot) == std::vector{1, 7, 4});
+    CHECK(hot.contains(draft_id{7}));
+    CHECK_FALSE(hot.contains(draft_id{3}));
+    CHECK(hot.see(draft_id{7}) == std::nullopt);
+    CHECK(hot.size() == 3);
+}
+
+TEST_CASE("older occurrences count less") {
+    hot_set<draft_id> hot(begin, {}, {.half_life = 2});
+    see(hot, {1, 1, 1, 3, 3, 3, 3, 3, 3, 3, 3, 4, 4});
+    see(hot, {0});
+    CHECK(ids_of(hot) == std::vector{0, 3, 4}); // three of 1, long ago, are less than two of 4
+}
+
+TEST_CASE("weights stay finite, and their order stays, over texts of any length") {
+    hot_set<draft_id> hot(begin, {}, {.half_life = 0.5});
+    for (int i = 0; i < 3000; ++i)
+        see(hot, {1, 3});
+    see(hot, {0});
+    CHECK(ids_of(hot) == std::vector{1, 3, 0});
+}
+
+TEST_CASE("tokens that stay never go") {
+    const std::vector<draft_id> stay{draft_id{1}, draft_id{4}, draft_id{6}};
+    hot_set<draft_id> hot(begin, stay);
+    see(hot, {3, 3, 3, 0, 5});
+    CHECK(ids_of(hot) == std::vector{1, 5, 4});
+    const std::vector<draft_id> all{draft_id{1}, draft_id{3}, draft_id{4}};
+    hot_set<draft_id> fixed(begin, all);
+    CHECK(fixed.see(draft_id{0}) == std::nullopt);
+    CHECK(ids_of(fixed) == std::vector{1, 3, 4});
+}
+
+TEST_CASE("settings of a hot set that mean nothing are refused") {
+    CHECK_THROWS_WITH((hot_set<draft_id>(begin, {}, {.half_life = 0})),
+                      Catch::Contains("half-life"));
+    CHECK_THROWS_WITH((hot_set<draft_id>(begin, {}, {.prior = -1})), Catch::Contains("prior"));
+    const std::vector<draft_id> outside{draft_id{8}};
+    CHECK_THROWS_WITH((hot_set<draft_id>(begin, outside)), Catch::Contains("stay"));
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/head/routed_head.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "../support/toy_head.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace {
+
+namespace routed_tests {
+
+constexpr std::size_t tokens = 6, width = 4;
+using head_type = toy_head<draft_id>;
+const std::vector<float> states{0.5F, -1.0F, 2.0F, 0.25F, -0.5F, 1.5F, 1.0F, -2.0F};
+
+/// exp of the rows of both states.
+template <class Head>
+std::vector<std::vector<double>> laws_of(Head& head) {
+    std::vector<float> out(2 * tokens);
+    head.rows(states_of(states, width), {out.data(), tokens});
+    std::vector<std::vector<double>> laws(2);
+    for (std::size_t i = 0; i < out.size(); ++i)
+        laws[i / tokens].push_back(std::exp(static_cast<double>(out[i])));
+    return laws;
+}
+
+/// Eq. 8 with n groups, by hand.
+std::vector<double> wanted(head_type& head, const toy_router& router,
+                           const std::vector<std::uint32_t>& group, std::size_t n, std::size_t i) {
+    std::vector<float> logits(tokens), route(router.n);
+    const hidden_states x = states_of(states, width);
+    head.multiply(hidden_states(x[i].values.data(), 1, width, width), {logits.data(), tokens});
+    router.route(x[i], route);
+    std::vector<double> p_group(router.n), sum(router.n), law(tokens);
+    for (std::size_t k = 0; k < n; ++k) { // the n likeliest
+        std::size_t best = router.n;
+        for (std::size_t g = 0; g < router.n; ++g)
+            if (p_group[g] == 0 && (best == router.n || route[g] > route[best]))
+                best = g;
+        p_group[best] = std::exp(static_cast<double>(route[best]));
+    }
+    double all = 0;
+    for (const double p : p_group)
+        all += p;
+    for (std::size_t v = 0; v < tokens; ++v)
+        if (group[v] < router.n)
+            sum[group[v]] += std::exp(static_cast<double>(logits[v]));
+    for (std::size_t v = 0; v < tokens; ++v)
+        if (group[v] < router.n)
+            law[v] =
+                p_group[group[v]] / all * std::exp(static_cast<double>(logits[v])) / sum[group[v]];
+    return law;
+}
+
+} // namespace routed_tests
+
+} // namespace
+
+using namespace routed_tests;
+
+TEST_CASE("a routed head's law is the router's, renormalised, times the groups'") {
+    constexpr std::uint32_t none = token_groups<draft_id>::none;
+    head_type head = head_type::random(tokens, width, 3);
+    toy_router router{3, width};
+    for (const auto& group : {std::vector<std::uint32_t>{0, 0, 1, 1, 2, 2},
+                              std::vector<std::uint32_t>{2, 0, none, 1, 0, 2}})
+        for (const head_rows from : {head_rows::gathered, head_rows::copied})
+            for (std::size_t n = 1; n <= 3; ++n) {
+                routed_head part(head, router, token_groups<draft_id>(group, 3), n, from);
+                const auto laws = laws_of(part);
+                for (std::size_t i = 0; i < 2; ++i) {
+                    const std::vector<double> law = wanted(head, router, group, n, i);
+                    double sum = 0;
+                    for (std::size_t v = 0; v < tokens; ++v) {
+                        CHECK(laws[i][v] == Approx(law[v]).margin(1e-6));
+                        sum += laws[i][v];
+                    }
+                    CHECK(sum == Approx(1));
+                }
+            }
+}
+
+TEST_CASE("a routed head makes no product of a group that was not chosen") {
+    head_type head = head_type::random(tokens, width, 3);
+    toy_router router{3, width};
+    routed_head part(head, router, token_groups<draft_id>::equal_parts(tokens, 3), 1);
+    head.products = 0;
+    (void)laws_of(part);
+    CHECK(head.products == 4);
+}
+
+TEST_CASE("a routed head whose parts disagree is refused") {
+    using Catch::Contains;
+    head_type head = head_type::random(tokens, width, 3);
+    toy_router router{3, width};
+    const auto make = [&](std::size_t vocabulary, std::size_t groups, std::size_t n) {
+        (void)routed_head(head, router, token_groups<draft_id>::equal_parts(vocabulary, groups), n);
+    };
+    CHECK_THROWS_WITH(make(tokens + 1, 3, 1), Contains("vocabulary"));
+    CHECK_THROWS_WITH(make(tokens, 2, 1), Contains("router"));
+    CHECK_THROWS_WITH(make(tokens, 3, 0), Contains("active groups"));
+    CHECK_THROWS_WITH(make(tokens, 3, 4), Contains("active groups"));
+    router.width_ = 3;
+    CHECK_THROWS_WITH(make(tokens, 3, 1), Contains("width"));
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/head/token_counts.hpp>
+
+#include <initializer_list>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace {
+
+namespace counts_tests {
+
+std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
+    std::vector<draft_id> ids;
+    for (const int n : numbers)
+        ids.emplace_back(n);
+    return ids;
+}
+token_list<draft_id> list_of(std::initializer_list<int> numbers) {
+    return {ids_of(numbers), 6};
+}
+
+/// 5 three times, 1 and 3 twice, 0 once; 2 and 4 never.
+token_counts<draft_id> some_counts() {
+    token_counts<draft_id> counts(6);
+    counts.add(ids_of({5, 1, 3, 5}));
+    counts.add(ids_of({3, 1, 5, 0}));
+    counts.add({});
+    return counts;
+}
+
+} // namespace counts_tests
+
+} // namespace
+
+using namespace counts_tests;
+
+TEST_CASE("counts add up over pieces of a text") {
+    const token_counts<draft_id> counts = some_counts();
+    CHECK(counts.total() == 8);
+    CHECK(counts.of(draft_id{5}) == 3);
+    CHECK(counts.of(draft_id{4}) == 0);
+    CHECK(counts.coverage(list_of({1, 5})) == Approx(5.0 / 8));
+    CHECK(token_counts<draft_id>(6).coverage(list_of({1})) == 0);
+}
+
+TEST_CASE("lists by size, by share and by frequency") {
+    const token_counts<draft_id> counts = some_counts();
+    CHECK(counts.most(1) == list_of({5}));
+    CHECK(counts.most(2) == list_of({1, 5})); // the lower id of two equally frequent ones
+    CHECK(counts.most(6) == every_token<draft_id>(6));
+    CHECK(counts.covering(0.3) == list_of({5}));
+    CHECK(counts.covering(0.5) == list_of({1, 5}));
+    CHECK(counts.covering(0.63) == list_of({1, 3, 5}));
+    CHECK(counts.covering(1) == list_of({0, 1, 3, 5})); // no token that never occurs
+    CHECK(counts.at_least(2) == list_of({1, 3, 5}));
+    CHECK(counts.at_least(0) == every_token<draft_id>(6));
+}
+
+TEST_CASE("tokens that stay are part of every list") {
+    const token_counts<draft_id> counts = some_counts();
+    const std::vector<draft_id> stay = ids_of({4, 1, 4});
+    CHECK(counts.most(3, stay) == list_of({1, 4, 5}));
+    CHECK(counts.most(1, stay) == list_of({1, 4}));
+    CHECK(counts.covering(0.6, stay) == list_of({1, 4, 5}));
+    CHECK(counts.at_least(3, stay) == list_of({1, 4, 5}));
+}
+
+TEST_CASE("what cannot be counted or listed is refused") {
+    using Catch::Contains;
+    token_counts<draft_id> counts = some_counts();
+    CHECK_THROWS_WITH(counts.add(ids_of({0, 6})), Contains("token counts"));
+    CHECK(counts.total() == 8);
+    CHECK_THROWS_WITH(counts.most(0), Contains("size"));
+    CHECK_THROWS_WITH(counts.most(7), Contains("size"));
+    CHECK_THROWS_WITH(counts.covering(0), Contains("share"));
+    CHECK_THROWS_WITH(counts.covering(1.1), Contains("share"));
+    CHECK_THROWS_WITH(counts.at_least(9), Contains("ids"));
+    CHECK_THROWS_WITH(counts.most(2, ids_of({7})), Contains("stay"));
+}
