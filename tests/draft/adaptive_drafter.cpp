@@ -16,8 +16,6 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
-
 namespace adaptive_tests {
 
 constexpr std::size_t tokens = 8, width = 4;
@@ -50,12 +48,6 @@ struct drafting {
         return ids;
     }
 };
-
-} // namespace adaptive_tests
-
-} // namespace
-
-using namespace adaptive_tests;
 
 static_assert(FollowsRounds<decltype(drafting::drafter)>);
 static_assert(ManyRowsDrafter<decltype(drafting::drafter)>);
@@ -122,3 +114,5 @@ TEST_CASE("a head and a hot set of other lists are refused") {
     CHECK_THROWS_WITH((adaptive_drafter<decltype(d.plain), decltype(d.few)>(d.plain, d.few, d.hot)),
                       Catch::Contains("same tokens"));
 }
+
+} // namespace adaptive_tests

@@ -14,8 +14,6 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
-
 namespace headed_tests {
 
 using head_type = toy_head<draft_id>;
@@ -52,12 +50,6 @@ std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
         ids.emplace_back(n);
     return ids;
 }
-
-} // namespace headed_tests
-
-} // namespace
-
-using namespace headed_tests;
 
 TEST_CASE("a model with its head behind it scores what the head makes of its states") {
     head_type head = head_type::random(tokens, width, 1);
@@ -125,3 +117,5 @@ TEST_CASE("a model and a head that do not go together are refused") {
     headed model(inner, of_wider);
     CHECK_THROWS_WITH(model.score(ids_of({0})), Contains("width 5, got 1 of width 4"));
 }
+
+} // namespace headed_tests

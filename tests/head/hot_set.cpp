@@ -8,8 +8,6 @@
 
 using namespace specdec;
 
-namespace {
-
 namespace hot_set_tests {
 
 const token_list<draft_id> begin({draft_id{1}, draft_id{3}, draft_id{4}}, 8);
@@ -24,12 +22,6 @@ std::vector<int> ids_of(const hot_set<draft_id>& hot) {
         numbers.push_back(d.value);
     return numbers;
 }
-
-} // namespace hot_set_tests
-
-} // namespace
-
-using namespace hot_set_tests;
 
 TEST_CASE("a token outside takes the place of the one that occurred least") {
     hot_set<draft_id> hot(begin);
@@ -75,3 +67,5 @@ TEST_CASE("settings of a hot set that mean nothing are refused") {
     const std::vector<draft_id> outside{draft_id{8}};
     CHECK_THROWS_WITH((hot_set<draft_id>(begin, outside)), Catch::Contains("stay"));
 }
+
+} // namespace hot_set_tests

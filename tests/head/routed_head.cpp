@@ -12,8 +12,6 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
-
 namespace routed_tests {
 
 constexpr std::size_t tokens = 6, width = 4;
@@ -58,12 +56,6 @@ std::vector<double> wanted(head_type& head, const toy_router& router,
                 p_group[group[v]] / all * std::exp(static_cast<double>(logits[v])) / sum[group[v]];
     return law;
 }
-
-} // namespace routed_tests
-
-} // namespace
-
-using namespace routed_tests;
 
 TEST_CASE("a routed head's law is the router's, renormalised, times the groups'") {
     constexpr std::uint32_t none = token_groups<draft_id>::none;
@@ -110,3 +102,5 @@ TEST_CASE("a routed head whose parts disagree is refused") {
     router.width_ = 3;
     CHECK_THROWS_WITH(make(tokens, 3, 1), Contains("width"));
 }
+
+} // namespace routed_tests

@@ -8,8 +8,6 @@
 
 using namespace specdec;
 
-namespace {
-
 namespace counts_tests {
 
 std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
@@ -30,12 +28,6 @@ token_counts<draft_id> some_counts() {
     counts.add({});
     return counts;
 }
-
-} // namespace counts_tests
-
-} // namespace
-
-using namespace counts_tests;
 
 TEST_CASE("counts add up over pieces of a text") {
     const token_counts<draft_id> counts = some_counts();
@@ -80,3 +72,5 @@ TEST_CASE("what cannot be counted or listed is refused") {
     CHECK_THROWS_WITH(counts.at_least(9), Contains("ids"));
     CHECK_THROWS_WITH(counts.most(2, ids_of({7})), Contains("stay"));
 }
+
+} // namespace counts_tests

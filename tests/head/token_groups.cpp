@@ -8,8 +8,6 @@
 
 using namespace specdec;
 
-namespace {
-
 namespace groups_tests {
 
 std::vector<std::vector<int>> members(const token_groups<draft_id>& groups) {
@@ -22,12 +20,6 @@ std::vector<std::vector<int>> members(const token_groups<draft_id>& groups) {
     return out;
 }
 using lists = std::vector<std::vector<int>>;
-
-} // namespace groups_tests
-
-} // namespace
-
-using namespace groups_tests;
 
 TEST_CASE("groups by any assignment, with tokens of no group") {
     constexpr std::uint32_t none = token_groups<draft_id>::none;
@@ -52,3 +44,5 @@ TEST_CASE("groups that are none are refused") {
     CHECK_THROWS_WITH((token_groups<draft_id>({}, 0)), Contains("at least one"));
     CHECK_THROWS_WITH((token_groups<draft_id>::equal_parts(2, 3)), Contains("at least one token"));
 }
+
+} // namespace groups_tests

@@ -13,8 +13,6 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
-
 namespace trimmed_tests {
 
 constexpr std::size_t tokens = 7, width = 5;
@@ -52,12 +50,6 @@ void check_rows(Head& part, head_type& whole, std::span<const draft_id> kept) {
             CHECK(some[i][v] == (inside ? all[i][v] : -__builtin_inff()));
         }
 }
-
-} // namespace trimmed_tests
-
-} // namespace
-
-using namespace trimmed_tests;
 
 TEST_CASE("a trimmed head's rows are the whole head's, of the kept tokens") {
     head_type head = head_type::random(tokens, width, 1);
@@ -105,3 +97,5 @@ TEST_CASE("what a trimmed head cannot be made of is refused") {
     trimmed_head<draft_id, fixed_head<draft_id>> part(fixed, list_of({1, 5}));
     check_rows(part, head, part.ids());
 }
+
+} // namespace trimmed_tests

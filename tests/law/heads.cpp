@@ -18,8 +18,6 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace {
-
 namespace heads_tests {
 
 using head_type = toy_head<draft_id>;
@@ -124,12 +122,6 @@ auto routed(std::size_t active, bool over_trimmed) {
     };
 }
 
-} // namespace heads_tests
-
-} // namespace
-
-using namespace heads_tests;
-
 TEST_CASE("trimmed heads: the law of the target", "[law]") {
     check_head("gathered", trimmed(head_rows::gathered));
     check_head("copied", trimmed(head_rows::copied));
@@ -156,3 +148,5 @@ TEST_CASE("routed heads, any number of groups: the law of the target", "[law]") 
     check_head("routed, 2 of 2", routed(2, false));
     check_head("routed over trimmed", routed(1, true));
 }
+
+} // namespace heads_tests

@@ -22,8 +22,6 @@ static_assert(HiddenBatchModelOf<reference::batch_model<draft_id>, draft_id>);
 static_assert(SelectableHeadOf<reference::lm_head<draft_id>, draft_id>);
 static_assert(LmHeadOf<reference::row_head<draft_id>, draft_id>);
 
-namespace {
-
 namespace lm_head_tests {
 
 /// 70 tokens of a head of 77 rows.
@@ -41,12 +39,6 @@ struct toy_file {
 };
 
 const std::vector<draft_id> some_ids{draft_id{4}, draft_id{9}, draft_id{60}};
-
-} // namespace lm_head_tests
-
-} // namespace
-
-using namespace lm_head_tests;
 
 TEST_CASE("the LM head apart: the contract, bit for bit, in both precisions") {
     const toy_file file;
@@ -120,3 +112,5 @@ TEST_CASE("a trimmed head of the reference engine: the model's own logits of wha
                   (list.contains(id_at<draft_id>(v)) ? wanted[v] : -__builtin_inff()));
     }
 }
+
+} // namespace lm_head_tests

@@ -13,8 +13,6 @@ using namespace specdec;
 using namespace specdec::reference;
 using Catch::Contains;
 
-namespace {
-
 namespace list_file_tests {
 
 token_list<draft_id> parse(const std::string& text, std::size_t vocabulary = 8) {
@@ -55,12 +53,6 @@ std::string safetensors(const std::vector<column>& columns) {
 using wide = std::vector<std::int64_t>;
 using narrow = std::vector<std::int32_t>;
 using bytes = std::vector<std::uint8_t>;
-
-} // namespace list_file_tests
-
-} // namespace
-
-using namespace list_file_tests;
 
 TEST_CASE("token lists of absolute ids") {
     const auto list = list_of({0, 3, 7});
@@ -129,3 +121,5 @@ TEST_CASE("token lists come back from the files that are written, of either kind
     CHECK_THROWS_WITH(write_token_list(folder.path() / "no" / "list.json", list),
                       Contains("list.json"));
 }
+
+} // namespace list_file_tests

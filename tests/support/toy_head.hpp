@@ -55,20 +55,18 @@ public:
     [[nodiscard]] toy_head select(std::span<const Id> ids) const {
         std::vector<float> rows;
         for (const Id id : ids)
-            rows.insert(rows.end(), row(id.index()), row(id.index()) + width_);
+            for (std::size_t j = 0; j < width_; ++j)
+                rows.push_back(rows_[id.index() * width_ + j]);
         return {ids.size(), width_, std::move(rows)};
     }
     void replace(std::size_t k, const toy_head& from, Id id) {
         for (std::size_t j = 0; j < width_; ++j)
-            rows_[k * width_ + j] = *(from.row(id.index()) + static_cast<std::ptrdiff_t>(j));
+            rows_[k * width_ + j] = from.rows_[id.index() * width_ + j];
     }
 
     std::size_t products = 0;
 
 private:
-    [[nodiscard]] std::vector<float>::const_iterator row(std::size_t r) const {
-        return rows_.begin() + static_cast<std::ptrdiff_t>(r * width_);
-    }
     float product(hidden_state x, std::size_t r) {
         ++products;
         float sum = 0;

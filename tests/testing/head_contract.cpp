@@ -70,10 +70,6 @@ contract_report check(fault what) {
         head);
 }
 
-} // namespace head_contract_tests
-
-using namespace head_contract_tests;
-
 TEST_CASE("a head that keeps its contract: every clause but the model's own rows") {
     const contract_report report = check(fault::none);
     CHECK(report.text() == "");
@@ -109,3 +105,5 @@ TEST_CASE("a head without copies is checked as far as it goes") {
     CHECK(report.ok());
     CHECK_FALSE(report.keeps("head.copy"));
 }
+
+} // namespace head_contract_tests

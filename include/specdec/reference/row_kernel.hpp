@@ -54,7 +54,7 @@ template <class Value, std::size_t Lanes>
                 halves h;
                 std::memcpy(&h, rows[r] + k, sizeof h);
                 const words wide = __builtin_convertvector(h, words) << 16;
-                w = reinterpret_cast<const floats&>(wide);
+                w = reinterpret_cast<floats>(wide);
             }
             sum[r] += w * v;
         }
