@@ -14,6 +14,8 @@
 #include <specdec/reference/row_head.hpp>
 #include <specdec/testing/head_contract.hpp>
 
+namespace lm_head_tests {
+
 using namespace specdec;
 using namespace specdec::reference;
 
@@ -21,8 +23,6 @@ static_assert(HiddenModelOf<reference::model<draft_id>, draft_id>);
 static_assert(HiddenBatchModelOf<reference::batch_model<draft_id>, draft_id>);
 static_assert(SelectableHeadOf<reference::lm_head<draft_id>, draft_id>);
 static_assert(LmHeadOf<reference::row_head<draft_id>, draft_id>);
-
-namespace lm_head_tests {
 
 /// 70 tokens of a head of 77 rows.
 load_options options_of(precision p, std::size_t threads = 1) {

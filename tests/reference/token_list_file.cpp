@@ -9,11 +9,11 @@
 
 #include "support/temporary_folder.hpp"
 
+namespace list_file_tests {
+
 using namespace specdec;
 using namespace specdec::reference;
 using Catch::Contains;
-
-namespace list_file_tests {
 
 token_list<draft_id> parse(const std::string& text, std::size_t vocabulary = 8) {
     return parse_token_list<draft_id>(std::as_bytes(std::span(text)), vocabulary, "list");
