@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <specdec/head/headed_model.hpp>
-#include <specdec/head/token_counts.hpp>
+#include <specdec/head/token_frequencies.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/reference/lm_head.hpp>
 #include <specdec/reference/load.hpp>
@@ -31,7 +31,7 @@ int main() {
     std::cout << "all " << pieces.vocabulary_size()
               << " rows: " << text.counts.tokens_per_target_call() << " tokens a target call\n";
 
-    token_counts<draft_id> counts(pieces.vocabulary_size());
+    token_frequencies<draft_id> counts(pieces.vocabulary_size());
     std::vector<draft_id> written;
     pieces.encode(text.text, text_position::start, written);
     counts.add(written);

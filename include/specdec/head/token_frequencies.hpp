@@ -26,12 +26,12 @@ namespace specdec {
 /// Complexity: add O(1) a token; a list O(V log V). Errors: specdec::error for ids outside the
 /// vocabulary and for lists that would be empty or larger than it.
 template <class Id>
-class token_counts {
+class token_frequencies {
 public:
-    explicit token_counts(std::size_t vocabulary) : counts_(vocabulary) {}
+    explicit token_frequencies(std::size_t vocabulary) : counts_(vocabulary) {}
 
     void add(std::span<const Id> ids) {
-        require_ids(ids, counts_.size(), "token counts", "tokens");
+        require_ids(ids, counts_.size(), "token frequencies", "tokens");
         for (const Id id : ids)
             ++counts_[id.index()];
         total_ += ids.size();
@@ -51,7 +51,7 @@ public:
     /// The n most frequent tokens (top-K).
     [[nodiscard]] token_list<Id> most(std::size_t n, std::span<const Id> stay = {}) const {
         if (n == 0 || n > counts_.size())
-            fail("token counts", "size of the list",
+            fail("token frequencies", "size of the list",
                  "expected 1 to " + std::to_string(counts_.size()) + " tokens, got " +
                      std::to_string(n));
         return first_of_order(stay,
@@ -61,7 +61,7 @@ public:
     /// (top-P).
     [[nodiscard]] token_list<Id> covering(double share, std::span<const Id> stay = {}) const {
         if (!(share > 0 && share <= 1))
-            fail("token counts", "share", "expected more than 0 and at most 1");
+            fail("token frequencies", "share", "expected more than 0 and at most 1");
         const double wanted = share * static_cast<double>(total_);
         return first_of_order(stay, [&](std::size_t, std::uint64_t inside, Id) {
             return static_cast<double>(inside) < wanted;
@@ -77,7 +77,7 @@ private:
     /// `stay`, then by frequency while more(tokens taken, occurrences of these, the next).
     template <class More>
     token_list<Id> first_of_order(std::span<const Id> stay, const More& more) const {
-        require_ids(stay, counts_.size(), "token counts", "tokens that stay");
+        require_ids(stay, counts_.size(), "token frequencies", "tokens that stay");
         std::vector<bool> kept(counts_.size());
         std::size_t taken = 0;
         std::uint64_t inside = 0;
@@ -107,7 +107,7 @@ private:
         for (std::size_t i = 0; i < kept.size(); ++i)
             if (kept[i])
                 ids.push_back(id_at<Id>(i));
-        return {std::move(ids), counts_.size(), "token counts"};
+        return {std::move(ids), counts_.size(), "token frequencies"};
     }
 
     std::vector<std::uint64_t> counts_; // [vocabulary]

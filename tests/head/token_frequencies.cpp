@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/head/token_counts.hpp>
+#include <specdec/head/token_frequencies.hpp>
 
 #include <initializer_list>
 #include <vector>
@@ -21,8 +21,8 @@ token_list<draft_id> list_of(std::initializer_list<int> numbers) {
 }
 
 /// 5 three times, 1 and 3 twice, 0 once; 2 and 4 never.
-token_counts<draft_id> some_counts() {
-    token_counts<draft_id> counts(6);
+token_frequencies<draft_id> some_counts() {
+    token_frequencies<draft_id> counts(6);
     counts.add(ids_of({5, 1, 3, 5}));
     counts.add(ids_of({3, 1, 5, 0}));
     counts.add({});
@@ -30,16 +30,16 @@ token_counts<draft_id> some_counts() {
 }
 
 TEST_CASE("counts add up over pieces of a text") {
-    const token_counts<draft_id> counts = some_counts();
+    const token_frequencies<draft_id> counts = some_counts();
     CHECK(counts.total() == 8);
     CHECK(counts.of(draft_id{5}) == 3);
     CHECK(counts.of(draft_id{4}) == 0);
     CHECK(counts.coverage(list_of({1, 5})) == Approx(5.0 / 8));
-    CHECK(token_counts<draft_id>(6).coverage(list_of({1})) == 0);
+    CHECK(token_frequencies<draft_id>(6).coverage(list_of({1})) == 0);
 }
 
 TEST_CASE("lists by size, by share and by frequency") {
-    const token_counts<draft_id> counts = some_counts();
+    const token_frequencies<draft_id> counts = some_counts();
     CHECK(counts.most(1) == list_of({5}));
     CHECK(counts.most(2) == list_of({1, 5})); // the lower id of two equally frequent ones
     CHECK(counts.most(6) == every_token<draft_id>(6));
@@ -52,7 +52,7 @@ TEST_CASE("lists by size, by share and by frequency") {
 }
 
 TEST_CASE("tokens that stay are part of every list") {
-    const token_counts<draft_id> counts = some_counts();
+    const token_frequencies<draft_id> counts = some_counts();
     const std::vector<draft_id> stay = ids_of({4, 1, 4});
     CHECK(counts.most(3, stay) == list_of({1, 4, 5}));
     CHECK(counts.most(1, stay) == list_of({1, 4}));
@@ -62,8 +62,8 @@ TEST_CASE("tokens that stay are part of every list") {
 
 TEST_CASE("what cannot be counted or listed is refused") {
     using Catch::Contains;
-    token_counts<draft_id> counts = some_counts();
-    CHECK_THROWS_WITH(counts.add(ids_of({0, 6})), Contains("token counts"));
+    token_frequencies<draft_id> counts = some_counts();
+    CHECK_THROWS_WITH(counts.add(ids_of({0, 6})), Contains("token frequencies"));
     CHECK(counts.total() == 8);
     CHECK_THROWS_WITH(counts.most(0), Contains("size"));
     CHECK_THROWS_WITH(counts.most(7), Contains("size"));
