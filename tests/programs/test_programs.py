@@ -478,7 +478,7 @@ class TrimmedDrafter(unittest.TestCase):
     """A drafter with a part of its head: the same text, less of it drafted right."""
 
     def test_lists(self):
-        whole, *parts = call("trimmed_drafter").splitlines()
+        whole, *parts = call("trimmed_drafter", folder=ROOT).splitlines()
         rate = lambda line: float(re.search(r"([\d.]+) tokens a target call", line)[1])
         self.assertTrue(whole.startswith("all 2048 rows"))
         self.assertEqual(len(parts), 3)
