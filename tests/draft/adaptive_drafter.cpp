@@ -73,7 +73,8 @@ TEST_CASE("nothing changes inside a round, whatever contexts are asked for") {
     const auto before = d.kept();
     d.drafter.push(draft_id{7});
     CHECK(d.kept() == before);
-    d.drafter.sync(ids_of({1, 2, 3, 7, 6, 5}), 3);
+    const auto looked_at = ids_of({1, 2, 3, 7, 6, 5});
+    d.drafter.sync(looked_at, 3);
     CHECK(d.kept() == before);
     d.drafter.begin_round(text.size()); // the round again: nothing was committed
     d.drafter.sync(text, 3);
