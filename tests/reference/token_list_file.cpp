@@ -78,8 +78,8 @@ TEST_CASE("a token list file that is none is refused: file, field and what was e
     };
     refused("", "header length");
     refused("{", "file");
-    refused("{}", "fields");
-    refused("{\"ids\": [1], \"d2t\": [1]}", "fields");
+    refused("{}", "file: expected either");
+    refused("{\"ids\": [1], \"d2t\": [1]}", "file");
     refused("{\"ids\": 3}", "ids");
     refused("[1.5]", "ids[0]");
     refused("[0, 99999999999]", "ids[1]");
@@ -95,9 +95,8 @@ TEST_CASE("a token list file that is none is refused: file, field and what was e
     refused("{\"d2t\": [1], \"t2d\": [false]}", "t2d: expected 8 values");
     refused("{\"d2t\": [1], \"t2d\": [false, false, true, false, false, false, false, false]}",
             "t2d[1]: expected true");
-    refused(safetensors({}), "tensors");
-    refused(safetensors({numbers("ids", "I64", wide{1}), numbers("d2t", "I64", wide{1})}),
-            "tensors");
+    refused(safetensors({}), "file");
+    refused(safetensors({numbers("ids", "I64", wide{1}), numbers("d2t", "I64", wide{1})}), "file");
     refused(safetensors({{"d2t", "F32", std::string(8, '\0'), 2}}), "tensor d2t");
     refused(safetensors({numbers("d2t", "I64", wide{0x7FFFFFFFFFFFFFFF, 0x7FFFFFFFFFFFFFFF})}),
             "d2t[1]");

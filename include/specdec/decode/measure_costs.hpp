@@ -203,7 +203,7 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
                                                        static_cast<double>(positions[i] - known)));
     }
     costs.draft = ratio(least.draft);
-    if (least.all > least.one)
+    if (pieces.more() > 1 && least.all > least.one)
         costs.catch_up = ratio((least.all - least.one) / static_cast<double>(pieces.more() - 1));
     return costs;
 }

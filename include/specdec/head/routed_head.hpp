@@ -92,8 +92,8 @@ private:
         for (float& logit : row)
             logit = -__builtin_inff();
         router_.route(x[0], route_);
-        require(top_ids(logits_row<group_id>{route_}, std::span(chosen_)) == active(), "router",
-                "expected a finite logit for each group");
+        if (top_ids(logits_row<group_id>{route_}, std::span(chosen_)) != active())
+            fail("routed head", "router", "expected a finite logit for each group");
         for (std::size_t k = 0; k < active(); ++k)
             of_chosen_[k] = route_[chosen_[k].index()];
         const double of_all = log_sum(of_chosen_);

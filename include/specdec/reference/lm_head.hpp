@@ -46,12 +46,12 @@ public:
         own_.write_row(k, line_);
     }
 
-    [[nodiscard]] std::size_t rows() const { return matrix_.rows(); }
     [[nodiscard]] std::size_t width() const { return matrix_.columns(); }
 
     void multiply(const hidden_states& x, std::size_t first, std::size_t n, scores_out out) {
         set_input(x);
-        const std::size_t begin = first / panel_rows, end = (first + n - 1) / panel_rows + 1;
+        const std::size_t begin = first / panel_rows;
+        const std::size_t end = round_up(first + n, panel_rows) / panel_rows;
         share_out(end - begin, [&](team_share s) {
             reference::multiply(
                 kernels_, matrix_, {s.member, s.begin + begin, s.end + begin, s.first},

@@ -28,7 +28,7 @@ public:
     explicit row_head(const transformer& of, isa instructions = isa::avx512_bf16)
         : rows_(of.vocabulary_size()), width_(of.config().dimension),
           length_(round_up(width_, row_multiple)), values_(rows_ * length_),
-          kernel_(row_kernel_for<bf16_bits>(std::min(instructions, best_isa()))), team_(of.team()) {
+          kernel_(row_kernel_for(std::min(instructions, best_isa()))), team_(of.team()) {
         of.with_pass([&](const auto& pass) {
             std::vector<float> line(width_);
             for (std::size_t r = 0; r < rows_; ++r) {
@@ -54,6 +54,8 @@ private:
     /// Products of n rows, the k-th of which is row(k).
     template <class Row>
     void multiply_rows(const hidden_states& x, std::size_t n, scores_out out, const Row& row) {
+        if (n == 0)
+            return;
         if (input_.size() < x.size() * length_)
             input_.resize(x.size() * length_);
         for (std::size_t i = 0; i < x.size(); ++i)
@@ -82,7 +84,7 @@ private:
 
     std::size_t rows_, width_, length_;
     aligned_vector<bf16_bits> values_; ///< [rows][length]
-    row_kernel<bf16_bits> kernel_;
+    row_kernel kernel_;
     std::shared_ptr<thread_team> team_;
     aligned_vector<float> input_; ///< [states][length]
 };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
 
 #include <specdec/reference/isa.hpp>
 #include <specdec/reference/numbers.hpp>
-#include <specdec/reference/panel_kernel.hpp>
+#include <specdec/reference/panel_kernel.hpp> // SPECDEC_UNROLL
 
 /// Products of matrix rows that lie anywhere, each in one piece: for lists of rows, of which panels
 /// would be read 32 at a time.
@@ -21,9 +20,8 @@ inline constexpr std::size_t row_multiple = 16;
 
 /// y[r] = rows[r] times x, for four rows of `length` values. While it reads them it fetches the
 /// rows behind `next`. Each product is summed in one order, whatever stands beside it.
-template <PanelValue Value>
-using row_kernel = void (*)(const Value* const* rows, const Value* const* next, std::size_t length,
-                            const float* x, float* y);
+using row_kernel = void (*)(const bf16_bits* const* rows, const bf16_bits* const* next,
+                            std::size_t length, const float* x, float* y);
 
 namespace detail {
 
@@ -34,9 +32,10 @@ struct vectors {
     using halves [[gnu::vector_size(Lanes * sizeof(std::uint16_t))]] = std::uint16_t;
 };
 
-template <class Value, std::size_t Lanes>
-[[gnu::always_inline]] inline void multiply_rows(const Value* const* rows, const Value* const* next,
-                                                 std::size_t length, const float* x, float* y) {
+template <std::size_t Lanes>
+[[gnu::always_inline]] inline void multiply_rows(const bf16_bits* const* rows,
+                                                 const bf16_bits* const* next, std::size_t length,
+                                                 const float* x, float* y) {
     using floats = typename vectors<Lanes>::floats;
     using words = typename vectors<Lanes>::words;
     using halves = typename vectors<Lanes>::halves;
@@ -47,16 +46,10 @@ template <class Value, std::size_t Lanes>
         SPECDEC_UNROLL
         for (std::size_t r = 0; r < rows_at_once; ++r) {
             __builtin_prefetch(next[r] + k, 0, 2);
-            floats w;
-            if constexpr (std::same_as<Value, float>) {
-                std::memcpy(&w, rows[r] + k, sizeof w);
-            } else {
-                halves h;
-                std::memcpy(&h, rows[r] + k, sizeof h);
-                const words wide = __builtin_convertvector(h, words) << 16;
-                w = reinterpret_cast<floats>(wide);
-            }
-            sum[r] += w * v;
+            halves h;
+            std::memcpy(&h, rows[r] + k, sizeof h);
+            const words wide = __builtin_convertvector(h, words) << 16;
+            sum[r] += reinterpret_cast<floats>(wide) * v;
         }
     }
     SPECDEC_UNROLL
@@ -68,39 +61,36 @@ template <class Value, std::size_t Lanes>
     }
 }
 
-template <class Value>
-void multiply_rows_portable(const Value* const* rows, const Value* const* next, std::size_t length,
-                            const float* x, float* y) {
-    multiply_rows<Value, 4>(rows, next, length, x, y);
+inline void multiply_rows_portable(const bf16_bits* const* rows, const bf16_bits* const* next,
+                                   std::size_t length, const float* x, float* y) {
+    multiply_rows<4>(rows, next, length, x, y);
 }
 #if defined(__x86_64__)
-template <class Value>
-[[gnu::target("avx2,fma")]] void multiply_rows_avx2(const Value* const* rows,
-                                                    const Value* const* next, std::size_t length,
-                                                    const float* x, float* y) {
-    multiply_rows<Value, 8>(rows, next, length, x, y);
+[[gnu::target("avx2,fma")]] inline void multiply_rows_avx2(const bf16_bits* const* rows,
+                                                           const bf16_bits* const* next,
+                                                           std::size_t length, const float* x,
+                                                           float* y) {
+    multiply_rows<8>(rows, next, length, x, y);
 }
-template <class Value>
-[[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] void
-multiply_rows_avx512(const Value* const* rows, const Value* const* next, std::size_t length,
+[[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] inline void
+multiply_rows_avx512(const bf16_bits* const* rows, const bf16_bits* const* next, std::size_t length,
                      const float* x, float* y) {
-    multiply_rows<Value, 16>(rows, next, length, x, y);
+    multiply_rows<16>(rows, next, length, x, y);
 }
 #endif
 
 } // namespace detail
 
 /// The kernel of an instruction set the CPU has.
-template <PanelValue Value>
-[[nodiscard]] row_kernel<Value> row_kernel_for(isa set) {
+[[nodiscard]] inline row_kernel row_kernel_for(isa set) {
 #if defined(__x86_64__)
     if (set >= isa::avx512)
-        return &detail::multiply_rows_avx512<Value>;
+        return &detail::multiply_rows_avx512;
     if (set == isa::avx2)
-        return &detail::multiply_rows_avx2<Value>;
+        return &detail::multiply_rows_avx2;
 #endif
     static_cast<void>(set);
-    return &detail::multiply_rows_portable<Value>;
+    return &detail::multiply_rows_portable;
 }
 
 } // namespace specdec::reference

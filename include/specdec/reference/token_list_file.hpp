@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <cstring> // std::memcpy
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility> // std::move
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -23,7 +25,7 @@
 ///
 ///     ids        the kept ids, ascending                     I64 or I32 [kept]    [0, 3, 17]
 ///     d2t        EAGLE-3's offsets: row i is that of id i + d2t[i]     I64 or I32 [kept]
-///     t2d        beside d2t, where there is one: which ids are kept    BOOL or U8 [vocabulary]
+///     t2d        beside them, where there is one: which ids are kept    BOOL or U8 [vocabulary]
 ///
 /// In JSON they are fields of an object, t2d of true and false; a bare array is `ids`. Other
 /// tensors and fields are left alone: d2t and t2d of a drafter's checkpoint are read from it.
@@ -31,18 +33,11 @@ namespace specdec::reference {
 
 namespace detail {
 
-/// What a file says.
+/// What a file says, each where it is there.
 struct raw_token_list {
-    std::vector<std::int64_t> ids; ///< absolute
-    std::vector<bool> kept;        ///< t2d; empty where there is none
+    std::optional<std::vector<std::int64_t>> ids, d2t;
+    std::optional<std::vector<bool>> t2d;
 };
-
-inline void undo_offsets(std::vector<std::int64_t>& ids, const std::string& source) {
-    for (std::size_t i = 0; i < ids.size(); ++i)
-        if (__builtin_add_overflow(ids[i], static_cast<std::int64_t>(i), &ids[i]))
-            throw error(source, "d2t[" + std::to_string(i) + "]",
-                        "expected an offset, it is too large");
-}
 
 inline std::vector<std::int64_t> integers_of(const tensor& t) {
     const bool wide = t.type_name == "I64";
@@ -68,28 +63,21 @@ inline std::vector<std::int64_t> integers_of(const tensor& t) {
 inline raw_token_list token_list_of_tensors(std::span<const std::byte> bytes,
                                             const std::string& source) {
     raw_token_list list;
-    const std::vector<tensor> tensors = read_safetensors(bytes, source);
-    const auto find = [&](const char* name) -> const tensor* {
-        for (const tensor& t : tensors)
-            if (t.name == name)
-                return &t;
-        return nullptr;
-    };
-    const tensor *ids = find("ids"), *offsets = find("d2t"), *kept = find("t2d");
-    if ((ids == nullptr) == (offsets == nullptr))
-        throw error(source, "tensors", "expected either `ids` or `d2t`");
-    list.ids = integers_of(ids != nullptr ? *ids : *offsets);
-    if (ids != nullptr)
-        return list;
-    undo_offsets(list.ids, source);
-    if (kept == nullptr)
-        return list;
-    if ((kept->type_name != "BOOL" && kept->type_name != "U8") || kept->shape.size() != 1)
-        throw error(source, "tensor t2d",
-                    "expected BOOL or U8 of one dimension, found " + kept->type_name + " " +
-                        shape_text(kept->shape));
-    for (const std::byte b : kept->bytes)
-        list.kept.push_back(b != std::byte{0});
+    for (const tensor& t : read_safetensors(bytes, source)) {
+        if (t.name == "ids")
+            list.ids = integers_of(t);
+        if (t.name == "d2t")
+            list.d2t = integers_of(t);
+        if (t.name != "t2d")
+            continue;
+        if ((t.type_name != "BOOL" && t.type_name != "U8") || t.shape.size() != 1)
+            throw error(source, "tensor t2d",
+                        "expected BOOL or U8 of one dimension, found " + t.type_name + " " +
+                            shape_text(t.shape));
+        list.t2d.emplace();
+        for (const std::byte b : t.bytes)
+            list.t2d->push_back(b != std::byte{0});
+    }
     return list;
 }
 
@@ -116,25 +104,36 @@ inline raw_token_list token_list_of_json(std::string_view text, const std::strin
         return list;
     }
     const json_fields fields(file, source, "");
-    if (fields.has("ids") == fields.has("d2t"))
-        throw error(source, "fields", "expected either `ids` or `d2t`");
-    if (fields.has("ids")) {
+    if (fields.has("ids"))
         list.ids = integers_of(file["ids"], source, "ids");
-        return list;
-    }
-    list.ids = integers_of(file["d2t"], source, "d2t");
-    undo_offsets(list.ids, source);
+    if (fields.has("d2t"))
+        list.d2t = integers_of(file["d2t"], source, "d2t");
     if (!fields.has("t2d"))
         return list;
     if (!file["t2d"].is_array())
         throw error(source, "t2d", "expected an array of true and false");
+    list.t2d.emplace();
     for (const nlohmann::json& value : file["t2d"]) {
         if (!value.is_boolean())
-            throw error(source, "t2d[" + std::to_string(list.kept.size()) + "]",
+            throw error(source, "t2d[" + std::to_string(list.t2d->size()) + "]",
                         "expected true or false");
-        list.kept.push_back(value.get<bool>());
+        list.t2d->push_back(value.get<bool>());
     }
     return list;
+}
+
+/// The absolute ids.
+inline std::vector<std::int64_t> ids_of(raw_token_list& list, const std::string& source) {
+    if (list.ids.has_value() == list.d2t.has_value())
+        throw error(source, "file", "expected either `ids` or `d2t`");
+    if (list.ids)
+        return std::move(*list.ids);
+    std::vector<std::int64_t> ids = std::move(*list.d2t);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        if (__builtin_add_overflow(ids[i], static_cast<std::int64_t>(i), &ids[i]))
+            throw error(source, "d2t[" + std::to_string(i) + "]",
+                        "expected an offset, it is too large");
+    return ids;
 }
 
 } // namespace detail
@@ -148,27 +147,27 @@ template <class Id>
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     const bool json = first != text.npos && (text[first] == '{' || text[first] == '[');
-    const detail::raw_token_list raw = json ? detail::token_list_of_json(text, source)
-                                            : detail::token_list_of_tensors(bytes, source);
+    detail::raw_token_list raw = json ? detail::token_list_of_json(text, source)
+                                      : detail::token_list_of_tensors(bytes, source);
     std::vector<Id> ids;
-    for (const std::int64_t id : raw.ids) {
+    for (const std::int64_t id : detail::ids_of(raw, source)) {
         if (id < 0 || static_cast<std::uint64_t>(id) >= vocabulary)
             throw error(source, "id " + std::to_string(id),
                         "expected ids from 0 to " + std::to_string(vocabulary) + " - 1");
         ids.push_back(id_at<Id>(static_cast<std::size_t>(id)));
     }
     token_list<Id> list(std::move(ids), vocabulary, source);
-    if (raw.kept.empty())
+    if (!raw.t2d)
         return list;
-    if (raw.kept.size() != vocabulary)
+    if (raw.t2d->size() != vocabulary)
         throw error(source, "t2d",
                     "expected " + std::to_string(vocabulary) + " values, found " +
-                        std::to_string(raw.kept.size()));
+                        std::to_string(raw.t2d->size()));
     for (std::size_t v = 0; v < vocabulary; ++v)
-        if (raw.kept[v] != list.contains(id_at<Id>(v)))
+        if ((*raw.t2d)[v] != list.contains(id_at<Id>(v)))
             throw error(source, "t2d[" + std::to_string(v) + "]",
-                        std::string("expected ") + (raw.kept[v] ? "false" : "true") +
-                            ", as d2t has it");
+                        std::string("expected ") + ((*raw.t2d)[v] ? "false" : "true") +
+                            ", as the ids have it");
     return list;
 }
 

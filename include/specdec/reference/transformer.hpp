@@ -99,7 +99,7 @@ public:
     /// an id is none of the model's.
     void append(std::span<const std::int32_t> ids, std::size_t sequence = 0) {
         const sequence_part part{sequence, ids};
-        run({&part, 1}, {});
+        run({&part, 1}, pass_output::kind::nothing, logits_);
     }
 
     /// append, and the logits of every given position: logits()(i, token), i < ids.size().
@@ -111,13 +111,11 @@ public:
     /// The same for several sequences in one pass; the rows of one part after those of the other.
     /// Precondition: no sequence twice.
     void score(std::span<const sequence_part> parts) {
-        make_room(logits_, parts);
-        run(parts, {pass_output::kind::logits, logits_.data(), row_stride()});
+        run(parts, pass_output::kind::logits, logits_);
     }
     /// The same without the head: what it would be multiplied with, as it is rounded for that.
     void hidden(std::span<const sequence_part> parts) {
-        make_room(states_, parts);
-        run(parts, {pass_output::kind::hidden, states_.data(), config_.dimension});
+        run(parts, pass_output::kind::hidden, states_);
     }
 
     /// [rows, head rows rounded up to 32]: the latest score()'s rows come first, of which the first
@@ -188,21 +186,20 @@ private:
                             "expected an id below " + std::to_string(config_.vocabulary_size));
     }
 
-    /// Rows for all tokens. Errors as append's, before anything changes.
-    void make_room(xt::xtensor<float, 2>& rows, std::span<const sequence_part> parts) const {
+    void run(std::span<const sequence_part> parts, pass_output::kind what,
+             xt::xtensor<float, 2>& rows) {
         std::size_t n = 0;
         for (const sequence_part& part : parts) {
             require_room(part);
             n += part.ids.size();
         }
-        if (n > rows.shape(0))
+        if (what != pass_output::kind::nothing && n > rows.shape(0))
             rows.resize({n, rows.shape(1)});
-    }
-
-    void run(std::span<const sequence_part> parts, const pass_output& out) {
-        for (const sequence_part& part : parts)
-            require_room(part);
-        std::visit([&](auto& pass) { run(pass, parts, out); }, *pass_);
+        std::visit(
+            [&](auto& pass) {
+                run(pass, parts, {what, rows.data(), rows.shape(1)});
+            },
+            *pass_);
         for (const sequence_part& part : parts)
             sizes_[part.sequence] += part.ids.size();
     }
