@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 
 import data
 import llama
+import precision
 import threads
 
 
@@ -49,7 +50,7 @@ def continue_batch(model, ids, count, temperature, generator, cores):
         cores.update()
         first = cache.used
         positions = torch.arange(first, first + last.shape[1])[None]
-        with torch.autocast("cpu", torch.bfloat16):
+        with precision.autocast():
             hidden = model.hidden(last, positions=positions, cache=cache)[:, -1]
             logits = torch.nn.functional.linear(hidden, model.embed_tokens.weight).float()
         if temperature == 0:

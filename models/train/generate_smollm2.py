@@ -18,6 +18,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 import data
+import precision
 import prompts
 
 
@@ -44,7 +45,7 @@ def main():
     torch.manual_seed(args.seed)
     kept = set(args.not_these.read_text(encoding="utf-8").splitlines())
     tokenizer = AutoTokenizer.from_pretrained(args.gguf.parent, gguf_file=args.gguf.name, padding_side="left")
-    model = AutoModelForCausalLM.from_pretrained(args.gguf.parent, gguf_file=args.gguf.name, dtype=torch.bfloat16,
+    model = AutoModelForCausalLM.from_pretrained(args.gguf.parent, gguf_file=args.gguf.name, dtype=precision.weights(),
                                                  quantization_config=GgufConfig(dequantize=True)).eval()
     end = tokenizer.convert_tokens_to_ids("<|im_end|>")
     tokenizer.pad_token_id = end

@@ -21,11 +21,12 @@ from tokenizers import Tokenizer
 
 import data
 import llama
+import precision
 import threads
 
 
 def loss_of(model, ids, wanted, weights):
-    with torch.autocast("cpu", torch.bfloat16):
+    with precision.autocast():
         logits = model(ids)
     each = F.cross_entropy(logits.float().flatten(0, 1), wanted.flatten(), reduction="none")
     return (each * weights.flatten()).sum(), weights.sum()
@@ -38,7 +39,7 @@ def heldout_loss(model, documents, length):
     total = count = hits = 0.0
     for ids, wanted, weights in data.batches(documents, length, 4096):
         weights = (weights == 1.0).float()
-        with torch.autocast("cpu", torch.bfloat16):
+        with precision.autocast():
             logits = model(ids).float()
         each = F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none")
         total += (each * weights.flatten()).sum().item()

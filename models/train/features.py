@@ -1,0 +1,155 @@
+"""A drafter that reads the target's features (EAGLE's form), its training steps, and its files.
+
+    x_i = fc([embedding of token i+1; feature behind token i])      -> one decoder layer -> feature behind token i+1
+
+A feature is what the target's head is multiplied with (behind its last norm), so the target's embedding and head serve the
+drafter, too, and are not in its files. Inside a draft the drafter's own features go in again.
+"""
+import json
+import os
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+import llama
+
+
+class Attention(llama.Attention):
+    """Attention over a text of which the last steps are the drafter's own (HASS): at step k a position sees the keys of
+    step 1 up to k - 1 positions before itself, and of the positions since then those of steps 2 .. k."""
+
+    def forward(self, x, cos, sin, steps):
+        b, t, _ = x.shape
+        q = llama.rotate(self.q_proj(x).view(b, t, self.heads, self.dim).transpose(1, 2), cos, sin)
+        k = llama.rotate(self.k_proj(x).view(b, t, self.kv_heads, self.dim).transpose(1, 2), cos, sin)
+        v = self.v_proj(x).view(b, t, self.kv_heads, self.dim).transpose(1, 2)
+        k = k.repeat_interleave(self.heads // self.kv_heads, dim=1)
+        v = v.repeat_interleave(self.heads // self.kv_heads, dim=1)
+        steps = steps + [(k, v)]
+        n = len(steps)
+        if n == 1:
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        else:
+            scale = self.dim ** -0.5
+            first_k, first_v = steps[0]
+            at = torch.arange(t)
+            unseen = at[None, :] > at[:, None] - (n - 1)
+            scores = (q @ first_k.transpose(2, 3) * scale).float().masked_fill(unseen, float("-inf"))
+            own = []  # of step m + 1 at the position n - 1 - m before
+            for m in range(1, n):
+                back = n - 1 - m
+                s = (q * steps[m][0].roll(back, dims=2)).sum(-1, keepdim=True).float() * scale
+                own.append(s.masked_fill((at < back)[:, None], float("-inf")))
+            p = torch.cat([scores] + own, dim=-1).softmax(-1).to(q.dtype)
+            y = p[..., :t] @ first_v
+            for m in range(1, n):
+                y = y + p[..., t + m - 1:t + m] * steps[m][1].roll(n - 1 - m, dims=2)
+        return self.o_proj(y.transpose(1, 2).reshape(b, t, -1)), steps
+
+
+class Drafter(nn.Module):
+    """`config`: of the layer, llama.Config; its vocabulary is the target's."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        d = config.hidden_size
+        self.fc = nn.Linear(2 * d, d, bias=False)
+        self.self_attn = Attention(config)
+        self.post_attention_layernorm = nn.RMSNorm(d, eps=config.rms_norm_eps)
+        self.mlp = llama.Mlp(config)
+        cos, sin = llama.rope_tables(config, config.max_position_embeddings)
+        self.register_buffer("cos", cos, persistent=False)
+        self.register_buffer("sin", sin, persistent=False)
+        for name, p in self.named_parameters():
+            if p.dim() == 2:
+                nn.init.normal_(p, std=0.02)
+
+    def forward(self, embedded, features, steps):
+        """Features behind the embedded tokens, given those before them; `steps`: of the steps before."""
+        x = self.fc(torch.cat([embedded, features], dim=-1))
+        t = x.shape[1]
+        y, steps = self.self_attn(x, self.cos[:t], self.sin[:t], steps)
+        x = x + y
+        return x + self.mlp(self.post_attention_layernorm(x)), steps
+
+
+def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=2048):
+    """Mean losses of `steps` steps: (regression, classification, alignment), each [steps].
+
+    embedded [b, t, d]: of tokens 1 .. t; features [b, t + 1, d]: behind tokens 0 .. t; weights [b, t] of what is predicted.
+    head [rows, d]: of the target, or those rows of it that are trained on. inputs: of the first step, where they are not the
+    features themselves (noise).
+    """
+    wanted = features[:, 1:]
+    inputs = features[:, :-1] if inputs is None else inputs
+    target = F.log_softmax((wanted @ head.T).float(), dim=-1)
+    total = weights.sum()
+    chain, keys, made = inputs, [], []
+    regression, classification, alignment = [], [], []
+    for step in range(steps):
+        predicted, keys = drafter(embedded, chain, keys)
+        # Position i of step k stands behind k - 1 own features: the first ones have none.
+        w = weights.clone()
+        w[:, :step] = 0
+        count = w.sum().clamp(min=1)
+        regression.append((F.smooth_l1_loss(predicted.float(), wanted.float(), reduction="none").mean(-1) * w).sum() / count)
+        log_q = F.log_softmax((predicted @ head.T).float(), dim=-1)
+        classification.append((-(target.exp() * log_q).sum(-1) * w).sum() / count)
+        made.append(predicted)
+        if csra:
+            alignment.append(alignment_loss(made, wanted, w, temperature, most_samples))
+        chain = torch.cat([inputs[:, :1], predicted[:, :-1]], dim=1)
+    stack = lambda values: torch.stack(values) if values else torch.zeros(steps)
+    return stack(regression), stack(classification), stack(alignment), total
+
+
+def alignment_loss(made, wanted, weights, temperature, most_samples):
+    """CORAL's cross-step alignment (InfoNCE, Eq. 2): the last step's features against those of all steps and the target's,
+    at the same position alike, at all others not."""
+    chosen = weights.flatten().nonzero().flatten()
+    if len(chosen) > most_samples:
+        chosen = chosen[torch.randperm(len(chosen))[:most_samples]]
+    views = [F.normalize(m.flatten(0, 1)[chosen].float(), dim=-1) for m in made] + [
+        F.normalize(wanted.flatten(0, 1)[chosen].float(), dim=-1)]
+    query = views[len(made) - 1]
+    same = torch.arange(len(chosen))
+    scores = torch.cat([query @ v.T / temperature for v in views], dim=-1)
+    itself = same + (len(made) - 1) * len(chosen)
+    scores = scores.scatter(1, itself[:, None], float("-inf"))
+    below = scores.logsumexp(-1)
+    positive = [scores[same, same + v * len(chosen)] for v in range(len(views)) if v != len(made) - 1]
+    return (below - torch.stack(positive).mean(0)).mean()
+
+
+def save(drafter, folder):
+    """EAGLE's folder: config.json, and model.safetensors with fc.weight and layers.0.* (BF16), each by rename."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    c = drafter.config
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": c.vocab_size,
+              "hidden_size": c.hidden_size, "intermediate_size": c.intermediate_size, "num_hidden_layers": 1,
+              "num_attention_heads": c.num_attention_heads, "num_key_value_heads": c.num_key_value_heads,
+              "head_dim": c.head_dim, "max_position_embeddings": c.max_position_embeddings, "rope_theta": c.rope_theta,
+              "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu", "bias": False, "torch_dtype": "bfloat16"}
+    part = folder / "config.json.part"
+    part.write_text(json.dumps(config, indent=2) + "\n")
+    os.replace(part, folder / "config.json")
+    name = lambda k: k if k.startswith("fc.") else "layers.0." + k
+    tensors = {name(k): v.detach().to(torch.bfloat16).contiguous() for k, v in drafter.state_dict().items()}
+    part = folder / "model.safetensors.part"
+    save_file(tensors, part, metadata={"format": "pt"})
+    part.chmod(0o644)
+    os.replace(part, folder / "model.safetensors")
+
+
+def load(folder):
+    folder = Path(folder)
+    stored = json.loads((folder / "config.json").read_text())
+    drafter = Drafter(llama.Config(**{k: stored[k] for k in llama.Config.__dataclass_fields__ if k in stored}))
+    tensors = load_file(folder / "model.safetensors")
+    drafter.load_state_dict({k.removeprefix("layers.0."): v.float() for k, v in tensors.items()})
+    return drafter
