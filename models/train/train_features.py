@@ -21,6 +21,7 @@ from safetensors.torch import load_file
 
 import features
 import llama
+import muon
 import precision
 import threads
 
@@ -126,7 +127,7 @@ def main():
 
     matrices = [q for q in drafter.parameters() if q.dim() == 2]
     rest = [q for q in drafter.parameters() if q.dim() == 1]
-    opts = [torch.optim.Muon(matrices, lr=args.rate, weight_decay=args.decay, adjust_lr_fn="match_rms_adamw"),
+    opts = [muon.Muon(matrices, lr=args.rate, weight_decay=args.decay),
             torch.optim.AdamW(rest, lr=args.rate, betas=(0.9, 0.95), fused=True)]
     best, seen, step, began = math.inf, 0, 0, time.time()
     looked, stream = began, texts.endless(train, args.tokens, args.seed)

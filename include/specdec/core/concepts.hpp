@@ -52,6 +52,20 @@ concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
 };
 
+/// A model that wants to know where rounds of drafting begin, as feature_model does:
+///
+///     m.begin_round(n)   until the next call contexts have at least n tokens, and what follows the
+///                        first n is drafted; it may forget tokens (size() tells), none but the
+///                        last ones
+///
+/// Of one that holds several sequences: m.begin_round(s, n). Whatever wraps such a model hands it
+/// on.
+template <class M>
+concept KnowsRounds = requires(M& m, std::size_t n) { m.begin_round(n); };
+template <class M>
+concept KnowsRoundsOfSequences =
+    requires(M& m, std::size_t s, std::size_t n) { m.begin_round(s, n); };
+
 /// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
 /// law factory takes such rows has a target of this kind; a drafter's model gives logits.
 template <class M, class Id>

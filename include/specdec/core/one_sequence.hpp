@@ -26,6 +26,11 @@ public:
         return score_rows<Id>(*model_, std::span(&part, 1));
     }
     void truncate(std::size_t n) { model_->truncate(sequence_, n); }
+    void begin_round(std::size_t n)
+        requires KnowsRoundsOfSequences<M>
+    {
+        model_->begin_round(sequence_, n);
+    }
 
 private:
     M* model_;

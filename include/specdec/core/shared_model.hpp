@@ -50,6 +50,13 @@ public:
         mirror_.truncated(n);
     }
 
+    void begin_round(std::size_t n)
+        requires KnowsRounds<M>
+    {
+        model_->begin_round(n);
+        mirror_.truncated(model_->size());
+    }
+
 private:
     M* model_;
     context_mirror<Id> mirror_;

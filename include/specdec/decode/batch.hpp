@@ -116,15 +116,23 @@ private:
                 continue;
             }
             or_leave(seats_[s], [&](seat& x) {
+                if (!x.run->more(target_.capacity()))
+                    return leave(x);
+                one_sequence<target_id, Target> own(target_, s);
+                x.seconds = 0;
+                prepare(x, own); // before the draft, which may read what the target makes of it
                 if (!x.run->draft(target_.capacity()))
                     return leave(x);
-                const double begin = clock_();
-                one_sequence<target_id, Target> own(target_, s);
-                x.edit = x.run->session().prepare(own);
-                x.seconds = clock_() - begin;
+                prepare(x, own);
                 parts_.push_back({s, x.edit.append});
             });
         }
+    }
+
+    void prepare(seat& x, one_sequence<target_id, Target>& own) {
+        const double begin = clock_();
+        x.edit = x.run->session().prepare(own);
+        x.seconds += clock_() - begin;
     }
 
     /// Step 2 of all texts. A text's share of the time is that of its rows.

@@ -48,7 +48,7 @@ template <class Session, Drafter D, StopRule Stop, Coin C, class Tokenizer, clas
           Clock Time, AnyModelOf<target_id> Target>
 finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& text,
                        Target& target) {
-    while (text.draft(target.capacity()))
+    while (text.draft(target))
         text.take(text.score(target));
     return *text.finish();
 }

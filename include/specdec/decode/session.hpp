@@ -36,7 +36,7 @@ namespace specdec {
 /// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
 /// Sessions may take turns with a target that tells what it holds (held(); shared_model adds that).
-/// With another they say target_lost() before every turn: a context as long is taken for one's own.
+/// With another they say target_lost() before every turn: a context as long is taken for its own.
 ///
 /// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
 /// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).
@@ -92,7 +92,6 @@ public:
     }
     /// Whether another token fits.
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
-
     /// The most tokens that a round can commit where `room` more are wanted and the target's
     /// context can hold `capacity`: of all that is fed, which is all but the round's last token.
     [[nodiscard]] std::size_t room_within(std::size_t capacity, std::size_t room) const {
@@ -141,19 +140,21 @@ public:
     }
     /// The engine lost its context (or holds another sequence's): everything will be fed again.
     void target_lost() { feed_.lost(); }
-
-    /// Step 2 with a model of the engine, but for the last pass: truncates, and feeds what needs no
-    /// row (a prompt). What is left to score has rows_needed() tokens. Throws what the model
-    /// throws; the session then stands where it stood.
-    template <ContextOf<target_id> Target>
-    [[nodiscard]] context_edit<target_id> prepare(Target& target) {
-        return feed_.prepare(target, tokens_, committed_);
+    /// Step 2 with a model, but for the last pass: truncates, feeds what needs no row (a prompt).
+    /// What is left to score has rows_needed() tokens. Before step 1, too, for drafters that read
+    /// what the target makes of a text. Where the model throws, the session stands as it stood.
+    template <ContextOf<target_id> Target, Clock Time = no_clock>
+    [[nodiscard]] context_edit<target_id> prepare(Target& target, Time clock = {}) {
+        const double begin = clock();
+        const auto left = feed_.prepare(target, tokens_, committed_);
+        counts_.target_seconds += clock() - begin;
+        return left;
     }
-    /// Step 2 with a model of the engine: the rows for step 3.
+    /// Step 2 with a model: the rows for step 3.
     template <AnyModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] auto score(Target& target, Time clock = {}) {
+        const context_edit<target_id> edit = prepare(target, clock);
         const double begin = clock();
-        const context_edit<target_id> edit = prepare(target);
         const auto rows = score_rows<target_id>(target, edit.append);
         require_rows(rows, edit.append.size(), target.vocabulary_size(), "session");
         target_fed(edit, clock() - begin);
@@ -208,11 +209,11 @@ public:
         forget_draft();
     }
 
-    /// Steps 1 to 3 with a model of the engine. Throws what the model throws; the session then
-    /// stands where it stood.
+    /// Steps 1 to 3 with a model of the engine. Throws as prepare().
     template <AnyModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
+        (void)prepare(target, clock);
         draft(drafter, stop, coin, room_within(target.capacity(), room), clock);
         return verify(score(target, clock), coin, clock);
     }

@@ -35,7 +35,7 @@ enum class finish_reason : std::uint8_t {
 /// One text on its way: what belongs to a sequence beside its session. A driver of one sequence
 /// (generate) and one of several (batch) do the same with it:
 ///
-///     while run.draft(target's capacity)       step 1 of a round; false once the text has ended
+///     while run.draft(target or its capacity)  step 1 of a round; false once the text has ended
 ///         rows := the target's, for run.session(); run.score(target) where it is alone  step 2
 ///         run.decide(rows)                     step 3
 ///         run.commit()                         step 4: gives the reader what belongs to the text
@@ -69,18 +69,33 @@ public:
     /// Why the text ended; nothing while it has not, or its reader has not taken all of it.
     [[nodiscard]] std::optional<finish_reason> finish() const { return finish_; }
 
-    /// Step 1, for a target whose context holds `capacity` tokens. False: the text has ended.
-    /// Throws what drafter and reader throw.
-    [[nodiscard]] bool draft(std::size_t capacity) {
+    /// Whether there is another round, for a target whose context holds `capacity` tokens. Commits
+    /// what was decided. Throws what the reader throws.
+    [[nodiscard]] bool more(std::size_t capacity) {
         commit();
         if (!why_ && (session_.full() || session_.tokens().size() > capacity)) {
             why_ = finish_reason::context_full;
             end();
         }
-        if (finish_)
+        return !finish_;
+    }
+
+    /// Step 1. False: the text has ended. Throws what drafter and reader throw.
+    [[nodiscard]] bool draft(std::size_t capacity) {
+        if (!more(capacity))
             return false;
         session_.draft(drafter_, stop_, coin_, session_.room_within(capacity, left_), clock_);
         return true;
+    }
+
+    /// Step 1 with a model of the engine, which is fed the prompt before: for drafters that read
+    /// what the target makes of it. Throws what the model throws, too.
+    template <AnyModelOf<target_id> Target>
+    [[nodiscard]] bool draft(Target& target) {
+        if (!more(target.capacity()))
+            return false;
+        (void)session_.prepare(target, clock_);
+        return draft(target.capacity());
     }
 
     /// Step 2 with a model of the engine. Throws what the model throws.

@@ -33,6 +33,15 @@ public:
     /// for tests; row() does it.
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
+    void begin_round(std::size_t n)
+        requires KnowsRounds<Model>
+    {
+        const bool alone = model_.size() == mirror_.size(); // otherwise sync looks what is left
+        model_.begin_round(n);
+        if (alone)
+            mirror_.truncated(model_.size());
+    }
+
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         const std::size_t same = mirror_.meet(model_);
         unchanged = same < unchanged ? same : unchanged;

@@ -68,7 +68,11 @@ public:
     /// Tokens of the last context that the drafter does not see.
     [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
-    void begin_round(std::size_t tokens) { round_ = tokens; }
+    void begin_round(std::size_t tokens) {
+        round_ = tokens;
+        if constexpr (FollowsRounds<D>)
+            drafter_.begin_round(tokens - dropped(tokens));
+    }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         const std::size_t drop = dropped(context.size());

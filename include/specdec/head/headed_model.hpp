@@ -89,6 +89,17 @@ public:
         model_.truncate(sequence, n);
     }
 
+    void begin_round(std::size_t n)
+        requires KnowsRounds<Model>
+    {
+        model_.begin_round(n);
+    }
+    void begin_round(std::size_t sequence, std::size_t n)
+        requires KnowsRoundsOfSequences<Model>
+    {
+        model_.begin_round(sequence, n);
+    }
+
 private:
     logits_rows<Id> rows_of(const hidden_states& x, std::size_t n) {
         if (x.size() != n || x.width() != head_.width())

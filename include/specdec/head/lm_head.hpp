@@ -21,6 +21,7 @@ struct hidden_state {
 class hidden_states : public strided_rows<hidden_state> {
 public:
     using strided_rows::strided_rows;
+    explicit(false) hidden_states(const strided_rows& rows) : strided_rows(rows) {}
     [[nodiscard]] std::size_t width() const { return vocabulary(); }
 };
 
@@ -51,6 +52,16 @@ concept HiddenBatchModelOf =
     BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
         { m.hidden(parts) } -> std::convertible_to<hidden_states>;
     };
+
+/// A row of logits of which only those of ids are known: row[ids[k]] = known[k], -infinity
+/// elsewhere.
+template <class Id>
+void scatter(std::span<const float> known, std::span<const Id> ids, std::span<float> row) {
+    for (float& logit : row)
+        logit = -__builtin_inff();
+    for (std::size_t k = 0; k < ids.size(); ++k)
+        row[ids[k].index()] = known[k];
+}
 
 /// The rows of an LM head, one for each id of a vocabulary, as products: of all, of some in a row,
 /// of a list in any order.

@@ -48,14 +48,8 @@ public:
             products_.resize(x.size() * size());
         const scores_out products{products_.data(), size()};
         kept_.multiply(x, 0, ids_, products);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            const std::span<float> row = out.row(i, vocabulary_size());
-            for (float& logit : row)
-                logit = -__builtin_inff();
-            const std::span<const float> of_kept = products.row(i, size());
-            for (std::size_t k = 0; k < size(); ++k)
-                row[ids_[k].index()] = of_kept[k];
-        }
+        for (std::size_t i = 0; i < x.size(); ++i)
+            scatter<Id>(products.row(i, size()), ids_, out.row(i, vocabulary_size()));
     }
 
     /// From now on the k-th kept token is `id`: between rounds, never inside one. Preconditions:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,6 +36,31 @@ inline std::size_t positions_of_one(std::span<const token_place> tokens, std::si
     return count;
 }
 
+/// What drafters may be shown of a model's pass over a token.
+enum class feature_kind : std::uint8_t {
+    none,
+    head_input,   ///< what the head is multiplied with: EAGLE, HASS, CORAL
+    low_mid_high, ///< the residuals before three blocks (see low_mid_high), side by side: EAGLE-3
+};
+
+/// The blocks before which EAGLE-3 takes residuals.
+[[nodiscard]] constexpr std::array<std::size_t, 3> low_mid_high(std::size_t layers) {
+    return {layers > 2 ? std::size_t{2} : 0, layers / 2, layers > 3 ? layers - 3 : 0};
+}
+
+/// Numbers of a feature.
+[[nodiscard]] constexpr std::size_t feature_width(feature_kind which, std::size_t dimension) {
+    return which == feature_kind::none ? 0
+                                       : (which == feature_kind::head_input ? 1 : 3) * dimension;
+}
+
+/// Features of a pass, for each of its tokens: rows of `stride` numbers.
+struct pass_features {
+    feature_kind which = feature_kind::none;
+    float* data = nullptr;
+    std::size_t stride = 0;
+};
+
 /// What a pass gives besides filling the caches, for each of its tokens: rows of `stride` numbers.
 struct pass_output {
     enum class kind : std::uint8_t {
@@ -45,6 +71,7 @@ struct pass_output {
     kind what = kind::nothing;
     float* data = nullptr;
     std::size_t stride = 0;
+    pass_features features{};
 };
 
 } // namespace specdec::reference

@@ -43,6 +43,11 @@ public:
         return {engine_.states().data(), ids_.size(), engine_.states().shape(1),
                 engine_.states().shape(1)};
     }
+    /// Of the latest append or score, where context_options ask for them (FeatureBatchModelOf).
+    [[nodiscard]] std::size_t feature_width() const { return engine_.feature_width(); }
+    [[nodiscard]] hidden_states features() const {
+        return {engine_.features().data(), ids_.size(), feature_width(), feature_width()};
+    }
     void truncate(std::size_t sequence, std::size_t n) { engine_.truncate(n, sequence); }
 
     [[nodiscard]] const transformer& engine() const { return engine_; }

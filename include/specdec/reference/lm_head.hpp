@@ -11,6 +11,7 @@
 
 #include <specdec/head/lm_head.hpp>
 #include <specdec/reference/aligned_allocator.hpp>
+#include <specdec/reference/feature_body.hpp>
 #include <specdec/reference/panels.hpp>
 #include <specdec/reference/thread_team.hpp>
 #include <specdec/reference/transformer.hpp>
@@ -21,10 +22,10 @@ namespace specdec::reference {
 template <PanelValue Value>
 class head_panels {
 public:
-    /// All rows of a model's head, which is shared.
-    head_panels(std::shared_ptr<const model_weights<Value>> of, const panel_kernels<Value>& kernels,
-                std::shared_ptr<thread_team> team)
-        : memory_(of), matrix_(of->head), kernels_(kernels), team_(std::move(team)) {}
+    /// All rows of a matrix in that memory, which is shared.
+    head_panels(std::shared_ptr<const void> memory, const panel_matrix<Value>& matrix,
+                const panel_kernels<Value>& kernels, std::shared_ptr<thread_team> team)
+        : memory_(std::move(memory)), matrix_(matrix), kernels_(kernels), team_(std::move(team)) {}
 
     /// Copies of the given rows.
     [[nodiscard]] head_panels select(std::span<const std::size_t> rows) const {
@@ -123,7 +124,16 @@ public:
     explicit lm_head(const transformer& of)
         : vocabulary_size_(of.vocabulary_size()),
           panels_(of.with_pass([&](const auto& pass) -> any_panels {
-              return head_panels(pass.shared_weights(), pass.kernels(), of.team());
+              return head_panels(pass.shared_weights(), pass.weights().head, pass.kernels(),
+                                 of.team());
+          })) {}
+    /// The head of a drafter's body that has one of its own; as many ids as it has rows.
+    /// Precondition: of.kept() is not null.
+    explicit lm_head(const feature_body& of)
+        : vocabulary_size_(of.kept()->size()),
+          panels_(of.with_pass([&](const auto& pass) -> any_panels {
+              return head_panels(pass.shared_weights(), pass.weights().head, pass.kernels(),
+                                 pass.team());
           })) {}
 
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }

@@ -48,6 +48,11 @@ public:
         return {engine_.states().data(), ids.size(), engine_.states().shape(1),
                 engine_.states().shape(1)};
     }
+    /// Of the latest append or score, where context_options ask for them (FeatureModelOf).
+    [[nodiscard]] std::size_t feature_width() const { return engine_.feature_width(); }
+    [[nodiscard]] hidden_states features() const {
+        return {engine_.features().data(), ids_.size(), feature_width(), feature_width()};
+    }
     void truncate(std::size_t n) {
         engine_.truncate(n);
         mirror_.truncated(n);

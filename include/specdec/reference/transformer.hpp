@@ -50,6 +50,8 @@ struct context_options {
     std::size_t rows = 16;
     /// Instructions of the kernel; what the CPU lacks is not used.
     isa instructions = isa::avx512_bf16;
+    /// Features that append() and score() keep (features()).
+    feature_kind features = feature_kind::none;
     /// The threads of another context (transformer::team()), to be shared instead of starting some,
     /// as a drafter and its target may, which take turns. Null: a team of `threads`, otherwise
     /// `threads` does not count.
@@ -67,7 +69,7 @@ public:
     transformer(std::shared_ptr<const model_weights<Value>> weights, const context_options& options,
                 const std::string& source = "model")
         : config_(weights->config), team_(options.team), capacity_(options.capacity),
-          vocabulary_size_(options.vocabulary_size),
+          vocabulary_size_(options.vocabulary_size), which_(options.features),
           sizes_(std::max<std::size_t>(options.sequences, 1)) {
         if (team_ == nullptr)
             team_ = std::make_shared<thread_team>(options.threads);
@@ -86,6 +88,8 @@ public:
                                        sizes_.size(), capacity_, team_, instructions);
         logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
         states_.resize({std::max<std::size_t>(options.rows, 1), config_.dimension});
+        features_.resize({std::max<std::size_t>(options.rows, 1),
+                          reference::feature_width(which_, config_.dimension)});
     }
 
     [[nodiscard]] std::size_t sequences() const { return sizes_.size(); }
@@ -123,6 +127,11 @@ public:
     [[nodiscard]] const xt::xtensor<float, 2>& logits() const { return logits_; }
     /// [rows, dimension]: the latest hidden()'s come first.
     [[nodiscard]] const xt::xtensor<float, 2>& states() const { return states_; }
+
+    /// Numbers of a feature; 0: none are kept.
+    [[nodiscard]] std::size_t feature_width() const { return features_.shape(1); }
+    /// [rows, feature_width()]: those behind the tokens of the latest pass come first.
+    [[nodiscard]] const xt::xtensor<float, 2>& features() const { return features_; }
 
     /// Forgets all but the first n tokens. Precondition: n <= size().
     void truncate(std::size_t n, std::size_t sequence = 0) {
@@ -195,11 +204,11 @@ private:
         }
         if (what != pass_output::kind::nothing && n > rows.shape(0))
             rows.resize({n, rows.shape(1)});
-        std::visit(
-            [&](auto& pass) {
-                run(pass, parts, {what, rows.data(), rows.shape(1)});
-            },
-            *pass_);
+        if (n > features_.shape(0) && which_ != feature_kind::none)
+            features_.resize({n, features_.shape(1)});
+        const pass_output out{
+            what, rows.data(), rows.shape(1), {which_, features_.data(), features_.shape(1)}};
+        std::visit([&](auto& pass) { run(pass, parts, out); }, *pass_);
         for (const sequence_part& part : parts)
             sizes_[part.sequence] += part.ids.size();
     }
@@ -212,7 +221,8 @@ private:
         const auto flush = [&] {
             if (held > 0)
                 pass.run({tokens.data(), held}, out);
-            out.data += std::exchange(held, 0) * out.stride;
+            out.data += held * out.stride;
+            out.features.data += std::exchange(held, 0) * out.features.stride;
         };
         for (const sequence_part& part : parts)
             for (std::size_t i = 0; i < part.ids.size(); ++i) {
@@ -227,10 +237,12 @@ private:
     std::shared_ptr<thread_team> team_;
     std::size_t capacity_;
     std::size_t vocabulary_size_;
+    feature_kind which_;
     std::vector<std::size_t> sizes_; ///< [sequences] tokens held
     std::unique_ptr<any_pass> pass_;
     xt::xtensor<float, 2> logits_;
     xt::xtensor<float, 2> states_;
+    xt::xtensor<float, 2> features_;
 };
 
 } // namespace specdec::reference

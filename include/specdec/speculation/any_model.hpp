@@ -39,6 +39,8 @@ public:
         return held_->score(parts);
     }
     void truncate(std::size_t s, std::size_t n) { held_->truncate(s, n); }
+    /// Nothing, where the model does not want to know.
+    void begin_round(std::size_t s, std::size_t n) { held_->begin_round(s, n); }
 
 private:
     struct base {
@@ -50,6 +52,7 @@ private:
         virtual void append(std::size_t s, std::span<const Id> ids) = 0;
         virtual logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) = 0;
         virtual void truncate(std::size_t s, std::size_t n) = 0;
+        virtual void begin_round(std::size_t s, std::size_t n) = 0;
     };
     /// Model: a type, or a reference to one.
     template <class Model>
@@ -87,6 +90,12 @@ private:
                 model.truncate(s, n);
             else
                 model.truncate(n);
+        }
+        void begin_round([[maybe_unused]] std::size_t s, [[maybe_unused]] std::size_t n) override {
+            if constexpr (KnowsRoundsOfSequences<std::remove_reference_t<Model>>)
+                model.begin_round(s, n);
+            else if constexpr (KnowsRounds<std::remove_reference_t<Model>>)
+                model.begin_round(n);
         }
         Model model;
     };

@@ -101,6 +101,7 @@ public:
 
     virtual ~speculative_text() = default;
 
+    [[nodiscard]] virtual bool more(std::size_t capacity) = 0;
     [[nodiscard]] virtual bool draft(std::size_t capacity) = 0;
     [[nodiscard]] virtual context_edit<target_id> target_edit() const = 0;
     [[nodiscard]] virtual std::size_t rows_needed() const = 0;
@@ -125,9 +126,12 @@ public:
 /// A round of a text with a sequence of its own of the target. False: it has ended.
 inline bool advance(speculative_text& text, any_batch_model<target_id>& target,
                     std::size_t sequence = 0) {
+    speculative_text::target_sequence own(target, sequence);
+    if (!text.more(target.capacity()))
+        return false;
+    (void)text.prepare(own);
     if (!text.draft(target.capacity()))
         return false;
-    speculative_text::target_sequence own(target, sequence);
     const context_edit<target_id> edit = text.prepare(own);
     const logits_rows<target_id> rows = own.score(edit.append);
     text.target_fed(edit);

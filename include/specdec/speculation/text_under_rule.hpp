@@ -83,6 +83,9 @@ public:
         session_.start(request.prompt, parts_.draft_prefix);
     }
 
+    [[nodiscard]] bool more(std::size_t capacity) override {
+        return run_.more(capacity) || (remember(), false);
+    }
     [[nodiscard]] bool draft(std::size_t capacity) override {
         return run_.draft(capacity) || (remember(), false);
     }

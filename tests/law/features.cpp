@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Drafters that read the target's features, under any head: the law of whole sessions, enumerated,
+// is the target's. What a round drafts is what it would from scratch, whatever was drafted before.
+#include <specdec/head/feature_model.hpp>
+
+#include <cstdio>
+#include <span>
+#include <vector>
+
+#include <specdec/core/one_sequence.hpp>
+#include <specdec/head/full_head.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/recorded_target.hpp>
+#include <specdec/head/trimmed_head.hpp>
+
+#include "../support/toy_features.hpp"
+#include "../support/toy_head.hpp"
+#include "toy_bridges.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace features_tests {
+
+/// A drafter's model whose every row is compared with the one from scratch.
+template <class Model>
+struct checked_model {
+    Model& model;
+    toy_body& body;
+    sequence held{};
+    std::size_t round = 0;
+
+    [[nodiscard]] std::size_t size() const { return model.size(); }
+    [[nodiscard]] std::size_t capacity() const { return model.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model.vocabulary_size(); }
+    void begin_round(std::size_t n) {
+        model.begin_round(n);
+        held.resize(model.size());
+        round = n;
+    }
+    void append(std::span<const draft_id> ids) {
+        model.append(ids);
+        take(ids);
+    }
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const draft_id> ids) {
+        const auto rows = model.score(ids);
+        take(ids);
+        return rows;
+    }
+    void truncate(std::size_t n) {
+        model.truncate(n);
+        held.resize(n);
+    }
+    void take(std::span<const draft_id> ids) {
+        for (const draft_id id : ids)
+            held.push_back(id.value);
+        if (body.places() != toy_body::places_of(held, round, body.vocabulary_size()))
+            throw "places are not those from scratch";
+    }
+};
+
+template <class MakeHead, class Rule>
+double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& make_head,
+                 const Rule& rule, const scenario& s, std::uint64_t seed) {
+    const std::size_t vocabulary = two.target_size();
+    row_tree p(toy_rows(row_kind::random, vocabulary, seed));
+    const sequence prompt{1, 0};
+    const auto row_behind = [&](const std::vector<target_id>& held) {
+        sequence tokens;
+        for (std::size_t i = prompt.size(); i < held.size(); ++i)
+            tokens.push_back(held[i].value);
+        return p(tokens);
+    };
+    joint_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        toy_feature_target plain(vocabulary, row_behind);
+        feature_records records(1, plain.capacity(), plain.feature_width());
+        recorded_target target(plain, records);
+        toy_body body(vocabulary);
+        feature_model model(body, records);
+        auto unit = toy_head<draft_id>::unit(vocabulary);
+        auto head = make_head(unit);
+        headed_model headed(model, head);
+        one_sequence<draft_id, decltype(headed)> draft(headed, 0);
+        checked_model checked{draft, body};
+        model_drafter drafter(checked);
+        with_bridge(std::size_t{2}, [&](auto bridge) {
+            session_settings settings;
+            settings.target = s.target;
+            settings.draft = s.draft;
+            settings.capacity = 16;
+            settings.max_proposals = s.max_proposals;
+            settings.end_ids = s.end_ids;
+            session decoder(std::move(bridge), rule, settings);
+            decoder.start(std::vector{target_id{1}, target_id{0}});
+            const sequence text = run_scenario(decoder, target, drafter, coin, s);
+            law[text] += coin.probability();
+        });
+    });
+    return total_variation(law, target_alone(p, s.length, s.target));
+}
+
+template <class MakeHead>
+void check_features(const char* name, const MakeHead& make_head) {
+    static const toy_words two({"a", "b", "c"}, {"a", "b", "c"});
+    double worst = 0;
+    std::uint64_t seed = 500;
+    const auto check = [&](const auto& with_bridge) {
+        for (const scenario& s : every_scenario(target_id{2})) {
+            const auto note = [&](const auto& rule) {
+                const double tv = deviation(two, with_bridge, make_head, rule, s, ++seed);
+                CAPTURE(name, s.name, rule_name(rule));
+                CHECK(tv < 1e-12);
+                worst = tv > worst ? tv : worst;
+            };
+            note(token_rejection{.thinning = {1, 1}});
+            note(block_verification{.thinning = {1, 1}});
+            note(exact_match{});
+        }
+    };
+    check(two.identity());
+    check(two.tli());
+    std::printf("features, %-19s worst total variation %.1e\n", name, worst);
+}
+
+TEST_CASE("drafters that read features: the law of the target", "[law]") {
+    check_features("full head",
+                   [](auto& head) { return full_head<draft_id, toy_head<draft_id>>(head); });
+    check_features("trimmed head", [](auto& head) {
+        return trimmed_head(head, token_list<draft_id>({draft_id{0}, draft_id{2}}, 3));
+    });
+}
+
+} // namespace features_tests

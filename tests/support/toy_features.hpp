@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/head/features.hpp>
+
+#include "toy_model.hpp"
+#include "toy_rows.hpp"
+
+namespace specdec::testing {
+
+inline constexpr std::size_t toy_feature_width = 2;
+
+/// The feature of a toy target behind the last of these tokens.
+inline std::vector<float> toy_feature(const sequence& tokens) {
+    return {static_cast<float>(scramble(7, tokens, 0) % 64) / 32.0F - 1.0F,
+            static_cast<float>(scramble(7, tokens, 1) % 64) / 32.0F - 1.0F};
+}
+
+/// A toy model of the target that shows features. Models FeatureModelOf<target_id>.
+class toy_feature_target : public toy_model<target_id> {
+public:
+    using toy_model::toy_model;
+
+    void append(std::span<const target_id> ids) {
+        toy_model::append(ids);
+        show(ids.size());
+    }
+    [[nodiscard]] logits_rows<target_id> score(std::span<const target_id> ids) {
+        const auto rows = toy_model::score(ids);
+        show(ids.size());
+        return rows;
+    }
+    [[nodiscard]] std::size_t feature_width() const { return toy_feature_width; }
+    [[nodiscard]] hidden_states features() const {
+        return {features_.data(), features_.size() / toy_feature_width, toy_feature_width,
+                toy_feature_width};
+    }
+
+    bool forgets_one = false; ///< an engine that gives a feature too few
+
+private:
+    void show(std::size_t n) {
+        features_.clear();
+        sequence tokens;
+        for (const target_id id : held()) {
+            tokens.push_back(id.value);
+            if (tokens.size() + n > held().size() + (forgets_one ? 1 : 0)) {
+                const std::vector<float> feature = toy_feature(tokens);
+                features_.insert(features_.end(), feature.begin(), feature.end());
+            }
+        }
+    }
+
+    std::vector<float> features_;
+};
+
+/// A body whose hidden states are any function of its places, each as numbers: token, whether the
+/// feature is its own, and the feature. Its own feature is a function of them, too. Counts places
+/// read. Models FeatureBody.
+class toy_body {
+public:
+    using place = std::vector<float>; ///< [token, own, feature ...]
+    static constexpr std::size_t own_numbers = 3;
+
+    toy_body(std::size_t vocabulary, std::size_t sequences = 1, std::size_t capacity = 64)
+        : vocabulary_(vocabulary), capacity_(capacity), places_(sequences) {}
+
+    [[nodiscard]] std::size_t sequences() const { return places_.size(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return places_[s].size(); }
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
+    [[nodiscard]] std::size_t feature_width() const { return toy_feature_width; }
+    [[nodiscard]] std::size_t own_width() const { return own_numbers; }
+    [[nodiscard]] std::size_t width() const { return vocabulary_; }
+    void truncate(std::size_t s, std::size_t n) { places_[s].resize(n); }
+
+    [[nodiscard]] read_rows read(std::size_t s, std::span<const draft_id> ids,
+                                 given_features given) {
+        if (ids.size() > capacity_ - size(s))
+            throw "toy_body: beyond its capacity";
+        states_.clear();
+        own_.clear();
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            place now{static_cast<float>(ids[i].value), given.own ? 1.0F : 0.0F};
+            now.insert(now.end(), given.rows[i].values.begin(), given.rows[i].values.end());
+            places_[s].push_back(std::move(now));
+            const std::vector<float> all = state_of(places_[s], vocabulary_ + own_numbers);
+            const auto own = all.begin() + static_cast<std::ptrdiff_t>(vocabulary_);
+            states_.insert(states_.end(), all.begin(), own);
+            own_.insert(own_.end(), own, all.end());
+        }
+        read_places += ids.size();
+        ++passes;
+        return {{states_.data(), ids.size(), vocabulary_, vocabulary_},
+                {own_.data(), ids.size(), own_numbers, own_numbers}};
+    }
+
+    /// Of these places: numbers between -2 and 2.
+    static std::vector<float> state_of(const std::vector<place>& places, std::size_t numbers) {
+        sequence key;
+        for (const place& p : places)
+            for (const float x : p)
+                key.push_back(static_cast<int>(std::lround(x * 512.0F)));
+        std::vector<float> state(numbers);
+        for (std::size_t k = 0; k < numbers; ++k)
+            state[k] = static_cast<float>(scramble(11, key, k) % 2048) / 512.0F - 2.0F;
+        return state;
+    }
+
+    /// The places of a text whose round begins behind `round` tokens, from scratch.
+    static std::vector<place> places_of(const sequence& text, std::size_t round,
+                                        std::size_t vocabulary) {
+        std::vector<place> places;
+        std::vector<float> own(own_numbers);
+        for (std::size_t i = 1; i < text.size(); ++i) {
+            const bool real = i < round;
+            place now{static_cast<float>(text[i]), real ? 0.0F : 1.0F};
+            const std::vector<float> feature =
+                real ? toy_feature({text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i)})
+                     : own;
+            now.insert(now.end(), feature.begin(), feature.end());
+            places.push_back(now);
+            const std::vector<float> all = state_of(places, vocabulary + own_numbers);
+            own.assign(all.begin() + static_cast<std::ptrdiff_t>(vocabulary), all.end());
+        }
+        return places;
+    }
+
+    [[nodiscard]] const std::vector<place>& places(std::size_t s = 0) const { return places_[s]; }
+
+    std::size_t read_places = 0, passes = 0;
+
+private:
+    std::size_t vocabulary_, capacity_;
+    std::vector<std::vector<place>> places_;
+    std::vector<float> states_, own_;
+};
+
+} // namespace specdec::testing
