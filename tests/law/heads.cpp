@@ -12,6 +12,7 @@
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
+#include "../support/ids.hpp"
 #include "../support/toy_head.hpp"
 #include "toy_bridges.hpp"
 
@@ -22,13 +23,6 @@ namespace heads_tests {
 
 using head_type = toy_head<draft_id>;
 using hidden_model = toy_hidden_model<draft_id>;
-
-std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
-    std::vector<draft_id> ids;
-    for (const int n : numbers)
-        ids.emplace_back(n);
-    return ids;
-}
 
 /// Whether the law of the scenario's sessions is the target's, drafters being made anew for each
 /// path: with_drafter(model, head, use) calls use(drafter).
