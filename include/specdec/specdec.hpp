@@ -10,6 +10,7 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/first_where.hpp>
 #include <specdec/core/half.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/core/law.hpp>

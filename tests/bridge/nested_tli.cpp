@@ -13,6 +13,7 @@
 #include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/vocab/split_tokens.hpp>
 
+#include "../support/ids.hpp"
 #include "../support/script_drafter.hpp"
 #include "greedy_requests.hpp"
 
@@ -46,20 +47,6 @@ struct nested_fixture {
     }
 };
 
-std::vector<target_id> targets(std::initializer_list<int> values) {
-    std::vector<target_id> ids;
-    for (const int v : values)
-        ids.emplace_back(v);
-    return ids;
-}
-
-std::vector<draft_id> draft_ids(std::initializer_list<int> values) {
-    std::vector<draft_id> ids;
-    for (const int v : values)
-        ids.emplace_back(v);
-    return ids;
-}
-
 /// Remembers the sites of its decisions.
 struct recording_coin {
     philox_coin coin{3};
@@ -81,9 +68,9 @@ TEST_CASE("a draft token of the drafter's own is proposed piece by piece") {
     nested_fixture f;
     const auto draft = f.propose(16);
     CHECK(draft.reason == no_draft::none);
-    CHECK(tokens_of(draft) == targets({2, 1, 2, 3, 1, 1})); // b a | b | c a | a
-    CHECK(copy_of(draft.draft_tokens) == draft_ids({3, 5, 8, 1}));
-    CHECK(f.drafter.pushed == draft_ids({3, 5, 8, 1}));
+    CHECK(tokens_of(draft) == ids_of<target_id>({2, 1, 2, 3, 1, 1})); // b a | b | c a | a
+    CHECK(copy_of(draft.draft_tokens) == ids_of<draft_id>({3, 5, 8, 1}));
+    CHECK(f.drafter.pushed == ids_of<draft_id>({3, 5, 8, 1}));
     CHECK(f.drafter.rows == 4);
     CHECK(f.drafter.context.front() == toy_pair::bos);
     CHECK(f.drafter.unchanged == 0);
@@ -91,12 +78,12 @@ TEST_CASE("a draft token of the drafter's own is proposed piece by piece") {
 
 TEST_CASE("room may end inside a draft token, which is then undetermined") {
     nested_fixture f;
-    CHECK(tokens_of(f.propose(1)) == targets({2}));
-    CHECK(copy_of(f.propose(1).draft_tokens) == draft_ids({-1}));
+    CHECK(tokens_of(f.propose(1)) == ids_of<target_id>({2}));
+    CHECK(copy_of(f.propose(1).draft_tokens) == ids_of<draft_id>({-1}));
     CHECK(f.drafter.pushed.empty());
     const auto four = f.propose(4);
-    CHECK(tokens_of(four) == targets({2, 1, 2, 3}));
-    CHECK(copy_of(four.draft_tokens) == draft_ids({3, 5, -1}));
+    CHECK(tokens_of(four) == ids_of<target_id>({2, 1, 2, 3}));
+    CHECK(copy_of(four.draft_tokens) == ids_of<draft_id>({3, 5, -1}));
     CHECK(f.propose(16, 3).proposals.size() == 5);
     CHECK(f.propose(16, 2).draft_tokens.size() == 2);
 
@@ -105,11 +92,11 @@ TEST_CASE("room may end inside a draft token, which is then undetermined") {
     const auto propose = [&](bridge_type& b) {
         return b.propose(f.drafter, fixed_length{8}, f.coin, {4, 16, greedy, ends});
     };
-    CHECK(tokens_of(propose(small)) == targets({2, 1, 2}));
+    CHECK(tokens_of(propose(small)) == ids_of<target_id>({2, 1, 2}));
     bridge_type shorter = f.make(4, 2);
     f.restart(shorter);
-    CHECK(tokens_of(propose(shorter)) == targets({2, 1}));
-    CHECK(copy_of(propose(shorter).draft_tokens) == draft_ids({3}));
+    CHECK(tokens_of(propose(shorter)) == ids_of<target_id>({2, 1}));
+    CHECK(copy_of(propose(shorter).draft_tokens) == ids_of<draft_id>({3}));
 }
 
 TEST_CASE("an end token is the last proposal, whole or inside a draft token") {
@@ -120,8 +107,8 @@ TEST_CASE("an end token is the last proposal, whole or inside a draft token") {
     f.drafter = script_drafter(10, {draft_id{3}});
     const std::vector<target_id> b{target_id{2}};
     const auto draft = f.bridge.propose(f.drafter, fixed_length{8}, f.coin, {4, 8, greedy, b});
-    CHECK(tokens_of(draft) == targets({2}));
-    CHECK(copy_of(draft.draft_tokens) == draft_ids({-1}));
+    CHECK(tokens_of(draft) == ids_of<target_id>({2}));
+    CHECK(copy_of(draft.draft_tokens) == ids_of<draft_id>({-1}));
 }
 
 TEST_CASE("nested TLI: every reason for an empty draft") {
@@ -199,10 +186,10 @@ TEST_CASE("the laws of the pieces and the reveals have together the law of the d
         }
     });
     CHECK(law.size() == 8);
-    CHECK(law.at(targets({2, 1})) == Approx(std::exp(2.0) / z).epsilon(1e-5));
-    CHECK(law.at(targets({1})) == Approx(2 / z).epsilon(1e-5));
-    CHECK(law.at(targets({3, 1})) == Approx(1 / z).epsilon(1e-5));
-    CHECK(law.at(targets({2})) == Approx(1 / z).epsilon(1e-5));
+    CHECK(law.at(ids_of<target_id>({2, 1})) == Approx(std::exp(2.0) / z).epsilon(1e-5));
+    CHECK(law.at(ids_of<target_id>({1})) == Approx(2 / z).epsilon(1e-5));
+    CHECK(law.at(ids_of<target_id>({3, 1})) == Approx(1 / z).epsilon(1e-5));
+    CHECK(law.at(ids_of<target_id>({2})) == Approx(1 / z).epsilon(1e-5));
     CHECK(tokens.count(9) == 0); // the canonical a stands for both
     CHECK(tokens.count(0) == 0);
     CHECK(tokens.at(1) == Approx(2 / z).epsilon(1e-5));
@@ -265,7 +252,7 @@ TEST_CASE("nested TLI: an abandoned draft leaves no trace; the context follows w
     CHECK(tokens_of(a) == tokens_of(b));
     CHECK(copy_of(a.draft_tokens) == copy_of(b.draft_tokens));
     CHECK(twice.drafter.unchanged == twice.drafter.context.size());
-    once.bridge.follow(targets({2})); // the first piece of ba
+    once.bridge.follow(ids_of<target_id>({2})); // the first piece of ba
     (void)once.propose(8);
     std::vector<draft_id> expected = once.two.encode_draft("abcb");
     expected.insert(expected.begin(), toy_pair::bos);

@@ -3,6 +3,7 @@
 // and tokenizers that do not allocate themselves.
 #include <specdec/decode/session.hpp>
 
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,8 +12,12 @@
 
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/adaptive_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/routed_head.hpp>
+#include <specdec/head/trimmed_head.hpp>
 #include <specdec/process/penalties.hpp>
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/sampling/coupled_coin.hpp>
@@ -21,6 +26,8 @@
 #include "../support/batch_of.hpp"
 #include "../support/count_allocations.hpp"
 #include "../support/decoding.hpp"
+#include "../support/ids.hpp"
+#include "../support/toy_head.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -53,6 +60,20 @@ long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
     }
     return allocations - before;
 }
+
+/// The toy pair's drafter, its rows being hidden states, which a head of ones leaves as they are.
+struct hidden_text_model : draft_text_model {
+    explicit hidden_text_model(const toy_world& world) : draft_text_model(world.draft_model()) {}
+
+    [[nodiscard]] hidden_states hidden(std::span<const draft_id> ids) {
+        const logits_rows<draft_id> rows = score(ids);
+        const float* const first = rows[0].values.data();
+        const std::size_t width = rows.vocabulary();
+        const std::size_t stride =
+            rows.size() > 1 ? static_cast<std::size_t>(rows[1].values.data() - first) : width;
+        return {first, rows.size(), width, stride};
+    }
+};
 
 } // namespace
 
@@ -119,6 +140,38 @@ TEST_CASE("rounds of a text longer than the drafter's context allocate nothing")
                              philox_coin(1), grows) == 0);
         CHECK(drafter.dropped() > 64);
     });
+}
+
+TEST_CASE("rounds of drafters whose heads compute a part of the vocabulary allocate nothing") {
+    toy_world world;
+    world.capacity = capacity;
+    hidden_text_model model(world);
+    const std::size_t size = model.vocabulary_size();
+    toy_head<draft_id> head = toy_head<draft_id>::unit(size);
+    const token_list<draft_id> list(ids_of({2, 4, 5, 6, 7, 8}), size); // without a
+    // From the second round of a text on: heads have all they need since their construction.
+    const auto allocations_with = [&](auto& drafter) {
+        return allocations_of(world, world.two.tli(4, capacity), block_verification{}, drafter, {},
+                              philox_coin(1), false, 1);
+    };
+    for (const head_rows from : {head_rows::gathered, head_rows::copied}) {
+        CAPTURE(from == head_rows::copied);
+        trimmed_head few(head, list, from);
+        headed_model trimmed(model, few);
+        model_drafter drafter(trimmed);
+        CHECK(allocations_with(drafter) == 0);
+
+        hot_set<draft_id> hot(list);
+        adaptive_drafter adaptive(drafter, few, hot);
+        CHECK(allocations_with(adaptive) == 0);
+        CHECK(hot.contains(draft_id{1})); // a token of the head was replaced
+
+        toy_router router{3, size};
+        routed_head likely(head, router, token_groups<draft_id>::equal_parts(list, 3), 2, from);
+        headed_model routed(model, likely);
+        model_drafter routed_drafter(routed);
+        CHECK(allocations_with(routed_drafter) == 0);
+    }
 }
 
 TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of a round") {

@@ -67,6 +67,24 @@ TEST_CASE("contexts with little room are measured as far as they go") {
     CHECK(measure_costs(target, drafter, model_clock{}).pass.size() == 5);
 }
 
+TEST_CASE("a drafter whose context has room for one token only costs nothing to catch up") {
+    toy_world world;
+    timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};
+    world.capacity = 1;
+    using timed_drafter = timed_model<draft_id, draft_text_model>;
+    struct slow_to_append : timed_drafter {
+        void append(std::span<const draft_id> ids) {
+            now += 1;
+            timed_drafter::append(ids);
+        }
+    } drafter{{world.draft_model(), 1.5, 0.5}};
+    const cost_table costs = measure_costs(target, drafter, model_clock{});
+    CHECK_NOTHROW(validate(costs));
+    CHECK(costs.pass.size() == 1);
+    CHECK(costs.draft == Approx(0.2));
+    CHECK(costs.catch_up == 0);
+}
+
 TEST_CASE("a clock that stands still measures nothing") {
     const toy_world world;
     auto target = world.target_model();

@@ -11,6 +11,7 @@
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
+#include "../support/ids.hpp"
 #include "../support/toy_head.hpp"
 
 using namespace specdec;
@@ -20,13 +21,6 @@ namespace adaptive_tests {
 
 constexpr std::size_t tokens = 8, width = 4;
 using head_type = toy_head<draft_id>;
-
-std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
-    std::vector<draft_id> ids;
-    for (const int n : numbers)
-        ids.emplace_back(n);
-    return ids;
-}
 
 struct drafting {
     token_list<draft_id> list{ids_of({1, 2, 3}), tokens};

@@ -9,6 +9,7 @@
 
 #include "../support/archetypes.hpp"
 #include "../support/failing_model.hpp"
+#include "../support/ids.hpp"
 #include "../support/toy_model.hpp"
 #include "../support/toy_rows.hpp"
 
@@ -36,13 +37,6 @@ std::vector<float> values(logits_row<draft_id> row) {
     return {row.values.begin(), row.values.end()};
 }
 
-ids make_ids(std::initializer_list<int> numbers) {
-    ids result;
-    for (const int n : numbers)
-        result.push_back(draft_id{n});
-    return result;
-}
-
 std::size_t agreeing(const ids& a, const ids& b) {
     std::size_t n = 0;
     while (n < a.size() && n < b.size() && a[n] == b[n])
@@ -59,11 +53,11 @@ ids random_context(std::mt19937& random, std::size_t most) {
 
 TEST_CASE("what a model holds at construction is dropped") {
     toy m = model();
-    m.append(make_ids({1, 1, 1}));
+    m.append(ids_of({1, 1, 1}));
     model_drafter drafter(m);
     CHECK(m.size() == 0);
     CHECK(drafter.capacity() == m.capacity());
-    const ids context = make_ids({0});
+    const ids context = ids_of({0});
     drafter.sync(context, 0);
     CHECK(values(drafter.row()) == row_of(context));
 }
@@ -71,7 +65,7 @@ TEST_CASE("what a model holds at construction is dropped") {
 TEST_CASE("nothing is fed before a row is asked for, and then only what is new") {
     toy m = model();
     model_drafter drafter(m);
-    const ids first = make_ids({0, 1, 2});
+    const ids first = ids_of({0, 1, 2});
     drafter.sync(first, 0);
     CHECK(m.fed == 0);
     CHECK(drafter.pending().truncate_to == 0);
@@ -81,18 +75,18 @@ TEST_CASE("nothing is fed before a row is asked for, and then only what is new")
 
     drafter.push(draft_id{1});
     CHECK(m.fed == 3);
-    CHECK(values(drafter.row()) == row_of(make_ids({0, 1, 2, 1})));
+    CHECK(values(drafter.row()) == row_of(ids_of({0, 1, 2, 1})));
     CHECK(m.fed == 4);
     drafter.push(draft_id{2}); // never fed: no row is asked for
 
-    const ids accepted = make_ids({0, 1, 2, 1, 0});
+    const ids accepted = ids_of({0, 1, 2, 1, 0});
     drafter.sync(accepted, 3);
     CHECK(drafter.pending().truncate_to == 4); // the accepted draft token is still there
     CHECK(values(drafter.row()) == row_of(accepted));
     CHECK(m.fed == 5);
     CHECK(m.held() == accepted);
 
-    const ids rejected = make_ids({0, 1, 1});
+    const ids rejected = ids_of({0, 1, 1});
     drafter.sync(rejected, 2);
     CHECK(m.size() == 5);
     CHECK(values(drafter.row()) == row_of(rejected));
@@ -103,7 +97,7 @@ TEST_CASE("nothing is fed before a row is asked for, and then only what is new")
 TEST_CASE("an unchanged context costs one token") {
     toy m = model();
     model_drafter drafter(m);
-    const ids context = make_ids({0, 1, 2, 0});
+    const ids context = ids_of({0, 1, 2, 0});
     drafter.sync(context, 0);
     (void)drafter.row();
     drafter.sync(context, context.size());
@@ -202,7 +196,7 @@ TEST_CASE("an archetype of a model drafts") {
     model_archetype<draft_id> m(4);
     model_drafter drafter(m);
     CHECK(drafter.capacity() == 64);
-    const ids context = make_ids({0, 1});
+    const ids context = ids_of({0, 1});
     drafter.sync(context, 0);
     CHECK(drafter.row().size() == 4);
 }
@@ -210,7 +204,7 @@ TEST_CASE("an archetype of a model drafts") {
 TEST_CASE("model_drafter: the rows behind the last tokens of a context, in one pass") {
     toy m = model();
     model_drafter drafter(m);
-    const ids context = make_ids({0, 1, 0, 1, 1});
+    const ids context = ids_of({0, 1, 0, 1, 1});
     drafter.sync(context, 0);
     const logits_rows<draft_id> rows = drafter.rows(3);
     REQUIRE(rows.size() == 3);
@@ -221,7 +215,7 @@ TEST_CASE("model_drafter: the rows behind the last tokens of a context, in one p
 
     // The model holds the tokens, but their rows are gone.
     drafter.sync(context, context.size());
-    CHECK(values(drafter.rows(2)[0]) == row_of(make_ids({0, 1, 0, 1})));
+    CHECK(values(drafter.rows(2)[0]) == row_of(ids_of({0, 1, 0, 1})));
     CHECK(m.held() == context);
 
     // A long context is fed without rows but for the last.
@@ -234,11 +228,11 @@ TEST_CASE("model_drafter: the rows behind the last tokens of a context, in one p
 TEST_CASE("a context that the engine dropped is fed again") {
     toy m = model();
     model_drafter drafter(m);
-    const ids context = make_ids({0, 1, 0, 0, 1});
+    const ids context = ids_of({0, 1, 0, 0, 1});
     drafter.sync(context, 0);
     (void)drafter.row();
     m.truncate(0);
-    const ids longer = make_ids({0, 1, 0, 0, 1, 1});
+    const ids longer = ids_of({0, 1, 0, 0, 1, 1});
     drafter.sync(longer, 5);
     CHECK(values(drafter.row()) == row_of(longer));
 }

@@ -9,6 +9,7 @@
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/testing/engine_contract.hpp>
 
+#include "../support/ids.hpp"
 #include "../support/toy_head.hpp"
 
 using namespace specdec;
@@ -43,13 +44,6 @@ struct two_models {
     }
     void truncate(std::size_t s, std::size_t n) { of[s].truncate(n); }
 };
-
-std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
-    std::vector<draft_id> ids;
-    for (const int n : numbers)
-        ids.emplace_back(n);
-    return ids;
-}
 
 TEST_CASE("a model with its head behind it scores what the head makes of its states") {
     head_type head = head_type::random(tokens, width, 1);

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/head/token_frequencies.hpp>
 
-#include <initializer_list>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "../support/ids.hpp"
+
 using namespace specdec;
+using namespace specdec::testing;
 
 namespace counts_tests {
 
-std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
-    std::vector<draft_id> ids;
-    for (const int n : numbers)
-        ids.emplace_back(n);
-    return ids;
-}
-token_list<draft_id> list_of(std::initializer_list<int> numbers) {
+token_list<draft_id> list_of(const std::vector<int>& numbers) {
     return {ids_of(numbers), 6};
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/head/trimmed_head.hpp>
 
-#include <initializer_list>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <specdec/head/full_head.hpp>
 
+#include "../support/ids.hpp"
 #include "../support/toy_head.hpp"
 
 using namespace specdec;
@@ -18,11 +18,8 @@ namespace trimmed_tests {
 constexpr std::size_t tokens = 7, width = 5;
 using head_type = toy_head<draft_id>;
 
-token_list<draft_id> list_of(std::initializer_list<int> numbers) {
-    std::vector<draft_id> ids;
-    for (const int n : numbers)
-        ids.emplace_back(n);
-    return {ids, tokens};
+token_list<draft_id> list_of(const std::vector<int>& numbers) {
+    return {ids_of(numbers), tokens};
 }
 
 /// The rows of two hidden states, with room for padding that must stay as it is.

@@ -12,6 +12,7 @@
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
+#include "../support/ids.hpp"
 #include "../support/toy_head.hpp"
 #include "toy_bridges.hpp"
 
@@ -22,13 +23,6 @@ namespace heads_tests {
 
 using head_type = toy_head<draft_id>;
 using hidden_model = toy_hidden_model<draft_id>;
-
-std::vector<draft_id> ids_of(std::initializer_list<int> numbers) {
-    std::vector<draft_id> ids;
-    for (const int n : numbers)
-        ids.emplace_back(n);
-    return ids;
-}
 
 /// Whether the law of the scenario's sessions is the target's, drafters being made anew for each
 /// path: with_drafter(model, head, use) calls use(drafter).
@@ -46,13 +40,7 @@ double deviation(const toy_words& two, const WithBridge& with_bridge,
         head_type head = head_type::unit(two.draft_size());
         with_drafter(model, head, [&](auto& drafter) {
             with_bridge(std::size_t{2}, [&](auto bridge) {
-                session_settings settings;
-                settings.target = s.target;
-                settings.draft = s.draft;
-                settings.capacity = 16;
-                settings.max_proposals = s.max_proposals;
-                settings.end_ids = s.end_ids;
-                session decoder(std::move(bridge), rule, settings);
+                session decoder(std::move(bridge), rule, settings_of(s));
                 decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
                 const sequence text = run_scenario(decoder, target, drafter, coin, s);
                 law[text] += coin.probability();

@@ -10,6 +10,7 @@
 
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 
+#include "../support/ids.hpp"
 #include "bridge_cases.hpp"
 
 using namespace specdec;
@@ -30,12 +31,8 @@ void check_merge(const target_words& target, const draft_words& draft,
     const id_map map = intersect(draft.table(), target.table());
     const byte_order<draft_id> order(draft);
     cache_type cache;
-    for (const ngram& n : ngrams) {
-        std::vector<draft_id> tokens;
-        for (const int d : n.draft)
-            tokens.emplace_back(d);
-        REQUIRE(cache.insert(tokens, target_id{n.target}) == ngram_insertion::inserted);
-    }
+    for (const ngram& n : ngrams)
+        REQUIRE(cache.insert(ids_of(n.draft), target_id{n.target}) == ngram_insertion::inserted);
     const auto make = [&](std::size_t gamma) {
         return make_ngram_merge_bridge(cache, target, draft, map, order, 16, {gamma, 0});
     };

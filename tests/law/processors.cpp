@@ -45,9 +45,8 @@ joint_law processed_law(const WithBridge& with_bridge, const Rule& rule, const s
         auto draft = model_of<draft_id>(q, permuted_words().draft_size());
         model_drafter plain(draft);
         processed_drafter drafter(plain, make_processor());
-        const session_settings settings{.target = s.target, .draft = s.draft, .capacity = 16};
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, settings, make_laws());
+            session decoder(std::move(bridge), rule, settings_of(s), make_laws());
             decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
             const sequence text = run_scenario(decoder, target, drafter, coin, s);
             law[text] += coin.probability();

@@ -50,6 +50,14 @@ struct scenario {
     std::vector<target_id> end_ids{};
 };
 
+inline session_settings settings_of(const scenario& s) {
+    return {.target = s.target,
+            .draft = s.draft,
+            .capacity = 16,
+            .max_proposals = s.max_proposals,
+            .end_ids = s.end_ids};
+}
+
 /// The scenarios that every rule x bridge goes through. `end`: a target token that ends drafts.
 inline std::vector<scenario> every_scenario(target_id end) {
     constexpr sampling_parameters warm{.temperature = 0.7F, .top_k = 2},
@@ -138,14 +146,8 @@ joint_law scenario_law(const WithBridge& with_bridge, const Rule& rule, const sc
         auto target = model_of<target_id>(p, target_size);
         auto draft = model_of<draft_id>(q, draft_size);
         model_drafter drafter(draft);
-        session_settings settings;
-        settings.target = s.target;
-        settings.draft = s.draft;
-        settings.capacity = 16;
-        settings.max_proposals = s.max_proposals;
-        settings.end_ids = s.end_ids;
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, settings);
+            session decoder(std::move(bridge), rule, settings_of(s));
             decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
             const sequence text = run_scenario(decoder, target, drafter, coin, s);
             law[text] += coin.probability();

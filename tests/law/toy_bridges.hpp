@@ -20,6 +20,7 @@
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/split_tokens.hpp>
 
+#include "../support/ids.hpp"
 #include "../support/tiny_tokenizer.hpp"
 #include "scenario.hpp"
 
@@ -88,12 +89,8 @@ struct toy_words {
                              std::vector<std::pair<std::vector<int>, int>> ngrams) const {
         return [this, lightest, ngrams = std::move(ngrams)](std::size_t n, auto use) {
             ngram_cache<lru> cache({.capacity = ngrams.size()});
-            for (const auto& [spelling, t] : ngrams) {
-                std::vector<draft_id> ids;
-                for (const int d : spelling)
-                    ids.emplace_back(d);
-                cache.insert(ids, target_id{t});
-            }
+            for (const auto& [spelling, t] : ngrams)
+                cache.insert(ids_of(spelling), target_id{t});
             use(make_ngram_merge_bridge(cache, target, draft, map, order, 16, {n, lightest}));
         };
     }

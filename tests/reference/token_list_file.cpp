@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace list_file_tests {
@@ -18,11 +19,8 @@ using Catch::Contains;
 token_list<draft_id> parse(const std::string& text, std::size_t vocabulary = 8) {
     return parse_token_list<draft_id>(std::as_bytes(std::span(text)), vocabulary, "list");
 }
-token_list<draft_id> list_of(std::initializer_list<int> numbers) {
-    std::vector<draft_id> ids;
-    for (const int n : numbers)
-        ids.emplace_back(n);
-    return {ids, 8};
+token_list<draft_id> list_of(const std::vector<int>& numbers) {
+    return {testing::ids_of(numbers), 8};
 }
 
 struct column {

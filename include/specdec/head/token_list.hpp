@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/first_where.hpp>
 #include <specdec/core/token_id.hpp>
 
 namespace specdec {
@@ -40,17 +41,9 @@ public:
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
     /// O(log n).
     [[nodiscard]] bool contains(Id id) const {
-        std::size_t first = 0;
-        for (std::size_t count = ids_.size(); count > 0;) {
-            const std::size_t half = count / 2;
-            if (ids_[first + half] < id) {
-                first += half + 1;
-                count -= half + 1;
-            } else {
-                count = half;
-            }
-        }
-        return first < ids_.size() && ids_[first] == id;
+        const std::size_t at =
+            first_where(std::size_t{0}, ids_.size(), [&](std::size_t k) { return ids_[k] >= id; });
+        return at < ids_.size() && ids_[at] == id;
     }
 
     friend bool operator==(const token_list&, const token_list&) = default;

@@ -6,6 +6,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/first_where.hpp>
 #include <specdec/core/law.hpp>
 
 namespace specdec {
@@ -51,18 +52,10 @@ public:
     [[nodiscard]] double total() const { return total_; }
 
     [[nodiscard]] double probability(Id id) const {
-        std::size_t first = 0;
-        for (std::size_t count = entries_.size(); count > 0;) {
-            const std::size_t half = count / 2;
-            if (entries_[first + half].id < id) {
-                first += half + 1;
-                count -= half + 1;
-            } else {
-                count = half;
-            }
-        }
-        const bool found = first < entries_.size() && entries_[first].id == id;
-        return found ? static_cast<double>(entries_[first].weight) / total_ : 0.0;
+        const std::size_t at = first_where(std::size_t{0}, entries_.size(),
+                                           [&](std::size_t k) { return entries_[k].id >= id; });
+        const bool found = at < entries_.size() && entries_[at].id == id;
+        return found ? static_cast<double>(entries_[at].weight) / total_ : 0.0;
     }
 
     template <UnitNumber U>

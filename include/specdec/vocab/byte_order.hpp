@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/first_where.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/core/token_id.hpp>
 
@@ -98,14 +99,8 @@ private:
     }
     template <class Before>
     [[nodiscard]] std::size_t partition(const Before& before, order_range range) const {
-        while (!range.empty()) {
-            const std::size_t middle = range.first + range.size() / 2;
-            if (before(entries_[middle]))
-                range.first = middle + 1;
-            else
-                range.last = middle;
-        }
-        return range.first;
+        return first_where(range.first, range.last,
+                           [&](std::size_t at) { return !before(entries_[at]); });
     }
 
     std::vector<entry> entries_;

@@ -9,6 +9,7 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/first_where.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/vocab/id_map.hpp>
 
@@ -87,7 +88,7 @@ public:
     /// Complexity: logarithmic.
     [[nodiscard]] piece_range longer(piece_range range) const {
         const auto has_more = [&](std::size_t e) { return of(entries_[e]).size() > range.depth; };
-        return {first_where(range, has_more), range.end, range.depth};
+        return {first_where(range.begin, range.end, has_more), range.end, range.depth};
     }
 
     /// The first entry of `range` whose next piece is at least t. Precondition: all entries have a
@@ -95,7 +96,7 @@ public:
     [[nodiscard]] std::uint32_t lower_bound(piece_range range, std::size_t t) const {
         if (range.depth == 0)
             return first_[t < target_size() ? t : target_size()];
-        return first_where(range,
+        return first_where(range.begin, range.end,
                            [&](std::size_t e) { return piece(e, range.depth).index() >= t; });
     }
 
@@ -112,21 +113,6 @@ public:
     }
 
 private:
-    template <class Holds>
-    static std::uint32_t first_where(piece_range range, Holds holds) {
-        std::uint32_t first = range.begin;
-        for (std::uint32_t count = range.end - range.begin; count > 0;) {
-            const std::uint32_t half = count / 2;
-            if (holds(first + half)) {
-                count = half;
-            } else {
-                first += half + 1;
-                count -= half + 1;
-            }
-        }
-        return first;
-    }
-
     /// Radix sort from the last piece to the first; tokens join where their last piece is, in
     /// front, so that every pass leaves them before the longer ones.
     void sort(const id_map& map, std::size_t longest) {

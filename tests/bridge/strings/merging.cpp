@@ -9,6 +9,7 @@
 #include <specdec/vocab/intersection.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 
+#include "../../support/ids.hpp"
 #include "../../support/tiny_tokenizer.hpp"
 
 using namespace specdec;
@@ -25,12 +26,7 @@ struct merging_pair {
     merging<ngram_cache<lru>, tiny_tokenizer<target_id>, tiny_tokenizer<draft_id>> f{
         cache, target, draft, map, order};
 
-    void learn(std::vector<int> ids, int t) {
-        std::vector<draft_id> tokens;
-        for (const int d : ids)
-            tokens.emplace_back(d);
-        cache.insert(tokens, target_id{t});
-    }
+    void learn(const std::vector<int>& ids, int t) { cache.insert(ids_of(ids), target_id{t}); }
     /// What a whole draft becomes.
     [[nodiscard]] std::vector<int> merged(const std::vector<int>& ids) const {
         auto s = decltype(f)::state_type{};
