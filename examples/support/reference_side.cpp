@@ -72,7 +72,8 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
     reference::transformer loaded = reference::load_transformer(paths.model, options);
 
     require_own_tokenizer(paths, loaded.config().vocabulary_size, words.vocabulary_size());
-    const model_facts facts{name, loaded.parameters(), loaded.vocabulary_size()};
+    const model_facts facts{name, loaded.parameters(), loaded.vocabulary_size(),
+                            loaded.forward_bytes()};
     const compute_facts computing{std::string(reference::name(loaded.number_format())),
                                   std::string(loaded.kernel_name()), loaded.threads()};
     side<Id> s{{.models = reference::batch_model<Id>(std::move(loaded)),

@@ -11,7 +11,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 import peers, peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
-    proposed accepted acceptance_rate speedup identical_text nll nll_stderr""".split()
+    proposed accepted acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
+    identical_text nll nll_stderr""".split()
 VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersection sign_intersection
     false_pairs""".split()
 
@@ -135,6 +136,24 @@ class Compare(unittest.TestCase):
         self.assertEqual(found[0]["rule"], "autoregressive")
         self.assertEqual((found[0]["speedup"], found[0]["tokens_per_target_call"]), (1, 1))
         self.assertTrue(any(row["accepted"] > 0 for row in found))
+
+    def test_memory_bound_speedup(self):
+        """VocabTrim's, with the drafter's forwards of a call as the draft length."""
+        flags = ["--max-tokens", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2, "--rules", "tli,slrs"]
+        plain, tli, slrs = found = rows(call("compare", "--json", *flags))
+        for row in found:
+            share, forwards = row["drafter_relative_size"], row["drafter_forwards_per_target_call"]
+            self.assertAlmostEqual(row["mbsu"] * (1 + share * forwards), row["tokens_per_target_call"])
+        self.assertAlmostEqual(share, 582272 / 5475584, places=3)  # by parameters; norms are no matrices
+        self.assertEqual((plain["mbsu"], plain["drafter_forwards_per_target_call"]), (1, 0))
+        self.assertAlmostEqual(tli["drafter_forwards_per_target_call"] * tli["target_calls"], tli["draft_tokens"])
+        deciding = sum(n * rounds for n, rounds in enumerate(slrs["rounds_by_extra_forwards"]))
+        self.assertAlmostEqual(slrs["drafter_forwards_per_target_call"] * slrs["target_calls"],
+                               slrs["draft_tokens"] + deciding - slrs["first_forwards_spared"])
+        table = call("compare", *flags)
+        self.assertIn("MBSU", table)
+        for row in found:
+            self.assertIn(f" {row['mbsu']:.2f}x ", table)
 
     USUAL = ["autoregressive", "tli", "tli-block", "slem", "slrs", "coupled"]
 
@@ -754,6 +773,7 @@ class LlamaCpp(unittest.TestCase):
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
             self.assertTrue(row["identical_text"], row)
         self.assertIn("llama.cpp", found[0]["kernel"])
+        self.assertEqual((found[0]["mbsu"], found[1]["mbsu"]), (1, None))  # it does not tell what it reads
         self.assertEqual((found[0]["target"], found[-1]["drafter"]), ("target.gguf", "drafter.gguf"))
 
     def test_sampled(self):
