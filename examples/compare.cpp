@@ -110,10 +110,13 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
     std::printf("target   %s, %.1f million parameters, %zu tokens\n",
                 visible(facts.target.name).c_str(), millions(facts.target.parameters),
                 facts.target.vocabulary);
-    if (facts.drafter)
-        std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared\n",
+    if (facts.drafter) {
+        const std::size_t some = facts.drafter->head_tokens;
+        const std::string part = some == 0 ? "" : ", " + std::to_string(some) + " in its head";
+        std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared%s\n",
                     visible(facts.drafter->name).c_str(), millions(facts.drafter->parameters),
-                    facts.drafter->vocabulary, facts.shared);
+                    facts.drafter->vocabulary, facts.shared, part.c_str());
+    }
     if (const auto size = facts.relative_size())
         std::printf(
             "         a draft token reads %.1f MB of weights, %.1f %% of what a position of "

@@ -277,6 +277,9 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"lengths", name(lengths.kind)},
         {"target", facts.target.name},
         {"drafter", drafted ? ordered_json(facts.drafter->name) : ordered_json()},
+        {"drafter_head_tokens", drafted && facts.drafter->head_tokens > 0
+                                    ? ordered_json(facts.drafter->head_tokens)
+                                    : ordered_json()},
         {"precision", facts.computing.precision},
         {"kernel", facts.computing.kernel},
         {"threads", facts.computing.threads},

@@ -49,6 +49,8 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     if (!flags.no_drafter && !own_target_alone)
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
+    else if (flags.head.partial())
+        throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
     return paths;
 }
 

@@ -24,6 +24,7 @@ struct model_facts {
     std::size_t vocabulary = 0;
     /// Of the weights that a position reads, head included; 0: the engine does not tell.
     std::size_t forward_bytes = 0;
+    std::size_t head_tokens = 0; ///< that a part of the head computes; 0: all of it is computed
 };
 /// How an engine computes.
 struct compute_facts {

@@ -507,6 +507,52 @@ class TrimmedDrafter(unittest.TestCase):
         self.assertLess(rate(parts[2]), rate(whole))
 
 
+class PartialHead(unittest.TestCase):
+    """--head of every program that takes models."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def list(self, name, content):
+        (self.folder / name).write_text(json.dumps(content))
+        return f"trimmed:{self.folder / name}"
+
+    def compared(self, head):
+        return rows(call("compare", "--json", "--max-tokens", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2,
+                         "--rules", "tli,slem", "--head", head))
+
+    def test_the_text_is_the_same_and_less_is_read(self):
+        full, every, half = map(self.compared, ("full", self.list("every", list(range(2048))),
+                                                self.list("half", {"ids": list(range(0, 2048, 2))})))
+        for whole, same, part in zip(full[1:], every[1:], half[1:]):
+            self.assertTrue(part["identical_text"] and same["identical_text"])
+            for key in ("proposed", "accepted", "mbsu", "drafter_relative_size"):
+                self.assertEqual(same[key], whole[key])
+            self.assertLess(part["drafter_relative_size"], 0.8 * whole["drafter_relative_size"])
+            self.assertLess(part["accepted"], whole["accepted"])
+        self.assertEqual([rows[1]["drafter_head_tokens"] for rows in (full, every, half)], [None, 2048, 1024])
+        self.assertIn("2048 tokens, 1978 of them shared, 3 in its head\n", call(
+            "compare", "-n", 2, "--limit", 1, "--rules", "slem", "--head", self.list("few", [0, 300, 301])))
+
+    def test_sampled_with_every_rule_side_by_side(self):
+        for row in rows(call("compare", "--json", "--max-tokens", 6, "--temperatures", 1, "--limit", 2, "--draft-length", 2,
+                             "--rules", "all", "--sequences", 2, "--head", self.list("some", list(range(3, 700))))):
+            self.assertEqual(row["texts"], 2)
+
+    def test_refused(self):
+        some = self.list("some", [5, 9])
+        for head, words in ((self.list("other", [5, 3000]), "other: id 3000: expected ids from 0 to 2048 - 1"),
+                            (self.list("torn", {"d2t": [5], "t2d": [True] * 4096}), "torn: t2d: expected 2048 values"),
+                            ("trimmed:/nowhere", "--head: /nowhere: expected a list of draft tokens: No such file"),
+                            ("trimmed:", "--head: trimmed:: expected full or trimmed:FILE"),
+                            ("half", "--head: half: expected full or trimmed:FILE")):
+            for program in ("generate", "compare"):
+                self.assertIn(words, call(program, "--head", head, status=1))
+        self.assertIn("--head", call("generate", "--head", some, "--no-drafter", status=1))
+
+
 class AsynchronousTarget(unittest.TestCase):
     def test_texts_do_not_depend_on_what_overlaps(self):
         *ways, last = call("asynchronous_target").splitlines()
@@ -806,6 +852,7 @@ class LlamaCpp(unittest.TestCase):
         self.assertIn("broken.gguf: llama_model_load_from_file",
                       call("llama_generate", "--target", broken, status=1))
         self.assertIn("--models", call("llama_generate", "--models", "docs", status=1))
+        self.assertIn("--head", call("llama_generate", *self.pair, "--head", f"trimmed:{self.prompts}", status=1))
         self.assertIn("prompt", call("llama_generate", *self.pair, "--context", 256, "--prompt", "-", status=1,
                                      input="a word " * 300))
 
