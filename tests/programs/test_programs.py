@@ -553,6 +553,91 @@ class PartialHead(unittest.TestCase):
         self.assertIn("--head", call("generate", "--head", some, "--no-drafter", status=1))
 
 
+class Calibrate(unittest.TestCase):
+    """Counts a drafter's tokens, chooses those that a head keeps, and says what part of a text they are."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def parts(self, *arguments):
+        """What was counted, and (tokens kept, shares of the texts, the list's name) of every row of the table."""
+        head, table = call("calibrate", *arguments).split("\n\n")[:2]
+        counted = [int(re.search(r"([0-9]+) tokens", line)[1]) for line in head.splitlines()[1:]]
+        shares = lambda line: [float(share) for share in re.findall("([0-9.]+) %", line)[1:]]
+        return counted, [(int(line.split()[0]), shares(line), line.rpartition("%")[2].strip())
+                         for line in table.splitlines()[2:]]
+
+    def test_files_of_any_size_are_counted_in_the_drafters_tokens(self):
+        line = "Return a list of words\n"
+        own = ("--target", ROOT / "models/docs-drafter")
+        tokens = json.loads(call("generate", *own, "-n", 1, "--json", "--prompt", line))["prompt_tokens"]
+        self.assertEqual(self.parts("--text", self.file("one", line))[0], [tokens])
+        many, table = self.parts("--text", self.file("many", line * 20000), "--text", self.folder / "one")
+        self.assertAlmostEqual(many[0] / 20001, tokens, delta=1)  # a leading space at the beginning alone
+        self.assertEqual([row[0] for row in table][:3], [2048, 1024, 512])
+        self.assertEqual((table[0][1], table[-1][2]), ([100], ""))
+        answers = "".join(json.dumps({"prompt": "?", "text": "a list", "ended": ended}) + "\n" for ended in (True, False))
+        both, plain = self.parts("--text", self.file("a.jsonl", answers))[0], self.parts(
+            "--text", self.file("b.jsonl", '{"text": "a list"}\n\n'))[0]
+        self.assertEqual(both[0], 2 * plain[0] + 1)  # the token of the end that was written
+
+    def test_lists(self):
+        text, other = ROOT / "models/prompts/docs.txt", ROOT / "models/prompts/smollm2.txt"
+        for flag, name in (("--top-k", "400"), ("--top-p", "0.9"), ("--min-count", "2")):
+            for suffix in ".json", ".safetensors":
+                out = self.folder / f"list{suffix}"
+                counted, table = self.parts("--text", text, "--check", other, flag, name, "--out", out)
+                kept, shares, chosen = table[-1]
+                self.assertEqual((len(counted), len(shares), chosen), (2, 2, f"{flag} {name}"))
+                self.assertGreater(shares[0], shares[1])  # it was counted on the first
+                row = rows(call("compare", "--json", "-n", 2, "--temperatures", 0, "--limit", 1, "--rules", "slem",
+                                "--head", f"trimmed:{out}"))[1]
+                self.assertEqual(row["drafter_head_tokens"], kept)
+            ids = json.loads((self.folder / "list.json").read_text())["ids"]
+            self.assertTrue(set(range(3)) < set(ids))  # control tokens
+            if flag == "--top-k":
+                self.assertEqual(kept, 400)
+            if flag == "--top-p":
+                self.assertGreaterEqual(shares[0], 90)
+            few = self.parts("--text", text, flag, name, "--counted-only")[1][-1]
+            self.assertTrue(few[0] < kept or flag == "--top-k" and few[0] == kept, few)
+
+    def test_what_models_write(self):
+        self.assertEqual(self.parts("--source", "drafter", "-n", 12, "--limit", 3)[0], [36])
+        counted = [self.parts("--source", "target", "-n", 12, "--limit", 3, "--sequences", n) for n in (1, 2)]
+        self.assertEqual(counted[0], counted[1])
+        sampled = [self.parts("--source", "drafter", "-n", 12, "--limit", 3, "-t", 1, "--seed", s)[1] for s in (1, 1, 2)]
+        self.assertEqual(sampled[0], sampled[1])
+        self.assertNotEqual(sampled[0], sampled[2])
+
+    def test_refused(self):
+        text = self.file("text", "a list\n")
+        torn = self.file("torn.jsonl", '{"text": "a"}\n{"text": 1}\n')
+        for words, *arguments in (
+                ("--text: file: expected one",),
+                (f"--text: {text}: expected none", "--source", "target", "--text", text),
+                ("--source: raw: expected target or drafter", "--text", text, "--prompts", text),
+                ("--out: list: expected --top-k, --top-p or --min-count", "--text", text, "--out", "list"),
+                ("--out: /nowhere/list: ", "--text", text, "--top-k", 400, "--out", "/nowhere/list"),
+                ("--top-k: 2049: expected a number from ", "--text", text, "--top-k", 2049),
+                ("--top-k: 9: expected a number from ", "--text", text, "--top-k", 9),
+                ("--min-count: 99: expected ", "--text", text, "--min-count", 99, "--counted-only"),
+                ("--top-k excludes --top-p", "--text", text, "--top-k", 400, "--top-p", 0.5),
+                (f"{torn}: line 2 text: expected a string", "--text", torn),
+                (f"{text}x: file: ", "--text", f"{text}x"),
+                (f"--check: {self.file('empty', '')}: expected a text", "--text", text, "--check", self.folder / "empty"),
+                ("--drafter: path: expected a drafter", "--text", text, "--no-drafter"),
+                ("--head", "--text", text, "--head", f"trimmed:{text}")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(words, call("calibrate", *arguments, status=1))
+
+
 class AsynchronousTarget(unittest.TestCase):
     def test_texts_do_not_depend_on_what_overlaps(self):
         *ways, last = call("asynchronous_target").splitlines()
@@ -568,6 +653,7 @@ class Output(unittest.TestCase):
             ("compare", "-n", 4, "--limit", 1, "--rules", "slem"),
             ("compare", "-n", 4, "--limit", 1, "--rules", "slem", "--json"),
             ("side_by_side", "-n", 4, "--limit", 2, "--draft-lengths", 1, "--repeats", 1),
+            ("calibrate", "--text", ROOT / "LICENSE"),
             ("vocabularies",), ("vocabularies", "--json"), ("plug_in_your_engine",), ("generate", "--help"))
 
     def test_standard_output(self):
@@ -682,6 +768,7 @@ class BadInput(unittest.TestCase):
                 ("compare", "--temperatures", "--draft-length", "--limit", "-n", "--stop-confidence",
                  "--lightest-draft", "--sequences", "--repeats", "--tokens-at-least", "--top-k", "--top-p", "--min-p",
                  "--seed", "--threads", "--context", "--cache-size"),
+                ("calibrate", "--top-k", "--top-p", "--min-count", "--limit", "-n", "--sequences", "--temperature", "--seed"),
                 ("side_by_side", "--sequences", "--draft-lengths", "--limit", "-n", "--temperature", "--repeats",
                  "--threads", "--context", "--cache-size")):
             for flag in flags:
@@ -741,7 +828,7 @@ class BadInput(unittest.TestCase):
                        ("generate", "--drafter-tokenizer"), ("generate", "--equivalences"),
                        ("generate", "--rule", "merge", "--cache"), ("compare", "--prompts"), ("vocabularies",),
                        ("vocabularies", models / "docs-drafter"), ("vocabularies", "--equivalences"),
-                       ("vocabularies", "--text"))
+                       ("vocabularies", "--text"), ("calibrate", "--text"))
             for path, reason in reasons.items():
                 for program, *flags in readers:
                     if path in (torn, empty) and flags and flags[-1] in ("--prompts", "--text"):
