@@ -110,10 +110,18 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
     std::printf("target   %s, %.1f million parameters, %zu tokens\n",
                 visible(facts.target.name).c_str(), millions(facts.target.parameters),
                 facts.target.vocabulary);
-    if (facts.drafter)
-        std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared\n",
+    if (facts.drafter) {
+        const std::size_t some = facts.drafter->head_tokens;
+        const std::string part = some == 0 ? "" : ", " + std::to_string(some) + " in its head";
+        std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared%s\n",
                     visible(facts.drafter->name).c_str(), millions(facts.drafter->parameters),
-                    facts.drafter->vocabulary, facts.shared);
+                    facts.drafter->vocabulary, facts.shared, part.c_str());
+    }
+    if (const auto size = facts.relative_size())
+        std::printf(
+            "         a draft token reads %.1f MB of weights, %.1f %% of what a position of "
+            "the target reads\n",
+            millions(facts.drafter->forward_bytes), 100 * *size);
     const std::string together =
         f.models.sequences == 1 ? "" : ", " + std::to_string(f.models.sequences) + " side by side";
     std::printf("%s%s, at most %zu tokens a text, %s (%s), %s, seed %llu\n\n",
@@ -121,26 +129,29 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                 f.settings.decoding.limits.max_tokens, facts.computing.precision.c_str(),
                 facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
-    std::printf("%3s  %-16s %5s %9s %8s %9s %8s %10s  %s\n", "T", "rule", "draft", "tokens a",
-                "accepted", "tokens", "speed-up", "text", "nats a token");
-    std::printf("%3s  %-16s %5s %9s %8s %9s %8s %10s  %s\n", "", "", "len.", "call", "", "a second",
-                "", "identical", "under the target");
+    std::printf("%3s  %-16s %5s %8s %8s %9s %8s %6s %10s  %s\n", "T", "rule", "draft", "tokens a",
+                "accepted", "tokens", "speed-up", "MBSU", "text", "nats a token");
+    std::printf("%3s  %-16s %5s %8s %8s %9s %8s %6s %10s  %s\n", "", "", "len.", "call", "",
+                "a second", "", "", "identical", "under the target");
 }
 
-void print_rows(const std::vector<row>& rows, const comparison_settings& settings) {
+void print_rows(const std::vector<row>& rows, const comparison_settings& settings,
+                const pair_facts& facts) {
     const double temperature = static_cast<double>(settings.decoding.sampling.temperature);
     for (const row& r : rows) {
         const bool drafted = r.how.which != rule::autoregressive;
         const estimate nll = mean_a_token(r.surprise);
-        char length[24] = "-", accepted[24] = "-";
+        char length[24] = "-", accepted[24] = "-", mbsu[24] = "-";
         if (drafted)
             std::snprintf(length, sizeof length, "%.1f", r.counts.proposed_a_call());
         if (r.counts.evaluated > 0)
             std::snprintf(accepted, sizeof accepted, "%.1f %%", 100 * r.counts.acceptance_rate());
+        if (const auto ratio = r.memory_bound_speedup(facts.relative_size()))
+            std::snprintf(mbsu, sizeof mbsu, "%.2fx", *ratio);
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-16s %5s %9.2f %8s %9.1f %7.2fx %10s  %.3f ± %.3f\n", temperature,
+        std::printf("%3g  %-16s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f ± %.3f\n", temperature,
                     r.name().c_str(), length, r.counts.tokens_per_target_call(), accepted,
-                    r.tokens_per_second(), speed_up(r, rows.front()), identical, nll.value,
+                    r.tokens_per_second(), speed_up(r, rows.front()), mbsu, identical, nll.value,
                     nll.error);
     }
 }
@@ -276,7 +287,7 @@ void run(flags f, const engine& e) {
                 std::printf("%s\n", one_line(out).c_str());
             }
         } else {
-            print_rows(rows, f.settings);
+            print_rows(rows, f.settings, pair.facts);
             print_grouping(rows, temperature);
             judgements.push_back(judgement(rows, temperature, pair.facts));
             const cost_table* costs =

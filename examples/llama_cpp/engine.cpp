@@ -113,7 +113,11 @@ public:
                                               const model_flags& flags) const override {
         if (in_reference_engine(paths.model))
             return load_reference_side<draft_id>(paths, reference_, flags.threads, 0,
-                                                 flags.sequences);
+                                                 flags.sequences, flags.head);
+        if (flags.head.partial())
+            throw error("--head", flags.head.asked,
+                        "expected full: llama.cpp's heads cannot be reached (with "
+                        "--drafter-engine reference they can)");
         return load<draft_id>(paths.model, flags, llama_cpp_scoring::together);
     }
 

@@ -35,7 +35,8 @@ public:
     }
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const override {
-        return load_reference_side<draft_id>(paths, flags_, flags.threads, 0, flags.sequences);
+        return load_reference_side<draft_id>(paths, flags_, flags.threads, 0, flags.sequences,
+                                             flags.head);
     }
 
 private:

@@ -45,6 +45,28 @@ struct row {
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;
     }
+    /// Of the drafter a target call: draft tokens, and what deciding took of it (slrs, merge,
+    /// coupled-spelling).
+    [[nodiscard]] double forwards_a_call() const {
+        auto forwards =
+            static_cast<double>(counts.draft_tokens) - static_cast<double>(first_rows_known);
+        for (std::size_t n = 1; n < extra_forwards.size(); ++n)
+            forwards += static_cast<double>(n * extra_forwards[n]);
+        return counts.rounds == 0 ? 0.0 : forwards / static_cast<double>(counts.rounds);
+    }
+    /// The speed-up where nothing but reading weights takes time, MBSU (VocabTrim, section 4.1):
+    ///
+    ///     tau / (c gamma + 1)
+    ///
+    /// tau: block efficiency, tokens a target call. c: pair_facts::relative_size. gamma, the
+    /// paper's draft length: the mean of forwards_a_call, as drafts differ in length; so it is the
+    /// speed-up over the whole text. Nothing where c is not known and something was drafted.
+    [[nodiscard]] std::optional<double> memory_bound_speedup(std::optional<double> c) const {
+        const double gamma = forwards_a_call();
+        if (gamma > 0 && !c)
+            return std::nullopt;
+        return counts.tokens_per_target_call() / (gamma > 0 ? *c * gamma + 1 : 1);
+    }
     [[nodiscard]] std::string name() const {
         return std::string(how.name) + (length ? ":" + std::to_string(*length) : "");
     }
@@ -226,6 +248,7 @@ inline constexpr std::size_t fewest_prompts = 8;
     const std::optional<bool> same = same_law(r, autoregressive);
     const statistics& c = r.counts;
     const length_settings lengths = r.lengths(settings.decoding.lengths);
+    const std::optional<double> size = facts.relative_size(), mbsu = r.memory_bound_speedup(size);
     ordered_json out{
         {"rule", r.name()},
         {"temperature", temperature},
@@ -237,6 +260,9 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"proposed", c.proposed},
         {"accepted", c.accepted},
         {"acceptance_rate", c.evaluated == 0 ? ordered_json() : ordered_json(c.acceptance_rate())},
+        {"drafter_forwards_per_target_call", r.forwards_a_call()},
+        {"drafter_relative_size", size ? ordered_json(*size) : ordered_json()},
+        {"mbsu", mbsu ? ordered_json(*mbsu) : ordered_json()},
         {"speedup", r.tokens_per_second() / autoregressive.tokens_per_second()},
         {"identical_text", temperature > 0 ? ordered_json() : ordered_json(r.identical == r.texts)},
         {"nll", number_or_null(nll.value)},
@@ -251,6 +277,9 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"lengths", name(lengths.kind)},
         {"target", facts.target.name},
         {"drafter", drafted ? ordered_json(facts.drafter->name) : ordered_json()},
+        {"drafter_head_tokens", drafted && facts.drafter->head_tokens > 0
+                                    ? ordered_json(facts.drafter->head_tokens)
+                                    : ordered_json()},
         {"precision", facts.computing.precision},
         {"kernel", facts.computing.kernel},
         {"threads", facts.computing.threads},

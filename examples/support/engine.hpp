@@ -46,5 +46,8 @@ public:
 /// Loads what the flags ask for. Errors: specdec::error that names flag or file, and the field in
 /// it.
 [[nodiscard]] loaded_pair load_pair(const engine& e, const model_flags& flags);
+/// The drafter that the flags ask for, alone, in the place of a target: what it writes, and its
+/// tokens. Errors: as load_pair.
+[[nodiscard]] loaded_pair load_drafter_alone(const engine& e, const model_flags& flags);
 
 } // namespace specdec::examples

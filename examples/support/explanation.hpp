@@ -79,10 +79,7 @@ namespace specdec::examples {
 [[nodiscard]] inline double forwards_a_proposal(const row& r) {
     if (r.counts.proposed == 0)
         return 1;
-    auto forwards = static_cast<double>(r.counts.draft_tokens);
-    for (std::size_t n = 1; n < r.extra_forwards.size(); ++n)
-        forwards += static_cast<double>(n * r.extra_forwards[n]);
-    return forwards / static_cast<double>(r.counts.proposed);
+    return r.forwards_a_call() / r.counts.proposed_a_call();
 }
 
 [[nodiscard]] inline double speed_up(const row& r, const row& plain) {

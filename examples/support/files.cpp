@@ -18,8 +18,8 @@ namespace specdec::examples {
 namespace {
 
 /// May begin before a pipe has a writer: the handle then does not wait by itself.
-std::string read_all(int handle, const std::string& name, bool may_be_early) {
-    constexpr std::size_t most = std::size_t{1} << 30;
+void read_all(int handle, const std::string& name, bool may_be_early,
+              const std::function<void(std::string_view)>& use) {
     struct ::stat about {};
     if (::fstat(handle, &about) != 0)
         detail::file_error(name, "cannot be read", errno);
@@ -27,7 +27,6 @@ std::string read_all(int handle, const std::string& name, bool may_be_early) {
         detail::file_error(name, "expected a readable file", EISDIR);
     ::pollfd state{handle, POLLIN, 0};
     bool nobody_yet = may_be_early && S_ISFIFO(about.st_mode) && ::poll(&state, 1, 1000) == 0;
-    std::string bytes;
     std::string block(std::size_t{1} << 16, '\0');
     for (;; nobody_yet = false) {
         const ::ssize_t n = ::read(handle, block.data(), block.size());
@@ -42,24 +41,45 @@ std::string read_all(int handle, const std::string& name, bool may_be_early) {
         if (n == 0 && nobody_yet)
             throw error(name, "file", "expected a readable file: a pipe that nobody writes to");
         if (n == 0)
-            return bytes;
-        bytes.append(block.data(), static_cast<std::size_t>(n));
-        if (bytes.size() > most)
-            throw error(name, "file", "expected at most 1 GiB");
+            return;
+        use(std::string_view(block).substr(0, static_cast<std::size_t>(n)));
     }
 }
+
+std::string held_whole(int handle, const std::string& name, bool may_be_early) {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    std::string bytes;
+    read_all(handle, name, may_be_early, [&](std::string_view block) {
+        bytes += block;
+        if (bytes.size() > most)
+            throw error(name, "file", "expected at most 1 GiB");
+    });
+    return bytes;
+}
+
+class input : public detail::descriptor {
+public:
+    explicit input(const std::string& path)
+        : descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+        if (!is_open())
+            detail::file_error(path, "expected a readable file", errno);
+    }
+};
 
 } // namespace
 
 std::string read_input(const std::string& path) {
-    detail::descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!file.is_open())
-        detail::file_error(path, "expected a readable file", errno);
-    return read_all(file.get(), path, true);
+    const input file(path);
+    return held_whole(file.get(), path, true);
 }
 
 std::string read_standard_input() {
-    return read_all(STDIN_FILENO, "standard input", false);
+    return held_whole(STDIN_FILENO, "standard input", false);
+}
+
+void read_blocks(const std::string& path, const std::function<void(std::string_view)>& use) {
+    const input file(path);
+    read_all(file.get(), path, true, use);
 }
 
 std::string why_missing(const std::filesystem::path& path) {

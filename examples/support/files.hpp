@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace specdec::examples {
 /// why it cannot be read, also of a pipe that nobody writes to.
 [[nodiscard]] std::string read_input(const std::string& path);
 [[nodiscard]] std::string read_standard_input();
+/// use(bytes) for what a file or a pipe of any size holds, in blocks of at most 64 KiB. Errors: as
+/// read_input; what `use` throws.
+void read_blocks(const std::string& path, const std::function<void(std::string_view)>& use);
 
 /// Why nothing can be found at the path; empty where there is something.
 [[nodiscard]] std::string why_missing(const std::filesystem::path& path);

@@ -49,6 +49,8 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     if (!flags.no_drafter && !own_target_alone)
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
+    else if (flags.head.partial())
+        throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
     return paths;
 }
 
@@ -65,18 +67,25 @@ id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<ta
     }
 }
 
-} // namespace
-
-loaded_pair load_pair(const engine& e, const model_flags& flags) {
-    const pair_paths paths = paths_of(e, flags);
-    side<target_id> target = e.load_target(paths.target, flags);
-    speculation_side<target_id>& own = target.loaded;
+/// A model that writes texts: in a chat it ends with its turn.
+side<target_id> load_writer(const engine& e, const side_paths& paths, const model_flags& flags) {
+    side<target_id> loaded = e.load_target(paths, flags);
+    speculation_side<target_id>& own = loaded.loaded;
     if (wants_chat(flags))
         for (const char* turn : {"<|im_end|>", "<end_of_turn>"})
             if (const auto id = find_control(own.tokenizer.table(), turn);
                 id && !is_end(own.ends, id_at<target_id>(*id)))
                 own.ends.push_back(id_at<target_id>(*id));
-    require_side(own, paths.target.model.string());
+    require_side(own, paths.model.string());
+    return loaded;
+}
+
+} // namespace
+
+loaded_pair load_pair(const engine& e, const model_flags& flags) {
+    const pair_paths paths = paths_of(e, flags);
+    side<target_id> target = load_writer(e, paths.target, flags);
+    speculation_side<target_id>& own = target.loaded;
     loaded_pair pair{.texts = nullptr,
                      .facts = {target.facts, {}, target.computing},
                      .grouping = std::make_shared<grouping_watch>()};
@@ -94,6 +103,18 @@ loaded_pair load_pair(const engine& e, const model_flags& flags) {
         pair.texts = std::make_unique<speculation>(std::move(own));
     }
     return pair;
+}
+
+loaded_pair load_drafter_alone(const engine& e, const model_flags& flags) {
+    const pair_paths paths = paths_of(e, flags);
+    if (!paths.drafter)
+        throw error("--drafter", "path", "expected a drafter, there is none");
+    if (flags.head.partial())
+        throw error("--head", flags.head.asked, "expected full for a drafter alone");
+    side<target_id> drafter = load_writer(e, *paths.drafter, flags);
+    return {.texts = std::make_unique<speculation>(std::move(drafter.loaded)),
+            .facts = {drafter.facts, {}, drafter.computing},
+            .grouping = std::make_shared<grouping_watch>()};
 }
 
 } // namespace specdec::examples

@@ -22,6 +22,9 @@ struct model_facts {
     std::string name;
     std::size_t parameters = 0;
     std::size_t vocabulary = 0;
+    /// Of the weights that a position reads, head included; 0: the engine does not tell.
+    std::size_t forward_bytes = 0;
+    std::size_t head_tokens = 0; ///< that a part of the head computes; 0: all of it is computed
 };
 /// How an engine computes.
 struct compute_facts {
@@ -36,6 +39,15 @@ struct pair_facts {
     std::optional<model_facts> drafter;
     compute_facts computing; ///< the target's
     std::size_t shared = 0;  ///< draft tokens that have a target token
+
+    /// What a position of the drafter reads of the weights, in positions of the target (VocabTrim's
+    /// c, by bytes); nothing where an engine does not tell.
+    [[nodiscard]] std::optional<double> relative_size() const {
+        if (!drafter || drafter->forward_bytes == 0 || target.forward_bytes == 0)
+            return std::nullopt;
+        return static_cast<double>(drafter->forward_bytes) /
+               static_cast<double>(target.forward_bytes);
+    }
 };
 
 /// A decoder, and what is known of its models.

@@ -32,6 +32,10 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
     option("--drafter-tokenizer", f.drafter_tokenizer, "the same");
     option("--equivalences", f.equivalences,
            "pairs of special tokens (default: equivalences.json beside the drafter)");
+    app.add_option_function<std::string>(
+           "--head", [&f](const std::string& asked) { f.head = head_of(asked); },
+           std::string(head_help))
+        ->group(group);
     app.add_flag("--no-drafter", f.no_drafter, "load no drafter")->group(group);
     add_number(app, "--threads", f.threads, {0, 1024}, "default: one a core")->group(group);
     add_number(

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "support/head_flag.hpp"
 #include <specdec/speculation/any_ngram_cache.hpp>
 
 namespace CLI {
@@ -23,6 +24,7 @@ struct model_flags {
     std::size_t threads = 0;   ///< 0: one a core
     std::size_t context = 0;   ///< 0: what the target was made for, at most 4096
     std::size_t sequences = 1; ///< texts side by side
+    head_choice head;          ///< of the drafter
     bool no_drafter = false;
     bool chat = false, no_chat = false;
     cache_settings cache;

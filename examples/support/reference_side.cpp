@@ -8,7 +8,7 @@
 
 #include "support/console.hpp"
 #include "support/files.hpp"
-#include <specdec/reference/batch_model.hpp>
+#include "support/partial_head.hpp"
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 
@@ -56,7 +56,8 @@ void require_own_tokenizer(const side_paths& paths, std::size_t rows, std::size_
 
 template <class Id>
 side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
-                             std::size_t threads, std::size_t context, std::size_t sequences) {
+                             std::size_t threads, std::size_t context, std::size_t sequences,
+                             const head_choice& head) {
     const reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
     const std::string file = paths.model.filename().string();
     const std::string name = file.empty() ? paths.model.parent_path().filename().string() : file;
@@ -72,10 +73,11 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
     reference::transformer loaded = reference::load_transformer(paths.model, options);
 
     require_own_tokenizer(paths, loaded.config().vocabulary_size, words.vocabulary_size());
-    const model_facts facts{name, loaded.parameters(), loaded.vocabulary_size()};
+    model_facts facts{name, loaded.parameters(), loaded.vocabulary_size(), loaded.forward_bytes()};
     const compute_facts computing{std::string(reference::name(loaded.number_format())),
                                   std::string(loaded.kernel_name()), loaded.threads()};
-    side<Id> s{{.models = reference::batch_model<Id>(std::move(loaded)),
+    any_batch_model<Id> models = model_with_head<Id>(std::move(loaded), head, facts);
+    side<Id> s{{.models = std::move(models),
                 .tokenizer = reference::tokenizer_of<Id>(words),
                 .begins_with_bos = words.add_bos()},
                facts,
@@ -88,8 +90,8 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
 }
 
 template side<target_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
-                                             std::size_t, std::size_t);
+                                             std::size_t, std::size_t, const head_choice&);
 template side<draft_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
-                                            std::size_t, std::size_t);
+                                            std::size_t, std::size_t, const head_choice&);
 
 } // namespace specdec::examples

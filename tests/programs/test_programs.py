@@ -11,7 +11,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 import peers, peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
-    proposed accepted acceptance_rate speedup identical_text nll nll_stderr""".split()
+    proposed accepted acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
+    identical_text nll nll_stderr""".split()
 VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersection sign_intersection
     false_pairs""".split()
 
@@ -135,6 +136,24 @@ class Compare(unittest.TestCase):
         self.assertEqual(found[0]["rule"], "autoregressive")
         self.assertEqual((found[0]["speedup"], found[0]["tokens_per_target_call"]), (1, 1))
         self.assertTrue(any(row["accepted"] > 0 for row in found))
+
+    def test_memory_bound_speedup(self):
+        """VocabTrim's, with the drafter's forwards of a call as the draft length."""
+        flags = ["--max-tokens", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2, "--rules", "tli,slrs"]
+        plain, tli, slrs = found = rows(call("compare", "--json", *flags))
+        for row in found:
+            share, forwards = row["drafter_relative_size"], row["drafter_forwards_per_target_call"]
+            self.assertAlmostEqual(row["mbsu"] * (1 + share * forwards), row["tokens_per_target_call"])
+        self.assertAlmostEqual(share, 582272 / 5475584, places=3)  # by parameters; norms are no matrices
+        self.assertEqual((plain["mbsu"], plain["drafter_forwards_per_target_call"]), (1, 0))
+        self.assertAlmostEqual(tli["drafter_forwards_per_target_call"] * tli["target_calls"], tli["draft_tokens"])
+        deciding = sum(n * rounds for n, rounds in enumerate(slrs["rounds_by_extra_forwards"]))
+        self.assertAlmostEqual(slrs["drafter_forwards_per_target_call"] * slrs["target_calls"],
+                               slrs["draft_tokens"] + deciding - slrs["first_forwards_spared"])
+        table = call("compare", *flags)
+        self.assertIn("MBSU", table)
+        for row in found:
+            self.assertIn(f" {row['mbsu']:.2f}x ", table)
 
     USUAL = ["autoregressive", "tli", "tli-block", "slem", "slrs", "coupled"]
 
@@ -488,6 +507,137 @@ class TrimmedDrafter(unittest.TestCase):
         self.assertLess(rate(parts[2]), rate(whole))
 
 
+class PartialHead(unittest.TestCase):
+    """--head of every program that takes models."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def list(self, name, content):
+        (self.folder / name).write_text(json.dumps(content))
+        return f"trimmed:{self.folder / name}"
+
+    def compared(self, head):
+        return rows(call("compare", "--json", "--max-tokens", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2,
+                         "--rules", "tli,slem", "--head", head))
+
+    def test_the_text_is_the_same_and_less_is_read(self):
+        full, every, half = map(self.compared, ("full", self.list("every", list(range(2048))),
+                                                self.list("half", {"ids": list(range(0, 2048, 2))})))
+        for whole, same, part in zip(full[1:], every[1:], half[1:]):
+            self.assertTrue(part["identical_text"] and same["identical_text"])
+            for key in ("proposed", "accepted", "mbsu", "drafter_relative_size"):
+                self.assertEqual(same[key], whole[key])
+            self.assertLess(part["drafter_relative_size"], 0.8 * whole["drafter_relative_size"])
+            self.assertLess(part["accepted"], whole["accepted"])
+        self.assertEqual([rows[1]["drafter_head_tokens"] for rows in (full, every, half)], [None, 2048, 1024])
+        self.assertIn("2048 tokens, 1978 of them shared, 3 in its head\n", call(
+            "compare", "-n", 2, "--limit", 1, "--rules", "slem", "--head", self.list("few", [0, 300, 301])))
+
+    def test_sampled_with_every_rule_side_by_side(self):
+        for row in rows(call("compare", "--json", "--max-tokens", 6, "--temperatures", 1, "--limit", 2, "--draft-length", 2,
+                             "--rules", "all", "--sequences", 2, "--head", self.list("some", list(range(3, 700))))):
+            self.assertEqual(row["texts"], 2)
+
+    def test_refused(self):
+        some = self.list("some", [5, 9])
+        for head, words in ((self.list("other", [5, 3000]), "other: id 3000: expected ids from 0 to 2048 - 1"),
+                            (self.list("torn", {"d2t": [5], "t2d": [True] * 4096}), "torn: t2d: expected 2048 values"),
+                            ("trimmed:/nowhere", "--head: /nowhere: expected a list of draft tokens: No such file"),
+                            ("trimmed:", "--head: trimmed:: expected full or trimmed:FILE"),
+                            ("half", "--head: half: expected full or trimmed:FILE")):
+            for program in ("generate", "compare"):
+                self.assertIn(words, call(program, "--head", head, status=1))
+        self.assertIn("--head", call("generate", "--head", some, "--no-drafter", status=1))
+
+
+class Calibrate(unittest.TestCase):
+    """Counts a drafter's tokens, chooses those that a head keeps, and says what part of a text they are."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+    def parts(self, *arguments):
+        """What was counted, and (tokens kept, shares of the texts, the list's name) of every row of the table."""
+        head, table = call("calibrate", *arguments).split("\n\n")[:2]
+        counted = [int(re.search(r"([0-9]+) tokens", line)[1]) for line in head.splitlines()[1:]]
+        shares = lambda line: [float(share) for share in re.findall("([0-9.]+) %", line)[1:]]
+        return counted, [(int(line.split()[0]), shares(line), line.rpartition("%")[2].strip())
+                         for line in table.splitlines()[2:]]
+
+    def test_files_of_any_size_are_counted_in_the_drafters_tokens(self):
+        line = "Return a list of words\n"
+        own = ("--target", ROOT / "models/docs-drafter")
+        tokens = json.loads(call("generate", *own, "-n", 1, "--json", "--prompt", line))["prompt_tokens"]
+        self.assertEqual(self.parts("--text", self.file("one", line))[0], [tokens])
+        many, table = self.parts("--text", self.file("many", line * 20000), "--text", self.folder / "one")
+        self.assertAlmostEqual(many[0] / 20001, tokens, delta=1)  # a leading space at the beginning alone
+        self.assertEqual([row[0] for row in table][:3], [2048, 1024, 512])
+        self.assertEqual((table[0][1], table[-1][2]), ([100], ""))
+        answers = "".join(json.dumps({"prompt": "?", "text": "a list", "ended": ended}) + "\n" for ended in (True, False))
+        both, plain = self.parts("--text", self.file("a.jsonl", answers))[0], self.parts(
+            "--text", self.file("b.jsonl", '{"text": "a list"}\n\n'))[0]
+        self.assertEqual(both[0], 2 * plain[0] + 1)  # the token of the end that was written
+
+    def test_lists(self):
+        text, other = ROOT / "models/prompts/docs.txt", ROOT / "models/prompts/smollm2.txt"
+        for flag, name in (("--top-k", "400"), ("--top-p", "0.9"), ("--min-count", "2")):
+            for suffix in ".json", ".safetensors":
+                out = self.folder / f"list{suffix}"
+                counted, table = self.parts("--text", text, "--check", other, flag, name, "--out", out)
+                kept, shares, chosen = table[-1]
+                self.assertEqual((len(counted), len(shares), chosen), (2, 2, f"{flag} {name}"))
+                self.assertGreater(shares[0], shares[1])  # it was counted on the first
+                row = rows(call("compare", "--json", "-n", 2, "--temperatures", 0, "--limit", 1, "--rules", "slem",
+                                "--head", f"trimmed:{out}"))[1]
+                self.assertEqual(row["drafter_head_tokens"], kept)
+            ids = json.loads((self.folder / "list.json").read_text())["ids"]
+            self.assertTrue(set(range(3)) < set(ids))  # control tokens
+            if flag == "--top-k":
+                self.assertEqual(kept, 400)
+            if flag == "--top-p":
+                self.assertGreaterEqual(shares[0], 90)
+            few = self.parts("--text", text, flag, name, "--counted-only")[1][-1]
+            self.assertTrue(few[0] < kept or flag == "--top-k" and few[0] == kept, few)
+
+    def test_what_models_write(self):
+        self.assertEqual(self.parts("--source", "drafter", "-n", 12, "--limit", 3)[0], [36])
+        counted = [self.parts("--source", "target", "-n", 12, "--limit", 3, "--sequences", n) for n in (1, 2)]
+        self.assertEqual(counted[0], counted[1])
+        sampled = [self.parts("--source", "drafter", "-n", 12, "--limit", 3, "-t", 1, "--seed", s)[1] for s in (1, 1, 2)]
+        self.assertEqual(sampled[0], sampled[1])
+        self.assertNotEqual(sampled[0], sampled[2])
+
+    def test_refused(self):
+        text = self.file("text", "a list\n")
+        torn = self.file("torn.jsonl", '{"text": "a"}\n{"text": 1}\n')
+        for words, *arguments in (
+                ("--text: file: expected one",),
+                (f"--text: {text}: expected none", "--source", "target", "--text", text),
+                ("--source: raw: expected target or drafter", "--text", text, "--prompts", text),
+                ("--out: list: expected --top-k, --top-p or --min-count", "--text", text, "--out", "list"),
+                ("--out: /nowhere/list: ", "--text", text, "--top-k", 400, "--out", "/nowhere/list"),
+                ("--top-k: 2049: expected a number from ", "--text", text, "--top-k", 2049),
+                ("--top-k: 9: expected a number from ", "--text", text, "--top-k", 9),
+                ("--min-count: 99: expected ", "--text", text, "--min-count", 99, "--counted-only"),
+                ("--top-k excludes --top-p", "--text", text, "--top-k", 400, "--top-p", 0.5),
+                (f"{torn}: line 2 text: expected a string", "--text", torn),
+                (f"{text}x: file: ", "--text", f"{text}x"),
+                (f"--check: {self.file('empty', '')}: expected a text", "--text", text, "--check", self.folder / "empty"),
+                ("--drafter: path: expected a drafter", "--text", text, "--no-drafter"),
+                ("--head", "--text", text, "--head", f"trimmed:{text}")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(words, call("calibrate", *arguments, status=1))
+
+
 class AsynchronousTarget(unittest.TestCase):
     def test_texts_do_not_depend_on_what_overlaps(self):
         *ways, last = call("asynchronous_target").splitlines()
@@ -503,6 +653,7 @@ class Output(unittest.TestCase):
             ("compare", "-n", 4, "--limit", 1, "--rules", "slem"),
             ("compare", "-n", 4, "--limit", 1, "--rules", "slem", "--json"),
             ("side_by_side", "-n", 4, "--limit", 2, "--draft-lengths", 1, "--repeats", 1),
+            ("calibrate", "--text", ROOT / "LICENSE"),
             ("vocabularies",), ("vocabularies", "--json"), ("plug_in_your_engine",), ("generate", "--help"))
 
     def test_standard_output(self):
@@ -617,6 +768,7 @@ class BadInput(unittest.TestCase):
                 ("compare", "--temperatures", "--draft-length", "--limit", "-n", "--stop-confidence",
                  "--lightest-draft", "--sequences", "--repeats", "--tokens-at-least", "--top-k", "--top-p", "--min-p",
                  "--seed", "--threads", "--context", "--cache-size"),
+                ("calibrate", "--top-k", "--top-p", "--min-count", "--limit", "-n", "--sequences", "--temperature", "--seed"),
                 ("side_by_side", "--sequences", "--draft-lengths", "--limit", "-n", "--temperature", "--repeats",
                  "--threads", "--context", "--cache-size")):
             for flag in flags:
@@ -676,7 +828,7 @@ class BadInput(unittest.TestCase):
                        ("generate", "--drafter-tokenizer"), ("generate", "--equivalences"),
                        ("generate", "--rule", "merge", "--cache"), ("compare", "--prompts"), ("vocabularies",),
                        ("vocabularies", models / "docs-drafter"), ("vocabularies", "--equivalences"),
-                       ("vocabularies", "--text"))
+                       ("vocabularies", "--text"), ("calibrate", "--text"))
             for path, reason in reasons.items():
                 for program, *flags in readers:
                     if path in (torn, empty) and flags and flags[-1] in ("--prompts", "--text"):
@@ -754,6 +906,7 @@ class LlamaCpp(unittest.TestCase):
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
             self.assertTrue(row["identical_text"], row)
         self.assertIn("llama.cpp", found[0]["kernel"])
+        self.assertEqual((found[0]["mbsu"], found[1]["mbsu"]), (1, None))  # it does not tell what it reads
         self.assertEqual((found[0]["target"], found[-1]["drafter"]), ("target.gguf", "drafter.gguf"))
 
     def test_sampled(self):
@@ -786,6 +939,7 @@ class LlamaCpp(unittest.TestCase):
         self.assertIn("broken.gguf: llama_model_load_from_file",
                       call("llama_generate", "--target", broken, status=1))
         self.assertIn("--models", call("llama_generate", "--models", "docs", status=1))
+        self.assertIn("--head", call("llama_generate", *self.pair, "--head", f"trimmed:{self.prompts}", status=1))
         self.assertIn("prompt", call("llama_generate", *self.pair, "--context", 256, "--prompt", "-", status=1,
                                      input="a word " * 300))
 

@@ -57,6 +57,18 @@ TEST_CASE("the LM head apart: the contract, bit for bit, in both precisions") {
         }
 }
 
+TEST_CASE("what an LM head reads: whole panels, of the whole model's and of a selection") {
+    const toy_file file;
+    const transformer whole = load_transformer(file.path, options_of(precision::f32));
+    const transformer half = load_transformer(file.path, options_of(precision::bf16));
+    lm_head<draft_id> head(whole), half_head(half);
+    CHECK(head.bytes() == 2 * half_head.bytes());
+    CHECK(head.bytes() < whole.forward_bytes());
+    CHECK(head.bytes() == head.bytes_of(77)); // three panels of 32
+    CHECK(head.bytes() == 3 * head.bytes_of(some_ids.size()));
+    CHECK(head.select(some_ids).bytes() == head.bytes_of(some_ids.size()));
+}
+
 TEST_CASE("the LM head in rows: the contract, but for rounding") {
     const toy_file file;
     const load_options options = options_of(precision::bf16, 2);

@@ -48,6 +48,10 @@ public:
     }
 
     [[nodiscard]] std::size_t width() const { return matrix_.columns(); }
+    [[nodiscard]] std::size_t bytes() const { return matrix_.bytes(); }
+    [[nodiscard]] std::size_t bytes_of(std::size_t rows) const {
+        return panel_matrix<Value>::footprint(rows, width()) * sizeof(Value);
+    }
 
     void multiply(const hidden_states& x, std::size_t first, std::size_t n, scores_out out) {
         set_input(x);
@@ -139,6 +143,14 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
     [[nodiscard]] std::size_t width() const {
         return std::visit([](const auto& p) { return p.width(); }, panels_);
+    }
+    /// Of weights, that products of all rows read for one hidden state; padding included.
+    [[nodiscard]] std::size_t bytes() const {
+        return std::visit([](const auto& p) { return p.bytes(); }, panels_);
+    }
+    /// The same where so many rows are selected.
+    [[nodiscard]] std::size_t bytes_of(std::size_t rows) const {
+        return std::visit([rows](const auto& p) { return p.bytes_of(rows); }, panels_);
     }
 
     void multiply(const hidden_states& x, scores_out out) { multiply(x, 0, vocabulary_size_, out); }
