@@ -11,7 +11,7 @@ set(specdec_parts
     "sessions=law/(faults|given_rows|lengths|sessions|windows)"
     "lazy=law/(processors|sampled_lazy|sessions_lazy)"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
-    "transformer=reference/(batch_model|engine_contract|forward|lm_head|load|model|transformer)"
+    "transformer=reference/(batch_model|engine_contract|feature_.+|forward|lm_head|load|model|transformer)"
     "kernels=reference/(attention|elementwise|panel_kernel|panels|quantised|rotary)"
     "loaders=reference/tokenizer/(.+_tokenizer|.*sentencepiece.*|real_vocabularies)"
     "strings=bridge/(spelling|strings/.+)"

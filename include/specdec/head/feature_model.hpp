@@ -147,7 +147,8 @@ private:
             if (record == nullptr)
                 fail("feature records", "features",
                      "expected those of the text's first " + std::to_string(known) +
-                         " tokens: the target has to be fed them before drafts (session::prepare)");
+                         " tokens: the target is fed them before a draft (session::prepare), and "
+                         "drafts are of its tokens (rule `identity`)");
             pass(s, t, ids.first(n), {record->features(held - 1, n), false}, wanted);
         } else if (*t.round == 0) {
             t.ids.insert(t.ids.end(), ids.begin(), ids.end());
@@ -184,7 +185,7 @@ private:
         }
         // Only the last place's can be asked for before others follow, and those of a draft.
         const std::size_t place = t.ids.size() - 2;
-        if (!given.own) {
+        if (!given.own || t.own.empty()) {
             t.own.clear();
             t.first_own = place;
         }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Texts of a target and a drafter that reads its features, through the front door.
+#include <specdec/head/feature_model.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/tiny_tokenizer.hpp"
+#include "support/toy_checkpoint.hpp"
+#include <specdec/head/full_head.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/recorded_target.hpp>
+#include <specdec/reference/batch_model.hpp>
+#include <specdec/reference/feature_body.hpp>
+#include <specdec/reference/lm_head.hpp>
+#include <specdec/reference/load.hpp>
+#include <specdec/reference/model.hpp>
+#include <specdec/speculation/speculation.hpp>
+#include <specdec/testing/feature_contract.hpp>
+
+namespace feature_texts_tests {
+
+using namespace specdec;
+using namespace specdec::reference;
+using testing::tiny_tokenizer;
+
+/// A body for the toy checkpoint, EAGLE's form, and the target itself.
+struct folders {
+    toy::temporary_folder target, drafter;
+
+    folders() {
+        const toy::checkpoint model;
+        target.write("config.json", model.config().dump());
+        target.write("model.safetensors", model.safetensors());
+        toy::checkpoint body;
+        for (auto it = body.tensors.begin(); it != body.tensors.end();)
+            it = it->first.starts_with("model.layers.0.") &&
+                         !it->first.ends_with("input_layernorm.weight")
+                     ? std::next(it)
+                     : body.tensors.erase(it);
+        toy::checkpoint named = body;
+        named.tensors.clear();
+        for (const auto& [name, w] : body.tensors)
+            named.tensors[name.substr(6)] = w;
+        // Features as they are: what the head reads now it reads once more.
+        toy::weights fc{{36, 72}, std::vector<float>(36 * 72)};
+        for (std::size_t r = 0; r < 36; ++r)
+            fc.values[r * 72 + 36 + r] = 1;
+        named.tensors["fc.weight"] = fc;
+        named.layers = 1;
+        drafter.write("config.json", named.config().dump());
+        drafter.write("model.safetensors", named.safetensors());
+    }
+};
+
+std::vector<std::string> pieces() {
+    std::vector<std::string> out{"<end>"};
+    for (char c = ' '; out.size() < 77; ++c)
+        out.emplace_back(1, c);
+    return out;
+}
+
+TEST_CASE("drafters that read features: texts side by side are the target's") {
+    const folders files;
+    const load_options options{
+        precision::bf16,
+        {.threads = 1, .capacity = 60, .sequences = 2, .features = feature_kind::head_input},
+        {}};
+    batch_model<target_id> model(load_transformer(files.target.path(), options));
+    feature_records records(2, model.capacity(), model.feature_width());
+    recorded_target target(model, records);
+    feature_body body = load_feature_body(files.drafter.path(), model.engine(), {.sequences = 2});
+    feature_model read(body, records);
+    reference::lm_head<draft_id> products(model.engine());
+    full_head<draft_id, reference::lm_head<draft_id>> head(products);
+    headed_model draft(read, head);
+
+    const tiny_tokenizer<target_id> words(pieces());
+    const tiny_tokenizer<draft_id> same(pieces());
+    speculation pair({.models = target, .tokenizer = words}, {.models = draft, .tokenizer = same});
+    std::vector<target_id> one, two;
+    words.encode("HELLO", text_position::start, one);
+    words.encode("A", text_position::start, two);
+    const std::vector<text_request> texts{{.prompt = one, .sequence = 1},
+                                          {.prompt = two, .sequence = 2}};
+    const auto run = [&](rule how, length_kind kind, float temperature) {
+        return pair.run(texts, {.how = how,
+                                .sampling = {.temperature = temperature},
+                                .lengths = {.kind = kind, .length = 3},
+                                .limits = {.max_tokens = 100}}); // as many as fit
+    };
+    const auto alone = run(rule::autoregressive, length_kind::fixed, 0);
+    for (const length_kind kind : {length_kind::fixed, length_kind::automatic}) {
+        const auto drafted = run(rule::identity, kind, 0);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            CHECK(drafted.texts[i].tokens == alone.texts[i].tokens);
+            if (kind == length_kind::fixed)
+                CHECK(drafted.texts[i].counts.proposed > 20);
+        }
+    }
+    const auto sampled = run(rule::identity, length_kind::fixed, 1);
+    CHECK(sampled.texts[0].counts.accepted > 0);
+    // A rule that writes the drafter's context anew comes to tokens that the target does not have.
+    CHECK_THROWS_WITH(run(rule::tli, length_kind::fixed, 0), Catch::Contains("rule `identity`"));
+}
+
+TEST_CASE("the reference engine keeps the contract of features") {
+    const folders files;
+    for (const feature_kind kind : {feature_kind::head_input, feature_kind::low_mid_high}) {
+        const auto make = [&] {
+            return model<target_id>(load_transformer(
+                files.target.path(),
+                {precision::bf16, {.threads = 1, .capacity = 40, .features = kind}, {}}));
+        };
+        CHECK(check_features<target_id>(make).text() == "");
+    }
+    const transformer target = load_transformer(files.target.path());
+    const auto make_body = [&] {
+        return load_feature_body(files.drafter.path(), target, {.capacity = 20});
+    };
+    CHECK(check_feature_body(make_body).text() == "");
+}
+
+} // namespace feature_texts_tests
