@@ -3,9 +3,10 @@
 // of those that a trimmed LM head keeps (VocabTrim, section 3; --head trimmed:FILE of the others).
 //
 //     calibrate --models smollm2 --text answers.jsonl --top-k 1024 --out kept.json
-//     calibrate --models smollm2 --source target --prompts questions.txt --top-p 0.99 --out
-//     kept.json calibrate --text docs.txt --check other.txt          how much of either text parts
-//     of a head cover
+//     calibrate --models smollm2 --source target --top-p 0.99 --out kept.json
+//     calibrate --text docs.txt --check other.txt
+//
+// The last one says how much of either text lists of all sizes cover, and writes none.
 #include <algorithm>
 #include <array>
 #include <cstddef>
