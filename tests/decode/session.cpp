@@ -481,8 +481,8 @@ TEST_CASE("statistics add up") {
         CHECK(accepted == c.accepted);
         CHECK(c.without_draft[static_cast<std::size_t>(no_draft::stop_rule)] == 6);
         CHECK(without == 6);
-        CHECK(c.draft_seconds == static_cast<double>(rounds)); // one tick a step
-        CHECK(c.target_seconds == static_cast<double>(rounds));
+        CHECK(c.draft_seconds == static_cast<double>(rounds));      // one tick a step
+        CHECK(c.target_seconds == 2 * static_cast<double>(rounds)); // fed before drafts, and scored
         CHECK(c.verify_seconds == static_cast<double>(rounds));
     });
 }

@@ -153,8 +153,8 @@ public:
     /// Step 2 with a model: the rows for step 3.
     template <AnyModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] auto score(Target& target, Time clock = {}) {
-        const context_edit<target_id> edit = prepare(target, clock);
         const double begin = clock();
+        const context_edit<target_id> edit = prepare(target);
         const auto rows = score_rows<target_id>(target, edit.append);
         require_rows(rows, edit.append.size(), target.vocabulary_size(), "session");
         target_fed(edit, clock() - begin);
