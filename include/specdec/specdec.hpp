@@ -14,6 +14,7 @@
 #include <specdec/core/half.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/core/law.hpp>
+#include <specdec/core/on_throw.hpp>
 #include <specdec/core/one_sequence.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/require.hpp>

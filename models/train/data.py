@@ -71,6 +71,17 @@ def pieces(documents, length, rng):
     return out
 
 
+def together(items, length, tokens):
+    """Items of like length in batches of about `tokens` tokens each, padding included."""
+    made, batch = [], []
+    for item in sorted(items, key=length, reverse=True):
+        if batch and (len(batch) + 1) * length(batch[0]) > tokens:
+            made.append(batch)
+            batch = []
+        batch.append(item)
+    return made + [batch]
+
+
 def batches(documents, length, tokens, rng=None):
     """One pass: (input ids, wanted ids, weights), about `tokens` tokens each, windows of like length together."""
     windows = pieces(documents, length, rng)
@@ -79,13 +90,7 @@ def batches(documents, length, tokens, rng=None):
     group = 1000
     made = []
     for g in range(0, len(windows), group):
-        batch = []
-        for w in sorted(windows[g:g + group], key=lambda w: -len(w[0])):
-            if batch and (len(batch) + 1) * (len(batch[0][0]) - 1) > tokens:
-                made.append(batch)
-                batch = []
-            batch.append(w)
-        made.append(batch)
+        made += together(windows[g:g + group], lambda w: len(w[0]) - 1, tokens)
     if rng:
         rng.shuffle(made)
     for batch in made:

@@ -1,7 +1,14 @@
 """Muon (Jordan et al. 2024) for matrices, its products in the precision the CPU multiplies: torch.optim.Muon always takes BF16."""
+import math
+
 import torch
 
 import precision
+
+
+def rate_scale(step, done):
+    """Of the learning rate: 50 steps of warm-up, and a cosine down to 0.03 as `done` goes from 0 to 1."""
+    return min(1.0, (step + 1) / 50) * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0))))
 
 
 def orthogonal(update, steps=5):

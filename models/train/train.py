@@ -21,6 +21,7 @@ from tokenizers import Tokenizer
 
 import data
 import llama
+import muon
 import precision
 import threads
 
@@ -54,7 +55,7 @@ def optimizers(model, rate, decay):
     matrices = [p for n, p in named if p.dim() == 2 and "embed" not in n]
     rest = [{"params": [p for n, p in named if "embed" in n], "weight_decay": decay},
             {"params": [p for _, p in named if p.dim() == 1], "weight_decay": 0.0}]
-    return [torch.optim.Muon(matrices, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"),
+    return [muon.Muon(matrices, lr=rate, weight_decay=decay),
             torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.98), fused=True)]
 
 
@@ -126,7 +127,7 @@ def main():
             looked = time.time()
             if done >= 1:
                 break
-        scale = min(1.0, (step + 1) / 50) * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0))))
+        scale = muon.rate_scale(step, done)
         for o, rates in zip(opts, base):
             for g, r in zip(o.param_groups, rates):
                 g["lr"] = r * scale

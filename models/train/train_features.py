@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from safetensors.torch import load_file
 
+import data
 import features
 import llama
 import muon
@@ -35,14 +36,7 @@ class Texts:
         self.texts = [(int(b), min(int(n), length + 2), int(a)) for b, n, a in zip(begin, lengths, answers) if n > a + 4]
 
     def batches(self, texts, tokens, rng=None):
-        order = sorted(texts, key=lambda t: t[1])
-        made, batch = [], []
-        for t in order:
-            if batch and (len(batch) + 1) * t[1] > tokens:
-                made.append(batch)
-                batch = []
-            batch.append(t)
-        made.append(batch)
+        made = data.together(texts, lambda t: t[1], tokens)
         if rng:
             rng.shuffle(made)
         for batch in made:
@@ -145,7 +139,7 @@ def main():
             looked = time.time()
             if done >= 1:
                 break
-        scale = min(1.0, (step + 1) / 50) * (0.03 + 0.97 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0))))
+        scale = muon.rate_scale(step, done)
         for o in opts:
             for g in o.param_groups:
                 g["lr"] = args.rate * scale

@@ -85,13 +85,7 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& 
         checked_model checked{draft, body};
         model_drafter drafter(checked);
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session_settings settings;
-            settings.target = s.target;
-            settings.draft = s.draft;
-            settings.capacity = 16;
-            settings.max_proposals = s.max_proposals;
-            settings.end_ids = s.end_ids;
-            session decoder(std::move(bridge), rule, settings);
+            session decoder(std::move(bridge), rule, settings_of(s));
             decoder.start(std::vector{target_id{1}, target_id{0}});
             const sequence text = run_scenario(decoder, target, drafter, coin, s);
             law[text] += coin.probability();

@@ -11,6 +11,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/on_throw.hpp>
 #include <specdec/core/one_sequence.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
@@ -181,17 +182,9 @@ private:
     /// What throws takes the text out of the batch.
     template <class F>
     void or_leave(seat& x, const F& act) {
-        struct on_throw {
-            batch& texts;
-            seat& whose;
-            bool thrown = true;
-            ~on_throw() {
-                if (thrown)
-                    texts.leave(whose);
-            }
-        } guard{*this, x};
+        on_throw guard([&] { leave(x); });
         act(x);
-        guard.thrown = false;
+        guard.done();
     }
     void leave(seat& x) {
         x.run = nullptr;

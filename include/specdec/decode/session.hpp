@@ -36,7 +36,7 @@ namespace specdec {
 /// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
 ///
 /// Sessions may take turns with a target that tells what it holds (held(); shared_model adds that).
-/// With another they say target_lost() before every turn: a context as long is taken for its own.
+/// With another they say target_lost() before every turn: a context as long is taken for one's own.
 ///
 /// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
 /// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).

@@ -9,6 +9,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/on_throw.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/feature_records.hpp>
 #include <specdec/head/features.hpp>
@@ -54,7 +55,7 @@ public:
             body.truncate(s, 0);
         }
         states_.reserve(rows * body.width());
-        zeros_.resize(at_once * body.feature_width());
+        zeros_.resize(at_once * body.feature_width() + body.own_width());
     }
 
     [[nodiscard]] std::size_t sequences() const { return texts_.size(); }
@@ -65,10 +66,11 @@ public:
     /// A round of sequence s begins behind n tokens.
     void begin_round(std::size_t s, std::size_t n) {
         text& t = texts_[s];
-        const std::size_t real = t.round ? *t.round : 0;
+        // What both rounds make of the target's features stays.
+        const std::size_t before = t.round.value_or(0), real = before < n ? before : n;
         t.round = n;
-        truncate(s, real < size(s) ? real : size(s));
-        truncate(s, n < size(s) ? n : size(s));
+        if (real < size(s))
+            truncate(s, real);
     }
 
     void append(std::size_t s, std::span<const draft_id> ids) {
@@ -112,19 +114,11 @@ private:
             fail(
                 "feature model", "round",
                 "expected begin_round before tokens: is there a drafter that does not hand it on?");
-        struct on_throw {
-            feature_model& model;
-            std::size_t sequence, size;
-            bool thrown = true;
-            ~on_throw() {
-                if (thrown)
-                    model.truncate(sequence, size);
-            }
-        } guard{*this, s, size(s)};
+        on_throw guard([this, s, held = size(s)] { truncate(s, held); });
         while (!ids.empty())
             ids = ids.subspan(
                 read_some(s, t, ids.first(ids.size() < at_once ? ids.size() : at_once), wanted));
-        guard.thrown = false;
+        guard.done();
     }
 
     /// As many as are read in one pass: those with features of one kind; of its own one by one,
@@ -162,8 +156,6 @@ private:
                            (before - t.first_own) * body_.own_width() >= t.own.size()))
                 fail("feature model", "round",
                      "expected contexts that begin with the round's text");
-            if (zeros_.size() < body_.own_width())
-                zeros_.resize(body_.own_width());
             const float* const own =
                 first ? zeros_.data() : &t.own[(before - t.first_own) * body_.own_width()];
             pass(s, t, ids.first(1), {{own, 1, body_.own_width(), body_.own_width()}, true},
@@ -197,7 +189,7 @@ private:
     const feature_records& records_;
     std::vector<text> texts_;   // [sequences]
     std::vector<float> states_; // of the latest call
-    std::vector<float> zeros_;  // [at_once, feature width]
+    std::vector<float> zeros_;  // for at_once features of the target, or one of its own
 };
 
 } // namespace specdec

@@ -26,18 +26,17 @@ namespace specdec {
 ///
 /// A feature depends on the tokens before it and on its own, and on nothing else. Otherwise as
 /// ModelOf. testing/feature_contract.hpp checks all this.
-template <class M, class Id>
-concept FeatureModelOf = AnyModelOf<M, Id> && requires(M& m) {
+template <class M>
+concept ShowsFeatures = requires(M& m) {
     { m.feature_width() } -> std::convertible_to<std::size_t>;
     { m.features() } -> std::convertible_to<hidden_states>;
 };
+template <class M, class Id>
+concept FeatureModelOf = AnyModelOf<M, Id> && ShowsFeatures<M>;
 
 /// The same of several sequences; the features of one part stand behind those of the part before.
 template <class M, class Id>
-concept FeatureBatchModelOf = AnyBatchModelOf<M, Id> && requires(M& m) {
-    { m.feature_width() } -> std::convertible_to<std::size_t>;
-    { m.features() } -> std::convertible_to<hidden_states>;
-};
+concept FeatureBatchModelOf = AnyBatchModelOf<M, Id> && ShowsFeatures<M>;
 
 /// What a body that reads features gives for each of its places.
 struct read_rows {

@@ -8,6 +8,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/on_throw.hpp>
 #include <specdec/head/feature_records.hpp>
 #include <specdec/head/features.hpp>
 
@@ -138,15 +139,7 @@ private:
 
     /// In parts; none of them, should one throw.
     void feed(std::size_t s, std::span<const target_id> ids) {
-        struct on_throw {
-            recorded_target& all;
-            std::size_t sequence, size;
-            bool thrown = true;
-            ~on_throw() {
-                if (thrown)
-                    all.forget(sequence, size);
-            }
-        } guard{*this, s, records_[s].size()};
+        on_throw guard([this, s, size = records_[s].size()] { forget(s, size); });
         while (!ids.empty()) {
             const auto now = ids.first(ids.size() < at_once ? ids.size() : at_once);
             if constexpr (several)
@@ -157,7 +150,7 @@ private:
             record({&part, 1});
             ids = ids.subspan(now.size());
         }
-        guard.thrown = false;
+        guard.done();
     }
 
     [[nodiscard]] std::size_t held_of([[maybe_unused]] std::size_t s) const {

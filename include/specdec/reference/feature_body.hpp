@@ -32,7 +32,7 @@ struct feature_body_options {
 
 /// A drafter's body that reads the features of a target: weights of its own, the target's
 /// embedding, precision and threads. Models FeatureBody. Its head is the target's (lm_head of it),
-/// or its own (own_head()). Not for two threads at once, nor while the target runs.
+/// or its own (kept()). Not for two threads at once, nor while the target runs.
 class feature_body {
 public:
     /// Errors: specdec::error, of the checkpoint, where tensors are not as its configuration says,

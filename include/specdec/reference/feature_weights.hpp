@@ -12,8 +12,7 @@ namespace specdec::reference {
 
 /// The weights of a drafter's body that reads features, packed, in one of two forms:
 ///
-///     head_input     EAGLE-1 and -2, HASS, CORAL: fc [d, 2 d] and layers.0.*, without a norm
-///     before
+///     head_input     EAGLE-1 and -2, HASS, CORAL: fc [d, 2 d] and layers.0.*, no norm before its
 ///                    attention; embedding and head are the target's
 ///     low_mid_high   EAGLE-3: fc [d, 3 d], midlayer.* whose attention reads 2 d columns, norm, and
 ///                    lm_head of the tokens that d2t lists
@@ -36,27 +35,25 @@ struct feature_weights {
     [[nodiscard]] std::size_t attention_columns() const {
         return (kind == feature_kind::head_input ? 1 : 2) * config.dimension;
     }
-    /// Features that fc reads, beside what else it reads.
+    /// Length of what fc reads.
     [[nodiscard]] std::size_t fuse_columns() const {
         return (kind == feature_kind::head_input ? 2 : 3) * config.dimension;
     }
     /// Bytes of matrices that a place reads, without any head.
     [[nodiscard]] std::size_t bytes() const {
-        return fuse.bytes() + block.qkv.bytes() + block.output.bytes() + block.gate_up.bytes() +
-               block.down.bytes();
+        return fuse.bytes() +
+               block_weights<Value>::footprint(config, attention_columns()) * sizeof(Value);
     }
 
     /// Zeros for the configuration.
     void allocate() {
         using matrix = panel_matrix<Value>;
         const model_config& c = config;
-        const std::size_t d = c.dimension, qkv = c.query_size() + 2 * c.kv_size();
-        const std::size_t gate_up = round_up(c.hidden_dimension, 16) * 2;
+        const std::size_t d = c.dimension;
         const std::size_t own = kept ? kept->size() : 0;
         memory_.resize(matrix::footprint(d, fuse_columns()) +
-                       matrix::footprint(qkv, attention_columns()) +
-                       matrix::footprint(d, c.query_size()) + matrix::footprint(gate_up, d) +
-                       matrix::footprint(d, c.hidden_dimension) + matrix::footprint(own, d));
+                       block_weights<Value>::footprint(c, attention_columns()) +
+                       matrix::footprint(own, d));
         std::size_t taken = 0;
         const auto take = [&](std::size_t rows, std::size_t columns) {
             const matrix m(memory_.data() + taken, rows, columns);
@@ -64,14 +61,8 @@ struct feature_weights {
             return m;
         };
         fuse = take(d, fuse_columns());
-        block.qkv = take(qkv, attention_columns());
-        block.output = take(d, c.query_size());
-        block.gate_up = take(gate_up, d);
-        block.down = take(d, c.hidden_dimension);
+        block.allocate(c, attention_columns(), take);
         head = take(own, d);
-        block.ffn_norm.resize(column_stride(d));
-        if (c.qkv_bias)
-            block.qkv_bias.resize(round_up(qkv, panel_rows));
         if (kind == feature_kind::head_input)
             return;
         for (aligned_vector<float>* norm : {&token_norm, &feature_norm, &final_norm})

@@ -25,6 +25,32 @@ struct block_weights {
     aligned_vector<float> attention_norm;
     aligned_vector<float> ffn_norm;
     aligned_vector<float> qkv_bias; ///< empty where there is none
+
+    /// Values of the matrices; attention reads columns of that length.
+    [[nodiscard]] static std::size_t footprint(const model_config& c, std::size_t columns) {
+        using matrix = panel_matrix<Value>;
+        return matrix::footprint(qkv_rows(c), columns) +
+               matrix::footprint(c.dimension, c.query_size()) +
+               matrix::footprint(gate_up_rows(c), c.dimension) +
+               matrix::footprint(c.dimension, c.hidden_dimension);
+    }
+    /// Zeros, without an attention norm: take(rows, columns) gives memory for a matrix.
+    template <class Take>
+    void allocate(const model_config& c, std::size_t columns, const Take& take) {
+        qkv = take(qkv_rows(c), columns);
+        output = take(c.dimension, c.query_size());
+        gate_up = take(gate_up_rows(c), c.dimension);
+        down = take(c.dimension, c.hidden_dimension);
+        ffn_norm.resize(column_stride(c.dimension));
+        if (c.qkv_bias)
+            qkv_bias.resize(round_up(qkv_rows(c), panel_rows));
+    }
+
+private:
+    static std::size_t qkv_rows(const model_config& c) { return c.query_size() + 2 * c.kv_size(); }
+    static std::size_t gate_up_rows(const model_config& c) {
+        return round_up(c.hidden_dimension, 16) * 2;
+    }
 };
 
 /// All weights of a model, packed: matrices lie one behind the other in the order a forward pass
@@ -36,17 +62,12 @@ class model_weights {
 public:
     /// Allocates zeros for the configuration. Not movable: the matrices point into `memory_`.
     explicit model_weights(const model_config& c) : config(c), memory_(total(c)) {
-        const std::size_t qkv_rows = c.query_size() + 2 * c.kv_size();
         blocks.resize(c.layers);
         for (block_weights<Value>& b : blocks) {
-            b.qkv = take(qkv_rows, c.dimension);
-            b.output = take(c.dimension, c.query_size());
-            b.gate_up = take(gate_up_rows(c), c.dimension);
-            b.down = take(c.dimension, c.hidden_dimension);
+            b.allocate(c, c.dimension, [this](std::size_t rows, std::size_t columns) {
+                return take(rows, columns);
+            });
             b.attention_norm.resize(column_stride(c.dimension));
-            b.ffn_norm.resize(column_stride(c.dimension));
-            if (c.qkv_bias)
-                b.qkv_bias.resize(round_up(qkv_rows, panel_rows));
         }
         final_norm.resize(column_stride(c.dimension));
         head = take(c.vocabulary_size, c.dimension);
@@ -83,15 +104,8 @@ public:
     matrix embedding; ///< the same matrix where it is tied
 
 private:
-    static constexpr std::size_t gate_up_rows(const model_config& c) {
-        return round_up(c.hidden_dimension, 16) * 2;
-    }
     static std::size_t total(const model_config& c) {
-        const std::size_t block = matrix::footprint(c.query_size() + 2 * c.kv_size(), c.dimension) +
-                                  matrix::footprint(c.dimension, c.query_size()) +
-                                  matrix::footprint(gate_up_rows(c), c.dimension) +
-                                  matrix::footprint(c.dimension, c.hidden_dimension);
-        return c.layers * block +
+        return c.layers * block_weights<Value>::footprint(c, c.dimension) +
                (c.tied ? 1U : 2U) * matrix::footprint(c.vocabulary_size, c.dimension);
     }
     matrix take(std::size_t rows, std::size_t columns) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <utility>
+
+namespace specdec {
+
+/// Calls `undo` at the end of its scope, unless done() was said before: puts back what a throw
+/// would leave half changed. Works without exceptions, too, where nothing throws.
+///
+///     on_throw guard([&] { model.truncate(size); });
+///     model.append(first);
+///     model.append(second);
+///     guard.done();
+///
+/// Precondition: undo throws nothing.
+template <class Undo>
+class on_throw {
+public:
+    explicit on_throw(Undo undo) : undo_(std::move(undo)) {}
+    on_throw(const on_throw&) = delete;
+    on_throw& operator=(const on_throw&) = delete;
+    ~on_throw() {
+        if (!done_)
+            undo_();
+    }
+    void done() { done_ = true; }
+
+private:
+    Undo undo_;
+    bool done_ = false;
+};
+
+} // namespace specdec
