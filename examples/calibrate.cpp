@@ -232,7 +232,8 @@ void require_consistent(const flags& f) {
 void run(const flags& f, const engine& e) {
     validate(f.decoding.sampling);
     require_consistent(f);
-    const bool alone = f.source != "target";
+    const bool alone =
+        f.source == "drafter" || (f.source == "raw" && !drafter_needs_target(e, f.models));
     const loaded_pair loaded = alone ? load_drafter_alone(e, f.models) : load_pair(e, f.models);
     if (!alone && !loaded.facts.drafter)
         throw error("--drafter", "path", "expected a drafter, there is none");

@@ -96,7 +96,7 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
         }
         const asked_rule asked = asked_rule_of(name);
         if (!pair.applies(asked.how.which))
-            throw error("--rules", name, "expected a drafter with the target's vocabulary");
+            throw error("--rules", name, what_lacks(pair, asked.how.which));
         add_row(asked.how, asked.length);
     }
     if (f.rules.empty())

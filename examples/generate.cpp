@@ -144,9 +144,7 @@ void run(flags f, const engine& e) {
     s.how = pair->rule_for(s);
     f.rule = about(*s.how).name;
     if (!pair->applies(*s.how))
-        throw error("--rule", f.rule,
-                    facts.drafter ? "expected a drafter with the target's vocabulary"
-                                  : "expected a drafter, there is none");
+        throw error("--rule", f.rule, what_lacks(*pair, *s.how));
     s.lengths = f.lengths.settings(f.draft_length);
 
     const std::string text = prompt_text(f);

@@ -3,6 +3,7 @@
 #include "support/engine.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -104,13 +105,20 @@ public:
             throw error("--" + flag, model.string(), "expected a GGUF file: not a regular file");
         return {model, model};
     }
-    [[nodiscard]] side<target_id> load_target(const side_paths& paths,
-                                              const model_flags& flags) const override {
-        return load<target_id>(paths.model, flags,
-                               alone_ ? llama_cpp_scoring::alone : llama_cpp_scoring::together);
+    [[nodiscard]] loaded_sides load(const side_paths& target,
+                                    const std::optional<side_paths>& drafter,
+                                    const model_flags& flags) const override {
+        loaded_sides sides{.target = load_side<target_id>(target.model, flags,
+                                                          alone_ ? llama_cpp_scoring::alone
+                                                                 : llama_cpp_scoring::together)};
+        if (drafter)
+            sides.drafter = load_drafter(*drafter, flags);
+        return sides;
     }
+
+private:
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
-                                              const model_flags& flags) const override {
+                                              const model_flags& flags) const {
         if (in_reference_engine(paths.model))
             return load_reference_side<draft_id>(paths, reference_, flags.threads, 0,
                                                  flags.sequences, flags.head);
@@ -118,17 +126,15 @@ public:
             throw error("--head", flags.head.asked,
                         "expected full: llama.cpp's heads cannot be reached (with "
                         "--drafter-engine reference they can)");
-        return load<draft_id>(paths.model, flags, llama_cpp_scoring::together);
+        return load_side<draft_id>(paths.model, flags, llama_cpp_scoring::together);
     }
-
-private:
     [[nodiscard]] bool in_reference_engine(const fs::path& path) const {
         return drafter_engine_.empty() ? !is_gguf(path) : drafter_engine_ == "reference";
     }
 
     template <class Id>
-    static side<Id> load(const fs::path& path, const model_flags& flags,
-                         llama_cpp_scoring scoring) {
+    static side<Id> load_side(const fs::path& path, const model_flags& flags,
+                              llama_cpp_scoring scoring) {
         progress_bar bar("loading " + path.filename().string());
         llama_model_params model_settings = llama_model_default_params();
         model_settings.progress_callback_user_data = &bar;

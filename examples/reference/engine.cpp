@@ -3,6 +3,7 @@
 #include "support/engine.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ public:
     [[nodiscard]] std::vector<named_pair> pairs() const override {
         return {{"docs", "docs-target", "docs-drafter", ""},
                 {"smollm2", "fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-drafter",
+                 "python3 models/fetch_smollm2.py"},
+                {"smollm2-features", "fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-features",
                  "python3 models/fetch_smollm2.py"}};
     }
 
@@ -28,15 +31,21 @@ public:
                                   const std::string& flag) const override {
         return find_reference_side(model, tokenizer, flag);
     }
-    [[nodiscard]] side<target_id> load_target(const side_paths& paths,
-                                              const model_flags& flags) const override {
-        return load_reference_side<target_id>(paths, flags_, flags.threads, flags.context,
-                                              flags.sequences);
+    [[nodiscard]] bool needs_target(const side_paths& drafter) const override {
+        return reads_features(drafter);
     }
-    [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
-                                              const model_flags& flags) const override {
-        return load_reference_side<draft_id>(paths, flags_, flags.threads, 0, flags.sequences,
-                                             flags.head);
+    [[nodiscard]] loaded_sides load(const side_paths& target,
+                                    const std::optional<side_paths>& drafter,
+                                    const model_flags& flags) const override {
+        if (drafter && needs_target(*drafter))
+            return load_feature_sides(target, *drafter, flags_, flags.threads, flags.context,
+                                      flags.sequences, flags.head);
+        loaded_sides sides{.target = load_reference_side<target_id>(
+                               target, flags_, flags.threads, flags.context, flags.sequences)};
+        if (drafter)
+            sides.drafter = load_reference_side<draft_id>(*drafter, flags_, flags.threads, 0,
+                                                          flags.sequences, flags.head);
+        return sides;
     }
 
 private:

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,12 @@ public:
     [[nodiscard]] virtual side_paths find(const std::filesystem::path& model,
                                           const std::string& tokenizer,
                                           const std::string& flag) const = 0;
+    /// Whether the drafter runs beside its target only.
+    [[nodiscard]] virtual bool needs_target(const side_paths& /*drafter*/) const { return false; }
     /// Errors: specdec::error that names the file and the field in it.
-    [[nodiscard]] virtual side<target_id> load_target(const side_paths& paths,
-                                                      const model_flags& flags) const = 0;
-    [[nodiscard]] virtual side<draft_id> load_drafter(const side_paths& paths,
-                                                      const model_flags& flags) const = 0;
+    [[nodiscard]] virtual loaded_sides load(const side_paths& target,
+                                            const std::optional<side_paths>& drafter,
+                                            const model_flags& flags) const = 0;
 };
 
 /// The engine that this program is linked with.
@@ -47,7 +49,9 @@ public:
 /// it.
 [[nodiscard]] loaded_pair load_pair(const engine& e, const model_flags& flags);
 /// The drafter that the flags ask for, alone, in the place of a target: what it writes, and its
-/// tokens. Errors: as load_pair.
+/// tokens. Errors: as load_pair, and for a drafter that needs its target.
 [[nodiscard]] loaded_pair load_drafter_alone(const engine& e, const model_flags& flags);
+/// Whether the drafter that the flags ask for runs beside its target only.
+[[nodiscard]] bool drafter_needs_target(const engine& e, const model_flags& flags);
 
 } // namespace specdec::examples

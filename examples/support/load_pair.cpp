@@ -67,10 +67,11 @@ id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<ta
     }
 }
 
-/// A model that writes texts: in a chat it ends with its turn.
-side<target_id> load_writer(const engine& e, const side_paths& paths, const model_flags& flags) {
-    side<target_id> loaded = e.load_target(paths, flags);
-    speculation_side<target_id>& own = loaded.loaded;
+/// A model that writes texts, and its drafter: in a chat it ends with its turn.
+loaded_sides load_writer(const engine& e, const side_paths& paths,
+                         const std::optional<side_paths>& drafter, const model_flags& flags) {
+    loaded_sides loaded = e.load(paths, drafter, flags);
+    speculation_side<target_id>& own = loaded.target.loaded;
     if (wants_chat(flags))
         for (const char* turn : {"<|im_end|>", "<end_of_turn>"})
             if (const auto id = find_control(own.tokenizer.table(), turn);
@@ -84,14 +85,15 @@ side<target_id> load_writer(const engine& e, const side_paths& paths, const mode
 
 loaded_pair load_pair(const engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
-    side<target_id> target = load_writer(e, paths.target, flags);
-    speculation_side<target_id>& own = target.loaded;
+    loaded_sides sides = load_writer(e, paths.target, paths.drafter, flags);
+    const side<target_id>& target = sides.target;
+    speculation_side<target_id>& own = sides.target.loaded;
     loaded_pair pair{.texts = nullptr,
                      .facts = {target.facts, {}, target.computing},
                      .grouping = std::make_shared<grouping_watch>()};
     own.models = any_batch_model<target_id>(grouping_check(std::move(own.models), pair.grouping));
     if (paths.drafter) {
-        side<draft_id> drafter = e.load_drafter(*paths.drafter, flags);
+        side<draft_id>& drafter = *sides.drafter;
         const fs::path& path = paths.drafter->model;
         require_side(drafter.loaded, path.string());
         id_map map = map_of(drafter.loaded, own, path, flags.equivalences);
@@ -111,10 +113,18 @@ loaded_pair load_drafter_alone(const engine& e, const model_flags& flags) {
         throw error("--drafter", "path", "expected a drafter, there is none");
     if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected full for a drafter alone");
-    side<target_id> drafter = load_writer(e, *paths.drafter, flags);
+    if (e.needs_target(*paths.drafter))
+        throw error("--drafter", paths.drafter->model.string(),
+                    "expected a drafter that runs alone, this one reads its target's features");
+    side<target_id> drafter = load_writer(e, *paths.drafter, {}, flags).target;
     return {.texts = std::make_unique<speculation>(std::move(drafter.loaded)),
             .facts = {drafter.facts, {}, drafter.computing},
             .grouping = std::make_shared<grouping_watch>()};
+}
+
+bool drafter_needs_target(const engine& e, const model_flags& flags) {
+    const pair_paths paths = paths_of(e, flags);
+    return paths.drafter && e.needs_target(*paths.drafter);
 }
 
 } // namespace specdec::examples

@@ -84,6 +84,14 @@ struct loaded_pair {
     }
 };
 
+/// What a pair lacks to follow a rule that does not apply to it, for errors.
+[[nodiscard]] inline std::string what_lacks(const decoder& pair, rule r) {
+    if (pair.map() == nullptr)
+        return "expected a drafter, there is none";
+    return r == rule::identity ? "expected a drafter with the target's vocabulary"
+                               : "expected `identity`: the drafter reads the target's features";
+}
+
 /// Settings of a program: a signal ends its texts.
 [[nodiscard]] inline decode_settings interruptible() {
     decode_settings s;

@@ -68,7 +68,7 @@ fs::path models_folder() {
 }
 
 bool wants_chat(const model_flags& flags) {
-    return flags.chat || (flags.models == "smollm2" && !flags.no_chat);
+    return flags.chat || (flags.models.starts_with("smollm2") && !flags.no_chat);
 }
 
 } // namespace specdec::examples

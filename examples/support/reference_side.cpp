@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "support/reference_side.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -9,6 +12,12 @@
 #include "support/console.hpp"
 #include "support/files.hpp"
 #include "support/partial_head.hpp"
+#include <specdec/head/feature_model.hpp>
+#include <specdec/head/feature_records.hpp>
+#include <specdec/head/listed_head.hpp>
+#include <specdec/head/recorded_target.hpp>
+#include <specdec/reference/batch_model.hpp>
+#include <specdec/reference/feature_body.hpp>
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 
@@ -52,46 +61,164 @@ void require_own_tokenizer(const side_paths& paths, std::size_t rows, std::size_
                         paths.model.string() + " has rows for, got " + std::to_string(tokens));
 }
 
+std::string name_of(const fs::path& model) {
+    const std::string file = model.filename().string();
+    return file.empty() ? model.parent_path().filename().string() : file;
+}
+
+/// A model and its tokenizer, as their files have them.
+struct loaded_files {
+    std::string name;
+    reference::tokenizer words;
+    reference::transformer engine;
+
+    [[nodiscard]] model_facts facts() const {
+        return {name, engine.parameters(), engine.vocabulary_size(), engine.forward_bytes()};
+    }
+    [[nodiscard]] compute_facts computing() const {
+        return {std::string(reference::name(engine.number_format())),
+                std::string(engine.kernel_name()), engine.threads()};
+    }
+    template <class Id>
+    [[nodiscard]] side<Id> side_of(any_batch_model<Id> models, model_facts facts,
+                                   compute_facts computing) const {
+        side<Id> s{{.models = std::move(models),
+                    .tokenizer = reference::tokenizer_of<Id>(words),
+                    .begins_with_bos = words.add_bos()},
+                   std::move(facts),
+                   std::move(computing)};
+        if (words.bos())
+            s.loaded.bos = Id{*words.bos()};
+        for (const std::int32_t id : words.eos())
+            s.loaded.ends.push_back(Id{id});
+        return s;
+    }
+};
+
+loaded_files load_files(const side_paths& paths, const reference_flags& flags,
+                        const reference::context_options& context) {
+    reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
+    const std::string name = name_of(paths.model);
+    progress_bar bar("loading " + name);
+    reference::load_options options;
+    options.number_format =
+        flags.precision == "f32" ? reference::precision::f32 : reference::precision::bf16;
+    options.context = context;
+    options.context.vocabulary_size = words.vocabulary_size();
+    options.progress = [&bar](double part) { bar.show(part); };
+    reference::transformer engine = reference::load_transformer(paths.model, options);
+    require_own_tokenizer(paths, engine.config().vocabulary_size, words.vocabulary_size());
+    return {name, std::move(words), std::move(engine)};
+}
+
+/// A model and its whole head, for with_head.
+template <class Id>
+struct whole_model {
+    explicit whole_model(reference::transformer engine) : model(std::move(engine)) {}
+    reference::batch_model<Id> model;
+    reference::lm_head<Id> head{model.engine()};
+};
+
+/// A target that keeps its features, and the records that its drafter reads, too.
+struct feature_target {
+    feature_target(reference::transformer engine, std::size_t sequences)
+        : model(std::move(engine)), records(std::make_shared<feature_records>(
+                                        sequences, model.capacity(), model.feature_width())) {}
+    reference::batch_model<target_id> model;
+    std::shared_ptr<feature_records> records;
+};
+class owned_feature_target : std::unique_ptr<feature_target>,
+                             public recorded_target<reference::batch_model<target_id>> {
+public:
+    explicit owned_feature_target(std::unique_ptr<feature_target> parts)
+        : std::unique_ptr<feature_target>(std::move(parts)),
+          recorded_target<reference::batch_model<target_id>>((*this)->model, *(*this)->records) {}
+};
+
+/// A drafter that reads features and the head that makes its rows: the target's or its own.
+struct feature_drafter {
+    feature_drafter(std::shared_ptr<feature_records> read, reference::feature_body made,
+                    reference::lm_head<draft_id> its)
+        : records(std::move(read)), body(std::move(made)), head(std::move(its)) {}
+    std::shared_ptr<feature_records> records;
+    reference::feature_body body;
+    feature_model<reference::feature_body> model{body, *records};
+    reference::lm_head<draft_id> head;
+};
+
 } // namespace
 
 template <class Id>
 side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
                              std::size_t threads, std::size_t context, std::size_t sequences,
                              const head_choice& head) {
-    const reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
-    const std::string file = paths.model.filename().string();
-    const std::string name = file.empty() ? paths.model.parent_path().filename().string() : file;
-    progress_bar bar("loading " + name);
-    reference::load_options options;
-    options.number_format =
-        flags.precision == "f32" ? reference::precision::f32 : reference::precision::bf16;
-    options.context = {.threads = threads,
-                       .capacity = context,
-                       .sequences = sequences,
-                       .vocabulary_size = words.vocabulary_size()};
-    options.progress = [&bar](double part) { bar.show(part); };
-    reference::transformer loaded = reference::load_transformer(paths.model, options);
-
-    require_own_tokenizer(paths, loaded.config().vocabulary_size, words.vocabulary_size());
-    model_facts facts{name, loaded.parameters(), loaded.vocabulary_size(), loaded.forward_bytes()};
-    const compute_facts computing{std::string(reference::name(loaded.number_format())),
-                                  std::string(loaded.kernel_name()), loaded.threads()};
-    any_batch_model<Id> models = model_with_head<Id>(std::move(loaded), head, facts);
-    side<Id> s{{.models = std::move(models),
-                .tokenizer = reference::tokenizer_of<Id>(words),
-                .begins_with_bos = words.add_bos()},
-               facts,
-               computing};
-    if (words.bos())
-        s.loaded.bos = Id{*words.bos()};
-    for (const std::int32_t id : words.eos())
-        s.loaded.ends.push_back(Id{id});
-    return s;
+    if (reads_features(paths))
+        throw error(
+            paths.model.string(), "fc.weight",
+            "expected a model that runs alone, this is a drafter that reads the features of "
+            "a target of the reference engine");
+    loaded_files files =
+        load_files(paths, flags, {.threads = threads, .capacity = context, .sequences = sequences});
+    model_facts facts = files.facts();
+    compute_facts computing = files.computing();
+    if (!head.partial())
+        return files.side_of<Id>(reference::batch_model<Id>(std::move(files.engine)), facts,
+                                 computing);
+    auto whole = std::make_unique<whole_model<Id>>(std::move(files.engine));
+    facts.forward_bytes -= whole->head.bytes();
+    any_batch_model<Id> models = with_head<Id>(std::move(whole), head, paths.model, facts);
+    return files.side_of<Id>(std::move(models), facts, computing);
 }
 
 template side<target_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
                                              std::size_t, std::size_t, const head_choice&);
 template side<draft_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
                                             std::size_t, std::size_t, const head_choice&);
+
+bool reads_features(const side_paths& drafter) {
+    return reference::is_feature_folder(drafter.model);
+}
+
+loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
+                                const reference_flags& flags, std::size_t threads,
+                                std::size_t context, std::size_t sequences,
+                                const head_choice& head) {
+    if (drafter.tokenizer != drafter.model)
+        throw error("--drafter-tokenizer", drafter.tokenizer.string(),
+                    "expected nothing: a drafter that reads features has its target's");
+    const reference::feature_checkpoint own = reference::open_feature_folder(drafter.model);
+    loaded_files files = load_files(
+        target, flags,
+        {.threads = threads, .capacity = context, .sequences = sequences, .features = own.kind});
+    reference::feature_body body(own, files.engine, {.sequences = sequences});
+    model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
+                      body.forward_bytes()};
+    const bool own_head = body.kept() != nullptr;
+    if (own_head && head.partial())
+        throw error("--head", head.asked,
+                    "expected full: " + drafter.model.string() + " has a head of its own, of " +
+                        std::to_string(body.kept()->size()) + " tokens");
+    reference::lm_head<draft_id> products =
+        own_head ? reference::lm_head<draft_id>(body) : reference::lm_head<draft_id>(files.engine);
+    const model_facts words = files.facts();
+    const compute_facts computing = files.computing();
+    auto recorded = std::make_unique<feature_target>(std::move(files.engine), sequences);
+    auto whole =
+        std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
+    any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
+        if (!own_head)
+            return with_head<draft_id>(std::move(whole), head, drafter.model, facts);
+        const token_list<draft_id> kept = *whole->body.kept();
+        facts.head_tokens = kept.size();
+        facts.forward_bytes += whole->head.bytes();
+        return owned_headed_model<feature_drafter,
+                                  listed_head<draft_id, reference::lm_head<draft_id>>>(
+            std::move(whole), [&](reference::lm_head<draft_id>& rows) {
+                return listed_head<draft_id, reference::lm_head<draft_id>>(rows, kept);
+            });
+    }();
+    return {files.side_of<target_id>(owned_feature_target(std::move(recorded)), words, computing),
+            files.side_of<draft_id>(std::move(models), facts, computing)};
+}
 
 } // namespace specdec::examples

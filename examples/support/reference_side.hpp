@@ -32,4 +32,14 @@ template <class Id>
                                            std::size_t threads, std::size_t context,
                                            std::size_t sequences, const head_choice& head = {});
 
+/// Whether a drafter reads its target's features, and so runs beside it only.
+[[nodiscard]] bool reads_features(const side_paths& drafter);
+
+/// A target and such a drafter, which shares its tokenizer, embedding and, unless it has one of its
+/// own, its head. Otherwise as load_reference_side.
+[[nodiscard]] loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
+                                              const reference_flags& flags, std::size_t threads,
+                                              std::size_t context, std::size_t sequences,
+                                              const head_choice& head);
+
 } // namespace specdec::examples

@@ -25,6 +25,12 @@ struct side {
     compute_facts computing;
 };
 
+/// Both sides of a pair; drafter: if there is one.
+struct loaded_sides {
+    side<target_id> target;
+    std::optional<side<draft_id>> drafter{};
+};
+
 /// The control token of that printed name.
 [[nodiscard]] inline std::optional<std::size_t> find_control(const vocabulary& table,
                                                              std::string_view name) {

@@ -77,7 +77,7 @@ class Drafter(nn.Module):
         return x + self.mlp(self.post_attention_layernorm(x)), steps
 
 
-def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=2048):
+def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=768):
     """Mean losses of `steps` steps: (regression, classification, alignment), each [steps].
 
     embedded [b, t, d]: of tokens 1 .. t; features [b, t + 1, d]: behind tokens 0 .. t; weights [b, t] of what is predicted.

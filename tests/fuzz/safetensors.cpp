@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Any bytes: read_safetensors gives tensors inside the bytes or a specdec::error, nothing else.
+// Any bytes: read_safetensors gives tensors inside the bytes or a specdec::error, nothing else; so
+// does the router that reads them.
 #include <cstdint>
 #include <vector>
 
 #include <specdec/reference/quantised.hpp>
+#include <specdec/reference/router_file.hpp>
 #include <specdec/reference/safetensors.hpp>
 
 using namespace specdec::reference;
@@ -17,6 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             std::vector<float> row(t.columns());
             read_row(t, t.rows() - 1, row);
         }
+        const router_weights router = parse_router(bytes, "fuzz");
+        if (router.inner.size() != router.width * router.width || router.groups() == 0)
+            __builtin_trap();
     } catch (const specdec::error&) {
     }
     return 0;

@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, unittest, xml.dom.minidom
+import json, os, pathlib, re, shutil, signal, struct, subprocess, sys, tempfile, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -546,11 +546,96 @@ class PartialHead(unittest.TestCase):
         for head, words in ((self.list("other", [5, 3000]), "other: id 3000: expected ids from 0 to 2048 - 1"),
                             (self.list("torn", {"d2t": [5], "t2d": [True] * 4096}), "torn: t2d: expected 2048 values"),
                             ("trimmed:/nowhere", "--head: /nowhere: expected a list of draft tokens: No such file"),
-                            ("trimmed:", "--head: trimmed:: expected full or trimmed:FILE"),
-                            ("half", "--head: half: expected full or trimmed:FILE")):
+                            ("trimmed:", "--head: trimmed:: expected full, trimmed:FILE or routed:N/n"),
+                            ("half", "--head: half: expected full, trimmed:FILE or routed:N/n"),
+                            ("routed:4", "--head: routed:4: expected full"), ("routed:4/5", "--head: routed:4/5: expected full"),
+                            ("routed:4/2", "--head: routed:4/2: expected a router in ")):
             for program in ("generate", "compare"):
                 self.assertIn(words, call(program, "--head", head, status=1))
         self.assertIn("--head", call("generate", "--head", some, "--no-drafter", status=1))
+
+
+class Features(unittest.TestCase):
+    """A drafter that reads its target's features: made of the target's own first layer."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.drafter, target = pathlib.Path(folder.name), ROOT / "models/docs-target"
+        config = json.loads((target / "config.json").read_text())
+        (cls.drafter / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1}))
+        file = (target / "model.safetensors").read_bytes()
+        size = struct.unpack("<Q", file[:8])[0]
+        tensors = {}
+        for name, t in json.loads(file[8:8 + size]).items():
+            if name.startswith("model.layers.0.") and "input_layernorm" not in name:
+                begin, end = t["data_offsets"]
+                tensors[name.removeprefix("model.")] = (t["shape"], file[8 + size + begin:8 + size + end])
+        cls.width = width = config["hidden_size"]
+        one = struct.pack("<H", 0x3F80)  # in BF16: fc gives the feature as it is
+        tensors["fc.weight"] = ([width, 2 * width], b"".join(
+            bytes(2 * (width + row)) + one + bytes(2 * (width - 1 - row)) for row in range(width)))
+        cls.write("model", tensors)
+        cls.write("router", {"router.inner.weight": ([width, width], bytes(2 * width * width)),
+                             "router.groups.weight": ([4, width], bytes(2 * width) + one * width + bytes(4 * width))})
+        cls.pair = ("--target", target, "--drafter", cls.drafter)
+
+    @classmethod
+    def write(cls, name, tensors):
+        header, data = {}, b""
+        for key, (shape, values) in tensors.items():
+            header[key] = {"dtype": "BF16", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+            data += values
+        text = json.dumps(header).encode()
+        (cls.drafter / f"{name}.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+    def compared(self, *more):
+        return rows(call("compare", *self.pair, "--json", "-n", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2,
+                         *more))
+
+    def test_heads(self):
+        few = self.drafter / "list.json"
+        few.write_text(json.dumps(list(range(1024))))
+        found = {head: self.compared("--head", head) for head in ("full", f"trimmed:{few}", "routed:4/1", "routed:4/4")}
+        for head, (plain, *drafted) in found.items():
+            self.assertEqual([row["rule"] for row in drafted], ["identity"])  # others are not offered
+            self.assertTrue(drafted[0]["identical_text"])
+            self.assertGreater(drafted[0]["proposed"], 0)
+        tokens = [row[1]["drafter_head_tokens"] for row in found.values()]
+        self.assertEqual(tokens, [None, 1024, 1024, 4096])
+        read = [row[1]["drafter_relative_size"] for row in found.values()]
+        self.assertLess(read[1], read[2])  # the router is read, too
+        self.assertLess(read[2], read[0])
+        self.assertLess(read[0], read[3])
+
+    def test_texts_side_by_side(self):
+        texts = []
+        for n in 1, 2:
+            out = self.drafter / f"texts{n}"
+            self.compared("--sequences", n, "--texts", out)
+            texts.append(sorted((row["rule"], row["prompt"], row["text"]) for row in rows(out.read_text())))
+        self.assertEqual(texts[0], texts[1])
+
+    def test_calibrate(self):
+        lists = [call("calibrate", *self.pair, *source, "-n", 8, "--limit", 2)
+                 for source in (("--source", "target"),)] + [
+                 call("calibrate", *self.pair, "--text", ROOT / "models/prompts/docs.txt")]
+        for text in lists:
+            self.assertIn("4096 tokens", text.splitlines()[0])
+
+    def test_refused(self):
+        for words, program, *arguments in (
+                ("expected `identity`", "compare", *self.pair, "--rules", "slem"),
+                ("expected the router of ", "generate", *self.pair, "--head", "routed:8/2"),
+                ("--drafter-tokenizer: ", "generate", *self.pair, "--drafter-tokenizer", ROOT / "models/docs-target"),
+                ("fc.weight: expected a model that runs alone", "generate", "--target", self.drafter,
+                 "--target-tokenizer", ROOT / "models/docs-target/tokenizer.json"),
+                ("hidden size: expected the target's 128", "generate", "--target", ROOT / "models/docs-drafter",
+                 "--drafter", self.drafter),
+                ("this one reads its target's features", "calibrate", *self.pair, "--source", "drafter")):
+            with self.subTest(program=program, arguments=arguments):
+                self.assertIn(words, call(program, *arguments, status=1))
 
 
 class Calibrate(unittest.TestCase):

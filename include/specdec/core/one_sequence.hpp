@@ -31,6 +31,11 @@ public:
     {
         model_->begin_round(sequence_, n);
     }
+    [[nodiscard]] bool knows_rounds() const
+        requires requires(const M& m) { m.knows_rounds(); }
+    {
+        return model_->knows_rounds();
+    }
 
 private:
     M* model_;

@@ -102,6 +102,10 @@ public:
             [](const auto& pass) { return pass.weights().kept ? &*pass.weights().kept : nullptr; },
             *pass_);
     }
+    /// Its own: without the target's embedding and head.
+    [[nodiscard]] std::size_t parameters() const {
+        return std::visit([](const auto& pass) { return pass.weights().parameters(); }, *pass_);
+    }
     /// Bytes of weights that reading a place reads, without any head.
     [[nodiscard]] std::size_t forward_bytes() const {
         return std::visit([](const auto& pass) { return pass.weights().bytes(); }, *pass_);

@@ -26,6 +26,19 @@ struct feature_checkpoint {
     std::size_t draft_vocabulary = 0; ///< rows of its own head; 0: the target's
 };
 
+/// Whether a folder is that of a drafter that reads features: its model.safetensors has
+/// `fc.weight`, which no transformer has. Errors: specdec::error for a file that cannot be read.
+[[nodiscard]] inline bool is_feature_folder(const std::filesystem::path& folder) {
+    const std::filesystem::path path = folder / "model.safetensors";
+    if (!is_folder(folder) || !is_there(path))
+        return false;
+    const mapped_file file(path);
+    for (const tensor& t : read_safetensors(file.bytes(), file.source()))
+        if (t.name == "fc.weight")
+            return true;
+    return false;
+}
+
 /// Opens the folder of a drafter that reads features: config.json and model.safetensors. Errors:
 /// specdec::error naming file and field.
 [[nodiscard]] inline feature_checkpoint open_feature_folder(const std::filesystem::path& folder) {

@@ -39,6 +39,11 @@ struct feature_weights {
     [[nodiscard]] std::size_t fuse_columns() const {
         return (kind == feature_kind::head_input ? 2 : 3) * config.dimension;
     }
+    [[nodiscard]] std::size_t parameters() const {
+        const std::size_t d = config.dimension;
+        return d * fuse_columns() + block_weights<Value>::parameters(config, attention_columns()) +
+               (fuse_bias.empty() ? 0 : d) + (kept ? (kept->size() + 3) * d : 0);
+    }
     /// Bytes of matrices that a place reads, without any head.
     [[nodiscard]] std::size_t bytes() const {
         return fuse.bytes() +

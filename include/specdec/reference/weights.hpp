@@ -34,6 +34,11 @@ struct block_weights {
                matrix::footprint(gate_up_rows(c), c.dimension) +
                matrix::footprint(c.dimension, c.hidden_dimension);
     }
+    /// Numbers of a block without its attention's norm.
+    [[nodiscard]] static std::size_t parameters(const model_config& c, std::size_t columns) {
+        return qkv_rows(c) * columns + c.dimension * c.query_size() +
+               3 * c.hidden_dimension * c.dimension + c.dimension + (c.qkv_bias ? qkv_rows(c) : 0);
+    }
     /// Zeros, without an attention norm: take(rows, columns) gives memory for a matrix.
     template <class Take>
     void allocate(const model_config& c, std::size_t columns, const Take& take) {
@@ -87,10 +92,7 @@ public:
     }
     [[nodiscard]] std::size_t parameters() const {
         const model_config& c = config;
-        const std::size_t qkv_rows = c.query_size() + 2 * c.kv_size();
-        const std::size_t block = qkv_rows * c.dimension + c.dimension * c.query_size() +
-                                  3 * c.hidden_dimension * c.dimension + 2 * c.dimension +
-                                  (c.qkv_bias ? qkv_rows : 0);
+        const std::size_t block = block_weights<Value>::parameters(c, c.dimension) + c.dimension;
         return c.layers * block + c.dimension +
                (c.tied ? 1U : 2U) * c.vocabulary_size * c.dimension;
     }

@@ -41,6 +41,8 @@ public:
     void truncate(std::size_t s, std::size_t n) { held_->truncate(s, n); }
     /// Nothing, where the model does not want to know.
     void begin_round(std::size_t s, std::size_t n) { held_->begin_round(s, n); }
+    /// Whether it wants to: it reads the target's features.
+    [[nodiscard]] bool knows_rounds() const { return held_->knows_rounds(); }
 
 private:
     struct base {
@@ -53,6 +55,7 @@ private:
         virtual logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) = 0;
         virtual void truncate(std::size_t s, std::size_t n) = 0;
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
+        virtual bool knows_rounds() const = 0;
     };
     /// Model: a type, or a reference to one.
     template <class Model>
@@ -96,6 +99,13 @@ private:
                 model.begin_round(s, n);
             else if constexpr (KnowsRounds<std::remove_reference_t<Model>>)
                 model.begin_round(n);
+        }
+        bool knows_rounds() const override {
+            if constexpr (requires { model.knows_rounds(); }) // a view of an any_batch_model
+                return model.knows_rounds();
+            else
+                return KnowsRoundsOfSequences<std::remove_reference_t<Model>> ||
+                       KnowsRounds<std::remove_reference_t<Model>>;
         }
         Model model;
     };

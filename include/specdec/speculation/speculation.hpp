@@ -88,9 +88,12 @@ public:
         return s.how ? *s.how
                      : usual_rule(draft_.has_value(), equal_vocabularies(), s.sampling.temperature);
     }
+    /// A drafter that reads the target's features has its text for a context, token for token, as
+    /// rule `identity` has alone.
     [[nodiscard]] bool applies(rule r) const override {
-        return r == rule::autoregressive ||
-               (draft_ && (r != rule::identity || equal_vocabularies()));
+        if (r == rule::autoregressive || !draft_)
+            return r == rule::autoregressive;
+        return r == rule::identity ? equal_vocabularies() : !draft_->models.knows_rounds();
     }
 
     [[nodiscard]] const any_tokenizer<target_id>& target_tokenizer() const override {
@@ -182,7 +185,9 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
     const rule how = rule_for(s);
     if (!applies(how))
         fail("rule", std::string(about(how).name),
-             draft_ ? "expected equal vocabularies" : "expected a drafter, there is none");
+             !draft_                 ? "expected a drafter, there is none"
+             : how == rule::identity ? "expected equal vocabularies"
+                                     : "expected `identity`: the drafter reads features");
     learned_lengths& learned =
         learned_
             .try_emplace({how, s.sampling.temperature, s.lengths.kind, s.lengths.length},
