@@ -16,8 +16,10 @@ head_choice head_of(const std::string& asked) {
     const std::string rest = colon == asked.npos ? "" : asked.substr(colon + 1);
     if (kind == "full" && colon == asked.npos)
         return {};
-    if (kind == "trimmed" && !rest.empty()) {
-        head_choice choice{head_choice::kind::trimmed, asked, rest};
+    if ((kind == "trimmed" || kind == "adaptive") && !rest.empty()) {
+        head_choice choice{kind == "trimmed" ? head_choice::kind::trimmed
+                                             : head_choice::kind::adaptive,
+                           asked, rest};
         if (const std::string why = why_missing(choice.list); !why.empty())
             throw error("--head", rest, "expected a list of draft tokens: " + why);
         return choice;
@@ -29,7 +31,8 @@ head_choice head_of(const std::string& asked) {
         if (groups && active && *active <= *groups)
             return {head_choice::kind::routed, asked, {}, *groups, *active};
     }
-    throw error("--head", asked, "expected full, trimmed:FILE or routed:N/n with n of N groups");
+    throw error("--head", asked,
+                "expected full, trimmed:FILE, adaptive:FILE or routed:N/n with n of N groups");
 }
 
 } // namespace specdec::examples

@@ -12,25 +12,26 @@ namespace specdec::examples {
 struct head_choice {
     enum class kind : unsigned char {
         full,
-        trimmed, ///< the rows of a list of tokens (VocabTrim)
-        routed,  ///< the likeliest groups of tokens (CORAL)
+        trimmed,  ///< the rows of a list of tokens (VocabTrim)
+        adaptive, ///< the same, and the list follows the text
+        routed,   ///< the likeliest groups of tokens (CORAL)
     };
     kind which = kind::full;
-    std::string asked = "full"; ///< for errors
-    std::filesystem::path list; ///< of trimmed: a file of draft tokens (token_list_file.hpp)
+    std::string asked = "full";         ///< for errors
+    std::filesystem::path list;         ///< a file of draft tokens (token_list_file.hpp)
     std::size_t groups = 0, active = 0; ///< of routed
 
     [[nodiscard]] bool partial() const { return which != kind::full; }
 };
 
-/// Reads `full`, `trimmed:FILE` or `routed:N/n`. Errors: specdec::error that names the flag, for
-/// any other form and for a file that is not there.
+/// Reads `full`, `trimmed:FILE`, `adaptive:FILE` or `routed:N/n`. Errors: specdec::error that names
+/// the flag, for any other form and for a file that is not there.
 [[nodiscard]] head_choice head_of(const std::string& asked);
 
 /// What the flag's help says of its values.
 inline constexpr std::string_view head_help =
     "what a drafter of the reference engine computes of its LM head: full (default); trimmed:FILE, "
-    "the rows of a list of tokens (see calibrate); or routed:N/n, the n likeliest of N groups of "
-    "tokens, where a router.safetensors lies beside it";
+    "the rows of a list of tokens (see calibrate); adaptive:FILE, a list that follows the text; or "
+    "routed:N/n, the n likeliest of N groups of tokens, where a router.safetensors lies beside it";
 
 } // namespace specdec::examples

@@ -12,8 +12,11 @@
 #include "support/head_flag.hpp"
 #include "support/loaded_pair.hpp"
 #include <specdec/core/error.hpp>
+#include <specdec/core/one_sequence.hpp>
+#include <specdec/head/adaptive_model.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
+#include <specdec/head/hot_set.hpp>
 #include <specdec/head/residual_router.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
@@ -46,53 +49,85 @@ public:
           headed_model<decltype(Whole::model), Part>((*this)->whole->model, (*this)->part) {}
 };
 
+using head_type = reference::lm_head<draft_id>;
+
+/// A drafter's model with a list that follows the one text it drafts for, and all that it borrows.
+template <class Whole>
+struct adaptive_parts {
+    using list_head = trimmed_head<draft_id, head_type>;
+    using rows_type = headed_model<decltype(Whole::model), list_head>;
+    using text_type = one_sequence<draft_id, rows_type>;
+
+    std::unique_ptr<Whole> whole;
+    list_head part;
+    hot_set<draft_id> hot;
+    rows_type rows{whole->model, part};
+    text_type text{rows, 0};
+
+    adaptive_parts(std::unique_ptr<Whole> w, const token_list<draft_id>& list)
+        : whole(std::move(w)), part(whole->head, list, head_rows::copied), hot(list) {}
+};
+template <class Whole>
+class owned_adaptive_model : std::unique_ptr<adaptive_parts<Whole>>,
+                             public adaptive_model<typename adaptive_parts<Whole>::text_type,
+                                                   typename adaptive_parts<Whole>::list_head> {
+    using parts = adaptive_parts<Whole>;
+
+public:
+    owned_adaptive_model(std::unique_ptr<Whole> whole, const token_list<draft_id>& list)
+        : std::unique_ptr<parts>(std::make_unique<parts>(std::move(whole), list)),
+          adaptive_model<typename parts::text_type, typename parts::list_head>(
+              (*this)->text, (*this)->part, (*this)->hot) {}
+};
+
 /// A routed_head with the router of a file.
 struct file_router {
     reference::router_weights weights;
     residual_router route{weights.inner, weights.outer, weights.width};
 };
-template <class Id>
 class file_routed_head : std::unique_ptr<file_router>,
-                         public routed_head<Id, reference::lm_head<Id>, residual_router> {
+                         public routed_head<draft_id, head_type, residual_router> {
 public:
-    file_routed_head(reference::lm_head<Id>& head, reference::router_weights weights,
-                     std::size_t active)
+    file_routed_head(head_type& head, reference::router_weights weights, std::size_t active)
         : file_routed_head(head, std::make_unique<file_router>(std::move(weights)), active) {}
 
 private:
-    file_routed_head(reference::lm_head<Id>& head, std::unique_ptr<file_router> router,
-                     std::size_t active)
+    file_routed_head(head_type& head, std::unique_ptr<file_router> router, std::size_t active)
         : std::unique_ptr<file_router>(std::move(router)),
-          routed_head<Id, reference::lm_head<Id>, residual_router>(
+          routed_head<draft_id, head_type, residual_router>(
               head, (*this)->route,
-              token_groups<Id>::equal_parts(head.vocabulary_size(), (*this)->weights.groups()),
+              token_groups<draft_id>::equal_parts(head.vocabulary_size(),
+                                                  (*this)->weights.groups()),
               active) {}
 };
 
 /// A model with what was chosen of its head. folder: the drafter's, where a router lies. facts: of
 /// the model without any head, to which the head's part is added. Errors: specdec::error that names
 /// the file, also for one of another vocabulary or another number of groups.
-template <class Id, class Whole>
-[[nodiscard]] any_batch_model<Id> with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
-                                            const std::filesystem::path& folder,
-                                            model_facts& facts) {
-    using head_type = reference::lm_head<Id>;
+template <class Whole>
+[[nodiscard]] any_batch_model<draft_id>
+with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
+          const std::filesystem::path& folder, model_facts& facts) {
     const head_type& all = whole->head;
-    const auto made = [&](const auto& make) -> any_batch_model<Id> {
+    const auto made = [&](const auto& make) -> any_batch_model<draft_id> {
         using part = std::invoke_result_t<decltype(make), head_type&>;
         return owned_headed_model<Whole, part>(std::move(whole), make);
     };
     if (choice.which == head_choice::kind::full) {
         facts.forward_bytes += all.bytes();
-        return made([](head_type& head) { return full_head<Id, head_type>(head); });
+        return made([](head_type& head) { return full_head<draft_id, head_type>(head); });
     }
-    if (choice.which == head_choice::kind::trimmed) {
-        const auto list = reference::read_token_list<Id>(choice.list, all.vocabulary_size());
+    if (choice.which != head_choice::kind::routed) {
+        const auto list = reference::read_token_list<draft_id>(choice.list, all.vocabulary_size());
         facts.head_tokens = list.size();
         facts.forward_bytes += all.bytes_of(list.size());
-        return made([&](head_type& head) {
-            return trimmed_head<Id, head_type>(head, list, head_rows::copied);
-        });
+        if (choice.which == head_choice::kind::trimmed)
+            return made([&](head_type& head) {
+                return trimmed_head<draft_id, head_type>(head, list, head_rows::copied);
+            });
+        if (whole->model.sequences() > 1)
+            throw error("--head", choice.asked, "expected one text at a time (--sequences 1)");
+        return owned_adaptive_model<Whole>(std::move(whole), list);
     }
     const std::filesystem::path file = folder / "router.safetensors";
     if (const std::string why = why_missing(file); !why.empty())
@@ -105,7 +140,7 @@ template <class Id, class Whole>
                         std::to_string(router.width));
     facts.head_tokens = all.vocabulary_size() * choice.active / choice.groups;
     facts.forward_bytes += all.bytes_of(facts.head_tokens) + router.bytes();
-    return made([&](head_type& head) { return file_routed_head<Id>(head, router, choice.active); });
+    return made([&](head_type& head) { return file_routed_head(head, router, choice.active); });
 }
 
 } // namespace specdec::examples

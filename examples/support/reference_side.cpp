@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/reference_side.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -111,12 +112,11 @@ loaded_files load_files(const side_paths& paths, const reference_flags& flags,
     return {name, std::move(words), std::move(engine)};
 }
 
-/// A model and its whole head, for with_head.
-template <class Id>
-struct whole_model {
-    explicit whole_model(reference::transformer engine) : model(std::move(engine)) {}
-    reference::batch_model<Id> model;
-    reference::lm_head<Id> head{model.engine()};
+/// A drafter and its whole head, for with_head.
+struct whole_drafter {
+    explicit whole_drafter(reference::transformer engine) : model(std::move(engine)) {}
+    reference::batch_model<draft_id> model;
+    reference::lm_head<draft_id> head{model.engine()};
 };
 
 /// A target that keeps its features, and the records that its drafter reads, too.
@@ -161,13 +161,14 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
         load_files(paths, flags, {.threads = threads, .capacity = context, .sequences = sequences});
     model_facts facts = files.facts();
     compute_facts computing = files.computing();
-    if (!head.partial())
-        return files.side_of<Id>(reference::batch_model<Id>(std::move(files.engine)), facts,
-                                 computing);
-    auto whole = std::make_unique<whole_model<Id>>(std::move(files.engine));
-    facts.forward_bytes -= whole->head.bytes();
-    any_batch_model<Id> models = with_head<Id>(std::move(whole), head, paths.model, facts);
-    return files.side_of<Id>(std::move(models), facts, computing);
+    if constexpr (std::same_as<Id, draft_id>)
+        if (head.partial()) {
+            auto whole = std::make_unique<whole_drafter>(std::move(files.engine));
+            facts.forward_bytes -= whole->head.bytes();
+            any_batch_model<Id> models = with_head(std::move(whole), head, paths.model, facts);
+            return files.side_of<Id>(std::move(models), facts, computing);
+        }
+    return files.side_of<Id>(reference::batch_model<Id>(std::move(files.engine)), facts, computing);
 }
 
 template side<target_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
@@ -207,7 +208,7 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
         std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
     any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
         if (!own_head)
-            return with_head<draft_id>(std::move(whole), head, drafter.model, facts);
+            return with_head(std::move(whole), head, drafter.model, facts);
         const token_list<draft_id> kept = *whole->body.kept();
         facts.head_tokens = kept.size();
         facts.forward_bytes += whole->head.bytes();

@@ -25,8 +25,8 @@ void add_reference_flags(CLI::App& app, reference_flags& flags);
                                              const std::string& tokenizer, const std::string& flag);
 
 /// threads: 0: one a core; context: 0: what the model was made for, at most 4096; sequences: that
-/// the side holds side by side; head: what is computed of it. Id: target_id or draft_id. Errors:
-/// specdec::error that names the file and the field in it.
+/// the side holds side by side; head: what is computed of it, of a drafter. Id: target_id or
+/// draft_id. Errors: specdec::error that names the file and the field in it.
 template <class Id>
 [[nodiscard]] side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
                                            std::size_t threads, std::size_t context,

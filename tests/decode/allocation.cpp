@@ -12,9 +12,9 @@
 
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
-#include <specdec/draft/adaptive_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
+#include <specdec/head/adaptive_model.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
@@ -162,7 +162,8 @@ TEST_CASE("rounds of drafters whose heads compute a part of the vocabulary alloc
         CHECK(allocations_with(drafter) == 0);
 
         hot_set<draft_id> hot(list);
-        adaptive_drafter adaptive(drafter, few, hot);
+        adaptive_model following(trimmed, few, hot);
+        model_drafter adaptive(following);
         CHECK(allocations_with(adaptive) == 0);
         CHECK(hot.contains(draft_id{1})); // a token of the head was replaced
 

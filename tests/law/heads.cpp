@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Drafters whose heads compute a part of the vocabulary: trimmed, following the text, routed. The
 // law of whole sessions, enumerated, is the target's.
-#include <specdec/draft/adaptive_drafter.hpp>
+#include <specdec/head/adaptive_model.hpp>
 
 #include <cstdio>
 #include <span>
@@ -123,9 +123,9 @@ TEST_CASE("heads whose list changes every round: the law of the target", "[law]"
                 const token_list<draft_id> list(ids_of({1, 3}), 4);
                 trimmed_head part(head, list, from);
                 headed_model draft(model, part);
-                model_drafter plain(draft);
                 hot_set<draft_id> hot(list, {}, {.half_life = 1});
-                adaptive_drafter drafter(plain, part, hot);
+                adaptive_model following(draft, part, hot);
+                model_drafter drafter(following);
                 use(drafter);
             },
             from == head_rows::gathered);

@@ -541,13 +541,23 @@ class PartialHead(unittest.TestCase):
                              "--rules", "all", "--sequences", 2, "--head", self.list("some", list(range(3, 700))))):
             self.assertEqual(row["texts"], 2)
 
+    def test_lists_that_follow(self):
+        """With every rule, also those that look at rows again."""
+        kept = self.list("kept", list(range(1500))).removeprefix("trimmed:")
+        drafted = lambda head: rows(call("compare", "--json", "--max-tokens", 24, "--temperatures", 0, "--limit", 3,
+                                         "--draft-length", 2, "--rules", "tli,slem,slrs", "--head", head))[1:]
+        for fixed, follows in zip(drafted(f"trimmed:{kept}"), drafted(f"adaptive:{kept}")):
+            self.assertTrue(follows["identical_text"])
+            self.assertGreaterEqual(follows["accepted"], fixed["accepted"])
+        self.assertIn("expected one text at a time", call("compare", "--head", f"adaptive:{kept}", "--sequences", 2, status=1))
+
     def test_refused(self):
         some = self.list("some", [5, 9])
         for head, words in ((self.list("other", [5, 3000]), "other: id 3000: expected ids from 0 to 2048 - 1"),
                             (self.list("torn", {"d2t": [5], "t2d": [True] * 4096}), "torn: t2d: expected 2048 values"),
                             ("trimmed:/nowhere", "--head: /nowhere: expected a list of draft tokens: No such file"),
-                            ("trimmed:", "--head: trimmed:: expected full, trimmed:FILE or routed:N/n"),
-                            ("half", "--head: half: expected full, trimmed:FILE or routed:N/n"),
+                            ("trimmed:", "--head: trimmed:: expected full, trimmed:FILE, adaptive:FILE or routed:N/n"),
+                            ("half", "--head: half: expected full, trimmed:FILE"),
                             ("routed:4", "--head: routed:4: expected full"), ("routed:4/5", "--head: routed:4/5: expected full"),
                             ("routed:4/2", "--head: routed:4/2: expected a router in ")):
             for program in ("generate", "compare"):
@@ -597,17 +607,20 @@ class Features(unittest.TestCase):
     def test_heads(self):
         few = self.drafter / "list.json"
         few.write_text(json.dumps(list(range(1024))))
-        found = {head: self.compared("--head", head) for head in ("full", f"trimmed:{few}", "routed:4/1", "routed:4/4")}
+        found = {head: self.compared("--head", head)
+                 for head in ("full", f"trimmed:{few}", "routed:4/1", "routed:4/4", f"adaptive:{few}")}
         for head, (plain, *drafted) in found.items():
             self.assertEqual([row["rule"] for row in drafted], ["identity"])  # others are not offered
             self.assertTrue(drafted[0]["identical_text"])
             self.assertGreater(drafted[0]["proposed"], 0)
         tokens = [row[1]["drafter_head_tokens"] for row in found.values()]
-        self.assertEqual(tokens, [None, 1024, 1024, 4096])
+        self.assertEqual(tokens, [None, 1024, 1024, 4096, 1024])
         read = [row[1]["drafter_relative_size"] for row in found.values()]
         self.assertLess(read[1], read[2])  # the router is read, too
         self.assertLess(read[2], read[0])
         self.assertLess(read[0], read[3])
+        accepted = [row[1]["accepted"] for row in found.values()]
+        self.assertGreaterEqual(accepted[4], accepted[1])  # it follows
 
     def test_texts_side_by_side(self):
         texts = []

@@ -66,6 +66,16 @@ template <class M>
 concept KnowsRoundsOfSequences =
     requires(M& m, std::size_t s, std::size_t n) { m.begin_round(s, n); };
 
+/// Whether a model says that it reads the target's features, so that its context has to be the
+/// target's, token for token: m.reads_features(). Whatever wraps such a model hands it on.
+template <class M>
+[[nodiscard]] constexpr bool reads_features(const M& m) {
+    if constexpr (requires { m.reads_features(); })
+        return m.reads_features();
+    else
+        return false;
+}
+
 /// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
 /// law factory takes such rows has a target of this kind; a drafter's model gives logits.
 template <class M, class Id>

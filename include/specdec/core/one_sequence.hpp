@@ -31,11 +31,7 @@ public:
     {
         model_->begin_round(sequence_, n);
     }
-    [[nodiscard]] bool knows_rounds() const
-        requires requires(const M& m) { m.knows_rounds(); }
-    {
-        return model_->knows_rounds();
-    }
+    [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
 
 private:
     M* model_;

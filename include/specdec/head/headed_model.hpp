@@ -99,6 +99,7 @@ public:
     {
         model_.begin_round(sequence, n);
     }
+    [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
 
 private:
     logits_rows<Id> rows_of(const hidden_states& x, std::size_t n) {

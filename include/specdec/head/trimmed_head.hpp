@@ -20,7 +20,7 @@ namespace specdec {
 ///
 /// Cost of a row: size() products instead of vocabulary_size(), and a row filled with -infinity.
 /// The k-th product is that of ids()[k] and goes there, whatever order they stand in, so a token
-/// may be replaced by another one (see adaptive_drafter). Models DraftHeadOf<Id>. Borrows the head.
+/// may be replaced by another one (see adaptive_model). Models DraftHeadOf<Id>. Borrows the head.
 /// Memory: `rows` rows of size() products, more where a call has more than ever before, and a copy
 /// of the head's rows where that is asked for, allocated at construction. Errors: specdec::error
 /// where list and head are of different vocabularies, or the head's rows cannot be copied.

@@ -41,8 +41,7 @@ public:
     void truncate(std::size_t s, std::size_t n) { held_->truncate(s, n); }
     /// Nothing, where the model does not want to know.
     void begin_round(std::size_t s, std::size_t n) { held_->begin_round(s, n); }
-    /// Whether it wants to: it reads the target's features.
-    [[nodiscard]] bool knows_rounds() const { return held_->knows_rounds(); }
+    [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
 
 private:
     struct base {
@@ -55,7 +54,7 @@ private:
         virtual logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) = 0;
         virtual void truncate(std::size_t s, std::size_t n) = 0;
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
-        virtual bool knows_rounds() const = 0;
+        virtual bool reads_features() const = 0;
     };
     /// Model: a type, or a reference to one.
     template <class Model>
@@ -100,13 +99,7 @@ private:
             else if constexpr (KnowsRounds<std::remove_reference_t<Model>>)
                 model.begin_round(n);
         }
-        bool knows_rounds() const override {
-            if constexpr (requires { model.knows_rounds(); }) // a view of an any_batch_model
-                return model.knows_rounds();
-            else
-                return KnowsRoundsOfSequences<std::remove_reference_t<Model>> ||
-                       KnowsRounds<std::remove_reference_t<Model>>;
-        }
+        bool reads_features() const override { return specdec::reads_features(model); }
         Model model;
     };
 

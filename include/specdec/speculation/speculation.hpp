@@ -93,7 +93,7 @@ public:
     [[nodiscard]] bool applies(rule r) const override {
         if (r == rule::autoregressive || !draft_)
             return r == rule::autoregressive;
-        return r == rule::identity ? equal_vocabularies() : !draft_->models.knows_rounds();
+        return r == rule::identity ? equal_vocabularies() : !draft_->models.reads_features();
     }
 
     [[nodiscard]] const any_tokenizer<target_id>& target_tokenizer() const override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/draft/adaptive_drafter.hpp>
+#include <specdec/head/adaptive_model.hpp>
 
 #include <string>
 #include <vector>
@@ -28,9 +28,9 @@ struct drafting {
     toy_hidden_model<draft_id> model{tokens, width, toy_rows(row_kind::random, width, 5)};
     trimmed_head<draft_id, head_type> few{head, list, head_rows::copied};
     headed_model<toy_hidden_model<draft_id>, trimmed_head<draft_id, head_type>> draft{model, few};
-    model_drafter<decltype(draft)> plain{draft};
     hot_set<draft_id> hot{list};
-    adaptive_drafter<decltype(plain), decltype(few)> drafter{plain, few, hot};
+    adaptive_model<decltype(draft), decltype(few)> adaptive{draft, few, hot};
+    model_drafter<decltype(adaptive)> drafter{adaptive};
 
     /// The tokens that the next row gives a logit.
     std::vector<int> kept() {
@@ -43,6 +43,7 @@ struct drafting {
     }
 };
 
+static_assert(KnowsRounds<decltype(drafting::adaptive)>);
 static_assert(FollowsRounds<decltype(drafting::drafter)>);
 static_assert(ManyRowsDrafter<decltype(drafting::drafter)>);
 
@@ -90,23 +91,21 @@ TEST_CASE("a text goes through the hot set once, another text from its beginning
 
 TEST_CASE("a window is told where rounds begin, too") {
     drafting d;
-    windowed_drafter<decltype(d.plain)> windows(d.plain, {.keep = 1, .block = 4, .room = 2});
-    adaptive_drafter drafter(windows, d.few, d.hot);
+    windowed_drafter<decltype(d.drafter)> windows(d.drafter, {.keep = 1, .block = 4, .room = 2});
     std::vector<draft_id> text;
     for (int i = 0; i < 90; ++i)
         text.push_back(draft_id{i % 3});
-    drafter.begin_round(text.size());
-    drafter.sync(text, 0);
-    CHECK(drafter.row().size() == tokens);
+    windows.begin_round(text.size());
+    windows.sync(text, 0);
+    CHECK(windows.row().size() == tokens);
     CHECK(windows.dropped() > 0);
     CHECK(d.hot.contains(draft_id{0}));
-    CHECK(drafter.capacity() == windows.capacity());
 }
 
 TEST_CASE("a head and a hot set of other lists are refused") {
     drafting d;
     (void)d.hot.see(draft_id{7});
-    CHECK_THROWS_WITH((adaptive_drafter<decltype(d.plain), decltype(d.few)>(d.plain, d.few, d.hot)),
+    CHECK_THROWS_WITH((adaptive_model<decltype(d.draft), decltype(d.few)>(d.draft, d.few, d.hot)),
                       Catch::Contains("same tokens"));
 }
 

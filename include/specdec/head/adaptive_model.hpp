@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/head/hot_set.hpp>
+
+namespace specdec {
+
+/// A head of which kept tokens can be replaced, as trimmed_head.
+template <class H>
+concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
+    { h.ids() } -> std::convertible_to<std::span<const draft_id>>;
+    h.replace(k, id);
+};
+
+/// A drafter's model whose trimmed head follows the text: where a round begins, and only there, the
+/// tokens that its context has gained (the prompt, what was committed) go through the hot set, and
+/// what enters it is kept by the head. So a list never changes between a draw and the decision
+/// about it. Lossless with every bridge and verifier, since all of them tell where rounds begin.
+///
+///     hot_set<draft_id> hot(list);
+///     trimmed_head few(head, list);           // the same list, in the same order
+///     headed_model rows(model, few);
+///     adaptive_model draft(rows, few, hot);   // then model_drafter, or a side of a pair
+///
+/// One for a text, or for several that draft in turns: then the list follows all of them, one
+/// behind the other. Models ModelOf<draft_id>, KnowsRounds. Borrows all three; head and hot set are
+/// changed by nobody else. Memory: two copies of the context's ids, allocated at construction.
+/// Complexity of a round: a comparison of the context's ids, and hot_set::see for each token
+/// gained. Errors: specdec::error where head and hot set hold other tokens.
+template <ModelOf<draft_id> Model, AdaptiveHead Head>
+class adaptive_model {
+public:
+    adaptive_model(Model& model, Head& head, hot_set<draft_id>& hot)
+        : model_(model), head_(head), hot_(hot) {
+        const std::span<const draft_id> kept = head.ids();
+        bool same = kept.size() == hot.size();
+        for (std::size_t k = 0; same && k < kept.size(); ++k)
+            same = kept[k] == hot.ids()[k];
+        if (!same)
+            fail("adaptive model", "list", "expected head and hot set to hold the same tokens");
+        mirror_.reserve(model.capacity());
+        seen_.reserve(model.capacity());
+        model.truncate(0);
+    }
+
+    [[nodiscard]] std::size_t size() const { return model_.size(); }
+    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
+
+    void append(std::span<const draft_id> ids) {
+        follow(ids);
+        model_.append(ids);
+        mirror_.fed(ids);
+    }
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const draft_id> ids) {
+        follow(ids);
+        const logits_rows<draft_id> rows = model_.score(ids);
+        mirror_.fed(ids);
+        return rows;
+    }
+    void truncate(std::size_t n) {
+        model_.truncate(n);
+        mirror_.truncated(n);
+    }
+
+    void begin_round(std::size_t n) {
+        round_ = n;
+        if constexpr (KnowsRounds<Model>)
+            model_.begin_round(n);
+    }
+    [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
+
+private:
+    /// Before ids are fed: what the round's context has of tokens that were not there before.
+    void follow(std::span<const draft_id> ids) {
+        mirror_.truncated(model_.size());
+        const std::size_t held = mirror_.size();
+        const std::size_t known = held + ids.size() < round_ ? held + ids.size() : round_;
+        for (std::size_t i = 0; i < known; ++i) {
+            const draft_id id = i < held ? mirror_.held()[i] : ids[i - held];
+            if (i < seen_.size() && seen_[i] == id)
+                continue;
+            seen_.resize(i);
+            seen_.push_back(id);
+            if (const std::optional<std::size_t> k = hot_.see(id))
+                head_.replace(*k, id);
+        }
+        if (held + ids.size() >= round_)
+            round_ = 0; // what follows is drafted
+    }
+
+    Model& model_;
+    Head& head_;
+    hot_set<draft_id>& hot_;
+    context_mirror<draft_id> mirror_;
+    std::vector<draft_id> seen_; // tokens of the text that went through the hot set
+    std::size_t round_ = 0;      // tokens of the context of a round that begins
+};
+
+} // namespace specdec
