@@ -5,14 +5,13 @@ endif()
 
 # The files of a folder are compiled as one, for they instantiate the same templates, for seconds
 # each; where that would take longer than half a minute, in several parts, by what they share. (The
-# transformer at -O3 takes a minute, whether one file needs it or six.)
+# transformer takes a minute, whether one file needs it or six.)
 set(specdec_parts
     "rounds=law/(block|bridges|merge|nested|paper_merge|slrs)"
     "sessions=law/(faults|given_rows|lengths|sessions|windows)"
     "lazy=law/(processors|sampled_lazy|sessions_lazy)"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
     "transformer=reference/(batch_model|engine_contract|feature_.+|forward|lm_head|load|model|transformer)"
-    "kernels=reference/(attention|elementwise|panel_kernel|panels|quantised|rotary)"
     "loaders=reference/tokenizer/(.+_tokenizer|.*sentencepiece.*|real_vocabularies)"
     "strings=bridge/(spelling|strings/.+)"
     "ngrams=vocab/ngrams/.+")
@@ -32,9 +31,13 @@ endfunction()
 # specdec_tests(FOLDER target...): the executable test_FOLDER of all sources in tests/FOLDER, each of
 # its test cases a ctest entry.
 function(specdec_tests folder)
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
-    if(folder STREQUAL "reference") # its tokenizers have an executable of their own
-        list(FILTER sources EXCLUDE REGEX "/reference/tokenizer/")
+    string(REPLACE "reference/kernels" "reference" place ${folder})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${place}/*.cpp)
+    set(kernels "/reference/(attention|elementwise|panel_kernel|panels|quantised|rotary)\\.cpp$")
+    if(folder STREQUAL "reference") # tokenizers and kernels have executables of their own
+        list(FILTER sources EXCLUDE REGEX "/reference/tokenizer/|${kernels}")
+    elseif(folder STREQUAL "reference/kernels")
+        list(FILTER sources INCLUDE REGEX "${kernels}")
     elseif(folder STREQUAL "law" AND NOT SPECDEC_BUILD_LONG_TESTS)
         list(FILTER sources INCLUDE REGEX "/law/(bridges|faults|processors|verifiers)\\.cpp$")
     endif()
@@ -55,7 +58,9 @@ function(specdec_tests folder)
     # users run them. What counts and enumerates for long is optimised in every build.
     if(folder MATCHES "^(law|sampling|vocab)$")
         target_compile_options(${target} PRIVATE -O1)
-    elseif(NOT folder STREQUAL "reference")
+    elseif(folder STREQUAL "reference")
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    elseif(NOT folder STREQUAL "reference/kernels")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
     endif()
     # Enumerations visit little memory and much arithmetic: half of the time to compile.

@@ -99,7 +99,7 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
     using words [[gnu::vector_size(Lanes * sizeof(float))]] = std::uint32_t;
     // Rows that are held at once: as many as the registers allow (16 of them below AVX-512).
     constexpr std::size_t all = panel_rows / Lanes;
-    constexpr std::size_t held = Lanes == 16 || Columns == 1 ? all : (Columns <= 3 ? 4 : 2);
+    constexpr std::size_t held = Lanes == 16 || Columns == 1 ? all : (Columns == 2 ? 4 : 2);
     for (std::size_t first = 0; first < all; first += held) {
         floats sum[held][Sums][Columns] = {};
         if constexpr (std::same_as<Value, float>) {
@@ -119,27 +119,41 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
                 }
             }
         } else {
-            for (std::size_t k = 0; k < length; k += 2) {
-                ahead.line();
-                floats even[held];
-                floats odd[held];
-                SPECDEC_UNROLL
-                for (std::size_t r = 0; r < held; ++r) {
-                    words w;
-                    std::memcpy(&w, panel + k * panel_rows + (first + r) * Lanes * 2, sizeof w);
-                    even[r] = reinterpret_cast<floats>(w << 16);
-                    odd[r] = reinterpret_cast<floats>(w & 0xFFFF0000U);
-                }
-                SPECDEC_UNROLL
-                for (std::size_t c = 0; c < Columns; ++c) {
-                    const float low = widen(x[c * stride + k]);
-                    const float high = widen(x[c * stride + k + 1]);
+            // Columns are widened once for all rows, in pieces; even k first: registers suffice.
+            constexpr std::size_t piece = Columns == 1 ? ~std::size_t{0} : 192;
+            float wide[Columns][Columns == 1 ? 1 : piece];
+            for (std::size_t begin = 0; begin < length;) {
+                const std::size_t n = length - begin < piece ? length - begin : piece;
+                if constexpr (Columns > 1)
+                    for (std::size_t c = 0; c < Columns; ++c)
+                        for (std::size_t k = 0; k < n; ++k)
+                            wide[c][k] = widen(x[c * stride + begin + k]);
+                for (std::size_t k = 0; k < n; k += 2) {
+                    ahead.line();
+                    words pair[held];
                     SPECDEC_UNROLL
-                    for (std::size_t r = 0; r < held; ++r) {
-                        sum[r][0][c] += even[r] * low;
-                        sum[r][Sums - 1][c] += odd[r] * high;
+                    for (std::size_t r = 0; r < held; ++r)
+                        std::memcpy(&pair[r],
+                                    panel + (begin + k) * panel_rows + 2 * Lanes * (first + r),
+                                    sizeof pair[r]);
+                    SPECDEC_UNROLL
+                    for (std::size_t odd = 0; odd < 2; ++odd) {
+                        floats w[held];
+                        SPECDEC_UNROLL
+                        for (std::size_t r = 0; r < held; ++r)
+                            w[r] = reinterpret_cast<floats>(odd == 0 ? pair[r] << 16
+                                                                     : pair[r] & 0xFFFF0000U);
+                        SPECDEC_UNROLL
+                        for (std::size_t c = 0; c < Columns; ++c) {
+                            const float value =
+                                Columns == 1 ? widen(x[begin + k + odd]) : wide[c][k + odd];
+                            SPECDEC_UNROLL
+                            for (std::size_t r = 0; r < held; ++r)
+                                sum[r][odd * (Sums - 1)][c] += w[r] * value;
+                        }
                     }
                 }
+                begin += n;
             }
         }
         SPECDEC_UNROLL
