@@ -122,7 +122,7 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
             // Columns are widened once for all rows, in pieces; even k first: registers suffice.
             constexpr std::size_t piece = Columns == 1 ? ~std::size_t{0} : 192;
             float wide[Columns][Columns == 1 ? 1 : piece];
-            for (std::size_t begin = 0; begin < length;) {
+            for (std::size_t begin = 0; begin < length; begin += piece) {
                 const std::size_t n = length - begin < piece ? length - begin : piece;
                 if constexpr (Columns > 1)
                     for (std::size_t c = 0; c < Columns; ++c)
@@ -153,7 +153,6 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
                         }
                     }
                 }
-                begin += n;
             }
         }
         SPECDEC_UNROLL
