@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Trimmed and routed heads on a pair of models (VocabTrim, Table 1 and Figure 3; CORAL, Table 4).
 
-    scripts/head_study.py --models smollm2-features --target-text ../shared/models/smollm2_text/temperature_0.0.jsonl \\
-        --routed 16/2 --svg docs/heads.svg
+    scripts/head_study.py --target-text ../shared/models/smollm2_text/temperature_0.0.jsonl --routed 16/2 --svg docs/heads.svg
+    scripts/head_study.py --pair "--models smollm2" --rule slem
 
 Chooses lists of 50, 25, 12 and 6 % of the drafter's tokens with build/release/examples/calibrate, by raw text, text that the
-target wrote and text that the drafter wrote, and runs compare with each on prompts of the calibration's domain and on others.
+target wrote and text that the drafter wrote, and runs compare with each, and with lists of target text that follow, on prompts
+of the calibration's domain and on others.
 Prints a Markdown table: tokens a target call (block efficiency), the memory-bound speed-up, and what was measured. What stands
 behind -- goes to compare.
 """
 import argparse
 import json
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,7 @@ from draw_results import text
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PERCENTS = (50, 25, 12, 6)
-COLORS = {"raw": "#7a7f86", "target": "#2f6f9f", "drafter": "#c9742b"}
+COLORS = {"raw": "#7a7f86", "target": "#2f6f9f", "target, follows": "#4f9f5a", "drafter": "#c9742b"}
 
 
 def call(program, *arguments):
@@ -32,7 +34,7 @@ def call(program, *arguments):
 
 
 def study(a):
-    pair = ["--models", a.models]
+    pair = shlex.split(a.pair)
     prompts = {"near": a.near, "far": a.far}
 
     def measured(head, source, percent):
@@ -49,7 +51,7 @@ def study(a):
     sources = {"raw": [f for t in a.raw_text for f in ("--text", t)],
                "target": [f for t in a.target_text for f in ("--text", t)] or ["--source", "target"],
                "drafter": ["--source", "drafter"]}
-    if a.models.endswith("-features"):
+    if a.pair.endswith("-features"):
         del sources["drafter"]  # it writes nothing without its target
     with tempfile.TemporaryDirectory() as folder:
         full = measured("full", "all rows", 100)
@@ -62,6 +64,8 @@ def study(a):
                 most = vocabulary * percent // 100
                 call("calibrate", *pair, *flags, "--top-k", most, "--out", kept)
                 rows.append(measured(f"trimmed:{kept}", source, percent))
+                if source == "target":
+                    rows.append(measured(f"adaptive:{kept}", "target, follows", percent))
         for routed in a.routed:
             groups, active = map(int, routed.split("/"))
             rows.append(measured(f"routed:{routed}", f"router, {active} of {groups}", 100 * active / groups))
@@ -110,8 +114,8 @@ def picture(rows):
     for source, color in COLORS.items():
         if any(r["source"] == source for r in rows):
             out.append(f'<rect x="{at}" y="{bottom - 10}" width="12" height="12" fill="{color}"/>')
-            out.append(text(at + 17, bottom, f"list from {source} text", 12))
-            at += 150
+            out.append(text(at + 17, bottom, f"list by {source}" if "," in source else f"list by {source} text", 12))
+            at += 145
     out.append(text(at, bottom, "dashed: prompts off the domain", 12))
     out.append(text(10 + left, 16, f"{full['near']['drafter']} with {full['near']['target']}: rows of the head that are kept", 13))
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width + 60} {bottom + 14}" width="{2 * width + 60}" '
@@ -121,7 +125,7 @@ def picture(rows):
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--models", default="smollm2-features")
+    p.add_argument("--pair", default="--models smollm2-features", help="flags of the programs that name it")
     p.add_argument("--rule", default="identity")
     p.add_argument("--raw-text", nargs="+", default=sorted(map(str, (ROOT / "docs").glob("*.md"))))
     p.add_argument("--target-text", nargs="*", default=[], help="that it wrote before; else it writes behind the program's prompts")
