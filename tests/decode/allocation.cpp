@@ -10,12 +10,15 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/core/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive_model.hpp>
+#include <specdec/head/feature_model.hpp>
 #include <specdec/head/headed_model.hpp>
+#include <specdec/head/recorded_target.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/process/penalties.hpp>
@@ -40,11 +43,10 @@ constexpr std::size_t capacity = 4096;
 
 /// Allocations of 50 rounds behind so many others. Where buffers grow until the dearest decision
 /// has been met (grows), in the same text again.
-template <class B, class V, class D, class C>
-long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
-                    const sampling_parameters& parameters, C coin, bool grows = false,
-                    int behind = warm_up) {
-    target_text_model target = world.target_model();
+template <class T, class B, class V, class D, class C>
+long allocations_before(T& target, const toy_world& world, B bridge, V rule, D& drafter,
+                        const sampling_parameters& parameters, C coin, bool grows = false,
+                        int behind = warm_up) {
     session_settings settings = world.settings(1, capacity);
     settings.target = settings.draft = parameters;
     session decoder(std::move(bridge), rule, settings);
@@ -60,18 +62,64 @@ long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
     }
     return allocations - before;
 }
+template <class B, class V, class D, class C>
+long allocations_of(const toy_world& world, B bridge, V rule, D& drafter,
+                    const sampling_parameters& parameters, C coin, bool grows = false,
+                    int behind = warm_up) {
+    target_text_model target = world.target_model();
+    return allocations_before(target, world, std::move(bridge), rule, drafter, parameters, coin,
+                              grows, behind);
+}
 
 /// The toy pair's drafter, its rows being hidden states, which a head of ones leaves as they are.
+hidden_states states_of(const logits_rows<draft_id>& rows) {
+    const float* const first = rows[0].values.data();
+    const std::size_t width = rows.vocabulary();
+    const std::size_t stride =
+        rows.size() > 1 ? static_cast<std::size_t>(rows[1].values.data() - first) : width;
+    return {first, rows.size(), width, stride};
+}
 struct hidden_text_model : draft_text_model {
     explicit hidden_text_model(const toy_world& world) : draft_text_model(world.draft_model()) {}
 
     [[nodiscard]] hidden_states hidden(std::span<const draft_id> ids) {
-        const logits_rows<draft_id> rows = score(ids);
-        const float* const first = rows[0].values.data();
-        const std::size_t width = rows.vocabulary();
-        const std::size_t stride =
-            rows.size() > 1 ? static_cast<std::size_t>(rows[1].values.data() - first) : width;
-        return {first, rows.size(), width, stride};
+        return states_of(score(ids));
+    }
+};
+
+/// Features that say nothing.
+constexpr float zeros[256] = {};
+hidden_states nothing_said(std::size_t n) {
+    return {zeros, n, 1, 1};
+}
+struct shown_target : target_text_model {
+    explicit shown_target(const toy_world& world) : target_text_model(world.target_model()) {}
+    void append(std::span<const target_id> ids) {
+        target_text_model::append(ids);
+        latest = ids.size();
+    }
+    [[nodiscard]] logits_rows<target_id> score(std::span<const target_id> ids) {
+        latest = ids.size();
+        return target_text_model::score(ids);
+    }
+    [[nodiscard]] static std::size_t feature_width() { return 1; }
+    [[nodiscard]] hidden_states features() const { return nothing_said(latest); }
+    std::size_t latest = 0;
+};
+/// A body that looks at its tokens alone.
+struct text_body {
+    text_model<draft_id> text;
+    [[nodiscard]] static std::size_t sequences() { return 1; }
+    [[nodiscard]] std::size_t size(std::size_t) const { return text.size(); }
+    [[nodiscard]] std::size_t capacity() const { return text.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return text.vocabulary_size(); }
+    [[nodiscard]] static std::size_t feature_width() { return 1; }
+    [[nodiscard]] static std::size_t own_width() { return 1; }
+    [[nodiscard]] std::size_t width() const { return text.vocabulary_size(); }
+    void truncate(std::size_t, std::size_t n) { text.truncate(n); }
+    [[nodiscard]] read_rows read(std::size_t, std::span<const draft_id> ids, given_features) {
+        const logits_rows<draft_id> rows = text.score(ids);
+        return {states_of(rows), nothing_said(ids.size())};
     }
 };
 
@@ -172,6 +220,31 @@ TEST_CASE("rounds of drafters whose heads compute a part of the vocabulary alloc
         headed_model routed(model, likely);
         model_drafter routed_drafter(routed);
         CHECK(allocations_with(routed_drafter) == 0);
+    }
+}
+
+TEST_CASE("rounds of drafters that read features allocate nothing") {
+    toy_world world;
+    world.capacity = capacity;
+    world.prefix.clear();
+    for (const bool trim : {false, true}) {
+        shown_target shown(world);
+        const std::size_t size = shown.vocabulary_size();
+        feature_records records(1, shown.capacity(), 1);
+        recorded_target target(shown, records);
+        text_body body{{world.two.target.table(), {.seed = 2, .capacity = capacity}}};
+        feature_model read(body, records);
+        toy_head<draft_id> head = toy_head<draft_id>::unit(size);
+        std::vector<draft_id> kept;
+        for (std::size_t v = trim ? 2 : 0; v < size; ++v)
+            kept.push_back(id_at<draft_id>(v));
+        trimmed_head some(head, token_list<draft_id>(kept, size));
+        headed_model rows(read, some);
+        one_sequence<draft_id, decltype(rows)> draft(rows, 0);
+        model_drafter drafter(draft);
+        CHECK(allocations_before(target, world, make_identity_bridge(size, size, capacity, 4),
+                                 token_rejection{}, drafter, {}, philox_coin(1), false, 1) == 0);
+        CHECK(records[0].size() > 60);
     }
 }
 

@@ -54,7 +54,7 @@ public:
     {
         return target_.size();
     }
-    [[nodiscard]] auto held() const
+    [[nodiscard]] std::span<const target_id> held() const
         requires(!several && requires(const Target& t) { t.held(); })
     {
         return target_.held();
