@@ -34,8 +34,8 @@ function(specdec_tests folder)
     string(REPLACE "reference/kernels" "reference" place ${folder})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${place}/*.cpp)
     set(kernels "/reference/(attention|elementwise|panel_kernel|panels|quantised|rotary)\\.cpp$")
-    if(folder STREQUAL "reference") # tokenizers and kernels have executables of their own
-        list(FILTER sources EXCLUDE REGEX "/reference/tokenizer/|${kernels}")
+    if(folder STREQUAL "reference") # learning, tokenizers and kernels have executables of their own
+        list(FILTER sources EXCLUDE REGEX "/reference/(learn|tokenizer)/|${kernels}")
     elseif(folder STREQUAL "reference/kernels")
         list(FILTER sources INCLUDE REGEX "${kernels}")
     elseif(folder STREQUAL "law" AND NOT SPECDEC_BUILD_LONG_TESTS)
