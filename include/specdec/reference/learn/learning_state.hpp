@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::copy
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring> // std::memcpy
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility> // std::move
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/reference/byte_reader.hpp>
+#include <specdec/reference/json_fields.hpp>
+#include <specdec/reference/learn/adamw.hpp>
+#include <specdec/reference/learn/read_tensors.hpp>
+#include <specdec/reference/learn/write_safetensors.hpp>
+#include <specdec/reference/safetensors.hpp>
+#include <specdec/vocab/atomic_file.hpp>
+
+/// What learning needs to go on where it stopped, bit for bit, in one safetensors file, which other
+/// programs can read too:
+///
+///     NAME                   the weights (of a model or of adapters)
+///     adamw.first.NAME       AdamW's moments
+///     adamw.second.NAME
+///     __metadata__           format, steps, note, checksum (of steps, note and data)
+///
+/// The step size is a function of the number of steps (learning_rate.hpp). Settings are the
+/// program's; what else it has to remember (its place in the texts, a generator's state) is a note.
+namespace specdec::reference {
+
+namespace detail {
+
+inline constexpr const char* learning_format = "specdec learning state 1";
+
+/// FNV-1a over words of eight bytes. Every step is a bijection of what was before and of its word.
+class state_checksum {
+public:
+    void add(std::string_view bytes) {
+        add_word(bytes.size());
+        std::size_t i = 0;
+        for (; i + sizeof(std::uint64_t) <= bytes.size(); i += sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, bytes.data() + i, sizeof word);
+            add_word(word);
+        }
+        for (; i < bytes.size(); ++i)
+            add_word(static_cast<unsigned char>(bytes[i]));
+    }
+    [[nodiscard]] std::string text() const { return std::to_string(hash_); }
+
+private:
+    void add_word(std::uint64_t word) {
+        hash_ = (hash_ ^ word) * 0x100000001b3U;
+        hash_ ^= hash_ >> 29;
+    }
+    std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
+
+inline std::string_view characters(std::span<const float> values) {
+    return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+inline std::string checksum_of(std::string_view steps, std::string_view note,
+                               std::span<const float> weights, const adamw<float>& optimiser) {
+    state_checksum sum;
+    sum.add(steps);
+    sum.add(note);
+    for (const std::span<const float> part :
+         {weights, optimiser.first_moments(), optimiser.second_moments()})
+        sum.add(characters(part));
+    return sum.text();
+}
+
+} // namespace detail
+
+/// Saves weights of that layout and the optimiser's state; what was at the path is replaced by a
+/// whole new file or stays as it was (atomic_file.hpp). `note`: UTF-8.
+/// Errors: specdec::error where the file cannot be written; std::bad_alloc.
+inline void save_learning_state(const std::string& path, const parameter_layout& layout,
+                                std::span<const float> weights, const adamw<float>& optimiser,
+                                const std::string& note = "") {
+    SPECDEC_PRECONDITION(weights.size() == layout.size() &&
+                         optimiser.first_moments().size() == layout.size());
+    std::vector<float_tensor> tensors;
+    add_tensors(tensors, layout, weights);
+    add_tensors(tensors, layout, optimiser.first_moments(), "adamw.first.");
+    add_tensors(tensors, layout, optimiser.second_moments(), "adamw.second.");
+    const std::string steps = std::to_string(optimiser.steps());
+    write_safetensors(path, tensors,
+                      {{"format", detail::learning_format},
+                       {"steps", steps},
+                       {"note", note},
+                       {"checksum", detail::checksum_of(steps, note, weights, optimiser)}});
+}
+
+/// Fills weights and optimiser with what was saved, every bit, and returns the note.
+/// Errors: specdec::error(path, FIELD, EXPECTED) for a file that is missing, torn, corrupt, of
+/// another format or of another layout: nothing has changed then.
+[[nodiscard]] inline std::string load_learning_state(const std::string& path,
+                                                     const parameter_layout& layout,
+                                                     std::span<float> weights,
+                                                     adamw<float>& optimiser) {
+    SPECDEC_PRECONDITION(weights.size() == layout.size() &&
+                         optimiser.first_moments().size() == layout.size());
+    const std::string bytes = read_file(path);
+    const auto data = std::as_bytes(std::span(bytes));
+    expected_tensors tensors(read_safetensors(data, path), path);
+    byte_reader in(data, path);
+    const auto length = in.read<std::uint64_t>("header length");
+    const nlohmann::json header = parse_json(in.take(length, "header"), path, "header");
+    const json_fields top(header, path, "");
+    const json_fields metadata(top.object("__metadata__"), path, "__metadata__");
+    if (metadata.text("format") != detail::learning_format)
+        metadata.fail("format", std::string("expected ") + detail::learning_format);
+    const std::string digits = metadata.text("steps");
+    std::uint64_t steps = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), steps);
+    if (parsed.ec != std::errc() || parsed.ptr != digits.data() + digits.size())
+        metadata.fail("steps", "expected a number of steps");
+    std::string note = metadata.text("note");
+
+    for (const char* const prefix : {"", "adamw.first.", "adamw.second."})
+        tensors.expect(layout, prefix);
+    tensors.expect_no_other();
+    aligned_vector<float> read(layout.size());
+    adamw<float> state(layout.size(), optimiser.settings());
+    tensors.read(layout, std::span<float>(read));
+    tensors.read(layout, state.first_moments(), "adamw.first.");
+    tensors.read(layout, state.second_moments(), "adamw.second.");
+    state.set_steps(steps);
+    if (detail::checksum_of(digits, note, read, state) != metadata.text("checksum"))
+        metadata.fail("checksum", "expected that of the file's data, it is corrupt");
+    std::copy(read.begin(), read.end(), weights.begin());
+    optimiser = std::move(state);
+    return note;
+}
+
+} // namespace specdec::reference

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include <specdec/core/error.hpp>
+#include <specdec/reference/learn/model_parameters.hpp>
+#include <specdec/reference/pack.hpp>
+#include <specdec/reference/weights.hpp>
+
+namespace specdec::reference {
+
+/// Writes what was learnt into the packed weights of a model that decodes, in their own precision.
+/// Contexts that share them use it from their next pass on, between rounds and between threads'
+/// passes only; what they hold was computed with the weights before, so that who wants rows of the
+/// new ones alone truncates them to nothing. threads: 0: one a core. Errors: specdec::error for
+/// weights of another shape. Complexity: a read and a write of all weights.
+///
+///     const auto packed = std::make_shared<model_weights<bf16_bits>>(parameters.config());
+///     refresh_weights(*packed, parameters);
+///     transformer drafter(packed, options);
+///     ... drafts, learns ...
+///     refresh_weights(*packed, parameters);
+///     drafter.truncate(0);
+template <PanelValue Value>
+void refresh_weights(model_weights<Value>& to, const model_parameters<float>& from,
+                     std::size_t threads = 0) {
+    const model_layout expected(to.config);
+    const auto ours = from.layout().tensors().tensors();
+    const auto theirs = expected.tensors().tensors();
+    bool same = ours.size() == theirs.size();
+    for (std::size_t i = 0; same && i < ours.size(); ++i)
+        same = ours[i].shape == theirs[i].shape && ours[i].name == theirs[i].name;
+    if (!same)
+        throw error("learnt weights", "shapes", "expected those of the packed weights");
+    const checkpoint view = view_checkpoint(from);
+    detail::tensor_packer<Value> tensors(view);
+    detail::ask_for_model(tensors, view.config, &to);
+    tensors.run(threads, {});
+}
+
+} // namespace specdec::reference
