@@ -18,7 +18,7 @@ namespace specdec::reference {
 ///
 ///     const auto packed = std::make_shared<model_weights<bf16_bits>>(parameters.config());
 ///     refresh_weights(*packed, parameters);
-///     transformer drafter(packed, options);
+///     transformer drafter(std::shared_ptr<const model_weights<bf16_bits>>(packed), options);
 ///     ... drafts, learns ...
 ///     refresh_weights(*packed, parameters);
 ///     drafter.truncate(0);

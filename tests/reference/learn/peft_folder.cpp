@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/reference/learn/peft_folder.hpp>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "toys.hpp"
+
+namespace peft_folder_tests {
+
+using namespace learning_toys;
+using Catch::Contains;
+
+lora<float> drawn(const model_config& c, const lora_settings& s) {
+    lora<float> adapters(c, s);
+    std::minstd_rand bits(9);
+    for (float& v : adapters.values())
+        v = (static_cast<float>(bits() % 2001) - 1000.0F) * 1e-4F;
+    return adapters;
+}
+
+TEST_CASE("adapters come back from a PEFT folder, every bit") {
+    const toy::temporary_folder folder;
+    const auto c = open_toy(form::untied).open().config;
+    for (const double alpha : {16.0, 0.3}) {
+        const auto saved =
+            drawn(c, {.rank = 5, .alpha = alpha, .targets = {projection::down, projection::q}});
+        save_peft_folder(folder.path() / "adapter", saved, "some/model");
+        const auto read = read_peft_folder(folder.path() / "adapter", c);
+        CHECK(std::ranges::equal(read.values(), saved.values()));
+        CHECK(read.rank() == 5);
+        CHECK(read.settings().alpha == alpha);
+        CHECK(read.settings().targets == saved.settings().targets);
+    }
+}
+
+TEST_CASE("folders that do not fit are refused by file and field") {
+    const toy::temporary_folder folder;
+    const auto c = open_toy(form::untied).open().config;
+    save_peft_folder(folder.path(), drawn(c, {.rank = 2}));
+    const nlohmann::json good =
+        nlohmann::json::parse(specdec::read_file(folder.path() / "adapter_config.json"));
+    const auto refused = [&](const std::string& field, const nlohmann::json& value,
+                             const std::string& message) {
+        nlohmann::json config = good;
+        config[field] = value;
+        folder.write("adapter_config.json", config.dump());
+        CHECK_THROWS_WITH(read_peft_folder(folder.path(), c), Contains(message));
+    };
+    refused("peft_type", "IA3", "adapter_config.json: peft_type: expected LORA");
+    refused("bias", "all", "adapter_config.json: bias: ");
+    refused("use_dora", true, "adapter_config.json: use_dora: ");
+    refused("rank_pattern", {{"q_proj", 3}}, "adapter_config.json: rank_pattern: ");
+    refused("target_modules", {"q_proj", "lm_head"}, "target_modules: expected projections");
+    refused("target_modules", "all-linear", "target_modules: expected an array");
+    refused("lora_alpha", "x", "adapter_config.json: lora_alpha: ");
+    refused("r", 3, "adapter_model.safetensors: tensor ");
+    refused("r", 100, "adapter_config.json: r: expected 1 to 36");
+    refused("target_modules", {"q_proj"}, "adapter_model.safetensors: tensors: expected 4");
+    refused("target_modules", {"q_proj", "v_proj", "o_proj"}, "o_proj.lora_A.weight");
+}
+
+/// For read_by_peft.py, which says where: base/ is there, adapter/ and the logits with it are made.
+TEST_CASE("a folder for PEFT", "[.peft]") {
+    const char* const where = std::getenv("SPECDEC_PEFT_FOLDER");
+    REQUIRE(where != nullptr);
+    const std::filesystem::path folder = where;
+    const checkpoint c = open_hf_folder(folder / "base");
+    const auto m = read_parameters(c);
+    const auto adapters = drawn(
+        c.config,
+        {.rank = 4, .alpha = 10, .targets = {all_projections.begin(), all_projections.end()}});
+    save_peft_folder(folder / "adapter", adapters, (folder / "base").string());
+    training_pass<float> pass(c.config, {1, 24, 24});
+    const texts of({24});
+    const Eigen::MatrixXf logits = pass.forward(m, of.view(), &adapters);
+    const std::vector<float> ids(of.ids[0].begin(), of.ids[0].end());
+    const std::vector<std::size_t> row = {24}, rows = {24, c.config.vocabulary_size};
+    const float_tensor made[] = {{"ids", row, ids},
+                                 {"logits", rows, std::span(logits.data(), 24 * rows[1])}};
+    write_safetensors((folder / "logits.safetensors").string(), made);
+}
+
+} // namespace peft_folder_tests
