@@ -9,7 +9,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "../../support/count_allocations.hpp"
 #include "toys.hpp"
 #include <specdec/reference/learn/adamw.hpp>
 
@@ -122,24 +121,6 @@ TEST_CASE("drawn adapters change nothing at first, and then learn with the weigh
     }
     CHECK(losses.front() > 4);
     CHECK(losses.back() < 1);
-}
-
-TEST_CASE("adapters take memory in the first pass only") {
-    const open_toy toy(form::untied);
-    const auto m = read_parameters(toy.open());
-    const auto adapters = make<float>(m.config(), every);
-    training_pass<float> pass(m.config(), {1, 20, 20});
-    const texts of({20});
-    const auto sequences = of.view();
-    std::vector<float> gradient(adapters.values().size());
-    const auto step = [&] {
-        const auto logits = pass.forward(m, sequences, &adapters);
-        pass.reverse(constant(logits), {}, gradient);
-    };
-    step();
-    const long before = specdec::testing::allocations;
-    step();
-    CHECK(specdec::testing::allocations == before);
 }
 
 TEST_CASE("settings of adapters that are none are refused by name") {

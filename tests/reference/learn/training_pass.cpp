@@ -192,6 +192,60 @@ TEST_CASE("a pass takes no memory of its own") {
     CHECK(specdec::testing::allocations == before);
 }
 
+TEST_CASE("adapters take memory in the first pass only") {
+    const open_toy toy(form::untied);
+    const auto m = read_parameters(toy.open());
+    const lora<float> adapters(m.config(), {.rank = 3, .targets = {projection::q, projection::up}});
+    training_pass<float> pass(m.config(), {1, 20, 20});
+    const texts of({20});
+    const auto sequences = of.view();
+    std::vector<float> gradient(adapters.values().size());
+    const auto step = [&] {
+        const auto logits = pass.forward(m, sequences, &adapters);
+        pass.reverse(constant(logits), {}, gradient);
+    };
+    step();
+    const long before = specdec::testing::allocations;
+    step();
+    CHECK(specdec::testing::allocations == before);
+}
+
+TEST_CASE("a batch that asks for no row has no gradient, and none at all is nothing") {
+    const open_toy toy(form::tied);
+    const auto m = read_parameters(toy.open());
+    training_pass<float> pass(m.config(), small);
+    texts of({3, 5});
+    for (auto& rows : of.rows)
+        rows.clear();
+    std::vector<float> gradient(m.values().size());
+    const auto logits = pass.forward(m, of.view());
+    CHECK(logits.cols() == 0);
+    pass.reverse(constant(logits), gradient);
+    pass.reverse(constant(pass.forward(m, {})), gradient);
+    CHECK(gradient == std::vector<float>(m.values().size()));
+}
+
+TEST_CASE("a row that is asked for twice counts twice") {
+    const open_toy toy(form::tied);
+    const auto m = read_parameters(toy.open());
+    training_pass<float> pass(m.config(), small);
+    texts of({6});
+    const auto with_rows = [&](std::vector<std::size_t> rows, float weight) {
+        of.rows[0] = std::move(rows);
+        const auto sequences = of.view();
+        auto logits = pass.forward(m, sequences);
+        logits.setConstant(weight);
+        std::vector<float> gradient(m.values().size());
+        pass.reverse(constant(logits), gradient);
+        return gradient;
+    };
+    const std::vector<float> twice = with_rows({4, 4}, 1), once = with_rows({4}, 2);
+    double worst = 0;
+    for (std::size_t i = 0; i < once.size(); ++i)
+        worst = std::max(worst, static_cast<double>(std::abs(once[i] - twice[i])));
+    CHECK(worst < 1e-4);
+}
+
 TEST_CASE("batches that do not fit are refused") {
     const open_toy toy(form::untied);
     const auto m = read_parameters(toy.open());

@@ -29,7 +29,7 @@ namespace detail {
 template <class Scalar>
 columns<Scalar> scratch_tile(activation_memory<Scalar>& memory, std::size_t rows,
                              std::size_t queries) {
-    return rows_of(memory.first(queries), 0, rows);
+    return some_rows(memory.first(queries), 0, rows);
 }
 
 /// P_ij = softmax over i <= j of k_i . q_j / sqrt(d), zeros elsewhere; queries first .. of them.
@@ -62,11 +62,11 @@ void causal_attention(constant_columns<Scalar> queries, constant_columns<Scalar>
         const std::size_t count = std::min(query_tile, n - first);
         const std::size_t seen = first + count;
         const auto p = detail::scratch_tile(scratch.weights, seen, count);
-        detail::attention_weights(columns_of(queries, first, count), columns_of(keys, 0, seen),
+        detail::attention_weights(some_columns(queries, first, count), some_columns(keys, 0, seen),
                                   first, p);
-        auto tile = columns_of(out, first, count);
+        auto tile = some_columns(out, first, count);
         tile.setZero();
-        add_product(columns_of(values, 0, seen), constant(p), tile);
+        add_product(some_columns(values, 0, seen), constant(p), tile);
     }
 }
 
@@ -89,21 +89,21 @@ void causal_attention_reverse(constant_columns<Scalar> queries, constant_columns
         const std::size_t seen = first + count;
         auto p = detail::scratch_tile(scratch.weights, seen, count);
         auto ds = detail::scratch_tile(scratch.gradients, seen, count);
-        const auto q = columns_of(queries, first, count);
-        const auto k = columns_of(keys, 0, seen);
-        const auto given = columns_of(dout, first, count);
+        const auto q = some_columns(queries, first, count);
+        const auto k = some_columns(keys, 0, seen);
+        const auto given = some_columns(dout, first, count);
         detail::attention_weights(q, k, first, p);
-        add_outer_product(given, constant(p), columns_of(dv, 0, seen));
+        add_outer_product(given, constant(p), some_columns(dv, 0, seen));
         ds.setZero();
-        add_transposed_product(columns_of(values, 0, seen), given, ds);
+        add_transposed_product(some_columns(values, 0, seen), given, ds);
         for (Eigen::Index j = 0; j < p.cols(); ++j) {
             const Scalar mean = p.col(j).dot(ds.col(j));
             ds.col(j).array() = p.col(j).array() * (ds.col(j).array() - mean) * scale;
         }
-        auto tile = columns_of(dq, first, count);
+        auto tile = some_columns(dq, first, count);
         tile.setZero(); // behind the last use of dout there
         add_product(k, constant(ds), tile);
-        add_outer_product(q, constant(ds), columns_of(dk, 0, seen));
+        add_outer_product(q, constant(ds), some_columns(dk, 0, seen));
     }
 }
 

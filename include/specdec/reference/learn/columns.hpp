@@ -44,12 +44,12 @@ template <class Scalar>
 
 /// Rows first .. first + n - 1 of a matrix.
 template <class Matrix>
-[[nodiscard]] Matrix rows_of(Matrix m, std::size_t first, std::size_t n) {
+[[nodiscard]] Matrix some_rows(Matrix m, std::size_t first, std::size_t n) {
     return {m.data() + first, index_of(n), m.cols(), Eigen::OuterStride<>(m.outerStride())};
 }
 /// Columns first .. first + n - 1 of a matrix.
 template <class Matrix>
-[[nodiscard]] Matrix columns_of(Matrix m, std::size_t first, std::size_t n) {
+[[nodiscard]] Matrix some_columns(Matrix m, std::size_t first, std::size_t n) {
     return {m.data() + index_of(first) * m.outerStride(), m.rows(), index_of(n),
             Eigen::OuterStride<>(m.outerStride())};
 }

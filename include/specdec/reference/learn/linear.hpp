@@ -58,7 +58,7 @@ public:
         for (const part& p : parts_)
             if (has_adapter(m, p))
                 team.forward(m.adapters->b(layer_, p.which), through_a(team, m, p, x),
-                             rows_of(y, p.first, p.outputs), true);
+                             some_rows(y, p.first, p.outputs), true);
     }
 
     /// dx = W^T dy + (alpha / r) A^T B^T dy and, where they are wanted,
@@ -74,7 +74,7 @@ public:
             add_gradient(team, x, dy, gradient.weights);
         for (const part& p : parts_)
             if (has_adapter(m, p))
-                reverse_adapter(team, m, p, x, rows_of(dy, p.first, p.outputs), dx,
+                reverse_adapter(team, m, p, x, some_rows(dy, p.first, p.outputs), dx,
                                 gradient.adapters);
     }
 

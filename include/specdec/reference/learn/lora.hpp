@@ -56,8 +56,8 @@ public:
     void draw(Bits& bits) {
         constexpr auto least = Bits::min();
         constexpr auto range = static_cast<double>(Bits::max() - least);
-        for (const std::array<module, 7>& of_layer : modules_)
-            for (const module& m : of_layer) {
+        for (const std::array<place, 7>& of_layer : modules_)
+            for (const place& m : of_layer) {
                 const double bound =
                     1 / std::sqrt(static_cast<double>(m.inputs)); // where it is used
                 for (std::size_t i = 0; i < settings_.rank * m.inputs; ++i) {
@@ -87,20 +87,20 @@ public:
     /// A of a module, [inputs, rank], and B, [rank, outputs] (columns.hpp). Precondition:
     /// adapts(p).
     [[nodiscard]] constant_columns<Scalar> a(std::size_t layer, projection p) const {
-        const module& m = modules_[layer][number_of(p)];
+        const place& m = modules_[layer][number_of(p)];
         return columns_of(values_.data() + m.a, m.inputs, settings_.rank);
     }
     [[nodiscard]] constant_columns<Scalar> b(std::size_t layer, projection p) const {
-        const module& m = modules_[layer][number_of(p)];
+        const place& m = modules_[layer][number_of(p)];
         return columns_of(values_.data() + m.b, settings_.rank, m.outputs);
     }
     /// The same places in another array of this layout: their gradients.
     [[nodiscard]] columns<Scalar> a_in(Scalar* array, std::size_t layer, projection p) const {
-        const module& m = modules_[layer][number_of(p)];
+        const place& m = modules_[layer][number_of(p)];
         return columns_of(array + m.a, m.inputs, settings_.rank);
     }
     [[nodiscard]] columns<Scalar> b_in(Scalar* array, std::size_t layer, projection p) const {
-        const module& m = modules_[layer][number_of(p)];
+        const place& m = modules_[layer][number_of(p)];
         return columns_of(array + m.b, settings_.rank, m.outputs);
     }
 
@@ -110,7 +110,7 @@ public:
     void unmerge(model_parameters<Scalar>& m) const { add_to(m, -scale()); }
 
 private:
-    struct module {
+    struct place {
         std::size_t inputs = 0; ///< 0: not adapted
         std::size_t outputs = 0;
         std::size_t a = 0;
@@ -137,7 +137,7 @@ private:
     }
 
     void add(const model_config& c, std::size_t layer, projection p) {
-        module& m = modules_[layer][number_of(p)];
+        place& m = modules_[layer][number_of(p)];
         m.inputs = inputs_of(c, p);
         m.outputs = outputs_of(c, p);
         const std::string prefix = "base_model.model." + module_name(layer, p);
@@ -148,7 +148,7 @@ private:
     void add_to(model_parameters<Scalar>& model, Scalar factor) const {
         for (std::size_t layer = 0; layer < modules_.size(); ++layer)
             for (const projection p : settings_.targets) {
-                const module& m = modules_[layer][number_of(p)];
+                const place& m = modules_[layer][number_of(p)];
                 auto w = columns_of(&model.values()[model.layout().at(layer).matrix(p)], m.inputs,
                                     m.outputs);
                 aligned_vector<Scalar> scaled(m.inputs * rank());
@@ -159,7 +159,7 @@ private:
     }
 
     lora_settings settings_;
-    std::vector<std::array<module, 7>> modules_; ///< [layers][projection]
+    std::vector<std::array<place, 7>> modules_; ///< [layers][projection]
     parameter_layout tensors_;
     aligned_vector<Scalar> values_;
 };

@@ -31,8 +31,8 @@ public:
         each_tile(y, [&](const tile& t, columns<Scalar> out) {
             if (!add)
                 out.setZero();
-            add_transposed_product(columns_of(w, t.row, t.rows), columns_of(x, t.column, t.columns),
-                                   out);
+            add_transposed_product(some_columns(w, t.row, t.rows),
+                                   some_columns(x, t.column, t.columns), out);
         });
     }
     /// dx = W^T dy, or dx + W^T dy where `add`
@@ -42,7 +42,7 @@ public:
         each_tile(dx, [&](const tile& t, columns<Scalar> out) {
             if (!add)
                 out.setZero();
-            add_product(rows_of(w, t.row, t.rows), columns_of(dy, t.column, t.columns), out);
+            add_product(some_rows(w, t.row, t.rows), some_columns(dy, t.column, t.columns), out);
         });
     }
     /// dW += dy x^T, in the form of w: [inputs, outputs]
@@ -50,7 +50,7 @@ public:
     void add_outer(constant_columns<Scalar> x, constant_columns<Scalar> dy,
                    columns<Scalar> dw) const {
         each_tile(dw, [&](const tile& t, columns<Scalar> out) {
-            add_outer_product(rows_of(x, t.row, t.rows), rows_of(dy, t.column, t.columns), out);
+            add_outer_product(some_rows(x, t.row, t.rows), some_rows(dy, t.column, t.columns), out);
         });
     }
 
@@ -81,7 +81,7 @@ private:
                 tile t{i % down * edge, 0, i / down * edge, 0};
                 t.rows = std::min(edge, rows - t.row);
                 t.columns = std::min(edge, n - t.column);
-                work(t, columns_of(rows_of(out, t.row, t.rows), t.column, t.columns));
+                work(t, some_columns(some_rows(out, t.row, t.rows), t.column, t.columns));
             }
         });
     }

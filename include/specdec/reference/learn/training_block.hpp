@@ -120,8 +120,8 @@ private:
                                           const training_batch& batch, std::size_t sequence,
                                           std::size_t head) const {
         const auto all = memory.first(batch.size());
-        return columns_of(rows_of(all, head * config_.head_dimension, config_.head_dimension),
-                          batch.begin(sequence), batch.length(sequence));
+        return some_columns(some_rows(all, head * config_.head_dimension, config_.head_dimension),
+                            batch.begin(sequence), batch.length(sequence));
     }
 
     /// work(sequence, key head, its first query head, queries of a group, scratch) for all of them.
