@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "../../support/count_allocations.hpp"
+#include "finite_differences.hpp"
 #include "toys.hpp"
 #include <specdec/reference/load.hpp>
 
@@ -16,6 +17,7 @@ namespace training_pass_tests {
 
 using namespace learning_toys;
 using Catch::Contains;
+using finite_differences::worst_error;
 
 constexpr training_limits small = {.sequences = 4, .length = 40, .rows = 120};
 
@@ -54,45 +56,6 @@ TEST_CASE("a training pass gives the engine's logits") {
     const std::string golden = SPECDEC_SOURCE_DIR "/tests/golden/";
     for (const std::string name : {"llama", "llama-bf16", "llama-f16-sharded", "llama3", "qwen2"})
         CHECK(worst_difference(open_checkpoint(golden + name), texts({30, 9})) < 1e-4);
-}
-
-/// |a - b| in units of the larger, where numbers near zero count as `least`.
-double relative(double a, double b, double least) {
-    return std::abs(a - b) / std::max({std::abs(a), std::abs(b), least});
-}
-
-/// The worst relative error of a tensor's gradient: along a direction that mixes all of its numbers
-/// and for some of them alone. loss(): with the values as they are.
-template <class Loss>
-double worst_error(std::span<double> values, std::span<const double> gradient, const Loss& loss) {
-    const auto slope = [&](const auto& direction) {
-        constexpr double h = 1e-5;
-        const std::vector<double> before(values.begin(), values.end());
-        const auto at = [&](double step) {
-            for (std::size_t i = 0; i < values.size(); ++i)
-                values[i] = before[i] + step * direction(i);
-            const double found = loss();
-            std::copy(before.begin(), before.end(), values.begin());
-            return found;
-        };
-        return (at(h) - at(-h)) / (2 * h);
-    };
-    double size = 0, along = 0;
-    const auto mixed = [](std::size_t i) { return std::sin(1.0 + 1.7 * static_cast<double>(i)); };
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        size += gradient[i] * gradient[i];
-        along += gradient[i] * mixed(i);
-    }
-    const double least = 0.05 * std::sqrt(size / static_cast<double>(values.size()));
-    CHECK(size > 0);
-    double worst = relative(along, slope(mixed), least);
-    for (std::size_t k = 0; k < 6; ++k) {
-        const std::size_t chosen = (k * 7919 + 11) % values.size();
-        worst = std::max(
-            worst, relative(gradient[chosen],
-                            slope([&](std::size_t i) { return i == chosen ? 1.0 : 0.0; }), least));
-    }
-    return worst;
 }
 
 TEST_CASE("gradients of every tensor are those of finite differences") {
