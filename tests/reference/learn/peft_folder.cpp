@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "toys.hpp"
+#include <specdec/reference/learn/model_folder.hpp>
 
 namespace peft_folder_tests {
 
@@ -63,13 +64,14 @@ TEST_CASE("folders that do not fit are refused by file and field") {
     refused("target_modules", {"q_proj", "v_proj", "o_proj"}, "o_proj.lora_A.weight");
 }
 
-/// For read_by_peft.py, which says where: base/ is there, adapter/ and the logits with it are made.
+/// For read_by_peft.py, which says where: base/ is there; adapter/, the logits with it and merged/
+/// are made.
 TEST_CASE("a folder for PEFT", "[.peft]") {
     const char* const where = std::getenv("SPECDEC_PEFT_FOLDER");
     REQUIRE(where != nullptr);
     const std::filesystem::path folder = where;
     const checkpoint c = open_hf_folder(folder / "base");
-    const auto m = read_parameters(c);
+    auto m = read_parameters(c);
     const auto adapters = drawn(
         c.config,
         {.rank = 4, .alpha = 10, .targets = {all_projections.begin(), all_projections.end()}});
@@ -82,6 +84,8 @@ TEST_CASE("a folder for PEFT", "[.peft]") {
     const float_tensor made[] = {{"ids", row, ids},
                                  {"logits", rows, std::span(logits.data(), 24 * rows[1])}};
     write_safetensors((folder / "logits.safetensors").string(), made);
+    adapters.merge(m);
+    save_model_folder(folder / "merged", m);
 }
 
 } // namespace peft_folder_tests
