@@ -18,8 +18,8 @@ TEST_CASE("a model that is saved is the same when it is loaded") {
     const toy::temporary_folder folder;
     const open_toy toy(form::untied);
     const std::string golden = SPECDEC_SOURCE_DIR "/tests/golden/";
-    for (const std::string from : {golden + "llama", golden + "llama3", golden + "qwen2",
-                                   toy.folder.write("m.gguf", toy.model.gguf()).string()}) {
+    for (const std::string& from : {golden + "llama", golden + "llama3", golden + "qwen2",
+                                    toy.folder.write("m.gguf", toy.model.gguf()).string()}) {
         CAPTURE(from);
         const checkpoint c = open_checkpoint(from);
         const auto saved = read_parameters(c);
