@@ -124,7 +124,7 @@ private:
                             batch.begin(sequence), batch.length(sequence));
     }
 
-    /// work(sequence, key head, its first query head, queries of a group, scratch) for all of them.
+    /// work(sequence, key head, scratch of the thread) for all of them.
     template <class Work>
     void each_group(const products& team, const training_batch& batch,
                     block_scratch<Scalar>& scratch, const Work& work) const {
