@@ -91,81 +91,80 @@ inline std::uint32_t pair_at(const bf16_bits* x) {
 
 /// The body of all kernels but vdpbf16ps, for vectors of `Lanes` floats and `Sums` (1, 2) sums a
 /// row and column. Inlined into a function compiled for the instruction set.
+///
+/// Where the registers do not hold all rows of a panel it is read a piece at a time, some rows
+/// after the others, which meanwhile fetch the piece behind it: so memory gives a panel as one
+/// stream and never rests.
 template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
 [[gnu::always_inline]] inline void multiply_panel(const Value* panel, std::size_t length,
                                                   const Value* x, std::size_t stride, float* y,
                                                   fetch_ahead ahead) {
     using floats [[gnu::vector_size(Lanes * sizeof(float))]] = float;
     using words [[gnu::vector_size(Lanes * sizeof(float))]] = std::uint32_t;
-    // Rows that are held at once: as many as the registers allow (16 of them below AVX-512).
+    constexpr bool narrow = std::same_as<Value, bf16_bits>;
     constexpr std::size_t all = panel_rows / Lanes;
     constexpr std::size_t held = Lanes == 16 || Columns == 1 ? all : (Columns == 2 ? 4 : 2);
-    for (std::size_t first = 0; first < all; first += held) {
-        floats sum[held][Sums][Columns] = {};
-        if constexpr (std::same_as<Value, float>) {
-            for (std::size_t k = 0; k < length; k += Sums) {
-                SPECDEC_UNROLL
-                for (std::size_t s = 0; s < Sums; ++s) {
-                    ahead.line();
-                    SPECDEC_UNROLL
-                    for (std::size_t r = 0; r < held; ++r) {
-                        floats w;
-                        std::memcpy(&w, panel + (k + s) * panel_rows + (first + r) * Lanes,
-                                    sizeof w);
-                        SPECDEC_UNROLL
-                        for (std::size_t c = 0; c < Columns; ++c)
-                            sum[r][s][c] += w * x[c * stride + k + s];
-                    }
+    constexpr std::size_t piece = Columns == 1 ? ~std::size_t{0} : 192;
+    float sums[Sums][Columns][panel_rows] = {};
+    float wide[Columns][Columns == 1 ? 1 : piece]; // of x: widened once for all rows
+    for (std::size_t begin = 0; begin < length; begin += piece) {
+        const std::size_t n = length - begin < piece ? length - begin : piece;
+        if constexpr (Columns > 1)
+            for (std::size_t c = 0; c < Columns; ++c)
+                for (std::size_t k = 0; k < n; ++k)
+                    wide[c][k] = widen(x[c * stride + begin + k]);
+        const auto* behind = reinterpret_cast<const char*>(panel + (begin + n) * panel_rows);
+        for (std::size_t first = 0; first < all; first += held) {
+            floats sum[held][Sums][Columns];
+            for (std::size_t s = 0; s < Sums; ++s)
+                for (std::size_t c = 0; c < Columns; ++c)
+                    for (std::size_t r = 0; r < held; ++r)
+                        std::memcpy(&sum[r][s][c], &sums[s][c][(first + r) * Lanes],
+                                    sizeof(floats));
+            for (std::size_t k = 0; k < n; k += 2) {
+                const Value* const at = panel + (begin + k) * panel_rows;
+                ahead.line();
+                if constexpr (held < all) {
+                    __builtin_prefetch(behind, 0, 2);
+                    behind += 64;
                 }
-            }
-        } else {
-            // Columns are widened once for all rows, in pieces; even k first: registers suffice.
-            constexpr std::size_t piece = Columns == 1 ? ~std::size_t{0} : 192;
-            float wide[Columns][Columns == 1 ? 1 : piece];
-            for (std::size_t begin = 0; begin < length; begin += piece) {
-                const std::size_t n = length - begin < piece ? length - begin : piece;
-                if constexpr (Columns > 1)
-                    for (std::size_t c = 0; c < Columns; ++c)
-                        for (std::size_t k = 0; k < n; ++k)
-                            wide[c][k] = widen(x[c * stride + begin + k]);
-                for (std::size_t k = 0; k < n; k += 2) {
-                    ahead.line();
-                    words pair[held];
+                // Two k: of BF16 both at once. All even ones first: so few registers are live that
+                // none goes to memory.
+                words pair[held];
+                SPECDEC_UNROLL
+                for (std::size_t r = 0; r < held; ++r)
+                    std::memcpy(&pair[r], at + (first + r) * Lanes * (narrow ? 2 : 1),
+                                sizeof pair[r]);
+                SPECDEC_UNROLL
+                for (std::size_t odd = 0; odd < 2; ++odd) {
+                    floats w[held];
                     SPECDEC_UNROLL
                     for (std::size_t r = 0; r < held; ++r)
-                        std::memcpy(&pair[r],
-                                    panel + (begin + k) * panel_rows + 2 * Lanes * (first + r),
-                                    sizeof pair[r]);
-                    SPECDEC_UNROLL
-                    for (std::size_t odd = 0; odd < 2; ++odd) {
-                        floats w[held];
-                        SPECDEC_UNROLL
-                        for (std::size_t r = 0; r < held; ++r)
+                        if constexpr (narrow)
                             w[r] = reinterpret_cast<floats>(odd == 0 ? pair[r] << 16
                                                                      : pair[r] & 0xFFFF0000U);
+                        else
+                            std::memcpy(&w[r], at + odd * panel_rows + (first + r) * Lanes,
+                                        sizeof w[r]);
+                    SPECDEC_UNROLL
+                    for (std::size_t c = 0; c < Columns; ++c) {
+                        const float value = Columns == 1 ? widen(x[k + odd]) : wide[c][k + odd];
                         SPECDEC_UNROLL
-                        for (std::size_t c = 0; c < Columns; ++c) {
-                            const float value =
-                                Columns == 1 ? widen(x[begin + k + odd]) : wide[c][k + odd];
-                            SPECDEC_UNROLL
-                            for (std::size_t r = 0; r < held; ++r)
-                                sum[r][odd * (Sums - 1)][c] += w[r] * value;
-                        }
+                        for (std::size_t r = 0; r < held; ++r)
+                            sum[r][odd * (Sums - 1)][c] += w[r] * value;
                     }
                 }
             }
-        }
-        SPECDEC_UNROLL
-        for (std::size_t c = 0; c < Columns; ++c) {
-            SPECDEC_UNROLL
-            for (std::size_t r = 0; r < held; ++r) {
-                floats total = sum[r][0][c];
-                if constexpr (Sums == 2)
-                    total += sum[r][1][c];
-                std::memcpy(y + c * panel_rows + (first + r) * Lanes, &total, sizeof total);
-            }
+            for (std::size_t s = 0; s < Sums; ++s)
+                for (std::size_t c = 0; c < Columns; ++c)
+                    for (std::size_t r = 0; r < held; ++r)
+                        std::memcpy(&sums[s][c][(first + r) * Lanes], &sum[r][s][c],
+                                    sizeof(floats));
         }
     }
+    for (std::size_t c = 0; c < Columns; ++c)
+        for (std::size_t row = 0; row < panel_rows; ++row)
+            y[c * panel_rows + row] = sums[0][c][row] + (Sums == 2 ? sums[Sums - 1][c][row] : 0.0F);
 }
 
 template <class Value, std::size_t Columns>
