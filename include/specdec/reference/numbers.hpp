@@ -72,6 +72,9 @@ using bf16_bits = std::uint16_t;
 [[nodiscard]] constexpr float widen(bf16_bits value) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
 }
+[[nodiscard]] constexpr float widen(float value) {
+    return value;
+}
 
 /// To the nearest BF16, ties to even; a NaN stays a NaN. No branch, so that loops vectorise.
 [[nodiscard]] constexpr bf16_bits round_to_bf16(float value) {
