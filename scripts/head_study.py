@@ -22,7 +22,7 @@ from draw_results import text
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PERCENTS = (50, 25, 12, 6)
-COLORS = {"raw": "#7a7f86", "target": "#2f6f9f", "target, follows": "#4f9f5a", "drafter": "#c9742b"}
+COLORS = {"raw": "#7a7f86", "target, follows": "#4f9f5a", "target": "#2f6f9f", "drafter": "#c9742b"}
 
 
 def call(program, *arguments):
@@ -84,7 +84,7 @@ def table(rows):
 
 def picture(rows):
     """Two panels over kept rows (a logarithmic axis): block efficiency and MBSU; off the domain dashed."""
-    width, height, left, top = 330, 220, 50, 44
+    width, height, left, top = 330, 220, 50, 56
     out = []
     full = rows[0]
     for place, (key, name) in enumerate((("tokens_per_target_call", "tokens a target call"), ("mbsu", "memory-bound speed-up"))):
@@ -115,10 +115,10 @@ def picture(rows):
         if any(r["source"] == source for r in rows):
             out.append(f'<rect x="{at}" y="{bottom - 10}" width="12" height="12" fill="{color}"/>')
             out.append(text(at + 17, bottom, f"list by {source}" if "," in source else f"list by {source} text", 12))
-            at += 145
-    out.append(text(at, bottom, "dashed: prompts off the domain", 12))
+            at += 165
+    out.append(text(at, bottom, "dashed: off the domain", 12))
     out.append(text(10 + left, 16, f"{full['near']['drafter']} with {full['near']['target']}: rows of the head that are kept", 13))
-    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width + 60} {bottom + 14}" width="{2 * width + 60}" '
+    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width + 80} {bottom + 14}" width="{2 * width + 80}" '
           'font-family="sans-serif" fill="#222"><rect width="100%" height="100%" fill="#fff"/>', *out, "</svg>", sep="\n",
           file=open(a.svg, "w", encoding="utf-8"))
 
