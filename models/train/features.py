@@ -77,6 +77,15 @@ class Drafter(nn.Module):
         return x + self.mlp(self.post_attention_layernorm(x)), steps
 
 
+def unroll(drafter, embedded, inputs, steps):
+    """What the drafter makes in each step of a draft: in the first of the features, then of what it made a token before."""
+    chain, keys = inputs, []
+    for _ in range(steps):
+        made, keys = drafter(embedded, chain, keys)
+        yield made
+        chain = torch.cat([inputs[:, :1], made[:, :-1].to(inputs.dtype)], dim=1)
+
+
 def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=768):
     """Mean losses of `steps` steps: (regression, classification, alignment), each [steps].
 
@@ -88,10 +97,8 @@ def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None,
     inputs = features[:, :-1] if inputs is None else inputs
     target = F.log_softmax((wanted @ head.T).float(), dim=-1)
     total = weights.sum()
-    chain, keys, made = inputs, [], []
-    regression, classification, alignment = [], [], []
-    for step in range(steps):
-        predicted, keys = drafter(embedded, chain, keys)
+    made, regression, classification, alignment = [], [], [], []
+    for step, predicted in enumerate(unroll(drafter, embedded, inputs, steps)):
         # Position i of step k stands behind k - 1 own features: the first ones have none.
         w = weights.clone()
         w[:, :step] = 0
@@ -102,7 +109,6 @@ def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None,
         made.append(predicted)
         if csra:
             alignment.append(alignment_loss(made, wanted, w, temperature, most_samples))
-        chain = torch.cat([inputs[:, :1], predicted[:, :-1]], dim=1)
     stack = lambda values: torch.stack(values) if values else torch.zeros(steps)
     return stack(regression), stack(classification), stack(alignment), total
 

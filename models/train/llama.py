@@ -148,21 +148,22 @@ class Llama(nn.Module):
         return sum(p.numel() for p in self.parameters())
 
 
-def save(model, folder):
-    """Write config.json, generation_config.json and model.safetensors (BF16), each by rename."""
+def save(model, folder, more={}):
+    """Write config.json (with `more` fields), generation_config.json and model.safetensors (BF16), each by rename."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     c = model.config
     config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **asdict(c),
               "head_dim": c.head_dim, "hidden_act": "silu", "attention_bias": False, "mlp_bias": False,
               "attention_dropout": 0.0, "initializer_range": 0.02, "rope_scaling": None,
-              "tie_word_embeddings": True, "torch_dtype": "bfloat16", "use_cache": True}
+              "tie_word_embeddings": True, "torch_dtype": "bfloat16", "use_cache": True, **more}
     generation = {"bos_token_id": c.bos_token_id, "eos_token_id": c.eos_token_id}
     for name, value in (("config.json", config), ("generation_config.json", generation)):
         part = folder / (name + ".part")
         part.write_text(json.dumps(value, indent=2) + "\n")
         os.replace(part, folder / name)
-    tensors = {"model." + k: v.detach().to(torch.bfloat16).contiguous() for k, v in model.state_dict().items()}
+    tensors = {k if k.startswith("exits.") else "model." + k: v.detach().to(torch.bfloat16).contiguous()
+               for k, v in model.state_dict().items()}
     part = folder / "model.safetensors.part"
     save_file(tensors, part, metadata={"format": "pt"})
     part.chmod(0o644)

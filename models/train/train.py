@@ -59,6 +59,32 @@ def optimizers(model, rate, decay):
             torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.98), fused=True)]
 
 
+def read_texts(args, tokenizer, end):
+    """(texts to train on, texts held out), encoded."""
+    entries = [e for folder in args.text for e in data.read(folder)]
+    if getattr(args, "heldout", None):
+        held = data.read(args.heldout)
+    else:
+        entries, held = data.split(entries, args.heldout_part, args.seed)
+    options = dict(chat=args.chat, prompt_weight=args.prompt_weight)
+    texts = data.encode(tokenizer, end, entries, **options)
+    held = data.encode(tokenizer, end, held, **options)
+    random.Random(args.seed).shuffle(held)
+    return texts, held[:args.heldout_most]
+
+
+def descend(model, opts, base, scale, loss):
+    """One step at that part of the learning rates."""
+    for o, rates in zip(opts, base):
+        for g, r in zip(o.param_groups, rates):
+            g["lr"] = r * scale
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    for o in opts:
+        o.step()
+        o.zero_grad(set_to_none=True)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--text", type=Path, nargs="+", required=True, help="folders of *.txt or *.jsonl")
@@ -88,16 +114,7 @@ def main():
     tokenizer = Tokenizer.from_file(str(args.out / "tokenizer.json"))
     end = next(i for i in map(tokenizer.token_to_id, ("<|im_end|>", "<|endoftext|>", "</s>")) if i is not None)
     begin = next(i for i in map(tokenizer.token_to_id, ("<|im_start|>", "<|endoftext|>", "<s>")) if i is not None)
-    entries = [e for folder in args.text for e in data.read(folder)]
-    if args.heldout:
-        held = data.read(args.heldout)
-    else:
-        entries, held = data.split(entries, args.heldout_part, args.seed)
-    options = dict(chat=args.chat, prompt_weight=args.prompt_weight)
-    train = data.encode(tokenizer, end, entries, **options)
-    held = data.encode(tokenizer, end, held, **options)
-    random.Random(args.seed).shuffle(held)
-    held = held[:args.heldout_most]
+    train, held = read_texts(args, tokenizer, end)
     print(f"{len(train)} texts, {sum(len(d[0]) for d in train)} tokens; held out {len(held)} texts, "
           f"{sum(len(d[0]) for d in held)} tokens", flush=True)
 
@@ -127,18 +144,10 @@ def main():
             looked = time.time()
             if done >= 1:
                 break
-        scale = muon.rate_scale(step, done)
-        for o, rates in zip(opts, base):
-            for g, r in zip(o.param_groups, rates):
-                g["lr"] = r * scale
         cores.update()
         ids, wanted, weights = next(stream)
         total, count = loss_of(model, ids, wanted, weights)
-        (total / count).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for o in opts:
-            o.step()
-            o.zero_grad(set_to_none=True)
+        descend(model, opts, base, muon.rate_scale(step, done), total / count)
         value = (total / count).item()
         running = value if running is None else 0.98 * running + 0.02 * value
         seen += int((weights > 0).sum())

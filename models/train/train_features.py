@@ -35,6 +35,12 @@ class Texts:
         begin = numpy.concatenate([[0], numpy.cumsum(lengths)[:-1]])
         self.texts = [(int(b), min(int(n), length + 2), int(a)) for b, n, a in zip(begin, lengths, answers) if n > a + 4]
 
+    def split(self, held, seed):
+        """(held out, for training), the same for all who say the same."""
+        order = list(self.texts)
+        random.Random(seed).shuffle(order)
+        return order[:held], order[held:]
+
     def batches(self, texts, tokens, rng=None):
         made = data.together(texts, lambda t: t[1], tokens)
         if rng:
@@ -67,10 +73,9 @@ def heldout(drafter, texts, held, embedding, head, steps):
         embedded = F.embedding(ids[:, 1:-1], embedding).float()
         with precision.autocast():
             _, each, _, total = features.losses(drafter, head, embedded, states[:, :-1], weights, steps, False)
-            inputs, keys, alive = states[:, :-2], [], None
+            alive = None
             wanted = (states[:, 1:-1].to(head.dtype) @ head.T).argmax(-1)
-            for step in range(5):
-                made, keys = drafter(embedded, inputs if step == 0 else chain, keys)
+            for step, made in enumerate(features.unroll(drafter, embedded, states[:, :-2], 5)):
                 hit = ((made.to(head.dtype) @ head.T).argmax(-1) == wanted).float()
                 alive = hit if alive is None else hit * alive.roll(1, dims=1)
                 ok = weights.clone()
@@ -78,7 +83,6 @@ def heldout(drafter, texts, held, embedding, head, steps):
                 run += (alive * ok).sum().item()
                 if step == 0:
                     drafts += ok.sum().item()
-                chain = torch.cat([states[:, :1], made[:, :-1].float()], dim=1)
         loss += each.float() * total
         count += total.item()
     return loss / count, 1 + run / max(drafts, 1)
@@ -110,9 +114,7 @@ def main():
     embedding = load_file(args.features / "target.safetensors")["embedding"].to(precision.weights())
     frequent = torch.bincount(texts.ids, minlength=len(embedding)).argsort(descending=True, stable=True)
     head = embedding[frequent[:args.rows or len(embedding)].sort().values]
-    order = list(texts.texts)
-    random.Random(args.seed).shuffle(order)
-    held, train = order[:args.held], order[args.held:]
+    held, train = texts.split(args.held, args.seed)
     stored = json.loads((args.features / "config.json").read_text())
     config = llama.Config(**{k: v for k, v in stored.items() if k in llama.Config.__dataclass_fields__})
     drafter = features.load(args.start) if args.start else features.Drafter(config)

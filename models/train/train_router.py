@@ -9,7 +9,6 @@ DRAFTER/router.safetensors, the best by held-out loss, and prints how much of th
 import argparse
 import math
 import os
-import random
 import time
 from pathlib import Path
 
@@ -43,11 +42,7 @@ def examples(drafter, head, bounds, batch, embedding, steps, most):
     ids, states, weights = batch
     states = states.float()
     embedded = F.embedding(ids[:, 1:-1], embedding).float()
-    chain, keys, made = states[:, :-2], [], []
-    for step in range(steps):
-        h, keys = drafter(embedded, chain, keys)
-        made.append(h)
-        chain = torch.cat([states[:, :1], h[:, :-1]], dim=1)
+    made = list(features.unroll(drafter, embedded, states[:, :-2], steps))
     wanted = (weights == 1).clone()
     wanted[:, :steps] = False
     at = wanted.flatten().nonzero().flatten()
@@ -77,9 +72,7 @@ def main():
     texts = Texts(args.features, 224)
     head = load_file(args.features / "target.safetensors")["embedding"].to(precision.weights())
     drafter = features.load(args.drafter).eval()
-    order = list(texts.texts)
-    random.Random(args.seed).shuffle(order)
-    held, train = order[:args.held], order[args.held:]
+    held, train = texts.split(args.held, args.seed)
     # As token_groups::equal_parts: token v is in group v * groups / vocabulary.
     begin = [-(-g * len(head) // args.groups) for g in range(args.groups + 1)]
     bounds = list(zip(begin, begin[1:]))
