@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +55,9 @@ constexpr std::string_view every_rule = "all";
 /// What a user would choose from (docs/choosing-a-rule.md): for greedy text, for sampling, for a
 /// drafter that is very cheap, for a text that must not change with the drafter; with one
 /// vocabulary the rule for that.
-constexpr std::array usual_rules{rule::identity, rule::tli,  rule::tli_block,
-                                 rule::slem,     rule::slrs, rule::coupled};
+constexpr std::array usual_rules{rule::identity,  rule::identity_block, rule::tli,
+                                 rule::tli_block, rule::slem,           rule::slrs,
+                                 rule::coupled};
 
 /// "slem", or "slem:2" for drafts of two tokens.
 struct asked_rule {
@@ -232,6 +234,18 @@ void print_cache(const any_ngram_cache& cache) {
                 static_cast<unsigned long long>(c.hits));
 }
 
+/// How often each exit of the drafter spoke, measuring its cost included.
+void print_exits(std::span<const std::uint64_t> rows) {
+    double all = 0;
+    for (const std::uint64_t n : rows)
+        all += static_cast<double>(n);
+    std::printf("exits of the drafter:");
+    for (std::size_t e = 0; e < rows.size(); ++e)
+        std::printf("%s the %zu. in %.1f %%", e == 0 ? "" : ",", e + 1,
+                    all > 0 ? 100 * static_cast<double>(rows[e]) / all : 0.0);
+    std::printf(" of %.0f rows\n", all);
+}
+
 void run(flags f, const engine& e) {
     for (const float t : f.temperatures) {
         f.settings.decoding.sampling.temperature = t;
@@ -304,6 +318,8 @@ void run(flags f, const engine& e) {
             std::printf("%s\n", wrapped(line).c_str());
     if (const any_ngram_cache* cache = pair->cache(); cache != nullptr && !f.json)
         print_cache(*cache);
+    if (pair.facts.drafter && !pair.facts.drafter->exit_rows.empty() && !f.json)
+        print_exits(pair.facts.drafter->exit_rows);
     if (texts)
         texts->close();
     keeper.save();
@@ -322,7 +338,7 @@ int main(int argc, char** argv) {
               "some of " + rule_names() +
                   ", each with a draft length of its own where one stands behind it (slem:2), or "
                   "all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
-                  "with one vocabulary identity, too)");
+                  "with one vocabulary identity and identity-block, too)");
     app.add_option(
         "--prompts", f.prompts,
         "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for chat)");

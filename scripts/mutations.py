@@ -20,7 +20,7 @@ import concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile,
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMPILER = os.environ.get("CXX", "g++-12")
 # Preconditions stay on: a planted bug may be caught by the library's own assertions.
-COMPILE = [COMPILER, "-std=c++20", "-O1", "-w", f"-I{ROOT}/tests",
+COMPILE = [COMPILER, "-std=c++20", "-O1", "-w", f"-I{ROOT}/tests", "-I/usr/include/eigen3",
            f'-DSPECDEC_SOURCE_DIR="{ROOT}"', '-DSPECDEC_SHARED_DIR=""']
 LONGEST_RUN = 180  # seconds; a mutant that hangs is caught
 

@@ -8,11 +8,13 @@ endif()
 # transformer takes a minute, whether one file needs it or six.)
 set(specdec_parts
     "rounds=law/(block|bridges|merge|nested|paper_merge|slrs)"
-    "sessions=law/(faults|given_rows|lengths|sessions|windows)"
+    "sessions=law/(faults|given_rows|sessions|windows)"
+    "learning=law/(learning|lengths)"
     "lazy=law/(processors|sampled_lazy|sessions_lazy)"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
-    "transformer=reference/(batch_model|engine_contract|feature_.+|forward|lm_head|load|model|transformer)"
+    "transformer=reference/(batch_model|engine_contract|exit_model|feature_.+|forward|lm_head|load|model|transformer)"
     "loaders=reference/tokenizer/(.+_tokenizer|.*sentencepiece.*|real_vocabularies)"
+    "lessons=learn/(acceptance_(examples|head|labels|learner)|text_lessons)"
     "strings=bridge/(spelling|strings/.+)"
     "ngrams=vocab/ngrams/.+")
 

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "support/reference_side.hpp"
+#include <specdec/core/error.hpp>
 
 namespace specdec::examples {
 
@@ -37,9 +38,14 @@ public:
     [[nodiscard]] loaded_sides load(const side_paths& target,
                                     const std::optional<side_paths>& drafter,
                                     const model_flags& flags) const override {
+        if (!drafter && !flags_.adapter.empty())
+            throw error("--adapter", flags_.adapter, "expected a drafter beside it");
         if (drafter && needs_target(*drafter))
             return load_feature_sides(target, *drafter, flags_, flags.threads, flags.context,
                                       flags.sequences, flags.head);
+        if (!drafter && !flags_.exits.asked.empty())
+            throw error("--exits", flags_.exits.asked,
+                        "expected a drafter beside it, there is none");
         loaded_sides sides{.target = load_reference_side<target_id>(
                                target, flags_, flags.threads, flags.context, flags.sequences)};
         if (drafter)

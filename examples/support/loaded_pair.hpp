@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,8 @@ struct model_facts {
     /// Of the weights that a position reads, head included; 0: the engine does not tell.
     std::size_t forward_bytes = 0;
     std::size_t head_tokens = 0; ///< that a part of the head computes; 0: all of it is computed
+    /// Rows that each of its exits gave so far, the model's own; empty: it has none.
+    std::span<const std::uint64_t> exit_rows{};
 };
 /// How an engine computes.
 struct compute_facts {
@@ -88,8 +91,9 @@ struct loaded_pair {
 [[nodiscard]] inline std::string what_lacks(const decoder& pair, rule r) {
     if (pair.map() == nullptr)
         return "expected a drafter, there is none";
-    return r == rule::identity ? "expected a drafter with the target's vocabulary"
-                               : "expected `identity`: the drafter reads the target's features";
+    return takes_equal_vocabularies(r)
+               ? "expected a drafter with the target's vocabulary"
+               : "expected `identity`: the drafter reads the target's features";
 }
 
 /// Settings of a program: a signal ends its texts.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,8 +18,13 @@
 #include <specdec/head/feature_records.hpp>
 #include <specdec/head/listed_head.hpp>
 #include <specdec/head/recorded_target.hpp>
+#include <specdec/head/sorted_exits.hpp>
+#include <specdec/head/sure_exits.hpp>
 #include <specdec/reference/batch_model.hpp>
+#include <specdec/reference/exit_model.hpp>
 #include <specdec/reference/feature_body.hpp>
+#include <specdec/reference/learn/model_parameters.hpp>
+#include <specdec/reference/learn/peft_folder.hpp>
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/tokenizer/load_tokenizer.hpp>
 
@@ -32,6 +38,12 @@ void add_reference_flags(CLI::App& app, reference_flags& f) {
     };
     option("--precision", f.precision, "of products: bf16 (default) or f32")
         ->check(CLI::IsMember({"bf16", "f32"}));
+    app.add_option_function<std::string>(
+           "--exits", [&f](const std::string& asked) { f.exits = exits_of(asked); },
+           std::string(exits_help))
+        ->group("Models");
+    option("--adapter", f.adapter,
+           "LoRA's adapters for the drafter, a PEFT folder, merged as it is loaded");
 }
 
 side_paths find_reference_side(const fs::path& model, const std::string& tokenizer,
@@ -96,8 +108,10 @@ struct loaded_files {
     }
 };
 
+/// `adapter`: a PEFT folder, or nothing.
 loaded_files load_files(const side_paths& paths, const reference_flags& flags,
-                        const reference::context_options& context) {
+                        const reference::context_options& context,
+                        const std::string& adapter = "") {
     reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
     const std::string name = name_of(paths.model);
     progress_bar bar("loading " + name);
@@ -107,7 +121,14 @@ loaded_files load_files(const side_paths& paths, const reference_flags& flags,
     options.context = context;
     options.context.vocabulary_size = words.vocabulary_size();
     options.progress = [&bar](double part) { bar.show(part); };
-    reference::transformer engine = reference::load_transformer(paths.model, options);
+    reference::checkpoint weights = reference::open_checkpoint(paths.model);
+    std::optional<reference::model_parameters<float>> adapted;
+    if (!adapter.empty()) {
+        adapted = reference::read_parameters(weights);
+        reference::read_peft_folder(adapter, adapted->config()).merge(*adapted);
+        weights = reference::view_checkpoint(*adapted, paths.model.string());
+    }
+    reference::transformer engine = reference::make_transformer(weights, options);
     require_own_tokenizer(paths, engine.config().vocabulary_size, words.vocabulary_size());
     return {name, std::move(words), std::move(engine)};
 }
@@ -146,6 +167,39 @@ struct feature_drafter {
     reference::lm_head<draft_id> head;
 };
 
+/// A drafter with exits, and which of them speak.
+struct exits_parts {
+    reference::exit_model<draft_id> model;
+    sure_exits choice;
+};
+class owned_sorted_exits : std::unique_ptr<exits_parts>,
+                           public sorted_exits<reference::exit_model<draft_id>, sure_exits> {
+public:
+    explicit owned_sorted_exits(std::unique_ptr<exits_parts> parts)
+        : std::unique_ptr<exits_parts>(std::move(parts)),
+          sorted_exits<reference::exit_model<draft_id>, sure_exits>((*this)->model,
+                                                                    (*this)->choice) {}
+};
+
+any_batch_model<draft_id> with_exits(const reference::transformer& engine, std::size_t sequences,
+                                     const exits_choice& asked, const side_paths& paths,
+                                     model_facts& facts) {
+    try {
+        auto parts = std::make_unique<exits_parts>(
+            exits_parts{reference::exit_model<draft_id>(engine, {.sequences = sequences}),
+                        sure_exits(asked.thresholds)});
+        std::size_t deepest = 0; // that may be asked
+        while (deepest + 1 < parts->model.exits() && asked.thresholds[deepest] > 0)
+            ++deepest;
+        facts.forward_bytes = parts->model.row_bytes(deepest);
+        owned_sorted_exits drafter(std::move(parts));
+        facts.exit_rows = drafter.counts();
+        return drafter;
+    } catch (const error& problem) { // names neither flag nor file
+        throw error("--exits", asked.asked, paths.model.string() + ": " + problem.what());
+    }
+}
+
 } // namespace
 
 template <class Id>
@@ -158,16 +212,25 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
             "expected a model that runs alone, this is a drafter that reads the features of "
             "a target of the reference engine");
     loaded_files files =
-        load_files(paths, flags, {.threads = threads, .capacity = context, .sequences = sequences});
+        load_files(paths, flags, {.threads = threads, .capacity = context, .sequences = sequences},
+                   std::same_as<Id, draft_id> ? flags.adapter : "");
     model_facts facts = files.facts();
     compute_facts computing = files.computing();
-    if constexpr (std::same_as<Id, draft_id>)
+    if constexpr (std::same_as<Id, draft_id>) {
+        if (!flags.exits.asked.empty()) {
+            if (head.partial())
+                throw error("--head", head.asked, "expected full beside --exits");
+            any_batch_model<Id> models =
+                with_exits(files.engine, sequences, flags.exits, paths, facts);
+            return files.side_of<Id>(std::move(models), facts, computing);
+        }
         if (head.partial()) {
             auto whole = std::make_unique<whole_drafter>(std::move(files.engine));
             facts.forward_bytes -= whole->head.bytes();
             any_batch_model<Id> models = with_head(std::move(whole), head, paths.model, facts);
             return files.side_of<Id>(std::move(models), facts, computing);
         }
+    }
     return files.side_of<Id>(reference::batch_model<Id>(std::move(files.engine)), facts, computing);
 }
 
@@ -184,9 +247,15 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
                                 const reference_flags& flags, std::size_t threads,
                                 std::size_t context, std::size_t sequences,
                                 const head_choice& head) {
+    if (!flags.adapter.empty())
+        throw error("--adapter", flags.adapter,
+                    "expected nothing: a drafter that reads features takes no adapters");
     if (drafter.tokenizer != drafter.model)
         throw error("--drafter-tokenizer", drafter.tokenizer.string(),
                     "expected nothing: a drafter that reads features has its target's");
+    if (!flags.exits.asked.empty())
+        throw error("--exits", flags.exits.asked,
+                    "expected nothing: a drafter that reads features has one exit");
     const reference::feature_checkpoint own = reference::open_feature_folder(drafter.model);
     loaded_files files = load_files(
         target, flags,

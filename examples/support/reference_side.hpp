@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "support/exits_flag.hpp"
 #include "support/head_flag.hpp"
 #include "support/side.hpp"
 
@@ -17,6 +18,8 @@ namespace specdec::examples {
 
 struct reference_flags {
     std::string precision = "bf16";
+    exits_choice exits;  ///< of the drafter
+    std::string adapter; ///< a PEFT folder that is merged into the drafter; empty: none
 };
 void add_reference_flags(CLI::App& app, reference_flags& flags);
 

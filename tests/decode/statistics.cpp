@@ -16,9 +16,9 @@ TEST_CASE("nothing counted gives rates of 0") {
 TEST_CASE("rounds are counted by their verdict") {
     statistics counts;
     counts.reserve(3);
-    counts.count({2, 3, target_id{1}, token_origin::corrected}, 4, 5, no_draft::none);
-    counts.count({4, 4, target_id{1}, token_origin::free}, 4, 4, no_draft::none);
-    counts.count({0, 0, target_id{1}, token_origin::free}, 0, 1, no_draft::nothing_to_say);
+    counts.count({2, 3, target_id{1}, token_origin::corrected}, 3, 4, 5, no_draft::none);
+    counts.count({4, 4, target_id{1}, token_origin::free}, 2, 4, 4, no_draft::none);
+    counts.count({0, 0, target_id{1}, token_origin::free}, 1, 0, 1, no_draft::nothing_to_say);
     CHECK(counts.rounds == 3);
     CHECK(counts.draft_tokens == 10);
     CHECK(counts.proposed == 8);
@@ -31,6 +31,7 @@ TEST_CASE("rounds are counted by their verdict") {
     CHECK(counts.acceptance_rate() == Approx(6 / 7.0));
     for (std::size_t r = 0; r < no_draft_reasons; ++r)
         CHECK(counts.without_draft[r] == (r == static_cast<std::size_t>(no_draft::nothing_to_say)));
-    counts.committed = 6;
+    CHECK(counts.committed == 6);
+    CHECK(counts.discarded == 3);
     CHECK(counts.tokens_per_target_call() == 2.0);
 }

@@ -85,10 +85,8 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& 
         checked_model checked{draft, body};
         model_drafter drafter(checked);
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, settings_of(s));
-            decoder.start(std::vector{target_id{1}, target_id{0}});
-            const sequence text = run_scenario(decoder, target, drafter, coin, s);
-            law[text] += coin.probability();
+            add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target, drafter,
+                        coin, {target_id{1}, target_id{0}}, {});
         });
     });
     return total_variation(law, target_alone(p, s.length, s.target));
@@ -100,17 +98,11 @@ void check_features(const char* name, const MakeHead& make_head) {
     double worst = 0;
     std::uint64_t seed = 500;
     const auto check = [&](const auto& with_bridge) {
-        for (const scenario& s : every_scenario(target_id{2})) {
-            const auto note = [&](const auto& rule) {
-                const double tv = deviation(two, with_bridge, make_head, rule, s, ++seed);
-                CAPTURE(name, s.name, rule_name(rule));
-                CHECK(tv < 1e-12);
-                worst = tv > worst ? tv : worst;
-            };
-            note(token_rejection{.thinning = {1, 1}});
-            note(block_verification{.thinning = {1, 1}});
-            note(exact_match{});
-        }
+        const double tv = worst_under_rules(
+            name, every_scenario(target_id{2}), [&](const auto& rule, const scenario& s) {
+                return deviation(two, with_bridge, make_head, rule, s, ++seed);
+            });
+        worst = tv > worst ? tv : worst;
     };
     check(two.identity());
     check(two.tli());

@@ -26,10 +26,8 @@ joint_law law_of(row_tree& p, row_tree& q, const Rule& rule, const Laws& laws) {
         auto draft = model_of<draft_id>(q, 4);
         model_drafter drafter(draft);
         permuted_words().tli()(2, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, settings_of(s), laws);
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            const sequence text = run_scenario(decoder, target, drafter, coin, s);
-            law[text] += coin.probability();
+            add_session(law, session(std::move(bridge), rule, settings_of(s), laws), s, target,
+                        drafter, coin);
         });
     });
     return law;

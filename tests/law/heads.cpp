@@ -40,10 +40,8 @@ double deviation(const toy_words& two, const WithBridge& with_bridge,
         head_type head = head_type::unit(two.draft_size());
         with_drafter(model, head, [&](auto& drafter) {
             with_bridge(std::size_t{2}, [&](auto bridge) {
-                session decoder(std::move(bridge), rule, settings_of(s));
-                decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-                const sequence text = run_scenario(decoder, target, drafter, coin, s);
-                law[text] += coin.probability();
+                add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target,
+                            drafter, coin);
             });
         });
     });
@@ -55,17 +53,12 @@ void check_head(const char* name, const WithDrafter& with_drafter, bool all_brid
     double worst = 0;
     std::uint64_t seed = 300;
     const auto check = [&](const toy_words& two, const auto& with_bridge) {
-        for (const scenario& s : short_scenarios(id_at<target_id>(two.target_size() - 1))) {
-            const auto note = [&](const auto& rule) {
-                const double tv = deviation(two, with_bridge, with_drafter, rule, s, ++seed);
-                CAPTURE(name, s.name, rule_name(rule));
-                CHECK(tv < 1e-12);
-                worst = tv > worst ? tv : worst;
-            };
-            note(token_rejection{.thinning = {1, 1}});
-            note(block_verification{.thinning = {1, 1}});
-            note(exact_match{});
-        }
+        const target_id end = id_at<target_id>(two.target_size() - 1);
+        const double tv =
+            worst_under_rules(name, short_scenarios(end), [&](const auto& rule, const scenario& s) {
+                return deviation(two, with_bridge, with_drafter, rule, s, ++seed);
+            });
+        worst = tv > worst ? tv : worst;
     };
     const toy_words& two = permuted_words();
     check(two, two.identity());

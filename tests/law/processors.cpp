@@ -46,10 +46,8 @@ joint_law processed_law(const WithBridge& with_bridge, const Rule& rule, const s
         model_drafter plain(draft);
         processed_drafter drafter(plain, make_processor());
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, settings_of(s), make_laws());
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            const sequence text = run_scenario(decoder, target, drafter, coin, s);
-            law[text] += coin.probability();
+            add_session(law, session(std::move(bridge), rule, settings_of(s), make_laws()), s,
+                        target, drafter, coin);
         });
         ++ledger.paths;
     });

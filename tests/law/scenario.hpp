@@ -112,6 +112,17 @@ struct law_ledger {
     double worst = 0;
 };
 
+/// Does with a round's result what the driver does, and appends what it commits.
+template <class Session>
+void commit_as(then what, Session& decoder, const round_result& r, sequence& text) {
+    if (what == then::abandon)
+        return;
+    const std::size_t n = what == then::commit ? r.tokens.size() : what == then::part ? 1 : 0;
+    for (std::size_t k = 0; k < n; ++k)
+        text.push_back(r.tokens[k].value);
+    decoder.commit(n);
+}
+
 /// Runs one path of a session: the scenario's rounds, then rounds without drafts (which may draw
 /// again what was drawn before). Returns the first `length` tokens that it committed.
 template <class Session, class Target, class D, Coin C>
@@ -123,17 +134,40 @@ sequence run_scenario(Session& decoder, Target& target, D& drafter, C& coin, con
         const confidence stop{now.threshold, now.by_last_round && !kept_all ? 0 : now.gamma};
         const round_result r = decoder.round(target, drafter, stop, coin, now.room);
         kept_all = r.accepted == r.proposed.size();
-        if (now.what == then::abandon)
-            continue;
-        const std::size_t n = now.what == then::commit ? r.tokens.size()
-                              : now.what == then::part ? 1
-                                                       : 0;
-        for (std::size_t k = 0; k < n; ++k)
-            text.push_back(r.tokens[k].value);
-        decoder.commit(n);
+        commit_as(now.what, decoder, r, text);
     }
     text.resize(s.length);
     return text;
+}
+
+/// Adds the coin's path of a session to the law.
+template <class Session, class Target, class D, Coin C>
+void add_session(joint_law& law, Session decoder, const scenario& s, Target& target, D& drafter,
+                 C& coin, const std::vector<target_id>& prompt = {target_id{0}},
+                 const std::vector<draft_id>& prefix = {draft_id{0}}) {
+    decoder.start(prompt, prefix);
+    const sequence text = run_scenario(decoder, target, drafter, coin, s);
+    law[text] += coin.probability();
+}
+
+/// Checks deviation(rule, s) of every scenario under the rules that are lossless whatever drafts;
+/// the largest of them.
+template <class Deviation>
+[[nodiscard]] double worst_under_rules(const char* name, const std::vector<scenario>& all,
+                                       const Deviation& deviation) {
+    double worst = 0;
+    for (const scenario& s : all) {
+        const auto note = [&](const auto& rule) {
+            const double tv = deviation(rule, s);
+            CAPTURE(name, s.name, rule_name(rule));
+            CHECK(tv < 1e-12);
+            worst = tv > worst ? tv : worst;
+        };
+        note(token_rejection{.thinning = {1, 1}});
+        note(block_verification{.thinning = {1, 1}});
+        note(exact_match{});
+    }
+    return worst;
 }
 
 /// The joint law of a session's first tokens.
@@ -147,10 +181,8 @@ joint_law scenario_law(const WithBridge& with_bridge, const Rule& rule, const sc
         auto draft = model_of<draft_id>(q, draft_size);
         model_drafter drafter(draft);
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, settings_of(s));
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            const sequence text = run_scenario(decoder, target, drafter, coin, s);
-            law[text] += coin.probability();
+            add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target, drafter,
+                        coin);
         });
         if (++ledger.paths > 3000000)
             throw "too many paths";

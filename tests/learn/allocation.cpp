@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
-// No loss allocates.
+// No loss allocates; following a text for lessons and an acceptance head that learns do not either.
 #include <vector>
 
+#include <specdec/learn/acceptance_learner.hpp>
 #include <specdec/learn/acceptance_loss.hpp>
 #include <specdec/learn/exit_loss.hpp>
 #include <specdec/learn/forward_kl_loss.hpp>
 #include <specdec/learn/ngram_kl_loss.hpp>
 #include <specdec/learn/nll_loss.hpp>
+#include <specdec/learn/replay_buffer.hpp>
 #include <specdec/learn/reverse_kl_loss.hpp>
+#include <specdec/learn/text_lessons.hpp>
 #include <specdec/learn/total_variation_loss.hpp>
 
+#include <specdec/vocab/intersection.hpp>
+
 #include "../support/count_allocations.hpp"
+#include "../support/ids.hpp"
+#include "../support/tiny_tokenizer.hpp"
 #include "loss_toys.hpp"
 
 using namespace specdec;
@@ -47,6 +54,63 @@ TEST_CASE("losses allocate nothing") {
                exit_loss(view, dz, [&](logits_row<draft_id> z, std::span<float> g, double weight) {
                    return nll_loss(row_softmax(z), ids[0], g, weight);
                });
+    }
+    const long after = allocations;
+    CHECK(after == before);
+    CHECK(sum > 0);
+}
+
+TEST_CASE("following a text for lessons allocates nothing, nor does a text like the last") {
+    const tiny_tokenizer<target_id> target({"a", "b", "ab", "c"});
+    const tiny_tokenizer<draft_id> draft({"a", "b", "bc", "c"});
+    const id_map map = intersect(draft, target);
+    text_lessons lessons(target, draft, map, {.keep = 3, .tokens = 400, .window = 100});
+    const auto prompt = ids_of<target_id>({0, 3}), round = ids_of<target_id>({2, 1, 3, 0, 1});
+    const std::vector<float> logits{0, 1, 2, 3, 2, 0, 1, 2, 1, 1, 0, 2, 3, 1, 1, 1, 0, 0, 2, 1};
+    const logits_rows<target_id> rows(logits.data(), 5, 4, 4);
+    taught_text text;
+    replay_buffer buffer(500);
+    std::size_t taught = 0;
+    const auto a_text = [&] {
+        lessons.start(prompt);
+        for (int i = 0; i < 70; ++i)
+            lessons.follow(rows, round);
+        const long followed = allocations;
+        while (lessons.finish(text)) {
+            buffer.add(text);
+            taught += text.rows.size();
+        }
+        return followed;
+    };
+    const long before = allocations, followed = a_text();
+    CHECK(followed == before);
+    for (int i = 0; i < 5; ++i) // fills the buffer's ring
+        a_text();
+    const long full = allocations;
+    a_text();
+    const long after = allocations;
+    CHECK(after == full);
+    CHECK(taught > 1000);
+}
+
+TEST_CASE("an acceptance head and its learner allocate at construction only") {
+    const std::vector<float> row{1, 2};
+    const auto embedding = [&](draft_id) { return std::span<const float>(row); };
+    const acceptance_shape shape{.embedding = 2, .width = 4};
+    acceptance_learner learner(shape, [] { return 0.3; });
+    acceptance_head head(embedding, shape, learner.parameters());
+    acceptance_examples examples(8);
+    const std::vector<draft_progress> steps{{.drafted = 1, .token = draft_id{0}}};
+    const std::vector<float> labels{1};
+    double sum = 0;
+    const long before = allocations;
+    for (int i = 0; i < 9; ++i) {
+        examples.add(steps, labels);
+        sum += learner.step(
+            1, [&](std::size_t) -> const acceptance_example& { return examples[0]; }, embedding);
+        head.take(learner.parameters());
+        head.learn({});
+        sum += head.accept(steps[0]) + head.next({});
     }
     const long after = allocations;
     CHECK(after == before);

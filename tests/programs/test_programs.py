@@ -163,9 +163,9 @@ class Compare(unittest.TestCase):
                                                      "--draft-length", 1, *more))]
         self.assertEqual(found(), self.USUAL)
         own = ROOT / "models/docs-target"
-        self.assertEqual(found("--target", own, "--drafter", own), ["autoregressive", "identity", *self.USUAL[1:]])
+        self.assertEqual(found("--target", own, "--drafter", own), ["autoregressive", "identity", "identity-block", *self.USUAL[1:]])
         self.assertEqual(found("--rules", "slem,all,tli")[:3], ["autoregressive", "slem", "union"])
-        self.assertEqual(len(found("--rules", "all")), 14)  # identity needs one vocabulary
+        self.assertEqual(len(found("--rules", "all")), 14)  # identity and identity-block need one vocabulary
 
     def explained(self, *flags):
         """The lines of the table and what stands below it, in one line."""
@@ -507,6 +507,47 @@ class TrimmedDrafter(unittest.TestCase):
         self.assertLess(rate(parts[2]), rate(whole))
 
 
+class Exits(unittest.TestCase):
+    """--exits of every program that takes models: docs-drafter, as if it had been trained with two exits."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.drafter = pathlib.Path(folder.name) / "drafter"
+        shutil.copytree(ROOT / "models/docs-drafter", self.drafter)
+        config = json.loads((self.drafter / "config.json").read_text())
+        (self.drafter / "config.json").write_text(json.dumps({**config, "specdec_exits": [1, 2]}))
+
+    def compared(self, *exits):
+        return rows(call("compare", "--json", "--max-tokens", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2,
+                         "--rules", "tli,slrs", "--models", "docs", "--drafter", self.drafter, *exits))[1:]
+
+    def test_the_last_exit_is_the_whole_drafter(self):
+        whole, last, sure, first = (self.compared(*e) for e in ((), ("--exits", "fixed:2"), ("--exits", "1"),
+                                                                ("--exits", "fixed:1")))
+        for w, l, s, f in zip(whole, last, sure, first):
+            self.assertTrue(l["identical_text"] and s["identical_text"] and f["identical_text"])
+            for same in (l, s):
+                self.assertEqual((same["proposed"], same["accepted"]), (w["proposed"], w["accepted"]))
+            self.assertLess(f["accepted"], w["accepted"])
+
+    def test_sampled_with_every_rule_side_by_side(self):
+        text = call("compare", "--max-tokens", 6, "--temperatures", 1, "--limit", 2, "--draft-length", 2, "--rules", "all",
+                    "--sequences", 2, "--models", "docs", "--drafter", self.drafter, "--exits", "0.2")
+        self.assertRegex(text, r"exits of the drafter: the 1\. in [\d.]+ %, the 2\. in [\d.]+ % of \d+ rows\n")
+
+    def test_refused(self):
+        for drafter, exits, words in (
+                (self.drafter, ("fixed:3",), "expected one that may speak among the 2 of the model"),
+                (self.drafter, ("0.5,0.5,0.5",), "expected at most 2, one for each exit, got 3"),
+                (self.drafter, ("1.5",), "--exits: 1.5: expected fixed:N, the N-th exit from 1 on, or thresholds"),
+                (self.drafter, ("0.5", "--head", f"routed:2/1"), "--head: routed:2/1: expected full beside --exits"),
+                (self.drafter, ("0.5", "--no-drafter"), "--exits: 0.5: expected a drafter beside it, there is none"),
+                (ROOT / "models/docs-drafter", ("0.5",), "specdec_exits: expected the layers behind which it may stop")):
+            self.assertIn(words, call("generate", "--prompt", "x", "--models", "docs", "--drafter", drafter, "--exits", *exits,
+                                      status=1))
+
+
 class PartialHead(unittest.TestCase):
     """--head of every program that takes models."""
 
@@ -610,7 +651,7 @@ class Features(unittest.TestCase):
         found = {head: self.compared("--head", head)
                  for head in ("full", f"trimmed:{few}", "routed:4/1", "routed:4/4", f"adaptive:{few}")}
         for head, (plain, *drafted) in found.items():
-            self.assertEqual([row["rule"] for row in drafted], ["identity"])  # others are not offered
+            self.assertEqual([row["rule"] for row in drafted], ["identity", "identity-block"])  # others are not offered
             self.assertTrue(drafted[0]["identical_text"])
             self.assertGreater(drafted[0]["proposed"], 0)
         tokens = [row[1]["drafter_head_tokens"] for row in found.values()]
@@ -649,6 +690,67 @@ class Features(unittest.TestCase):
                 ("this one reads its target's features", "calibrate", *self.pair, "--source", "drafter")):
             with self.subTest(program=program, arguments=arguments):
                 self.assertIn(words, call(program, *arguments, status=1))
+
+
+class Adapt(unittest.TestCase):
+    """A drafter of the docs pair learns from a few prompts while it serves."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.few = ("--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--limit", 8, "--tokens", 200, "--window", 100,
+                    "-n", 20, "--every", 20, "--budget", 1, "--json")
+
+    def adapt(self, *arguments):
+        """Rows of the stream, then the two of what was held out."""
+        found = rows(call("adapt", *self.few, *arguments))
+        self.assertEqual([row["held_out"] for row in found[-2:]], ["unadapted", "adapted"])
+        return found[:-2], *found[-2:]
+
+    def test_learns_and_saves_a_model_that_drafts(self):
+        saved, curve = self.folder / "saved", self.folder / "curve.svg"
+        stream, before, after = self.adapt("--save", saved, "--svg", curve)
+        self.assertEqual([row["task"] for row in stream], ["docs", "docs"])
+        self.assertGreater(stream[-1]["updates"], 2)
+        self.assertLessEqual(stream[-1]["served"] - 200, 20)
+        self.assertEqual(before["tokens"], after["tokens"])  # the text is the target's whatever drafts it
+        self.assertNotEqual(before["target_calls"], after["target_calls"])
+        self.assertIn("tokens_per_target_call_ratio", after)
+        self.assertEqual(xml.dom.minidom.parse(str(curve)).documentElement.tagName, "svg")
+        pair = ("--target", ROOT / "models/docs-target", "--rule", "tli", "--draft-length", 4, "-n", 20, "--json",
+                "--prompt", "This module provides")
+        texts = [json.loads(call("generate", *pair, "--drafter", drafter)) for drafter in
+                 (ROOT / "models/docs-drafter", saved)]
+        self.assertEqual(texts[0]["text"], texts[1]["text"])
+        resumed = self.adapt("--resume", saved)
+        self.assertEqual(resumed[1]["target_calls"], before["target_calls"])
+
+    def test_saves_adapters_that_the_other_programs_take(self):
+        saved = self.folder / "saved"
+        after = self.adapt("--learn", "lora:4", "--save", saved)[2]
+        self.assertEqual(json.loads((saved / "adapter_config.json").read_text())["r"], 4)
+        prompts = self.folder / "held"
+        lines = (ROOT / "models/prompts/docs.txt").read_text().splitlines()
+        prompts.write_text("\n".join(lines[4:8]) + "\n")
+        row = rows(call("compare", "--json", "--prompts", prompts, "--temperatures", 0, "--rules", "tli", "-n", 20,
+                        "--draft-length", 4, "--adapter", saved))[1]
+        self.assertEqual(row["target_calls"], after["target_calls"])
+
+    def test_threads_and_none(self):
+        self.assertEqual(self.adapt("--learn", "none")[0][-1]["updates"], 0)
+        self.adapt("--thread", "--loss", "dm+ngram-p")
+
+    def test_refuses_what_it_cannot_do(self):
+        for arguments, words in (
+                (("--task", "docs"), "NAME=FILE"), (("--task", "a=/nowhere"), "/nowhere"),
+                (("--learn", "lora:0"), "lora:RANK"), (("--learn", "some"), "expected full"),
+                (("--loss", "dm+some"), "expected dm"), (("--budget", 2), "--budget"),
+                (("--replayed", 4), "replayed"), (("--learn", "none", "--save", self.folder), "to save"),
+                (("--resume", "/nowhere"), "/nowhere"), (("--no-drafter",), "drafter"),
+                (("--adapter", "/nowhere"), "--resume")):
+            self.assertIn(words, call("adapt", *arguments, status=1), arguments)
+        self.assertIn("adapter_config.json", call("generate", "--adapter", self.folder, status=1))
 
 
 class Calibrate(unittest.TestCase):

@@ -107,6 +107,7 @@ TEST_CASE("drafters that read features: texts side by side are the target's") {
     CHECK_THROWS_WITH(run(rule::tli, length_kind::fixed, 0),
                       "rule: tli: expected `identity`: the drafter reads features");
     CHECK(pair.applies(rule::identity));
+    CHECK(pair.applies(rule::identity_block));
     CHECK_FALSE(pair.applies(rule::slem));
 }
 

@@ -29,6 +29,12 @@ TEST_CASE("a sparse law is its normalised entries") {
     for (const int absent : {0, 2, 3, 5, 6, 8, 9, 100})
         CHECK(law.probability(target_id{absent}) == 0);
     check_intervals<target_id>(law, 1e-12);
+    for (std::size_t first = 0; first < 10; ++first) {
+        std::vector<double> several(10 - first, -1);
+        law.probabilities(first, several);
+        for (std::size_t i = 0; i < several.size(); ++i)
+            CHECK(several[i] == law.probability(id_at<target_id>(first + i)));
+    }
 }
 
 TEST_CASE("entries that are no law are refused") {

@@ -33,7 +33,8 @@ struct checkpoint {
     bool tied = false;
     std::map<std::string, weights> tensors;
 
-    explicit checkpoint(unsigned seed = 1, bool tied_head = false) : tied(tied_head) {
+    explicit checkpoint(unsigned seed = 1, bool tied_head = false, std::size_t depth = 2)
+        : layers(depth), tied(tied_head) {
         std::minstd_rand bits(seed);
         const auto add = [&](const std::string& name, std::vector<std::size_t> shape) {
             std::size_t n = 1;

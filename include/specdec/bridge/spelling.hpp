@@ -139,8 +139,9 @@ private:
     /// A guess is kept or not as a whole: all its draft tokens look as it does.
     template <class Stop>
     void push_guess(const Stop& stop, std::span<const draft_id> spelling, double q) {
-        draft_progress now = behind(drawn_.progress(), stop, q, q, 0);
+        draft_progress now = behind(drawn_.progress(), stop, spelling.back(), q, q, 0);
         for (const draft_id d : spelling) {
+            now.token = d;
             drawn_.push(d, now);
             ++now.drafted;
         }

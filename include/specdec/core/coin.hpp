@@ -17,6 +17,7 @@ enum class purpose : std::uint32_t {
     residual, ///< the token that replaces a rejected proposal of the round
     target, ///< the target's own sample: of the round (a free token), or at the position, whatever
             ///< the round (exact match)
+    exit,   ///< whether an exit of a drafter speaks behind so many of its tokens (drawn_exits)
 };
 
 /// The name of one random decision.

@@ -76,6 +76,17 @@ template <class M>
         return false;
 }
 
+/// Whether a model runs nothing for tokens that are appended until a row needs them, so that rows
+/// which nobody reads are better not asked for: m.defers_work(). Whatever wraps such a model hands
+/// it on.
+template <class M>
+[[nodiscard]] constexpr bool defers_work(const M& m) {
+    if constexpr (requires { m.defers_work(); })
+        return m.defers_work();
+    else
+        return false;
+}
+
 /// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
 /// law factory takes such rows has a target of this kind; a drafter's model gives logits.
 template <class M, class Id>

@@ -51,6 +51,7 @@ struct draft_progress {
     double sure = 1;
     double entropy = 0; ///< of that row, in nats; for rules that read it, otherwise 0
     double kept = 1;    ///< that d_1 .. d_n are all kept, as the rule predicts; 1 if it does not
+    draft_id token{};   ///< d_n; invalid before the first, and where it left the vocabulary
 };
 
 /// What a stop rule has to know of a drafter's row beside the probability that was drawn: each
@@ -88,11 +89,11 @@ template <StopRule S>
         return row_reading::none;
 }
 
-/// The progress behind one more token, drawn with probability `last`.
+/// The progress behind one more token d, drawn with probability `last`.
 template <StopRule S>
-[[nodiscard]] draft_progress behind(const draft_progress& before, const S& stop, double last,
-                                    double sure, double entropy) {
-    draft_progress now{before.drafted + 1, last, sure, entropy, before.kept};
+[[nodiscard]] draft_progress behind(const draft_progress& before, const S& stop, draft_id d,
+                                    double last, double sure, double entropy) {
+    draft_progress now{before.drafted + 1, last, sure, entropy, before.kept, d};
     if constexpr (requires { stop.predict(now); })
         now.kept *= stop.predict(now);
     return now;

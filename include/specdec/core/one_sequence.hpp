@@ -32,6 +32,7 @@ public:
         model_->begin_round(sequence_, n);
     }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
+    [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
 
 private:
     M* model_;

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <specdec/bridge/vocabulary_sizes.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/process/log_probabilities.hpp>
 #include <specdec/sampling/parameters.hpp>
@@ -28,14 +30,29 @@ struct session_settings {
     std::optional<std::size_t> log_probabilities{};
 };
 
-/// A prompt that a session can begin with. Errors: specdec::error.
-inline void require_prompt(std::span<const target_id> prompt, std::size_t capacity) {
+/// A prompt and a prefix of the drafter's context that a session can begin with. Errors:
+/// specdec::error.
+template <class B>
+void require_beginning(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix,
+                       std::size_t capacity, const B& bridge) {
     if (prompt.empty())
         fail("session", "prompt", "at least one token");
     if (prompt.size() >= capacity)
         fail("session", "prompt",
              "fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
                  std::to_string(prompt.size()));
+    constexpr std::size_t most_ids = ~std::size_t{0};
+    require_ids(prompt, target_size_of(bridge, most_ids), "session", "prompt");
+    require_ids(draft_prefix, draft_size_of(bridge, most_ids), "session", "prefix");
+}
+
+/// The most tokens that a round behind `committed` tokens can commit where `room` more are wanted
+/// and the target's context can hold `capacity`: of all that is fed, which is all but the round's
+/// last token.
+[[nodiscard]] inline std::size_t room_within(std::size_t committed, std::size_t capacity,
+                                             std::size_t room) {
+    const std::size_t left = capacity > committed ? capacity - committed : 0;
+    return room <= left ? room : left + 1;
 }
 
 /// What a round decided, not yet part of the text: tokens to commit in order. Views into the

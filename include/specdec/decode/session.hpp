@@ -15,6 +15,7 @@
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/target_feed.hpp>
+#include <specdec/decode/verified_round.hpp>
 #include <specdec/process/law_factory.hpp>
 #include <specdec/verify/verdict.hpp>
 
@@ -62,9 +63,7 @@ public:
     /// What the target's context still holds of an earlier sequence is used as far as it agrees.
     /// Throws specdec::error if the prompt is empty or does not fit, or is of another vocabulary.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
-        require_prompt(prompt, settings_.capacity);
-        require_ids(prompt, target_size_of(bridge_, most_ids), "session", "prompt");
-        require_ids(draft_prefix, draft_size_of(bridge_, most_ids), "session", "prefix");
+        require_beginning(prompt, draft_prefix, settings_.capacity, bridge_);
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
         retries_ = 0;
@@ -92,12 +91,6 @@ public:
     }
     /// Whether another token fits.
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
-    /// The most tokens that a round can commit where `room` more are wanted and the target's
-    /// context can hold `capacity`: of all that is fed, which is all but the round's last token.
-    [[nodiscard]] std::size_t room_within(std::size_t capacity, std::size_t room) const {
-        const std::size_t left = capacity > committed_ ? capacity - committed_ : 0;
-        return room <= left ? room : left + 1;
-    }
 
     /// Step 1: drafts at most `room` tokens, of which the round can commit at most room. Drafter
     /// and stop rule are asked again by verify(), where a decision needs it. Precondition: started,
@@ -189,6 +182,12 @@ public:
                 draft_.steps, draft_.reason, log_p_.all()};
     }
 
+    /// Between verify(), which got these rows, and commit(): the round as learners see it.
+    template <RowsFor<Laws> Rows>
+    [[nodiscard]] verified_round<Rows, law_type> verified(const Rows& rows) const {
+        return round_of(bridge_, draft_, verdict_, tokens_, committed_, rows, sampling_);
+    }
+
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
     /// discarded. specdec::error for n above the tokens of a verified round. n = 0 is a round paid
     /// for but not used: the next one decides anew. n may depend on the tokens that are kept, what
@@ -197,9 +196,7 @@ public:
     void commit(std::size_t n) {
         if (!verdict_.next.valid() || n > verdict_.accepted + 1)
             fail("session", "commit", "expected at most the tokens of a verified round");
-        counts_.count(verdict_, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
-        counts_.committed += n;
-        counts_.discarded += verdict_.accepted + 1 - n;
+        counts_.count(verdict_, n, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
         const std::span<const target_id> committed{tokens_.data() + committed_, n};
         bridge_.follow(committed);
         if constexpr (FollowsText<V>)
@@ -214,14 +211,13 @@ public:
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
         (void)prepare(target, clock);
-        draft(drafter, stop, coin, room_within(target.capacity(), room), clock);
+        draft(drafter, stop, coin, room_within(committed_, target.capacity(), room), clock);
         return verify(score(target, clock), coin, clock);
     }
 
 private:
     /// Whether an invalid token says that the draft ends, which is no proposal.
     static constexpr bool marks_end = requires { law_type::ends_drafts; };
-    static constexpr std::size_t most_ids = ~std::size_t{0};
 
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
     void forget_draft() {

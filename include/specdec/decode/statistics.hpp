@@ -48,8 +48,12 @@ struct statistics {
         rounds_by_proposals.assign(places + 1, 0);
     }
 
-    void count(const verdict& v, std::size_t proposals, std::size_t drafted, no_draft reason) {
+    /// A round of which the first n tokens are committed.
+    void count(const verdict& v, std::size_t n, std::size_t proposals, std::size_t drafted,
+               no_draft reason) {
         ++rounds;
+        committed += n;
+        discarded += v.accepted + 1 - n;
         draft_tokens += drafted;
         proposed += proposals;
         evaluated += v.evaluated;

@@ -84,7 +84,8 @@ public:
     [[nodiscard]] bool draft(std::size_t capacity) {
         if (!more(capacity))
             return false;
-        session_.draft(drafter_, stop_, coin_, session_.room_within(capacity, left_), clock_);
+        session_.draft(drafter_, stop_, coin_,
+                       room_within(session_.tokens().size(), capacity, left_), clock_);
         return true;
     }
 

@@ -13,6 +13,7 @@ namespace specdec {
 ///
 ///     a.accept(progress)   the chance that d_n is kept if those before it are; n >= 1
 ///     a.next(progress)     the same of d_(n+1), which is not drawn yet
+///     a.reads()            optional: the row_reading it needs; without it sureness
 ///
 /// Both depend on `progress` and on rounds that were committed, and on nothing random besides.
 template <class A>
@@ -20,6 +21,14 @@ concept AcceptancePredictor = requires(const A& a, const draft_progress& now) {
     { a.accept(now) } -> std::convertible_to<double>;
     { a.next(now) } -> std::convertible_to<double>;
 };
+
+template <AcceptancePredictor A>
+[[nodiscard]] row_reading reading_of(const A& predictor) {
+    if constexpr (requires { predictor.reads(); })
+        return predictor.reads();
+    else
+        return row_reading::sureness;
+}
 
 /// How often draft tokens were kept, by how sure the drafter was of them (draft_progress::sure, in
 /// bins) and by their place in the draft: a calibration that is learnt while decoding, and the same

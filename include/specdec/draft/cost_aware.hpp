@@ -47,7 +47,7 @@ public:
     /// How many texts share a pass of the target from now on: a position costs its share.
     void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
 
-    [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
+    [[nodiscard]] row_reading reads() const { return reading_of(*predictor_); }
     [[nodiscard]] double predict(const draft_progress& now) const {
         return predictor_->accept(now);
     }

@@ -11,12 +11,12 @@ namespace specdec {
 /// What became of a round's draft d_1 .. d_n, in draft tokens: what is told to stop rules that
 /// learn, once a round, before it is committed (see decode/outcome_of.hpp).
 struct draft_outcome {
-    std::span<const draft_progress> steps; ///< [n] how the draft looked behind each token
-    std::size_t kept = 0;                  ///< d_1 .. d_kept are wholly in what the target accepted
-    bool rejected = false;                 ///< d_(kept + 1) was decided on, and is not
-    std::size_t forwards = 0;              ///< drafter forwards: n, and those that deciding took
-    std::size_t proposed = 0;              ///< target tokens that the draft became
-    std::size_t emitted = 1;               ///< target tokens that the round gives
+    std::span<const draft_progress> steps{}; ///< [n] how the draft looked behind each token
+    std::size_t kept = 0;     ///< d_1 .. d_kept are wholly in what the target accepted
+    bool rejected = false;    ///< d_(kept + 1) was decided on, and is not
+    std::size_t forwards = 0; ///< drafter forwards: n, and those that deciding took
+    std::size_t proposed = 0; ///< target tokens that the draft became
+    std::size_t emitted = 1;  ///< target tokens that the round gives
 };
 
 /// A stop rule that learns: rule.learn(outcome), between a round's decision and the next draft.

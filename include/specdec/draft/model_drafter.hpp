@@ -78,8 +78,10 @@ private:
             model_.truncate(pending_.truncate_to);
             mirror_.truncated(pending_.truncate_to);
         }
-        // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass.
-        if (pending_.append.size() > one_pass && pending_.append.size() > n)
+        // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass,
+        // unless tokens without rows cost none.
+        if (pending_.append.size() > n &&
+            (pending_.append.size() > one_pass || defers_work(model_)))
             feed(pending_.append.size() - n);
         const logits_rows<draft_id> rows = model_.score(pending_.append);
         require_rows(rows, pending_.append.size(), model_.vocabulary_size(), "model drafter");

@@ -17,7 +17,7 @@ public:
     predicted_end(A& predictor, double threshold, std::size_t longest)
         : predictor_(&predictor), threshold_(threshold), longest_(longest) {}
 
-    [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
+    [[nodiscard]] row_reading reads() const { return reading_of(*predictor_); }
     [[nodiscard]] double predict(const draft_progress& now) const {
         return predictor_->accept(now);
     }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -49,6 +50,12 @@ public:
         return {engine_.features().data(), ids_.size(), feature_width(), feature_width()};
     }
     void truncate(std::size_t sequence, std::size_t n) { engine_.truncate(n, sequence); }
+
+    /// See transformer::use: between the rounds of all sequences, which are then empty.
+    template <PanelValue Value>
+    void use(std::shared_ptr<const model_weights<Value>> weights) {
+        engine_.use(std::move(weights));
+    }
 
     [[nodiscard]] const transformer& engine() const { return engine_; }
 

@@ -108,7 +108,7 @@ public:
         const columns x = normed({}, weight, n);
         for (std::size_t c = 0; c < n; ++c)
             for (std::size_t k = 0; k < config_.dimension; ++k)
-                out[c * stride + k] = widen_value(x.data[c * x.stride + k]);
+                out[c * stride + k] = widen(x.data[c * x.stride + k]);
     }
 
 private:

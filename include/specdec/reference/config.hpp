@@ -28,10 +28,29 @@ struct model_config {
     rotary_config rotary;
     std::int32_t bos = -1;         ///< -1: none named
     std::vector<std::int32_t> eos; ///< every id that ends a text; may be empty
+    /// The layers behind which it may stop (exit_model), rising to `layers`; empty: trained whole.
+    std::vector<std::size_t> exits;
 
     [[nodiscard]] std::size_t query_size() const { return heads * head_dimension; }
     [[nodiscard]] std::size_t kv_size() const { return kv_heads * head_dimension; }
 };
+
+/// Throws specdec::error unless layers behind which a model of so many may stop rise to all of
+/// them.
+inline void check_exits(const std::vector<std::size_t>& exits, std::size_t layers,
+                        const std::string& source) {
+    std::size_t before = 0;
+    for (const std::size_t e : exits) {
+        if (e <= before || e > layers)
+            throw error(source, "exits",
+                        "expected numbers of layers that rise from 1 or more to " +
+                            std::to_string(layers));
+        before = e;
+    }
+    if (before != layers)
+        throw error(source, "exits",
+                    "expected the last one behind all " + std::to_string(layers) + " layers");
+}
 
 /// Throws specdec::error naming the field unless the numbers make a model. The bounds keep every
 /// product of two of them far from overflow; tensors are checked against the file later.
@@ -57,6 +76,8 @@ inline void check(const model_config& c, const std::string& source) {
     if (!(c.rms_epsilon > 0.0F && c.rms_epsilon < 1.0F))
         throw error(source, "RMS norm epsilon", "expected a number between 0 and 1");
     check(c.rotary, c.head_dimension, source);
+    if (!c.exits.empty())
+        check_exits(c.exits, c.layers, source);
 }
 
 } // namespace specdec::reference

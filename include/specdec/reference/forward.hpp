@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include <specdec/core/error.hpp>
 #include <specdec/reference/batch.hpp>
 #include <specdec/reference/blocks.hpp>
 #include <specdec/reference/thread_team.hpp>
@@ -31,6 +32,24 @@ public:
     [[nodiscard]] const model_weights<Value>& weights() const { return *weights_; }
     [[nodiscard]] std::shared_ptr<const model_weights<Value>> shared_weights() const {
         return weights_;
+    }
+    /// Other weights of the same shapes. What the caches hold was computed with those before.
+    /// Errors: specdec::error for other shapes, and nothing changes.
+    void use(std::shared_ptr<const model_weights<Value>> weights) {
+        const auto shape = [](const model_config& c) {
+            return std::array{c.dimension,
+                              c.layers,
+                              c.heads,
+                              c.kv_heads,
+                              c.head_dimension,
+                              c.hidden_dimension,
+                              c.vocabulary_size,
+                              std::size_t{c.tied},
+                              std::size_t{c.qkv_bias}};
+        };
+        if (weights == nullptr || shape(weights->config) != shape(config()))
+            throw error("weights", "shapes", "expected those of the weights before");
+        weights_ = std::move(weights);
     }
     [[nodiscard]] const panel_kernels<Value>& kernels() const { return blocks_.kernels(); }
     [[nodiscard]] isa instructions() const { return instructions_; }

@@ -95,6 +95,8 @@ inline void require_no_window(const json_fields& fields, std::size_t context, bo
     if (const auto bos = fields.ids("bos_token_id"); !bos.empty())
         c.bos = bos.front();
     c.eos = fields.ids("eos_token_id");
+    if (fields.has("specdec_exits"))
+        c.exits = fields.sizes("specdec_exits");
     check(c, source);
     return c;
 }

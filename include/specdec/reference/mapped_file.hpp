@@ -24,6 +24,14 @@ using specdec::is_there;
     return std::filesystem::is_directory(path, code);
 }
 
+/// Makes a folder, and those above it, where there is none. Errors: specdec::error.
+inline void make_folder(const std::filesystem::path& path) {
+    std::error_code code;
+    std::filesystem::create_directories(path, code);
+    if (code)
+        throw error(path.string(), "folder", "cannot be made: " + code.message());
+}
+
 /// A file, mapped read-only. The bytes live as long as the object (moving it does not move them).
 /// Errors: specdec::error for a file that is missing, unreadable, empty or no regular file.
 class mapped_file {

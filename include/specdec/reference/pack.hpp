@@ -65,6 +65,8 @@ public:
         vector(name, n, to, [](std::size_t r) { return r; });
     }
 
+    [[nodiscard]] bool has(const std::string& name) const { return c_.has(name); }
+
     /// A block without its attention's norm; its attention reads columns of that length.
     void block(const std::string& prefix, std::size_t columns, block_weights<Value>* b) {
         const model_config& c = c_.config;
@@ -139,6 +141,16 @@ void ask_for_model(tensor_packer<Value>& tensors, const model_config& c, model_w
     if (!c.tied)
         tensors.matrix("lm_head.weight", {c.vocabulary_size, d}, w ? &w->head : nullptr);
     tensors.vector("model.norm.weight", d, w ? &w->final_norm : nullptr);
+    if (!c.exits.empty() && tensors.has("exits.0.norm.weight")) {
+        if (w)
+            w->exit_norms.resize(c.exits.size() - 1);
+        for (std::size_t i = 0; i + 1 < c.exits.size(); ++i) {
+            if (w)
+                w->exit_norms[i].resize(column_stride(d));
+            tensors.vector("exits." + std::to_string(i) + ".norm.weight", d,
+                           w ? &w->exit_norms[i] : nullptr);
+        }
+    }
     for (std::size_t i = 0; i < c.layers; ++i) {
         const std::string prefix = "model.layers." + std::to_string(i) + ".";
         block_weights<Value>* b = w ? &w->blocks[i] : nullptr;

@@ -123,11 +123,12 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
                                     sizeof(floats));
             for (std::size_t k = 0; k < n; k += 2) {
                 const Value* const at = panel + (begin + k) * panel_rows;
-                ahead.line();
-                if constexpr (held < all) {
-                    __builtin_prefetch(behind, 0, 2);
-                    behind += 64;
+                for (int line = 0; line < (narrow ? 1 : 2); ++line) {
+                    ahead.line();
+                    if constexpr (held < all)
+                        __builtin_prefetch(behind + line * 64, 0, 2);
                 }
+                behind += narrow ? 64 : 128;
                 // Two k: of BF16 both at once. All even ones first: so few registers are live that
                 // none goes to memory.
                 words pair[held];

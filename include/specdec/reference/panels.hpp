@@ -25,14 +25,6 @@ template <PanelValue Value>
         return round_to_bf16(value);
 }
 
-template <PanelValue Value>
-[[nodiscard]] constexpr float widen_value(Value value) {
-    if constexpr (std::same_as<Value, float>)
-        return value;
-    else
-        return widen(value);
-}
-
 /// Position of (row, k) in a panel.
 template <PanelValue Value>
 [[nodiscard]] constexpr std::size_t panel_index(std::size_t row, std::size_t k) {
@@ -82,7 +74,7 @@ public:
         SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
         const Value* from = panel(row / panel_rows);
         for (std::size_t k = 0; k < columns_; ++k)
-            values[k] = widen_value(from[panel_index<Value>(row % panel_rows, k)]);
+            values[k] = widen(from[panel_index<Value>(row % panel_rows, k)]);
     }
 
 private:

@@ -19,6 +19,8 @@
 #include <specdec/reference/json_fields.hpp>
 #include <specdec/reference/mapped_file.hpp>
 #include <specdec/reference/safetensors.hpp>
+#include <specdec/reference/tensor.hpp>
+#include <specdec/reference/write_safetensors.hpp>
 #include <specdec/vocab/atomic_file.hpp>
 
 /// Files of token lists, in the two forms in use, each as safetensors or as JSON:
@@ -190,28 +192,16 @@ void write_token_list(const std::filesystem::path& path, const token_list<Id>& l
         replace_file(path.string(), text + "]}\n");
         return;
     }
-    const std::size_t offsets = list.size() * sizeof(std::int64_t);
-    const std::size_t all = offsets + list.vocabulary_size();
-    const nlohmann::json header{
-        {"d2t", {{"dtype", "I64"}, {"shape", {list.size()}}, {"data_offsets", {0, offsets}}}},
-        {"t2d",
-         {{"dtype", "BOOL"},
-          {"shape", {list.vocabulary_size()}},
-          {"data_offsets", {offsets, all}}}}};
-    std::string text = header.dump();
-    text.append((8 - text.size() % 8) % 8, ' '); // the data begins at a multiple of 8
-    const std::uint64_t length = text.size();
-    std::string out(sizeof length, '\0');
-    std::memcpy(out.data(), &length, sizeof length);
-    out += text;
-    const std::size_t data = out.size();
-    out.resize(data + all, '\0');
+    std::vector<std::int64_t> d2t;
+    std::vector<std::uint8_t> t2d(list.vocabulary_size());
     for (std::size_t k = 0; k < list.size(); ++k) {
-        const auto offset = static_cast<std::int64_t>(list.ids()[k].index() - k);
-        std::memcpy(&out[data + k * sizeof offset], &offset, sizeof offset);
-        out[data + offsets + list.ids()[k].index()] = '\1';
+        d2t.push_back(static_cast<std::int64_t>(list.ids()[k].index() - k));
+        t2d[list.ids()[k].index()] = 1;
     }
-    replace_file(path.string(), out);
+    const tensor tensors[] = {
+        {"", "d2t", dtype::other, "I64", {d2t.size()}, std::as_bytes(std::span(d2t))},
+        {"", "t2d", dtype::other, "BOOL", {t2d.size()}, std::as_bytes(std::span(t2d))}};
+    write_safetensors(path.string(), tensors, {});
 }
 
 } // namespace specdec::reference

@@ -19,19 +19,10 @@
 #include <specdec/core/error.hpp>
 #include <specdec/reference/batch.hpp>
 #include <specdec/reference/forward.hpp>
+#include <specdec/reference/precision.hpp>
 #include <specdec/reference/weights.hpp>
 
 namespace specdec::reference {
-
-/// How weights are stored and products computed.
-enum class precision : std::uint8_t {
-    f32,  ///< activations in full: for comparison with other engines
-    bf16, ///< weights and activations rounded to BF16 before each product, sums in F32: fast
-};
-
-[[nodiscard]] constexpr std::string_view name(precision p) {
-    return p == precision::f32 ? "f32" : "bf16";
-}
 
 /// What a context of a transformer is made with.
 struct context_options {
@@ -148,13 +139,24 @@ public:
     /// The threads, for context_options::team.
     [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
 
+    /// Computes with other weights of the same shapes from the next pass on; all contexts are then
+    /// empty. Errors: specdec::error for other shapes or another number format.
+    template <PanelValue Value>
+    void use(std::shared_ptr<const model_weights<Value>> weights) {
+        auto* const pass = std::get_if<forward_pass<Value>>(pass_.get());
+        if (pass == nullptr)
+            throw error("weights", "number format",
+                        "expected " + std::string(name(number_format())));
+        pass->use(std::move(weights));
+        sizes_.assign(sizes_.size(), 0);
+    }
+
     /// An empty context that shares the weights (and the threads, where options.team says so).
     [[nodiscard]] transformer another_context(const context_options& options) const {
         return std::visit(
             [&](const auto& pass) { return transformer(pass.shared_weights(), options); }, *pass_);
     }
 
-    // For statistics.
     [[nodiscard]] precision number_format() const {
         return pass_->index() == 0 ? precision::f32 : precision::bf16;
     }

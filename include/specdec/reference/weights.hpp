@@ -93,7 +93,7 @@ public:
     [[nodiscard]] std::size_t parameters() const {
         const model_config& c = config;
         const std::size_t block = block_weights<Value>::parameters(c, c.dimension) + c.dimension;
-        return c.layers * block + c.dimension +
+        return c.layers * block + (1 + exit_norms.size()) * c.dimension +
                (c.tied ? 1U : 2U) * c.vocabulary_size * c.dimension;
     }
     /// The packed matrices as they lie in memory: what a plain read of the weights reads.
@@ -102,6 +102,8 @@ public:
     model_config config;
     std::vector<block_weights<Value>> blocks;
     aligned_vector<float> final_norm;
+    /// Of all exits but the last; empty: theirs is final_norm, too.
+    std::vector<aligned_vector<float>> exit_norms;
     matrix head;      ///< [vocabulary, dimension]
     matrix embedding; ///< the same matrix where it is tied
 

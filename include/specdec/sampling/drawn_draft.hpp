@@ -50,7 +50,7 @@ public:
             sure = spread.sureness(logit);
             entropy = spread.entropy;
         }
-        push(d, behind(progress(), stop, q, sure, entropy));
+        push(d, behind(progress(), stop, d, q, sure, entropy));
     }
 
 private:

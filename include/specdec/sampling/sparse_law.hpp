@@ -58,6 +58,17 @@ public:
         return found ? static_cast<double>(entries_[at].weight) / total_ : 0.0;
     }
 
+    /// The probabilities of ids first, first + 1, ...: one search for all of them.
+    void probabilities(std::size_t first, std::span<double> values) const {
+        for (double& value : values)
+            value = 0;
+        std::size_t k = first_where(std::size_t{0}, entries_.size(),
+                                    [&](std::size_t i) { return entries_[i].id.index() >= first; });
+        for (; k < entries_.size() && entries_[k].id.index() - first < values.size(); ++k)
+            values[entries_[k].id.index() - first] =
+                static_cast<double>(entries_[k].weight) / total_;
+    }
+
     template <UnitNumber U>
     [[nodiscard]] Id at(U u) const {
         const U mass = u * total_;

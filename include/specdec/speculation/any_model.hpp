@@ -42,6 +42,7 @@ public:
     /// Nothing, where the model does not want to know.
     void begin_round(std::size_t s, std::size_t n) { held_->begin_round(s, n); }
     [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
+    [[nodiscard]] bool defers_work() const { return held_->defers_work(); }
 
 private:
     struct base {
@@ -55,6 +56,7 @@ private:
         virtual void truncate(std::size_t s, std::size_t n) = 0;
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
         virtual bool reads_features() const = 0;
+        virtual bool defers_work() const = 0;
     };
     /// Model: a type, or a reference to one.
     template <class Model>
@@ -100,6 +102,7 @@ private:
                 model.begin_round(n);
         }
         bool reads_features() const override { return specdec::reads_features(model); }
+        bool defers_work() const override { return specdec::defers_work(model); }
         Model model;
     };
 

@@ -57,6 +57,10 @@ public:
 
         const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
         const id_map& map = draft_->map;
+        const auto identity = [&] {
+            return make_identity_bridge(pieces.vocabulary_size(), words_.vocabulary_size(),
+                                        capacity, most);
+        };
         const auto context = [&] { return retokenised_context(words_, pieces, map, capacity); };
         const auto tli = [&] { return token_bridge(tli_map(map), context(), most); };
         const auto nested = [&] {
@@ -68,9 +72,9 @@ public:
 
         switch (how) {
         case rule::identity:
-            return with(make_identity_bridge(pieces.vocabulary_size(), words_.vocabulary_size(),
-                                             capacity, most),
-                        token_rejection{});
+            return with(identity(), token_rejection{});
+        case rule::identity_block:
+            return with(identity(), block_verification{});
         case rule::union_of_both:
             return with(token_bridge(union_map(map), context(), most), token_rejection{});
         case rule::tli:

@@ -14,6 +14,7 @@ namespace specdec {
 enum class rule {
     autoregressive,
     identity,
+    identity_block,
     union_of_both,
     tli,
     tli_exact,
@@ -40,6 +41,7 @@ struct named_rule {
 inline constexpr std::array rules{
     named_rule{rule::autoregressive, "autoregressive", "no drafter"},
     named_rule{rule::identity, "identity", "equal vocabularies, token rejection"},
+    named_rule{rule::identity_block, "identity-block", "equal vocabularies, block verification"},
     named_rule{rule::union_of_both, "union", "union of the vocabularies, token rejection"},
     named_rule{rule::tli, "tli", "token-level intersection, token rejection"},
     named_rule{rule::tli_exact, "tli-exact", "token-level intersection, exact match"},
@@ -101,6 +103,12 @@ inline constexpr std::array rules{
 /// without a drafter.
 [[nodiscard]] constexpr bool is_coupled(rule r) {
     return r == rule::coupled || r == rule::coupled_slem || r == rule::coupled_spelling;
+}
+
+/// Whether the rule asks for equal vocabularies. Its drafter has the text token for token as the
+/// target has it.
+[[nodiscard]] constexpr bool takes_equal_vocabularies(rule r) {
+    return r == rule::identity || r == rule::identity_block;
 }
 
 /// Whether the rule's draft length counts target tokens.

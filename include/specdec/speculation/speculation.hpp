@@ -89,11 +89,12 @@ public:
                      : usual_rule(draft_.has_value(), equal_vocabularies(), s.sampling.temperature);
     }
     /// A drafter that reads the target's features has its text for a context, token for token, as
-    /// rule `identity` has alone.
+    /// rules `identity` and `identity-block` have alone.
     [[nodiscard]] bool applies(rule r) const override {
         if (r == rule::autoregressive || !draft_)
             return r == rule::autoregressive;
-        return r == rule::identity ? equal_vocabularies() : !draft_->models.reads_features();
+        return takes_equal_vocabularies(r) ? equal_vocabularies()
+                                           : !draft_->models.reads_features();
     }
 
     [[nodiscard]] const any_tokenizer<target_id>& target_tokenizer() const override {
@@ -185,9 +186,9 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
     const rule how = rule_for(s);
     if (!applies(how))
         fail("rule", std::string(about(how).name),
-             !draft_                 ? "expected a drafter, there is none"
-             : how == rule::identity ? "expected equal vocabularies"
-                                     : "expected `identity`: the drafter reads features");
+             !draft_                         ? "expected a drafter, there is none"
+             : takes_equal_vocabularies(how) ? "expected equal vocabularies"
+                                             : "expected `identity`: the drafter reads features");
     learned_lengths& learned =
         learned_
             .try_emplace({how, s.sampling.temperature, s.lengths.kind, s.lengths.length},

@@ -80,9 +80,10 @@ TEST_CASE("a folder for PEFT", "[.peft]") {
     const texts of({24});
     const Eigen::MatrixXf logits = pass.forward(m, of.view(), &adapters);
     const std::vector<float> ids(of.ids[0].begin(), of.ids[0].end());
-    const std::vector<std::size_t> row = {24}, rows = {24, c.config.vocabulary_size};
-    const float_tensor made[] = {{"ids", row, ids},
-                                 {"logits", rows, std::span(logits.data(), 24 * rows[1])}};
+    const std::span values(logits.data(), static_cast<std::size_t>(logits.size()));
+    const tensor made[] = {
+        {"", "ids", dtype::f32, "F32", {24}, std::as_bytes(std::span(ids))},
+        {"", "logits", dtype::f32, "F32", {24, c.config.vocabulary_size}, std::as_bytes(values)}};
     write_safetensors((folder / "logits.safetensors").string(), made);
     adapters.merge(m);
     save_model_folder(folder / "merged", m);

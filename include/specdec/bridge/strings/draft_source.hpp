@@ -19,8 +19,8 @@ struct draft_source {
                         std::size_t n, void* to,
                         void (*take)(void* to, std::size_t i, logits_row<draft_id>)) = nullptr;
     bool (*more)(const void* stop, const draft_progress& progress) = nullptr;
-    draft_progress (*behind)(const void* stop, const draft_progress& before, double last,
-                             double sure, double entropy) = nullptr;
+    draft_progress (*behind)(const void* stop, const draft_progress& before, draft_id d,
+                             double last, double sure, double entropy) = nullptr;
     row_reading reads = row_reading::none; ///< what the stop rule reads of rows
     bool several = false; ///< the drafter gives the rows of a context's last tokens at once
 
@@ -36,9 +36,9 @@ private:
         return static_cast<const Stop*>(stop)->more(progress);
     }
     template <class Stop>
-    static draft_progress next(const void* stop, const draft_progress& before, double last,
-                               double sure, double entropy) {
-        return specdec::behind(before, *static_cast<const Stop*>(stop), last, sure, entropy);
+    static draft_progress next(const void* stop, const draft_progress& before, draft_id d,
+                               double last, double sure, double entropy) {
+        return specdec::behind(before, *static_cast<const Stop*>(stop), d, last, sure, entropy);
     }
 
     template <class D>

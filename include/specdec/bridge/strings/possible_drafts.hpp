@@ -97,7 +97,7 @@ public:
         const draft_node<state_type>& n = nodes_[node];
         const double last = law(node).probability(d);
         const bool read = source_.reads != row_reading::none;
-        return source_.behind(source_.stop, n.progress, last,
+        return source_.behind(source_.stop, n.progress, d, last,
                               read ? n.spread.sureness(n.row[d.index()]) : last, n.spread.entropy);
     }
 

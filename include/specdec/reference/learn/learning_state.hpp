@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm> // std::copy
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +22,8 @@
 #include <specdec/reference/json_fields.hpp>
 #include <specdec/reference/learn/adamw.hpp>
 #include <specdec/reference/learn/read_tensors.hpp>
-#include <specdec/reference/learn/write_safetensors.hpp>
 #include <specdec/reference/safetensors.hpp>
+#include <specdec/reference/write_safetensors.hpp>
 #include <specdec/vocab/atomic_file.hpp>
 
 /// What learning needs to go on where it stopped, bit for bit, in one safetensors file, which other
@@ -90,10 +91,11 @@ inline void save_learning_state(const std::string& path, const parameter_layout&
                                 const std::string& note = "") {
     SPECDEC_PRECONDITION(weights.size() == layout.size() &&
                          optimiser.first_moments().size() == layout.size());
-    std::vector<float_tensor> tensors;
-    add_tensors(tensors, layout, weights);
-    add_tensors(tensors, layout, optimiser.first_moments(), "adamw.first.");
-    add_tensors(tensors, layout, optimiser.second_moments(), "adamw.second.");
+    std::vector<tensor> tensors = tensors_of(layout, weights);
+    for (const std::vector<tensor>& moments :
+         std::array{tensors_of(layout, optimiser.first_moments(), "adamw.first."),
+                    tensors_of(layout, optimiser.second_moments(), "adamw.second.")})
+        tensors.insert(tensors.end(), moments.begin(), moments.end());
     const std::string steps = std::to_string(optimiser.steps());
     write_safetensors(path, tensors,
                       {{"format", detail::learning_format},

@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
-#include <system_error> // std::error_code
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include <specdec/core/error.hpp>
 #include <specdec/reference/learn/model_parameters.hpp>
-#include <specdec/reference/learn/write_safetensors.hpp>
+#include <specdec/reference/mapped_file.hpp>
+#include <specdec/reference/write_safetensors.hpp>
 #include <specdec/vocab/atomic_file.hpp>
 
 namespace specdec::reference {
@@ -67,13 +67,9 @@ inline void save_model_folder(const std::filesystem::path& folder,
     if (!m.config().rotary.factors.empty())
         throw error(folder.string(), "rope_freqs",
                     "expected none: config.json has no place for them");
-    std::error_code code;
-    std::filesystem::create_directories(folder, code);
-    if (code)
-        throw error(folder.string(), "folder", "cannot be made: " + code.message());
-    std::vector<float_tensor> tensors;
-    add_tensors(tensors, m.layout().tensors(), m.values());
-    write_safetensors((folder / "model.safetensors").string(), tensors);
+    make_folder(folder);
+    write_safetensors((folder / "model.safetensors").string(),
+                      tensors_of(m.layout().tensors(), m.values()));
     replace_file((folder / "config.json").string(), detail::hf_config(m.config()).dump(2) + "\n");
 }
 

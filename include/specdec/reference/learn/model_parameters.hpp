@@ -103,9 +103,10 @@ template <class Scalar = float>
     checkpoint c;
     c.source = std::move(source);
     c.config = m.config();
-    for (const parameter& p : m.layout().tensors().tensors())
-        c.add(p.name, {c.source, p.name, dtype::f32, "F32", p.shape,
-                       std::as_bytes(m.values().subspan(p.offset, p.size))});
+    for (tensor& t : tensors_of(m.layout().tensors(), m.values(), "", c.source)) {
+        const std::string name = t.name;
+        c.add(name, std::move(t));
+    }
     return c;
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/reference/numbers.hpp>
+#include <specdec/reference/tensor.hpp>
 
 namespace specdec::reference {
 
@@ -50,5 +52,18 @@ private:
     std::vector<parameter> tensors_;
     std::size_t size_ = 0;
 };
+
+/// The tensors of an array of that layout, under their names behind a prefix, as views for packing
+/// and saving. `source` names them in errors.
+[[nodiscard]] inline std::vector<tensor> tensors_of(const parameter_layout& layout,
+                                                    std::span<const float> values,
+                                                    const std::string& prefix = "",
+                                                    const std::string& source = "learnt weights") {
+    std::vector<tensor> out;
+    for (const parameter& p : layout.tensors())
+        out.push_back({source, prefix + p.name, dtype::f32, "F32", p.shape,
+                       std::as_bytes(values.subspan(p.offset, p.size))});
+    return out;
+}
 
 } // namespace specdec::reference

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error> // std::error_code
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -16,9 +15,9 @@
 #include <specdec/reference/json_fields.hpp>
 #include <specdec/reference/learn/lora.hpp>
 #include <specdec/reference/learn/read_tensors.hpp>
-#include <specdec/reference/learn/write_safetensors.hpp>
 #include <specdec/reference/mapped_file.hpp>
 #include <specdec/reference/safetensors.hpp>
+#include <specdec/reference/write_safetensors.hpp>
 #include <specdec/vocab/atomic_file.hpp>
 
 /// Adapters as PEFT (Hugging Face) keeps them: a folder of adapter_config.json and
@@ -31,13 +30,9 @@ namespace specdec::reference {
 /// Errors: specdec::error where a file cannot be written.
 inline void save_peft_folder(const std::filesystem::path& folder, const lora<float>& adapters,
                              const std::string& base_model = "") {
-    std::error_code code;
-    std::filesystem::create_directories(folder, code);
-    if (code)
-        throw error(folder.string(), "folder", "cannot be made: " + code.message());
-    std::vector<float_tensor> tensors;
-    add_tensors(tensors, adapters.tensors(), adapters.values());
-    write_safetensors((folder / "adapter_model.safetensors").string(), tensors);
+    make_folder(folder);
+    write_safetensors((folder / "adapter_model.safetensors").string(),
+                      tensors_of(adapters.tensors(), adapters.values()));
     const lora_settings& s = adapters.settings();
     nlohmann::json config = {{"peft_type", "LORA"},
                              {"task_type", "CAUSAL_LM"},

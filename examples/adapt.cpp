@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: MIT
+// A drafter learns while it serves: runs streams of prompts, task by task, with a drafter of the
+// reference engine that learns from what the target decides, and then measures the drafter as it
+// was and as it has become on prompts of each task that it did not learn from.
+//
+//     adapt --models smollm2 --task recipes=models/prompts/tasks/recipes.txt --tokens 20000
+//     adapt --models smollm2 --learn lora:32 --save LEARNT
+//     compare --models smollm2 --drafter SAVED            (after --learn full --save SAVED)
+//     compare --models smollm2 --adapter LEARNT
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "support/adapting_engine.hpp"
+#include "support/console.hpp"
+#include "support/files.hpp"
+#include "support/flag_values.hpp"
+#include "support/interrupt.hpp"
+#include "support/lengths.hpp"
+#include "support/line_chart.hpp"
+#include "support/program.hpp"
+#include "support/prompts_file.hpp"
+#include "support/sampling_flags.hpp"
+#include "support/statistics_json.hpp"
+#include <specdec/learn/text_lessons.hpp>
+#include <specdec/reference/learn/drafter_learner.hpp>
+#include <specdec/reference/learn/model_folder.hpp>
+#include <specdec/reference/learn/online_learner.hpp>
+#include <specdec/reference/learn/peft_folder.hpp>
+#include <specdec/reference/mapped_file.hpp>
+#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/vocab/atomic_file.hpp>
+
+namespace {
+
+using namespace specdec;
+using namespace specdec::examples;
+namespace fs = std::filesystem;
+
+using lessons_type = text_lessons<any_tokenizer<target_id>, any_tokenizer<draft_id>>;
+using learner_type = reference::online_learner<reference::bf16_bits, steady_seconds>;
+
+struct flags {
+    model_flags models;
+    decode_settings decoding = interruptible();
+    length_flags lengths;
+    std::optional<std::size_t> draft_length;
+    std::vector<std::string> tasks;
+    std::string rule = "tli", learn = "full", loss = "fkl", svg, save, resume;
+    std::optional<double> taught_temperature, rate;
+    reference::learner_settings learner{.sequences = 2, .length = 512};
+    reference::online_settings online{.every = 64, .replayed = 1};
+    std::size_t tokens = 20000, window = 1000, limit = 0;
+    float held_temperature = 0;
+    bool json = false;
+};
+
+/// Prompts of a kind: the first 60 % to learn from, the others to measure with.
+struct task {
+    std::string name;
+    std::vector<given_prompt> stream, held;
+};
+
+/// dm (or rkl), fkl or tv; then +ngram, +ngram-p or +ngram-kl.
+taught_loss_settings loss_of(const std::string& name) {
+    taught_loss_settings s;
+    const std::size_t plus = name.find('+');
+    const std::string direct = name.substr(0, plus);
+    const std::string ngram = plus == std::string::npos ? "" : name.substr(plus + 1);
+    const auto wrong = [&] {
+        throw error("--loss", name,
+                    "expected dm, rkl, fkl or tv, then nothing, +ngram, +ngram-p or +ngram-kl");
+    };
+    if (direct == "fkl")
+        s.direct = direct_loss::forward_kl;
+    else if (direct == "tv")
+        s.direct = direct_loss::total_variation;
+    else if (direct != "dm" && direct != "rkl")
+        wrong();
+    if (ngram.empty())
+        s.ngram = ngram_loss::none;
+    else if (ngram == "ngram")
+        s.ngram = ngram_loss::nll;
+    else if (ngram == "ngram-kl")
+        s.ngram = ngram_loss::kl;
+    else if (ngram != "ngram-p")
+        wrong();
+    return s;
+}
+
+/// full, none, or lora:RANK of all projections. False: nothing learns.
+bool set_learning(const std::string& name, reference::learner_settings& s) {
+    if (name == "none" || name == "full")
+        return name == "full";
+    const auto rank = name.starts_with("lora:")
+                          ? read_number<std::size_t>(std::string_view(name).substr(5), {1, 1 << 16})
+                          : std::nullopt;
+    if (!rank)
+        throw error("--learn", name, "expected full, none or lora:RANK");
+    s.adapters = reference::lora_settings{
+        .rank = *rank,
+        .alpha = 2 * static_cast<double>(*rank),
+        .targets = {reference::all_projections.begin(), reference::all_projections.end()}};
+    return true;
+}
+
+std::vector<task> read_tasks(const flags& f, const decoder& pair) {
+    std::vector<std::string> given = f.tasks;
+    if (given.empty())
+        for (const char* name : {"recipes", "letters", "python"})
+            given.push_back(std::string(name) + "=" +
+                            (models_folder() / "prompts/tasks" / name).string() + ".txt");
+    std::vector<task> tasks;
+    for (const std::string& one : given) {
+        const std::size_t equals = one.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw error("--task", one, "expected NAME=FILE");
+        const std::string path = one.substr(equals + 1);
+        std::vector<given_prompt> all = read_prompts(path, f.limit, f.models, pair);
+        if (all.size() < 2)
+            throw error("--task", path, "expected two prompts or more");
+        const auto cut = static_cast<std::ptrdiff_t>(std::max<std::size_t>(all.size() * 6 / 10, 1));
+        tasks.push_back({one.substr(0, equals),
+                         {all.begin(), all.begin() + cut},
+                         {all.begin() + cut, all.end()}});
+    }
+    return tasks;
+}
+
+/// What a part of the stream, or a measurement, came to.
+struct tally {
+    statistics counts;
+    double seconds = 0;
+
+    void add(const statistics& more, double time) {
+        specdec::examples::add(counts, more);
+        seconds += time;
+    }
+    [[nodiscard]] double tokens_per_second() const {
+        return seconds > 0 ? static_cast<double>(counts.committed) / seconds : 0;
+    }
+    [[nodiscard]] ordered_json json() const {
+        return {{"tokens", counts.committed},
+                {"seconds", seconds},
+                {"tokens_per_second", tokens_per_second()},
+                {"target_calls", counts.rounds},
+                {"tokens_per_target_call", counts.tokens_per_target_call()},
+                {"acceptance_rate",
+                 counts.evaluated == 0 ? ordered_json() : ordered_json(counts.acceptance_rate())}};
+    }
+};
+
+class adaptation {
+public:
+    adaptation(const flags& f, const loaded_pair& pair, adapting_drafter& drafter)
+        : f_(f), pair_(pair), drafter_(drafter), settings_(f.decoding),
+          lessons_(pair->target_tokenizer(), *pair->draft_tokenizer(), *pair->map(),
+                   {.window = f.learner.length}),
+          learner_(drafter.start, *pair->map(), f.learner),
+          online_(learner_, drafter.serving, f.online, steady_seconds{}) {
+        if (!f.resume.empty())
+            online_.resume((fs::path(f.resume) / state_name).string());
+    }
+
+    /// The stream of a task; told: behind every window of tokens.
+    template <class Told>
+    void serve(const task& t, bool learns, const Told& told) {
+        const steady_seconds now;
+        tally window;
+        std::size_t made = 0, next_window = f_.window;
+        for (std::size_t i = 0; made < f_.tokens && interrupted() == 0; ++i) {
+            const given_prompt& prompt = t.stream[i % t.stream.size()];
+            const double begin = now();
+            const statistics counts = write(
+                {.prompt = prompt.ids, .sequence = i, .where = prompt.file + ": " + prompt.line},
+                learns);
+            window.add(counts, now() - begin);
+            made += counts.committed;
+            if (counts.committed == 0 && i > t.stream.size())
+                break; // texts that end at once
+            if (made >= next_window || made >= f_.tokens) {
+                told(made, window, online_);
+                window = {};
+                next_window = made + f_.window;
+            }
+        }
+    }
+
+    /// Each prompt with the drafter as it was and as it is: {unadapted, adapted}.
+    template <class Progress>
+    std::pair<tally, tally> measure(const task& t, const Progress& progress) {
+        const auto before = packed(drafter_.start);
+        decltype(packed(drafter_.start)) after;
+        online_.with_learner([&](auto& learner) { after = packed(learner.weights()); });
+        decode_settings s = settings_;
+        s.sampling.temperature = f_.held_temperature;
+        std::pair<tally, tally> found;
+        for (std::size_t i = 0; i < t.held.size() && interrupted() == 0; ++i) {
+            progress(static_cast<double>(i) / static_cast<double>(t.held.size()));
+            const text_request request{.prompt = t.held[i].ids, .sequence = i};
+            for (std::size_t k = 0; k < 2; ++k) { // nobody is always the first
+                const bool adapted = (i + k) % 2 == 1;
+                drafter_.model.use(adapted ? after : before);
+                const decode_results one = pair_->run({&request, 1}, s);
+                (adapted ? found.second : found.first).add(one.texts[0].counts, one.seconds);
+            }
+        }
+        drafter_.model.use(drafter_.serving.current());
+        return found;
+    }
+
+    /// A folder that --drafter or --adapter takes, and what --resume does.
+    void save(const fs::path& folder) {
+        online_.with_learner([&](reference::drafter_learner& learner) {
+            if (learner.adapters()) {
+                reference::save_peft_folder(folder, *learner.adapters(), drafter_.path.string());
+                return;
+            }
+            reference::save_model_folder(folder, learner.weights());
+            for (const char* file :
+                 {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
+                  "tokenizer.model", "generation_config.json", "equivalences.json"})
+                if (fs::exists(drafter_.path / file))
+                    replace_file((folder / file).string(),
+                                 read_input((drafter_.path / file).string()));
+        });
+        online_.save((folder / state_name).string());
+    }
+
+private:
+    static constexpr const char* state_name = "learning_state.safetensors";
+
+    static std::shared_ptr<const reference::model_weights<reference::bf16_bits>>
+    packed(const reference::model_parameters<float>& m) {
+        return reference::pack<reference::bf16_bits>(reference::view_checkpoint(m), 1);
+    }
+
+    /// A text whose rounds teach.
+    statistics write(const text_request& request, bool learns) {
+        any_batch_model<target_id>& models = pair_->target_models();
+        speculative_text::target_sequence own(models, 0);
+        own.truncate(0);
+        const std::unique_ptr<speculative_text> text = pair_->open(request, settings_);
+        const bool begun = !drafter_.prefix.empty() &&
+                           pair_->map()->to_draft(request.prompt.front()) == drafter_.prefix[0];
+        lessons_.start(request.prompt, begun ? std::span<const draft_id>{} : drafter_.prefix);
+        for (;;) {
+            if (learns)
+                online_.round_begins();
+            drafter_.take_new_weights();
+            if (!text->more(models.capacity()))
+                break;
+            (void)text->prepare(own);
+            if (!text->draft(models.capacity()))
+                break;
+            const context_edit<target_id> edit = text->prepare(own);
+            const logits_rows<target_id> rows = own.score(edit.append);
+            text->target_fed(edit);
+            text->decide(rows);
+            const std::size_t before = text->tokens().size();
+            text->commit();
+            const auto committed = text->tokens().subspan(before);
+            if (!learns)
+                continue;
+            lessons_.follow(rows, committed);
+            online_.see({.steps = {}, .emitted = committed.size()});
+        }
+        while (learns && lessons_.finish(taught_))
+            online_.add(taught_);
+        return text->counts();
+    }
+
+    const flags& f_;
+    const loaded_pair& pair_;
+    adapting_drafter& drafter_;
+    decode_settings settings_;
+    lessons_type lessons_;
+    reference::drafter_learner learner_;
+    learner_type online_;
+    taught_text taught_;
+};
+
+void run(flags f, const adapting_engine& e) {
+    validate(f.decoding.sampling);
+    f.decoding.how = rule_of(f.rule, "--rule").which;
+    f.decoding.lengths = f.lengths.settings(f.draft_length);
+    f.learner.loss = loss_of(f.loss);
+    f.learner.loss.taught_temperature =
+        f.taught_temperature.value_or(f.decoding.sampling.temperature == 0 ? 0.3 : 1);
+    const bool learns = set_learning(f.learn, f.learner);
+    f.learner.rate = f.rate.value_or(f.learner.adapters ? 2e-3 : 5e-4);
+    if (!learns && !(f.save.empty() && f.resume.empty()))
+        throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
+    const loaded_pair pair = load_pair(e, f.models);
+    if (!pair->applies(*f.decoding.how))
+        throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.how));
+    const std::vector<task> tasks = read_tasks(f, *pair);
+    if (!f.save.empty()) // before anything is learnt for nothing
+        reference::make_folder(f.save);
+    adaptation adapted(f, pair, e.drafter());
+    const interrupt_guard guard;
+    line_chart chart{.title = "tokens a target call while the drafter learns (" + f.learn + ", " +
+                              f.loss + ")",
+                     .x = "tokens served",
+                     .y = "tokens a target call",
+                     .lines = {}};
+    if (!f.json)
+        std::printf("%-10s %8s %9s %9s %9s %8s %8s %10s\n", "task", "tokens", "accepted",
+                    "tokens a", "tokens", "updates", "loss a", "time in");
+    if (!f.json)
+        std::printf("%-10s %8s %9s %9s %9s %8s %8s %10s\n", "", "", "", "call", "a second", "",
+                    "token", "updates");
+    for (const task& t : tasks) {
+        chart.lines.push_back({t.name, {}});
+        adapted.serve(t, learns, [&](std::size_t made, const tally& w, const learner_type& online) {
+            const reference::online_counts c = online.counts();
+            const double share = c.seconds / std::max(online.elapsed(), 1e-9);
+            chart.lines.back().points.push_back(
+                {static_cast<double>(made), w.counts.tokens_per_target_call()});
+            if (f.json) {
+                ordered_json out{{"task", t.name}, {"served", made}};
+                out.update(w.json());
+                out.update(ordered_json{{"updates", c.updates},
+                                        {"rollbacks", c.rollbacks},
+                                        {"loss", c.latest.mean()},
+                                        {"update_share", share}});
+                std::printf("%s\n", one_line(out).c_str());
+            } else {
+                std::printf("%-10s %8zu %7.1f %% %9.2f %9.1f %8llu %8.3f %8.1f %%\n",
+                            visible(t.name).c_str(), made, 100 * w.counts.acceptance_rate(),
+                            w.counts.tokens_per_target_call(), w.tokens_per_second(),
+                            static_cast<unsigned long long>(c.updates), c.latest.mean(),
+                            100 * share);
+            }
+            flush_output();
+        });
+    }
+    if (!f.save.empty())
+        adapted.save(f.save);
+    if (!f.svg.empty()) {
+        output_file out(f.svg);
+        out.write(chart.svg());
+        out.close();
+    }
+    if (!f.json)
+        std::printf("\n%-10s %-10s %8s %9s %9s %9s\n", "held out", "drafter", "tokens", "accepted",
+                    "a call", "a second");
+    for (const task& t : tasks) {
+        progress_bar bar("measuring " + t.name);
+        const auto found = adapted.measure(t, [&](double part) { bar.show(part); });
+        if (interrupted() != 0)
+            break;
+        const auto& [before, after] = found;
+        const double call =
+            after.counts.tokens_per_target_call() / before.counts.tokens_per_target_call();
+        const double second = after.tokens_per_second() / before.tokens_per_second();
+        for (const tally* x : {&before, &after}) {
+            const char* const which = x == &before ? "unadapted" : "adapted";
+            if (f.json) {
+                ordered_json out{{"task", t.name},
+                                 {"held_out", which},
+                                 {"rule", f.rule},
+                                 {"temperature", f.held_temperature}};
+                out.update(x->json());
+                if (x == &after)
+                    out.update(ordered_json{{"tokens_per_target_call_ratio", call},
+                                            {"tokens_per_second_ratio", second}});
+                std::printf("%s\n", one_line(out).c_str());
+            } else {
+                std::printf("%-10s %-10s %8llu %7.1f %% %9.2f %9.1f", visible(t.name).c_str(),
+                            which, static_cast<unsigned long long>(x->counts.committed),
+                            100 * x->counts.acceptance_rate(), x->counts.tokens_per_target_call(),
+                            x->tokens_per_second());
+                x == &after ? std::printf("  (%.2fx a call, %.2fx a second)\n", call, second)
+                            : std::printf("\n");
+            }
+        }
+        flush_output();
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("A drafter learns while it serves, and is measured before and behind it.",
+                 fs::path(argv[0]).filename().string());
+    flags f;
+    adapting_engine e;
+    f.decoding.sampling.temperature = 0;
+    f.decoding.limits.max_tokens = 128;
+    f.draft_length = 4;
+    app.add_option("--task", f.tasks,
+                   "NAME=FILE, one prompt a line; 60 % are learnt from, in this order, the others "
+                   "measured with (default: those of models/prompts/tasks)")
+        ->take_all()
+        ->allow_extra_args(false);
+    add_number(app, "--limit", f.limit, any_count, "only the first prompts of a task (0: all)");
+    add_number(app, "--tokens", f.tokens, any_count,
+               "served a task, from its first prompt again where they end (default: 20000)");
+    add_number(app, "--window", f.window, {1, 1 << 30}, "tokens a line (default: 1000)");
+    add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20},
+               "a text (default: 128)");
+    app.add_option("-r,--rule", f.rule, "one of " + rule_names() + " (default: tli)");
+    add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
+    add_length_flags(app, f.lengths);
+    const char* group = "Learning";
+    app.add_option("--learn", f.learn, "full (default), lora:RANK or none")->group(group);
+    app.add_option("--loss", f.loss,
+                   "rkl (dm: OmniDraft's), fkl (default) or tv of shared tokens; then, for tokens "
+                   "that are merged, nothing, +ngram, +ngram-p (lambda = p) or +ngram-kl")
+        ->group(group);
+    add_number(app, "--rate", f.learner.rate, {0, 1, true}, "AdamW's (default: 1e-3)")
+        ->group(group);
+    add_number(app, "--batch", f.learner.sequences, {1, 64}, "texts an update (default: 2)")
+        ->group(group);
+    add_number(app, "--replayed", f.online.replayed, {0, 63},
+               "of them drawn from all that were taught (default: 1)")
+        ->group(group);
+    add_number(app, "--every", f.online.every, any_count,
+               "newly taught rows before an update (default: 64)")
+        ->group(group);
+    add_number(app, "--budget", f.online.budget, any_share,
+               "most of the time that updates take (default: 0.1)")
+        ->group(group);
+    app.add_flag("--thread", f.online.own_thread, "updates on a thread of their own")->group(group);
+    add_number(app, "--learning-threads", f.learner.threads, {0, 1024}, "of an update (default: 1)")
+        ->group(group);
+    app.add_option(
+           "--save", f.save,
+           "a folder for what was learnt: a model that --drafter takes, or of LoRA one that "
+           "--adapter takes; and what --resume goes on from")
+        ->group(group);
+    app.add_option("--resume", f.resume, "a folder of --save")->group(group);
+    add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
+               "of the stream (default: 0)")
+        ->group("Sampling");
+    add_number(app, "--held-temperature", f.held_temperature, any_temperature,
+               "of what is measured (default: 0)")
+        ->group("Sampling");
+    add_cutoff_flags(app, f.decoding.sampling);
+    add_number(app, "--seed", f.decoding.seed, any_seed, "default: 0")->group("Sampling");
+    app.add_flag("--json", f.json, "print one JSON object a line");
+    app.add_option("--svg", f.svg, "a file for the curve");
+    add_model_flags(app, f.models, e);
+    return run_program(app, argc, argv, [&] { run(f, e); });
+}

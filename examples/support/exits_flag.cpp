@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "support/exits_flag.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "support/flag_values.hpp"
+#include <specdec/core/error.hpp>
+
+namespace specdec::examples {
+
+exits_choice exits_of(const std::string& asked) {
+    const auto wrong = [&] {
+        return error("--exits", asked,
+                     "expected fixed:N, the N-th exit from 1 on, or thresholds from 0 to 1 between "
+                     "commas");
+    };
+    constexpr std::string_view fixed = "fixed:";
+    if (asked.starts_with(fixed)) {
+        const auto n = read_number<std::size_t>(asked.substr(fixed.size()), {1, 254});
+        if (!n)
+            throw wrong();
+        return {asked, exit_thresholds::fixed(*n - 1)};
+    }
+    std::vector<double> thresholds;
+    for (std::size_t first = 0; first <= asked.size();) {
+        const std::size_t comma = asked.find(',', first);
+        const std::size_t end = comma == asked.npos ? asked.size() : comma;
+        const auto t = read_number<double>(asked.substr(first, end - first), {0, 1});
+        if (!t)
+            throw wrong();
+        thresholds.push_back(*t);
+        first = end + 1;
+    }
+    return {asked, exit_thresholds(std::move(thresholds))};
+}
+
+} // namespace specdec::examples

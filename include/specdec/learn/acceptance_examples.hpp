@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/learn/replay_buffer.hpp>
+
+namespace specdec {
+
+/// What an acceptance head learns from: how a draft looked, and whether its last token was kept, or
+/// the one behind it.
+struct acceptance_example {
+    draft_progress at;
+    std::size_t output = 0; ///< 0: d_n was kept; 1: d_(n+1) was
+    float label = 0;        ///< see acceptance_labels
+};
+
+/// The last examples of a head that learns, those of earlier batches too: the larger buffer of the
+/// interleaved variant, with several updates of the head for one of the drafter (OmniDraft, 3.3).
+/// A ring: the oldest leave. It holds tokens, not their embeddings, which may move. Memory:
+/// `capacity` examples, at construction.
+class acceptance_examples {
+public:
+    /// Errors: specdec::error for no capacity.
+    explicit acceptance_examples(std::size_t capacity) : ring_(capacity) {
+        if (capacity == 0)
+            fail("acceptance examples", "capacity", "expected 1 or more");
+    }
+
+    /// A round's steps and the labels of the first of them: two examples a label.
+    void add(std::span<const draft_progress> steps, std::span<const float> labels) {
+        for (std::size_t i = 0; i < labels.size() && i < steps.size(); ++i) {
+            add({i == 0 ? draft_progress{} : steps[i - 1], 1, labels[i]});
+            add({steps[i], 0, labels[i]});
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    /// 0: the oldest. Pre: i < size().
+    [[nodiscard]] const acceptance_example& operator[](std::size_t i) const {
+        return ring_[(oldest_ + i) % ring_.size()];
+    }
+    /// One of them, each equally likely. Pre: size() > 0.
+    template <UniformSource U>
+    [[nodiscard]] const acceptance_example& any(U&& uniform) const {
+        const auto i =
+            static_cast<std::size_t>(static_cast<double>(uniform()) * static_cast<double>(size_));
+        return (*this)[i < size_ ? i : size_ - 1];
+    }
+
+private:
+    void add(const acceptance_example& x) {
+        ring_[(oldest_ + size_) % ring_.size()] = x;
+        if (size_ < ring_.size())
+            ++size_;
+        else
+            oldest_ = (oldest_ + 1) % ring_.size();
+    }
+
+    std::vector<acceptance_example> ring_;
+    std::size_t oldest_ = 0, size_ = 0;
+};
+
+} // namespace specdec

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/learn/taught_text.hpp>
+
+namespace specdec {
+
+/// Randomness of a choice: a callable that returns numbers in [0, 1).
+template <class U>
+concept UniformSource = requires(U& uniform) {
+    { uniform() } -> std::convertible_to<double>;
+};
+
+/// The last texts that a drafter learnt from, as many as have at most `max_tokens` draft tokens
+/// together: what an update learns again, so that it keeps what it knew (OmniDraft, 3.3: "data from
+/// previous batches"). A ring: the oldest leave, and their memory is used again, so that a buffer
+/// that has seen its longest texts allocates nothing.
+class replay_buffer {
+public:
+    explicit replay_buffer(std::size_t max_tokens) : max_tokens_(max_tokens) {}
+
+    /// Copies the text; one without rows, which teaches nothing, is left out. Complexity: linear in
+    /// it. Errors: specdec::error for a text of more tokens than the buffer.
+    void add(const taught_text& text) {
+        if (text.tokens.size() > max_tokens_)
+            fail("replay buffer", "text",
+                 "expected at most " + std::to_string(max_tokens_) + " tokens, got " +
+                     std::to_string(text.tokens.size()));
+        if (text.rows.empty())
+            return;
+        while (tokens_ + text.tokens.size() > max_tokens_) {
+            tokens_ -= texts_[oldest_].tokens.size();
+            oldest_ = at(1);
+            --size_;
+        }
+        if (size_ == texts_.size())
+            grow();
+        texts_[at(size_)] = text;
+        tokens_ += text.tokens.size();
+        ++size_;
+    }
+    void clear() { size_ = tokens_ = 0; }
+
+    /// Texts, and draft tokens of them all.
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t tokens() const { return tokens_; }
+
+    /// 0: the oldest. Pre: i < size(). It stays where it is until add().
+    [[nodiscard]] const taught_text& operator[](std::size_t i) const { return texts_[at(i)]; }
+
+    /// Appends the n newest to `out`, the oldest of them first; all where there are fewer.
+    void newest(std::size_t n, std::vector<const taught_text*>& out) const {
+        for (std::size_t i = n < size_ ? size_ - n : 0; i < size_; ++i)
+            out.push_back(&(*this)[i]);
+    }
+
+    /// Appends n different ones to `out`, every choice equally likely; all where there are fewer.
+    /// Asks for a number each (Floyd's sampling). Complexity: O(n^2).
+    template <UniformSource U>
+    void draw(U&& uniform, std::size_t n, std::vector<const taught_text*>& out) const {
+        const std::size_t first = out.size();
+        const auto chosen = [&](const taught_text* text) {
+            for (std::size_t k = first; k < out.size(); ++k)
+                if (out[k] == text)
+                    return true;
+            return false;
+        };
+        for (std::size_t last = n < size_ ? size_ - n : 0; last < size_; ++last) {
+            const auto i = static_cast<std::size_t>(static_cast<double>(uniform()) *
+                                                    static_cast<double>(last + 1));
+            const taught_text* const text = &(*this)[i < last ? i : last];
+            out.push_back(chosen(text) ? &(*this)[last] : text);
+        }
+    }
+
+private:
+    [[nodiscard]] std::size_t at(std::size_t i) const {
+        const std::size_t k = oldest_ + i;
+        return k < texts_.size() ? k : k - texts_.size();
+    }
+    /// Twice the places, the oldest text in the first.
+    void grow() {
+        std::vector<taught_text> more(texts_.empty() ? 8 : 2 * texts_.size());
+        for (std::size_t i = 0; i < size_; ++i)
+            std::swap(more[i], texts_[at(i)]);
+        texts_ = std::move(more);
+        oldest_ = 0;
+    }
+
+    std::size_t max_tokens_;
+    std::vector<taught_text> texts_; // a ring, its places with memory of their own
+    std::size_t oldest_ = 0, size_ = 0;
+    std::size_t tokens_ = 0;
+};
+
+} // namespace specdec

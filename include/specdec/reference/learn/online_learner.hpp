@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::copy, std::min
+#include <cmath>     // std::ldexp
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/decode/clock.hpp>
+#include <specdec/draft/draft_outcome.hpp>
+#include <specdec/learn/adaptation_watch.hpp>
+#include <specdec/learn/replay_buffer.hpp>
+#include <specdec/reference/learn/drafter_learner.hpp>
+#include <specdec/reference/learn/learning_state.hpp>
+#include <specdec/reference/learn/serving_weights.hpp>
+
+namespace specdec::reference {
+
+/// When a drafter that serves learns, and from what.
+struct online_settings {
+    std::size_t every = 64;   ///< newly taught rows before an update
+    double budget = 0.1;      ///< most of the clock's time that updates take, 0 to 1
+    std::size_t replayed = 1; ///< texts of an update that are drawn from all that are remembered
+    std::size_t remembered = std::size_t{1} << 18; ///< draft tokens of the texts that are
+    std::uint64_t seed = 1;                        ///< of the draws
+    bool own_thread = false; ///< updates beside the rounds instead of between them
+    watch_settings watch{};
+};
+
+struct online_counts {
+    std::uint64_t texts = 0, rows = 0; ///< taught
+    std::uint64_t updates = 0, learnt_tokens = 0, rollbacks = 0;
+    double seconds = 0;     ///< in updates, with publishing
+    taught_losses latest{}; ///< of the latest update, before it
+};
+
+/// A drafter learns from the texts that it drafts for:
+///
+///     texts -> replay_buffer -> drafter_learner, every so many rows -> serving_weights
+///     rounds -> adaptation_watch: worse than before -> the weights before publish again
+///
+/// with a budget: no update begins while those that were, and one as long as the latest, take more
+/// than a share of the time since the beginning. Decoding says
+///
+///     online.round_begins();  if (auto next = serving.take()) drafter.use(next);
+///     ...                     online.see(outcome);           behind every round
+///     online.add(text);       for each taught text
+///
+/// Between rounds the same calls make the same weights, but for the clock's part in the budget.
+/// Updates with a thread of their own take the latest texts whenever there are some; what they
+/// throw is thrown by the next round_begins(). Borrows learner and serving weights, which nobody
+/// else uses meanwhile (but for take() and current()).
+template <PanelValue Value, Clock Time>
+class online_learner {
+public:
+    /// Errors: specdec::error for a budget outside [0, 1], as many replayed texts as an update has,
+    /// and as adaptation_watch.
+    online_learner(drafter_learner& learner, serving_weights<Value>& serving,
+                   const online_settings& settings, Time clock)
+        : learner_(learner), serving_(serving), settings_(settings), clock_(std::move(clock)),
+          buffer_(settings.remembered), watch_(settings.watch), bits_(settings.seed),
+          begin_(clock_()) {
+        if (!(settings.budget >= 0 && settings.budget <= 1))
+            throw error("online learner", "budget", "expected a share from 0 to 1");
+        if (settings.replayed >= learner.settings().sequences)
+            throw error("online learner", "replayed", "expected fewer than the texts of an update");
+        remember();
+        if (settings.own_thread)
+            thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+    }
+
+    /// A text teaches from now on. Errors: as replay_buffer::add.
+    void add(const taught_text& text) {
+        const std::lock_guard lock(mutex_);
+        buffer_.add(text);
+        ++new_texts_;
+        new_rows_ += text.rows.size();
+        ++counts_.texts;
+        counts_.rows += text.rows.size();
+    }
+
+    /// Where a round begins: the time of an update between rounds. Throws what an update throws.
+    void round_begins() {
+        if (!settings_.own_thread)
+            return work_once();
+        const std::lock_guard lock(mutex_);
+        if (thrown_)
+            std::rethrow_exception(std::exchange(thrown_, nullptr));
+        if (is_due())
+            wake_.notify_one();
+    }
+
+    /// What came of a committed round.
+    void see(const draft_outcome& round) {
+        const std::lock_guard lock(mutex_);
+        if (const watch_verdict v = watch_.see(round); v != watch_verdict::wait)
+            verdict_ = v;
+    }
+
+    [[nodiscard]] online_counts counts() const {
+        const std::lock_guard lock(mutex_);
+        return counts_;
+    }
+    [[nodiscard]] double elapsed() const { return clock_() - begin_; }
+
+    /// What learns, as a learning state: a file that is whole at any moment. Between updates of
+    /// another thread. Errors: as save_learning_state and load_learning_state.
+    void save(const std::string& path) {
+        const std::lock_guard turn(learning_);
+        save_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser());
+    }
+    void resume(const std::string& path) {
+        const std::lock_guard turn(learning_);
+        (void)load_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser());
+        remember();
+        serving_.publish(learner_.weights());
+    }
+    /// use(learner), between updates of another thread.
+    template <class Use>
+    void with_learner(const Use& use) {
+        const std::lock_guard turn(learning_);
+        use(learner_);
+    }
+
+private:
+    /// Pre, of these: mutex_.
+    [[nodiscard]] bool update_is_due() const {
+        return new_rows_ >= settings_.every && new_rows_ > 0 &&
+               counts_.seconds + latest_seconds_ <= settings_.budget * elapsed();
+    }
+    [[nodiscard]] bool is_due() const { return verdict_ != watch_verdict::wait || update_is_due(); }
+
+    void work(const std::stop_token& stop) {
+        for (;;) {
+            std::unique_lock lock(mutex_);
+            wake_.wait(lock, stop, [this] { return is_due() && !thrown_; });
+            if (stop.stop_requested())
+                return;
+            lock.unlock();
+            try {
+                work_once();
+            } catch (...) {
+                lock.lock();
+                thrown_ = std::current_exception();
+            }
+        }
+    }
+
+    /// What the watch said, and an update, where they are due.
+    void work_once() {
+        watch_verdict said;
+        {
+            const std::lock_guard lock(mutex_);
+            if (!is_due())
+                return;
+            said = std::exchange(verdict_, watch_verdict::wait);
+            choose();
+        }
+        const std::lock_guard turn(learning_);
+        const double begin = clock_();
+        if (said == watch_verdict::roll_back)
+            roll_back();
+        else if (said == watch_verdict::keep)
+            remember();
+        const update_result done = batch_.empty() ? update_result{} : learn();
+        const double seconds = clock_() - begin;
+        const std::lock_guard lock(mutex_);
+        counts_.seconds += seconds;
+        counts_.rollbacks += said == watch_verdict::roll_back ? 1 : 0;
+        if (!done.applied)
+            return;
+        latest_seconds_ = seconds;
+        counts_.latest = done.losses;
+        counts_.learnt_tokens += done.tokens;
+        ++counts_.updates;
+        watch_.updated();
+    }
+
+    /// The texts of an update, copied, for the buffer goes on: the latest that were not learnt, and
+    /// some of all. None where a verdict alone is due. Pre: mutex_.
+    void choose() {
+        chosen_.clear();
+        batch_.clear();
+        if (!update_is_due())
+            return;
+        const std::size_t fresh = learner_.settings().sequences - settings_.replayed;
+        buffer_.newest(std::min(fresh, new_texts_), chosen_);
+        buffer_.draw([this] { return std::ldexp(static_cast<double>(bits_() >> 11), -53); },
+                     settings_.replayed, chosen_);
+        for (const taught_text* text : chosen_)
+            batch_.push_back(*text);
+        new_texts_ = new_rows_ = 0;
+    }
+
+    update_result learn() {
+        chosen_.clear();
+        for (const taught_text& text : batch_)
+            chosen_.push_back(&text);
+        const update_result done = learner_.learn(chosen_);
+        if (done.applied)
+            serving_.publish(learner_.weights());
+        return done;
+    }
+
+    void remember() {
+        good_.assign(learner_.values().begin(), learner_.values().end());
+        good_optimiser_ = learner_.optimiser();
+    }
+    void roll_back() {
+        std::copy(good_.begin(), good_.end(), learner_.values().begin());
+        learner_.optimiser() = good_optimiser_;
+        serving_.publish(learner_.weights());
+    }
+
+    drafter_learner& learner_;
+    serving_weights<Value>& serving_;
+    online_settings settings_;
+    Time clock_;
+
+    mutable std::mutex mutex_; ///< of all up to the next mark
+    std::condition_variable_any wake_;
+    replay_buffer buffer_;
+    adaptation_watch watch_;
+    std::mt19937_64 bits_;
+    double begin_;
+    online_counts counts_;
+    std::size_t new_texts_ = 0, new_rows_ = 0; ///< since the latest update
+    double latest_seconds_ = 0;                ///< of the latest update
+    watch_verdict verdict_ = watch_verdict::wait;
+    std::exception_ptr thrown_;
+
+    std::mutex learning_; ///< of the learner, and of:
+    std::vector<const taught_text*> chosen_;
+    std::vector<taught_text> batch_;
+    std::vector<float> good_; ///< the values that were not worse than those before them
+    adamw<float> good_optimiser_{0};
+    std::jthread thread_; ///< last: it ends before what it uses
+};
+
+} // namespace specdec::reference

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/reference/learn/online_learner.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "taught.hpp"
+#include "toys.hpp"
+#include <specdec/speculation/steady_seconds.hpp>
+
+namespace online_learner_tests {
+
+using namespace specdec;
+using namespace learning_toys;
+using Catch::Contains;
+
+/// A clock that a test sets; every look at it lasts a while.
+struct hand {
+    double* now;
+    double tick = 0;
+    double operator()() const { return *now += tick; }
+};
+
+struct scene {
+    open_toy toy{form::tied};
+    id_map map = toy_map();
+    drafter_learner learner;
+    serving_weights<float> serving;
+    std::vector<taught_text> texts;
+
+    explicit scene(double rate = 3e-3)
+        : learner(read_parameters(toy.open()), map, {.rate = rate, .sequences = 4, .length = 40}),
+          serving(learner.weights()) {
+        for (std::size_t i = 0; i < 6; ++i)
+            texts.push_back(toy_text(map, 20 + 3 * i, i));
+    }
+    [[nodiscard]] std::vector<float> values() {
+        return {learner.values().begin(), learner.values().end()};
+    }
+};
+
+online_settings every(std::size_t rows) {
+    return {.every = rows, .budget = 1, .replayed = 1, .watch = {.window = 8}};
+}
+
+TEST_CASE("an update comes once enough was taught, where a round begins") {
+    scene s;
+    double now = 0;
+    online_learner<float, hand> online(s.learner, s.serving, every(30), {&now});
+    const std::vector<float> before = s.values();
+    online.add(s.texts[0]);
+    online.round_begins();
+    CHECK(s.values() == before);
+    online.add(s.texts[1]);
+    online.add(s.texts[2]);
+    CHECK(s.values() == before);
+    online.round_begins();
+    CHECK(s.values() != before);
+    CHECK(s.serving.take() != nullptr);
+    online.round_begins(); // nothing new
+    const online_counts c = online.counts();
+    CHECK(c.texts == 3);
+    CHECK(c.updates == 1);
+    CHECK(c.rows == s.texts[0].rows.size() + s.texts[1].rows.size() + s.texts[2].rows.size());
+    CHECK(c.learnt_tokens >= 20 + 23 + 26);
+    CHECK(c.latest.rows > 0);
+}
+
+TEST_CASE("updates take no more than their share of the time") {
+    scene s;
+    double now = 0;
+    online_settings settings = every(10);
+    settings.budget = 0.1;
+    online_learner<float, hand> online(s.learner, s.serving, settings, {&now, 0.001});
+    for (int round = 0; round < 400; ++round) {
+        now += 0.001;
+        online.add(s.texts[static_cast<std::size_t>(round) % 6]);
+        online.round_begins();
+        CHECK(online.counts().seconds <= 0.1 * online.elapsed() + 0.003);
+    }
+    CHECK(online.counts().updates > 20);
+    CHECK(online.counts().updates < 400);
+}
+
+TEST_CASE("worse weights are rolled back") {
+    scene s;
+    double now = 0;
+    online_learner<float, hand> online(s.learner, s.serving, every(10), {&now});
+    const auto rounds = [&](std::size_t n, std::size_t tokens) {
+        for (std::size_t i = 0; i < n; ++i) {
+            online.round_begins();
+            online.see({.emitted = tokens + i % 2});
+        }
+        online.round_begins();
+    };
+    const std::vector<float> before = s.values();
+    rounds(20, 3);
+    online.add(s.texts[0]);
+    online.round_begins();
+    const std::vector<float> first = s.values();
+    CHECK(first != before);
+    rounds(10, 1);
+    CHECK(s.values() == before);
+    CHECK(online.counts().rollbacks == 1);
+
+    online.add(s.texts[1]);
+    rounds(10, 3); // as good as before
+    const std::vector<float> good = s.values();
+    CHECK(good != before);
+    online.add(s.texts[2]);
+    rounds(10, 1);
+    CHECK(s.values() == good);
+    CHECK(online.counts().rollbacks == 2);
+}
+
+TEST_CASE("what was saved goes on as if nothing had happened") {
+    double now = 0;
+    std::vector<float> expected;
+    const toy::temporary_folder folder;
+    const std::string path = (folder.path() / "state.safetensors").string();
+    for (const bool resumed : {false, true}) {
+        scene s;
+        online_settings settings = every(10);
+        settings.replayed = 0;
+        online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
+        if (resumed) {
+            online.resume(path);
+            CHECK(s.serving.take() != nullptr);
+        } else {
+            online.add(s.texts[0]);
+            online.round_begins();
+            online.save(path);
+        }
+        online.add(s.texts[1]);
+        online.round_begins();
+        if (resumed)
+            CHECK(s.values() == expected);
+        expected = s.values();
+    }
+    scene s;
+    online_learner<float, hand> online(s.learner, s.serving, every(10), {&now});
+    const std::vector<float> before = s.values();
+    std::ofstream(path) << "not a state";
+    CHECK_THROWS_WITH(online.resume(path), Contains("state.safetensors"));
+    CHECK_THROWS_WITH(online.resume("/nowhere/state"), Contains("/nowhere/state"));
+    CHECK(s.values() == before);
+}
+
+// Under -fsanitize=thread, too, by hand.
+TEST_CASE("a thread of its own learns beside the rounds") {
+    scene s;
+    online_settings settings = every(10);
+    settings.own_thread = true;
+    const std::vector<float> before = s.values();
+    online_learner<float, steady_seconds> online(s.learner, s.serving, settings, {});
+    std::size_t taken = 0;
+    // However long an update takes here: rounds go on until there were some, and one was taken.
+    for (std::size_t i = 0; online.counts().updates < 4 || taken == 0; ++i) {
+        if (i % 50 == 0)
+            online.add(s.texts[i / 50 % 6]);
+        online.round_begins();
+        online.see({.emitted = 2 + i % 2});
+        taken += s.serving.take() != nullptr ? 1U : 0U;
+        std::this_thread::yield();
+    }
+    CHECK(online.counts().learnt_tokens > 0);
+    online.with_learner([&](drafter_learner& learner) {
+        CHECK_FALSE(std::ranges::equal(learner.values(), before));
+    });
+}
+
+TEST_CASE("what a thread throws is thrown where a round begins, and settings are checked") {
+    scene s;
+    double now = 0;
+    online_settings settings = every(10);
+    settings.own_thread = true;
+    {
+        online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
+        online.add(toy_text(s.map, 60, 0)); // longer than the learner takes
+        const auto wait_for_it = [&] {
+            for (;;) {
+                online.round_begins();
+                std::this_thread::yield();
+            }
+        };
+        CHECK_THROWS_WITH(wait_for_it(), Contains("length of a sequence"));
+    }
+    settings.budget = 1.5;
+    CHECK_THROWS_WITH((online_learner<float, hand>(s.learner, s.serving, settings, {&now})),
+                      Contains("budget"));
+    settings = every(10);
+    settings.replayed = 4;
+    CHECK_THROWS_WITH((online_learner<float, hand>(s.learner, s.serving, settings, {&now})),
+                      Contains("replayed"));
+}
+
+} // namespace online_learner_tests
