@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,15 +24,18 @@
 
 #include "support/adapting_engine.hpp"
 #include "support/console.hpp"
+#include "support/draft_ender.hpp"
 #include "support/files.hpp"
 #include "support/flag_values.hpp"
 #include "support/interrupt.hpp"
+#include "support/learning_flags.hpp"
 #include "support/lengths.hpp"
 #include "support/line_chart.hpp"
 #include "support/program.hpp"
 #include "support/prompts_file.hpp"
 #include "support/sampling_flags.hpp"
 #include "support/statistics_json.hpp"
+#include <specdec/learn/learning_acceptance_head.hpp>
 #include <specdec/learn/text_lessons.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
 #include <specdec/reference/learn/model_folder.hpp>
@@ -56,11 +60,13 @@ struct flags {
     length_flags lengths;
     std::optional<std::size_t> draft_length;
     std::vector<std::string> tasks;
-    std::string rule = "tli", learn = "full", loss = "fkl", svg, save, resume;
+    std::string rule = "tli", learn = "full", loss = "fkl", head, svg, save, resume;
     std::optional<double> taught_temperature, rate;
     reference::learner_settings learner{.sequences = 2, .length = 512};
     reference::online_settings online{.every = 64, .replayed = 1};
-    std::size_t tokens = 20000, window = 1000, limit = 0;
+    std::optional<acceptance_updates> ends; ///< a head that ends drafts
+    double head_threshold = 0.6;
+    std::size_t tokens = 20000, window = 1000, limit = 0, longest = 8, save_every = 0;
     float held_temperature = 0;
     bool json = false;
 };
@@ -70,49 +76,6 @@ struct task {
     std::string name;
     std::vector<given_prompt> stream, held;
 };
-
-/// dm (or rkl), fkl or tv; then +ngram, +ngram-p or +ngram-kl.
-taught_loss_settings loss_of(const std::string& name) {
-    taught_loss_settings s;
-    const std::size_t plus = name.find('+');
-    const std::string direct = name.substr(0, plus);
-    const std::string ngram = plus == std::string::npos ? "" : name.substr(plus + 1);
-    const auto wrong = [&] {
-        throw error("--loss", name,
-                    "expected dm, rkl, fkl or tv, then nothing, +ngram, +ngram-p or +ngram-kl");
-    };
-    if (direct == "fkl")
-        s.direct = direct_loss::forward_kl;
-    else if (direct == "tv")
-        s.direct = direct_loss::total_variation;
-    else if (direct != "dm" && direct != "rkl")
-        wrong();
-    if (ngram.empty())
-        s.ngram = ngram_loss::none;
-    else if (ngram == "ngram")
-        s.ngram = ngram_loss::nll;
-    else if (ngram == "ngram-kl")
-        s.ngram = ngram_loss::kl;
-    else if (ngram != "ngram-p")
-        wrong();
-    return s;
-}
-
-/// full, none, or lora:RANK of all projections. False: nothing learns.
-bool set_learning(const std::string& name, reference::learner_settings& s) {
-    if (name == "none" || name == "full")
-        return name == "full";
-    const auto rank = name.starts_with("lora:")
-                          ? read_number<std::size_t>(std::string_view(name).substr(5), {1, 1 << 16})
-                          : std::nullopt;
-    if (!rank)
-        throw error("--learn", name, "expected full, none or lora:RANK");
-    s.adapters = reference::lora_settings{
-        .rank = *rank,
-        .alpha = 2 * static_cast<double>(*rank),
-        .targets = {reference::all_projections.begin(), reference::all_projections.end()}};
-    return true;
-}
 
 std::vector<task> read_tasks(const flags& f, const decoder& pair) {
     std::vector<std::string> given = f.tasks;
@@ -160,6 +123,16 @@ struct tally {
     }
 };
 
+using weights_type = reference::model_weights<reference::bf16_bits>;
+
+/// A way to decode, and what it came to.
+struct measured {
+    const char* drafter;
+    decode_settings settings;
+    std::shared_ptr<const weights_type> weights;
+    tally what;
+};
+
 class adaptation {
 public:
     adaptation(const flags& f, const loaded_pair& pair, adapting_drafter& drafter)
@@ -170,6 +143,13 @@ public:
           online_(learner_, drafter.serving, f.online, steady_seconds{}) {
         if (!f.resume.empty())
             online_.resume((fs::path(f.resume) / state_name).string());
+        if (f.ends) {
+            ender_.emplace(drafter.start, *f.ends);
+            settings_.lengths.kind = length_kind::predicted;
+            settings_.lengths.length = f.longest;
+            settings_.lengths.threshold = f.head_threshold;
+            settings_.lengths.predictor = &ender_->predictor();
+        }
     }
 
     /// The stream of a task; told: behind every window of tokens.
@@ -193,26 +173,37 @@ public:
                 window = {};
                 next_window = made + f_.window;
             }
+            if (f_.save_every > 0 && (unsaved_ += counts.committed) >= f_.save_every) {
+                save(f_.save);
+                unsaved_ = 0;
+            }
         }
     }
 
-    /// Each prompt with the drafter as it was and as it is: {unadapted, adapted}.
+    /// Each prompt without a drafter, with it as it was, as it is, and as it is where the head ends
+    /// drafts.
     template <class Progress>
-    std::pair<tally, tally> measure(const task& t, const Progress& progress) {
-        const auto before = packed(drafter_.start);
-        decltype(packed(drafter_.start)) after;
-        online_.with_learner([&](auto& learner) { after = packed(learner.weights()); });
-        decode_settings s = settings_;
-        s.sampling.temperature = f_.held_temperature;
-        std::pair<tally, tally> found;
+    std::vector<measured> measure(const task& t, const Progress& progress) {
+        const auto start = packed(drafter_.start);
+        decltype(packed(drafter_.start)) learnt;
+        online_.with_learner([&](auto& learner) { learnt = packed(learner.weights()); });
+        decode_settings fixed = f_.decoding, ended = settings_;
+        fixed.sampling.temperature = ended.sampling.temperature = f_.held_temperature;
+        decode_settings plain = fixed;
+        plain.how = rule::autoregressive;
+        std::vector<measured> found{{"none", plain, start, {}},
+                                    {"unadapted", fixed, start, {}},
+                                    {"adapted", fixed, learnt, {}}};
+        if (ender_)
+            found.push_back({"with head", ended, learnt, {}});
         for (std::size_t i = 0; i < t.held.size() && interrupted() == 0; ++i) {
             progress(static_cast<double>(i) / static_cast<double>(t.held.size()));
             const text_request request{.prompt = t.held[i].ids, .sequence = i};
-            for (std::size_t k = 0; k < 2; ++k) { // nobody is always the first
-                const bool adapted = (i + k) % 2 == 1;
-                drafter_.model.use(adapted ? after : before);
-                const decode_results one = pair_->run({&request, 1}, s);
-                (adapted ? found.second : found.first).add(one.texts[0].counts, one.seconds);
+            for (std::size_t k = 0; k < found.size(); ++k) { // nobody is always the first
+                measured& m = found[(i + k) % found.size()];
+                drafter_.model.use(m.weights);
+                const decode_results one = pair_->run({&request, 1}, m.settings);
+                m.what.add(one.texts[0].counts, one.seconds);
             }
         }
         drafter_.model.use(drafter_.serving.current());
@@ -240,8 +231,7 @@ public:
 private:
     static constexpr const char* state_name = "learning_state.safetensors";
 
-    static std::shared_ptr<const reference::model_weights<reference::bf16_bits>>
-    packed(const reference::model_parameters<float>& m) {
+    static std::shared_ptr<const weights_type> packed(const reference::model_parameters<float>& m) {
         return reference::pack<reference::bf16_bits>(reference::view_checkpoint(m), 1);
     }
 
@@ -258,6 +248,8 @@ private:
             if (learns)
                 online_.round_begins();
             drafter_.take_new_weights();
+            if (ender_ && learns)
+                ender_->follow(online_);
             if (!text->more(models.capacity()))
                 break;
             (void)text->prepare(own);
@@ -288,6 +280,8 @@ private:
     reference::drafter_learner learner_;
     learner_type online_;
     taught_text taught_;
+    std::optional<draft_ender> ender_;
+    std::size_t unsaved_ = 0;
 };
 
 void run(flags f, const adapting_engine& e) {
@@ -299,8 +293,12 @@ void run(flags f, const adapting_engine& e) {
         f.taught_temperature.value_or(f.decoding.sampling.temperature == 0 ? 0.3 : 1);
     const bool learns = set_learning(f.learn, f.learner);
     f.learner.rate = f.rate.value_or(f.learner.adapters ? 2e-3 : 5e-4);
-    if (!learns && !(f.save.empty() && f.resume.empty()))
-        throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
+    if (!learns && !(f.save.empty() && f.resume.empty() && f.head.empty()))
+        throw error("--learn", f.learn, "expected full or lora:RANK to save, resume or end drafts");
+    if (f.save_every > 0 && f.save.empty())
+        throw error("--save-every", std::to_string(f.save_every), "expected a folder to --save to");
+    if (!f.head.empty())
+        f.ends = updates_of(f.head);
     const loaded_pair pair = load_pair(e, f.models);
     if (!pair->applies(*f.decoding.how))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.how));
@@ -353,36 +351,40 @@ void run(flags f, const adapting_engine& e) {
         out.close();
     }
     if (!f.json)
-        std::printf("\n%-10s %-10s %8s %9s %9s %9s\n", "held out", "drafter", "tokens", "accepted",
-                    "a call", "a second");
+        std::printf("\n%-10s %-10s %8s %9s %9s %9s %8s %21s\n%-10s %-10s %8s %9s %9s %9s %8s %10s "
+                    "%10s\n",
+                    "held out", "drafter", "tokens", "accepted", "tokens", "tokens", "speed-up",
+                    "of the unadapted's", "", "", "", "", "a call", "a second", "", "a call",
+                    "a second");
     for (const task& t : tasks) {
         progress_bar bar("measuring " + t.name);
         const auto found = adapted.measure(t, [&](double part) { bar.show(part); });
         if (interrupted() != 0)
             break;
-        const auto& [before, after] = found;
-        const double call =
-            after.counts.tokens_per_target_call() / before.counts.tokens_per_target_call();
-        const double second = after.tokens_per_second() / before.tokens_per_second();
-        for (const tally* x : {&before, &after}) {
-            const char* const which = x == &before ? "unadapted" : "adapted";
+        const tally& plain = found[0].what;
+        const tally& before = found[1].what;
+        for (const measured& m : found) {
+            const tally& x = m.what;
+            const double call =
+                x.counts.tokens_per_target_call() / before.counts.tokens_per_target_call();
+            const double second = x.tokens_per_second() / before.tokens_per_second();
+            const double speedup = x.tokens_per_second() / plain.tokens_per_second();
             if (f.json) {
                 ordered_json out{{"task", t.name},
-                                 {"held_out", which},
-                                 {"rule", f.rule},
+                                 {"held_out", m.drafter},
+                                 {"rule", std::string(about(*m.settings.how).name)},
                                  {"temperature", f.held_temperature}};
-                out.update(x->json());
-                if (x == &after)
-                    out.update(ordered_json{{"tokens_per_target_call_ratio", call},
-                                            {"tokens_per_second_ratio", second}});
+                out.update(x.json());
+                out.update(ordered_json{{"tokens_per_target_call_ratio", call},
+                                        {"tokens_per_second_ratio", second},
+                                        {"speedup", speedup}});
                 std::printf("%s\n", one_line(out).c_str());
             } else {
-                std::printf("%-10s %-10s %8llu %7.1f %% %9.2f %9.1f", visible(t.name).c_str(),
-                            which, static_cast<unsigned long long>(x->counts.committed),
-                            100 * x->counts.acceptance_rate(), x->counts.tokens_per_target_call(),
-                            x->tokens_per_second());
-                x == &after ? std::printf("  (%.2fx a call, %.2fx a second)\n", call, second)
-                            : std::printf("\n");
+                std::printf("%-10s %-10s %8llu %7.1f %% %9.2f %9.1f %7.2fx %9.2fx %9.2fx\n",
+                            visible(t.name).c_str(), m.drafter,
+                            static_cast<unsigned long long>(x.counts.committed),
+                            100 * x.counts.acceptance_rate(), x.counts.tokens_per_target_call(),
+                            x.tokens_per_second(), speedup, call, second);
             }
         }
         flush_output();
@@ -413,13 +415,23 @@ int main(int argc, char** argv) {
     app.add_option("-r,--rule", f.rule, "one of " + rule_names() + " (default: tli)");
     add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
     add_length_flags(app, f.lengths);
+    app.add_option("--acceptance-head", f.head,
+                   "joint or interleaved[:STEPS] (8): a head learns beside the drafter and ends "
+                   "drafts where something is rejected with a chance above --head-threshold");
+    add_number(app, "--head-threshold", f.head_threshold, any_share, "default: 0.6");
+    add_number(app, "--longest", f.longest, {1, 64},
+               "draft tokens of a round that the head ends (default: 8)");
     const char* group = "Learning";
     app.add_option("--learn", f.learn, "full (default), lora:RANK or none")->group(group);
     app.add_option("--loss", f.loss,
                    "rkl (dm: OmniDraft's), fkl (default) or tv of shared tokens; then, for tokens "
                    "that are merged, nothing, +ngram, +ngram-p (lambda = p) or +ngram-kl")
         ->group(group);
-    add_number(app, "--rate", f.learner.rate, {0, 1, true}, "AdamW's (default: 1e-3)")
+    add_number(app, "--taught-temperature", f.taught_temperature, {0.01, 100},
+               "of the laws that losses compare (default: 0.3 where the stream has temperature 0, "
+               "else 1)")
+        ->group(group);
+    add_number(app, "--rate", f.rate, {0, 1, true}, "AdamW's (default: 5e-4; of LoRA 2e-3)")
         ->group(group);
     add_number(app, "--batch", f.learner.sequences, {1, 64}, "texts an update (default: 2)")
         ->group(group);
@@ -439,6 +451,9 @@ int main(int argc, char** argv) {
            "--save", f.save,
            "a folder for what was learnt: a model that --drafter takes, or of LoRA one that "
            "--adapter takes; and what --resume goes on from")
+        ->group(group);
+    add_number(app, "--save-every", f.save_every, any_count,
+               "save behind so many tokens, too (0: at the end)")
         ->group(group);
     app.add_option("--resume", f.resume, "a folder of --save")->group(group);
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,

@@ -703,10 +703,14 @@ class Adapt(unittest.TestCase):
                     "-n", 20, "--every", 20, "--budget", 1, "--json")
 
     def adapt(self, *arguments):
-        """Rows of the stream, then the two of what was held out."""
+        """Rows of the stream, then those of what was held out, but for the one without a drafter."""
         found = rows(call("adapt", *self.few, *arguments))
-        self.assertEqual([row["held_out"] for row in found[-2:]], ["unadapted", "adapted"])
-        return found[:-2], *found[-2:]
+        held = [row for row in found if "held_out" in row]
+        names = ["none", "unadapted", "adapted", "with head"]
+        self.assertEqual([row["held_out"] for row in held], names[:4 if "--acceptance-head" in arguments else 3])
+        self.assertEqual((held[0]["tokens_per_target_call"], held[0]["speedup"]), (1, 1))
+        self.assertEqual({row["tokens"] for row in held}, {held[0]["tokens"]})  # the target's, whatever drafts
+        return found[:-len(held)], *held[1:]
 
     def test_learns_and_saves_a_model_that_drafts(self):
         saved, curve = self.folder / "saved", self.folder / "curve.svg"
@@ -714,7 +718,6 @@ class Adapt(unittest.TestCase):
         self.assertEqual([row["task"] for row in stream], ["docs", "docs"])
         self.assertGreater(stream[-1]["updates"], 2)
         self.assertLessEqual(stream[-1]["served"] - 200, 20)
-        self.assertEqual(before["tokens"], after["tokens"])  # the text is the target's whatever drafts it
         self.assertNotEqual(before["target_calls"], after["target_calls"])
         self.assertIn("tokens_per_target_call_ratio", after)
         self.assertEqual(xml.dom.minidom.parse(str(curve)).documentElement.tagName, "svg")
@@ -737,6 +740,22 @@ class Adapt(unittest.TestCase):
                         "--draft-length", 4, "--adapter", saved))[1]
         self.assertEqual(row["target_calls"], after["target_calls"])
 
+    def test_a_head_that_learns_ends_drafts(self):
+        for how in ("joint", "interleaved:4"):
+            adapted, ended = self.adapt("--acceptance-head", how, "--head-threshold", 0.3)[2:]
+            self.assertNotEqual(ended["target_calls"], adapted["target_calls"])
+        never = self.adapt("--acceptance-head", "joint", "--head-threshold", 1, "--longest", 4)
+        self.assertEqual(never[3]["target_calls"], never[2]["target_calls"])  # all drafts have 4, as --draft-length says
+
+    def test_saves_while_it_serves(self):
+        often, once = self.folder / "often", self.folder / "once"
+        for folder, flags in ((often, ("--save-every", 50)), (once, ())):
+            self.adapt("--save", folder, *flags)
+        self.assertEqual(*((f / "learning_state.safetensors").stat().st_size for f in (often, once)))
+
+    def test_rates_are_taken(self):
+        self.assertNotEqual(*(self.adapt("--rate", rate)[2]["target_calls"] for rate in (1e-5, 5e-3)))
+
     def test_threads_and_none(self):
         self.assertEqual(self.adapt("--learn", "none")[0][-1]["updates"], 0)
         self.adapt("--thread", "--loss", "dm+ngram-p")
@@ -748,7 +767,8 @@ class Adapt(unittest.TestCase):
                 (("--loss", "dm+some"), "expected dm"), (("--budget", 2), "--budget"),
                 (("--replayed", 4), "replayed"), (("--learn", "none", "--save", self.folder), "to save"),
                 (("--resume", "/nowhere"), "/nowhere"), (("--no-drafter",), "drafter"),
-                (("--adapter", "/nowhere"), "--resume")):
+                (("--adapter", "/nowhere"), "--resume"), (("--save-every", 10), "folder to --save"),
+                (("--acceptance-head", "often"), "expected joint"), (("--taught-temperature", 0), "--taught-temperature")):
             self.assertIn(words, call("adapt", *arguments, status=1), arguments)
         self.assertIn("adapter_config.json", call("generate", "--adapter", self.folder, status=1))
 

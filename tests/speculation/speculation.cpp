@@ -221,6 +221,34 @@ TEST_CASE("speculation: what is given costs and learnt lengths do, and that leng
         CHECK(pair.generate("ab c", s).counts.proposed > 0);
     }
     CHECK(pair.costs()->pass.size() > 1); // measured
+
+    struct two_tokens {
+        mutable std::size_t asked = 0, taught = 0;
+        [[nodiscard]] double accept(const draft_progress& now) const {
+            ++asked;
+            return now.drafted < 2 ? 1 : 0;
+        }
+        [[nodiscard]] double next(const draft_progress& now) const {
+            return accept({.drafted = now.drafted + 1});
+        }
+        void learn(const draft_outcome&) { ++taught; }
+    } own;
+    any_predictor any(own);
+    for (const length_kind kind : {length_kind::predicted, length_kind::automatic}) {
+        s.lengths = {.kind = kind, .length = 8, .costs = cost_table{{1, 1, 1, 1, 1}, 0.01, 0}};
+        const auto told = pair.generate("ab c", s).counts;
+        own = {};
+        s.lengths.predictor = &any;
+        const auto asked = pair.generate("ab c", s).counts;
+        CHECK(own.asked > 0);
+        CHECK(own.taught == asked.rounds);
+        CHECK(asked.proposed_a_call() <= 2);
+        s.lengths.predictor = nullptr; // and the table again
+        own = {};
+        CHECK(pair.generate("ab c", s).counts.proposed_a_call() > 0);
+        CHECK(told.proposed > 0);
+        CHECK(own.asked == 0);
+    }
     CHECK(speculation(x.target_side()).costs() == nullptr);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_aware.hpp>
 #include <specdec/draft/heuristic_length.hpp>
 #include <specdec/draft/predicted_end.hpp>
@@ -12,13 +13,14 @@
 
 namespace specdec {
 
-/// A stop rule that is chosen at run time: any of the library's, with the built-in predictor. A
-/// call costs a branch a draft token. Models StopRule, LearnsLengths (those that learn nothing
-/// ignore it). Copies keep what was learnt.
+/// A stop rule that is chosen at run time: any of the library's, with the built-in predictor or
+/// any other. A call costs a branch a draft token. Models StopRule, LearnsLengths (those that learn
+/// nothing ignore it). Copies keep what was learnt.
 class length_rule {
 public:
     using choice = std::variant<fixed_length, confidence, entropy_bound, heuristic_length,
-                                predicted_end<acceptance_table>, cost_aware<acceptance_table>>;
+                                predicted_end<acceptance_table>, cost_aware<acceptance_table>,
+                                predicted_end<any_predictor>, cost_aware<any_predictor>>;
 
     template <class Rule>
         requires std::constructible_from<choice, Rule>
@@ -50,10 +52,14 @@ public:
     }
     /// Before a text, whose prompt has so many tokens; `texts` of them share the target's passes.
     void start(std::size_t prompt, std::size_t texts) {
-        if (auto* const r = std::get_if<cost_aware<acceptance_table>>(&rule_)) {
-            r->start(prompt);
-            r->share_pass(texts);
-        }
+        std::visit(
+            [&](auto& r) {
+                if constexpr (requires { r.share_pass(texts); }) {
+                    r.start(prompt);
+                    r.share_pass(texts);
+                }
+            },
+            rule_);
     }
 
 private:

@@ -7,6 +7,7 @@
 
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/draft/draft_outcome.hpp>
 #include <specdec/learn/replay_buffer.hpp>
 
 namespace specdec {
@@ -33,13 +34,20 @@ public:
 
     /// A round's steps and the labels of the first of them: two examples a label.
     void add(std::span<const draft_progress> steps, std::span<const float> labels) {
-        for (std::size_t i = 0; i < labels.size() && i < steps.size(); ++i) {
-            add({i == 0 ? draft_progress{} : steps[i - 1], 1, labels[i]});
-            add({steps[i], 0, labels[i]});
-        }
+        for (std::size_t i = 0; i < labels.size() && i < steps.size(); ++i)
+            add(steps, i, labels[i]);
+    }
+    /// The same of what came of a draft, where nobody has labels: 1 for each token that was kept,
+    /// 0 for the one that was rejected.
+    void add(const draft_outcome& o) {
+        const std::size_t decided = o.kept + (o.rejected ? 1U : 0U);
+        for (std::size_t i = 0; i < decided && i < o.steps.size(); ++i)
+            add(o.steps, i, i < o.kept ? 1.0F : 0.0F);
     }
 
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// Since construction, those that left the ring, too.
+    [[nodiscard]] std::size_t added() const { return added_; }
     /// 0: the oldest. Pre: i < size().
     [[nodiscard]] const acceptance_example& operator[](std::size_t i) const {
         return ring_[(oldest_ + i) % ring_.size()];
@@ -53,8 +61,13 @@ public:
     }
 
 private:
+    void add(std::span<const draft_progress> steps, std::size_t i, float label) {
+        add({i == 0 ? draft_progress{} : steps[i - 1], 1, label});
+        add({steps[i], 0, label});
+    }
     void add(const acceptance_example& x) {
         ring_[(oldest_ + size_) % ring_.size()] = x;
+        ++added_;
         if (size_ < ring_.size())
             ++size_;
         else
@@ -62,7 +75,7 @@ private:
     }
 
     std::vector<acceptance_example> ring_;
-    std::size_t oldest_ = 0, size_ = 0;
+    std::size_t oldest_ = 0, size_ = 0, added_ = 0;
 };
 
 } // namespace specdec

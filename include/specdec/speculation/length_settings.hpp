@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/length_rule.hpp>
 
@@ -29,13 +30,17 @@ struct length_settings {
     std::size_t length = 8; ///< of fixed drafts; of the others the longest. See by_target_tokens
     double threshold = 0.4; ///< of confidence, entropy and predicted lengths
     std::optional<cost_table> costs{}; ///< of automatic lengths; nothing: measured, once
+    /// Of automatic and predicted lengths, as an acceptance_head; nothing: an acceptance_table for
+    /// each rule and temperature. Borrowed, and taught by the texts it serves.
+    any_predictor* predictor = nullptr;
 };
 
 /// What texts of one rule and temperature teach about lengths, from text to text.
 struct learned_lengths {
     acceptance_table table{};
-    cost_table costs{};                ///< that automatic lengths go by
-    std::optional<length_rule> last{}; ///< the stop rule of the text that ended last
+    cost_table costs{};                 ///< that automatic lengths go by
+    any_predictor* predictor = nullptr; ///< that `last` goes by, instead of the table
+    std::optional<length_rule> last{};  ///< the stop rule of the text that ended last
 };
 
 /// The stop rule of a text of at most `longest` draft tokens a round, which borrows what was
@@ -50,10 +55,15 @@ struct learned_lengths {
     case length_kind::heuristic:
         return learned.last ? *learned.last : heuristic_length(longest < 5 ? longest : 5, longest);
     case length_kind::predicted:
+        if (s.predictor != nullptr)
+            return predicted_end(*s.predictor, s.threshold, longest);
         return predicted_end(learned.table, s.threshold, longest);
     case length_kind::automatic:
-        return learned.last ? *learned.last
-                            : cost_aware(learned.table, learned.costs, {.longest = longest});
+        if (learned.last)
+            return *learned.last;
+        if (s.predictor != nullptr)
+            return cost_aware(*s.predictor, learned.costs, {.longest = longest});
+        return cost_aware(learned.table, learned.costs, {.longest = longest});
     default:
         return fixed_length{longest};
     }

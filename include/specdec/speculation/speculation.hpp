@@ -169,6 +169,10 @@ inline length_rule speculation::lengths_of(rule how, const decode_settings& s,
                                            learned_lengths& learned) {
     if (how == rule::autoregressive)
         return fixed_length{0};
+    if (learned.predictor != s.lengths.predictor) {
+        learned.predictor = s.lengths.predictor;
+        learned.last.reset();
+    }
     if (s.lengths.kind == length_kind::automatic) {
         if (s.lengths.costs)
             validate(*s.lengths.costs);

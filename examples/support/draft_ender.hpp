@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <span>
+#include <vector>
+
+#include <specdec/draft/any_predictor.hpp>
+#include <specdec/learn/learning_acceptance_head.hpp>
+#include <specdec/reference/learn/model_parameters.hpp>
+
+namespace specdec::examples {
+
+/// The drafter's embeddings of the latest update.
+struct embeddings {
+    std::shared_ptr<std::vector<float>> rows;
+    std::size_t width = 0;
+    [[nodiscard]] std::span<const float> operator()(draft_id d) const {
+        return std::span<const float>(*rows).subspan(d.index() * width, width);
+    }
+};
+struct random_bits {
+    std::minstd_rand bits{1};
+    double operator()() { return static_cast<double>(bits()) / 2147483648.0; }
+};
+
+/// A head that ends drafts and learns when the drafter does.
+class draft_ender {
+public:
+    draft_ender(const reference::model_parameters<float>& drafter,
+                const acceptance_updates& settings)
+        : embeddings_{std::make_shared<std::vector<float>>(), drafter.config().dimension},
+          head_(embeddings_, {.embedding = embeddings_.width}, random_bits{}, settings),
+          any_(head_) {
+        take(drafter);
+    }
+
+    [[nodiscard]] any_predictor& predictor() { return any_; }
+
+    /// Where a round begins: with the drafter's next update, an update of the head.
+    template <class Learner>
+    void follow(Learner& online) {
+        if (const std::uint64_t now = online.counts().updates; now != updates_) {
+            updates_ = now;
+            online.with_learner([&](auto& learner) { take(learner.weights()); });
+            (void)head_.update();
+        }
+    }
+
+private:
+    void take(const reference::model_parameters<float>& drafter) {
+        const auto rows = drafter.tensor("model.embed_tokens.weight");
+        embeddings_.rows->assign(rows.begin(), rows.end());
+    }
+
+    embeddings embeddings_;
+    learning_acceptance_head<embeddings, random_bits> head_;
+    any_predictor any_;
+    std::uint64_t updates_ = 0;
+};
+
+} // namespace specdec::examples

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Drafters that learn while they serve: OmniDraft's Tables 1, 2, 5, 6 and 11 as shapes, on a pair of models.
+
+    scripts/adapt_study.py --out study.jsonl                        all of them; again, it goes on where it was
+    scripts/adapt_study.py --out study.jsonl --tables 6 --tokens 20000
+
+Runs build/release/examples/adapt for each cell: it serves --tokens tokens of a task while the drafter learns, then measures on
+prompts of the task that were not served: without a drafter, with it as it was, as it has become, and where an acceptance head
+ends drafts. Prints Markdown tables. Loss names are those of adapt --loss. What stands behind -- goes to adapt.
+"""
+import argparse
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+DM, BOTH = "dm", "dm+ngram"  # OmniDraft's losses: of shared tokens; of merged ones, too
+
+
+class Study:
+    def __init__(self, a):
+        self.a, self.done = a, {}
+        if a.out.exists():
+            for line in a.out.read_text(encoding="utf-8").splitlines():
+                cell = json.loads(line)
+                self.done[cell["arguments"]] = cell["rows"]
+
+    def cell(self, task, *flags):
+        """{drafter: row} of what was held out, and the updates."""
+        a = self.a
+        command = [*shlex.split(a.pair), "--task", f"{task}={a.prompts / (task + '.txt')}", "--tokens", str(a.tokens), "--limit",
+                   str(a.limit), "-n", str(a.max_tokens), "--held-temperature", a.temperature, "-t", a.temperature,
+                   "--window", "1000000", *flags, *a.flags]
+        name = shlex.join(command)
+        if name not in self.done:
+            print(name, file=sys.stderr)
+            out = subprocess.run([ROOT / "build/release/examples/adapt", "--json", *command], text=True, stdout=subprocess.PIPE)
+            if out.returncode != 0:
+                raise SystemExit(out.returncode)
+            self.done[name] = [json.loads(line) for line in out.stdout.splitlines()]
+            with a.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"arguments": name, "rows": self.done[name]}) + "\n")
+        rows = self.done[name]
+        held = {row["held_out"]: row for row in rows if "held_out" in row}
+        held["stream"] = [row for row in rows if "held_out" not in row][-1]
+        return held
+
+    def learnt(self, task, loss, *flags):
+        return self.cell(task, "--rule", self.a.rule, "--loss", loss, "--acceptance-head", "interleaved", *flags)
+
+
+def row(name, x):
+    return (f"| {name} | {100 * x['acceptance_rate']:.1f} % | {x['tokens_per_target_call']:.2f} "
+            f"({x['tokens_per_target_call_ratio']:.2f}x) | {x['tokens_per_second']:.1f} | {x['speedup']:.2f}x |")
+
+
+def table(title, first, rows):
+    print(f"\n**{title}**\n\n| {first} | accepted | tokens a target call | tokens a second | speed-up |\n| --- | --- | --- | --- | --- |")
+    print(*rows, sep="\n", flush=True)
+
+
+def table_1(s):
+    rows = []
+    for task in s.a.tasks:
+        rows.append(row(f"{task}: as it was", s.learnt(task, DM)["unadapted"]))
+        rows += [row(f"{task}: {name}", s.learnt(task, loss)["adapted"])
+                 for loss, name in ((DM, "shared tokens (L_DM)"), (BOTH, "merged ones, too (+ lambda L_N-gram)"))]
+    table(f"Table 1: what is learnt, rule {s.a.rule}", "task: drafter", rows)
+
+
+def table_2(s):
+    rows = []
+    for task in s.a.tasks:
+        held = s.learnt(task, BOTH)
+        rows += [row(f"{task}: drafts of one length", held["adapted"]), row(f"{task}: ended by the head", held["with head"])]
+    table("Table 2: an acceptance head beside a drafter that learns", "task: drafts", rows)
+
+
+def table_5(s):
+    task = s.a.tasks[0]
+    table(f"Table 5: LoRA ({task})", "what learns", [
+        row("all weights", s.learnt(task, BOTH)["adapted"]),
+        *(row(f"rank {rank}", s.learnt(task, BOTH, "--learn", f"lora:{rank}")["adapted"]) for rank in (32, 8))])
+
+
+def table_6(s):
+    task = s.a.tasks[0]
+    names = {"dm": "reverse KL (L_DM)", "fkl": "forward KL", "tv": "total variation", "dm+ngram": "reverse KL, NLL of merges",
+             "dm+ngram-p": "reverse KL, NLL of merges, lambda = p", "dm+ngram-kl": "reverse KL of shared and merged tokens",
+             "fkl+ngram": "forward KL, NLL of merges"}
+    table(f"Table 6: losses ({task})", "loss", [row(name, s.learnt(task, loss)["adapted"]) for loss, name in names.items()])
+
+
+def table_11(s):
+    task = s.a.tasks[0]
+    held = {how: s.cell(task, "--rule", s.a.rule, "--loss", BOTH, "--acceptance-head", how)
+            for how in ("joint", "interleaved")}
+    table(f"Table 11: how the head learns ({task})", "head", [row(how, held[how]["with head"]) for how in held])
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--pair", default="--models smollm2", help="flags of adapt that name it")
+    p.add_argument("--rule", default="merge")
+    p.add_argument("--prompts", type=pathlib.Path, default=ROOT / "models/prompts/tasks", help="folder of TASK.txt")
+    p.add_argument("--tasks", nargs="+", default=["recipes", "letters", "python"])
+    p.add_argument("--tables", nargs="+", default=["1", "2", "5", "6", "11"], choices=["1", "2", "5", "6", "11"])
+    p.add_argument("--tokens", type=int, default=5000)
+    p.add_argument("--limit", type=int, default=75, help="prompts of a task, of which 60 %% are served")
+    p.add_argument("--max-tokens", type=int, default=96)
+    p.add_argument("--temperature", default="0")
+    p.add_argument("--out", type=pathlib.Path, required=True, help="a file of what was measured, one cell a line")
+    p.add_argument("flags", nargs="*")
+    a = p.parse_args()
+    study = Study(a)
+    for which in a.tables:
+        globals()[f"table_{which}"](study)
