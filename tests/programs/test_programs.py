@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, re, shutil, signal, struct, subprocess, sys, tempfile, unittest, xml.dom.minidom
+import json, os, pathlib, re, shutil, signal, struct, subprocess, sys, tempfile, time, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -752,6 +752,21 @@ class Adapt(unittest.TestCase):
         for folder, flags in ((often, ("--save-every", 50)), (once, ())):
             self.adapt("--save", folder, *flags)
         self.assertEqual(*((f / "learning_state.safetensors").stat().st_size for f in (often, once)))
+
+    def test_killed_at_any_moment_what_was_saved_is_whole(self):
+        saved = self.folder / "saved"
+        state = saved / "learning_state.safetensors"
+        endless = [10 ** 9 if x == 200 else x for x in self.few]
+        for patience in (0, 0.013, 0.031):  # whatever moment that is: no outcome hangs on it
+            resume = ("--resume", saved) if state.exists() else ()
+            with subprocess.Popen(list(map(str, (PROGRAMS / "adapt", *endless, "--save", saved, "--save-every", 20,
+                                                 *resume))), stdout=subprocess.PIPE) as process:
+                while not state.exists():
+                    self.assertIsNone(process.poll())
+                process.stdout.readline()
+                time.sleep(patience)
+                process.kill()
+            self.adapt("--resume", saved)
 
     def test_rates_are_taken(self):
         self.assertNotEqual(*(self.adapt("--rate", rate)[2]["target_calls"] for rate in (1e-5, 5e-3)))
