@@ -248,8 +248,8 @@ private:
             if (learns)
                 online_.round_begins();
             drafter_.take_new_weights();
-            if (ender_ && learns)
-                ender_->follow(online_);
+            if (ender_)
+                ender_->follow(online_, learns);
             if (!text->more(models.capacity()))
                 break;
             (void)text->prepare(own);
@@ -293,8 +293,8 @@ void run(flags f, const adapting_engine& e) {
         f.taught_temperature.value_or(f.decoding.sampling.temperature == 0 ? 0.3 : 1);
     const bool learns = set_learning(f.learn, f.learner);
     f.learner.rate = f.rate.value_or(f.learner.adapters ? 2e-3 : 5e-4);
-    if (!learns && !(f.save.empty() && f.resume.empty() && f.head.empty()))
-        throw error("--learn", f.learn, "expected full or lora:RANK to save, resume or end drafts");
+    if (!learns && !(f.save.empty() && f.resume.empty()))
+        throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
     if (f.save_every > 0 && f.save.empty())
         throw error("--save-every", std::to_string(f.save_every), "expected a folder to --save to");
     if (!f.head.empty())

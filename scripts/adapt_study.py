@@ -47,8 +47,8 @@ class Study:
         held["stream"] = [row for row in rows if "held_out" not in row][-1]
         return held
 
-    def learnt(self, task, loss, *flags):
-        return self.cell(task, "--rule", self.a.rule, "--loss", loss, "--acceptance-head", "interleaved", *flags)
+    def omnidraft(self, task, *flags, head="interleaved", loss=BOTH, rule="merge"):
+        return self.cell(task, "--rule", rule, "--loss", loss, *(("--acceptance-head", head) if head else ()), *flags)
 
 
 def row(name, x):
@@ -62,48 +62,58 @@ def table(title, first, rows):
 
 
 def table_1(s):
-    rows = []
     for task in s.a.tasks:
-        rows.append(row(f"{task}: as it was", s.learnt(task, DM)["unadapted"]))
-        rows += [row(f"{task}: {name}", s.learnt(task, loss)["adapted"])
-                 for loss, name in ((DM, "shared tokens (L_DM)"), (BOTH, "merged ones, too (+ lambda L_N-gram)"))]
-    table(f"Table 1: what is learnt, rule {s.a.rule}", "task: drafter", rows)
+        shared, both = s.omnidraft(task, loss=DM, rule="tli", head=None), s.omnidraft(task)
+        table(f"Table 1, {task}: what is learnt", "drafter", [
+            row("as it was, shared tokens alone", shared["unadapted"]), row("as it was, with merges", both["unadapted"]),
+            row("L_DM, shared tokens alone", shared["adapted"]), row("L_DM + lambda L_N-gram, with merges", both["adapted"]),
+            row("the same, LoRA of rank 32", s.omnidraft(task, "--learn", "lora:32")["adapted"])])
+
+
+def adaptive(s, task, title, *flags):
+    kept, joint = s.omnidraft(task, *flags), s.omnidraft(task, *flags, head="joint")
+    table(title, "drafter", [
+        row("as it was", kept["unadapted"]), row("as it was, an acceptance head", s.omnidraft(task, "--learn", "none")["with head"]),
+        row("learns", kept["adapted"]), row("learns, head joint", joint["with head"]),
+        row("learns, head interleaved", kept["with head"])])
 
 
 def table_2(s):
-    rows = []
-    for task in s.a.tasks:
-        held = s.learnt(task, BOTH)
-        rows += [row(f"{task}: drafts of one length", held["adapted"]), row(f"{task}: ended by the head", held["with head"])]
-    table("Table 2: an acceptance head beside a drafter that learns", "task: drafts", rows)
+    task = s.a.tasks[0]
+    adaptive(s, task, f"Table 2, {task}: an acceptance head beside a drafter that learns")
 
 
 def table_5(s):
     task = s.a.tasks[0]
-    table(f"Table 5: LoRA ({task})", "what learns", [
-        row("all weights", s.learnt(task, BOTH)["adapted"]),
-        *(row(f"rank {rank}", s.learnt(task, BOTH, "--learn", f"lora:{rank}")["adapted"]) for rank in (32, 8))])
+    for length in ("3", "4"):
+        k = () if length == "4" else ("--draft-length", length)
+        shared = s.omnidraft(task, *k, loss=DM, rule="tli", head=None)
+        merged = s.omnidraft(task, *k, loss=DM, head=None)
+        both = s.omnidraft(task, *k, head="interleaved" if length == "4" else None)
+        table(f"Table 5, {task}, k = {length}: merges", "drafter", [
+            row("as it was, shared tokens alone", shared["unadapted"]), row("as it was, with merges", merged["unadapted"]),
+            row("L_DM, shared tokens alone", shared["adapted"]), row("L_DM, with merges", merged["adapted"]),
+            row("L_DM + lambda L_N-gram, with merges", both["adapted"])])
 
 
 def table_6(s):
     task = s.a.tasks[0]
-    names = {"dm": "reverse KL (L_DM)", "fkl": "forward KL", "tv": "total variation", "dm+ngram": "reverse KL, NLL of merges",
-             "dm+ngram-p": "reverse KL, NLL of merges, lambda = p", "dm+ngram-kl": "reverse KL of shared and merged tokens",
-             "fkl+ngram": "forward KL, NLL of merges"}
-    table(f"Table 6: losses ({task})", "loss", [row(name, s.learnt(task, loss)["adapted"]) for loss, name in names.items()])
+    names = {"dm": "reverse KL of shared tokens", "dm+ngram": "reverse KL, NLL of merges (the paper's)",
+             "dm+ngram-p": "reverse KL, NLL of merges with lambda = p", "dm+ngram-kl": "reverse KL of both",
+             "fkl+ngram": "forward KL, NLL of merges", "tv+ngram": "total variation, NLL of merges"}
+    table(f"Table 6, {task}: losses, with merges", "loss", [
+        row(name, s.omnidraft(task, loss=loss, head="interleaved" if loss == BOTH else None)["adapted"])
+        for loss, name in names.items()])
 
 
 def table_11(s):
     task = s.a.tasks[0]
-    held = {how: s.cell(task, "--rule", s.a.rule, "--loss", BOTH, "--acceptance-head", how)
-            for how in ("joint", "interleaved")}
-    table(f"Table 11: how the head learns ({task})", "head", [row(how, held[how]["with head"]) for how in held])
+    adaptive(s, task, f"Table 11, {task}: the same with LoRA of rank 32", "--learn", "lora:32")
 
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--pair", default="--models smollm2", help="flags of adapt that name it")
-    p.add_argument("--rule", default="merge")
     p.add_argument("--prompts", type=pathlib.Path, default=ROOT / "models/prompts/tasks", help="folder of TASK.txt")
     p.add_argument("--tasks", nargs="+", default=["recipes", "letters", "python"])
     p.add_argument("--tables", nargs="+", default=["1", "2", "5", "6", "11"], choices=["1", "2", "5", "6", "11"])

@@ -39,14 +39,17 @@ public:
 
     [[nodiscard]] any_predictor& predictor() { return any_; }
 
-    /// Where a round begins: with the drafter's next update, an update of the head.
+    /// Where a round begins: with the drafter's next update, an update of the head. Of a drafter
+    /// that learns nothing, every 32 rounds.
     template <class Learner>
-    void follow(Learner& online) {
-        if (const std::uint64_t now = online.counts().updates; now != updates_) {
-            updates_ = now;
+    void follow(Learner& online, bool learns) {
+        const std::uint64_t now = learns ? online.counts().updates : ++rounds_ / 32;
+        if (now == updates_)
+            return;
+        updates_ = now;
+        if (learns)
             online.with_learner([&](auto& learner) { take(learner.weights()); });
-            (void)head_.update();
-        }
+        (void)head_.update();
     }
 
 private:
@@ -58,7 +61,7 @@ private:
     embeddings embeddings_;
     learning_acceptance_head<embeddings, random_bits> head_;
     any_predictor any_;
-    std::uint64_t updates_ = 0;
+    std::uint64_t updates_ = 0, rounds_ = 0;
 };
 
 } // namespace specdec::examples

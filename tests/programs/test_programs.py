@@ -747,6 +747,10 @@ class Adapt(unittest.TestCase):
         never = self.adapt("--acceptance-head", "joint", "--head-threshold", 1, "--longest", 4)
         self.assertEqual(never[3]["target_calls"], never[2]["target_calls"])  # all drafts have 4, as --draft-length says
 
+        alone = self.adapt("--acceptance-head", "joint", "--head-threshold", 0.3, "--learn", "none")
+        self.assertEqual(alone[1]["target_calls"], alone[2]["target_calls"])  # the drafter is as it was
+        self.assertNotEqual(alone[3]["target_calls"], alone[2]["target_calls"])
+
     def test_saves_while_it_serves(self):
         often, once = self.folder / "often", self.folder / "once"
         for folder, flags in ((often, ("--save-every", 50)), (once, ())):
