@@ -298,6 +298,8 @@ void run(flags f, const engine& e) {
                     out.update(to_json(*pair->cache()));
                 if (s.lengths.kind == length_kind::automatic)
                     out["costs"] = list_of(*pair->costs_of(s.lengths));
+                if (pair.facts.drafter && !pair.facts.drafter->exit_rows.empty())
+                    out["drafter_exit_rows"] = pair.facts.drafter->exit_rows; // of all rules so far
                 std::printf("%s\n", one_line(out).c_str());
             }
         } else {

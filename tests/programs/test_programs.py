@@ -529,6 +529,9 @@ class Exits(unittest.TestCase):
             self.assertTrue(l["identical_text"] and s["identical_text"] and f["identical_text"])
             for same in (l, s):
                 self.assertEqual((same["proposed"], same["accepted"]), (w["proposed"], w["accepted"]))
+            self.assertNotIn("drafter_exit_rows", w)
+            self.assertEqual((l["drafter_exit_rows"][0], f["drafter_exit_rows"][1]), (0, 0))
+            self.assertGreater(sum(s["drafter_exit_rows"]), 0)
             self.assertLess(f["accepted"], w["accepted"])
 
     def test_sampled_with_every_rule_side_by_side(self):
