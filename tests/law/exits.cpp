@@ -100,6 +100,7 @@ TEST_CASE("exits chosen by the row's confidence: the law of the target", "[law]"
     check_exits("row, the last may end, tli", letters(), letters().tli(),
                 by_the_row({0.7, 0.6, 0.6}), false);
     check_exits("row, slrs", spellings(), spellings().slrs(0), choice, true);
+    check_exits("row, merge", spellings(), spellings().merge(0, {{{0, 0}, 2}}), choice, true);
 }
 
 TEST_CASE("exits chosen by the drawn token's probability: the law of the target", "[law]") {
@@ -110,6 +111,7 @@ TEST_CASE("exits chosen by the drawn token's probability: the law of the target"
     check_exits("token, the last may end, tli", letters(), letters().tli(),
                 by_the_token({0.6, 0.5, 0.3}), false);
     check_exits("token, slrs", spellings(), spellings().slrs(0), choice, true);
+    check_exits("token, merge", spellings(), spellings().merge(0, {{{0, 0}, 2}}), choice, true);
 }
 
 /// The law of the token behind one, and of the exit that spoke, as the choice draws them.
