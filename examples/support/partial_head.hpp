@@ -96,9 +96,8 @@ private:
         : std::unique_ptr<file_router>(std::move(router)),
           routed_head<draft_id, head_type, residual_router>(
               head, (*this)->route,
-              token_groups<draft_id>::equal_parts(head.vocabulary_size(),
-                                                  (*this)->weights.groups()),
-              active) {}
+              reference::groups_of<draft_id>((*this)->weights, head.vocabulary_size()), active,
+              (*this)->weights.group_of.empty() ? head_rows::gathered : head_rows::copied) {}
 };
 
 /// A model with what was chosen of its head. folder: the drafter's, where a router lies. facts: of
@@ -138,6 +137,11 @@ with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
                     "expected the router of " + file.string() + ", which has " +
                         std::to_string(router.groups()) + " groups and width " +
                         std::to_string(router.width));
+    if (!router.group_of.empty() && router.group_of.size() != all.vocabulary_size())
+        throw error("--head", choice.asked,
+                    "expected a group for each of " + std::to_string(all.vocabulary_size()) +
+                        " tokens, " + file.string() + " has " +
+                        std::to_string(router.group_of.size()));
     facts.head_tokens = all.vocabulary_size() * choice.active / choice.groups;
     facts.forward_bytes += all.bytes_of(facts.head_tokens) + router.bytes();
     return made([&](head_type& head) { return file_routed_head(head, router, choice.active); });

@@ -3,7 +3,8 @@
     python models/train/train_router.py --features FEATURES --drafter models/smollm2-features --groups 16 --minutes 10
 
 FEATURES: what record_features.py wrote. The drafter stays as it is; the router W2 (SiLU(W1 h) + h) learns the target's law over
-equal parts of the vocabulary from the drafter's hidden states of the first --steps tokens of a draft. Writes
+groups of tokens from the drafter's hidden states of the first --steps tokens of a draft. The groups are equal parts of the
+vocabulary, in the order of ids as in the paper, or in that of how often the answers have them: then the first ones hold more. Writes
 DRAFTER/router.safetensors, the best by held-out loss, and prints how much of the target's law the likeliest groups hold.
 """
 import argparse
@@ -37,7 +38,7 @@ class Router(nn.Module):
 
 
 @torch.no_grad()
-def examples(drafter, head, bounds, batch, embedding, steps, most):
+def examples(drafter, head, members, batch, embedding, steps, most):
     """Hidden states [n, width] of the first steps and the target's law over the groups [n, groups]."""
     ids, states, weights = batch
     states = states.float()
@@ -48,7 +49,7 @@ def examples(drafter, head, bounds, batch, embedding, steps, most):
     at = wanted.flatten().nonzero().flatten()
     at = at[torch.randperm(len(at))[:most]]
     law = (states[:, 1:-1].flatten(0, 1)[at].to(head.dtype) @ head.T).float().softmax(-1)
-    law = torch.stack([law[:, a:b].sum(-1) for a, b in bounds], dim=-1)
+    law = torch.stack([law[:, ids].sum(-1) for ids in members], dim=-1)
     return [m.flatten(0, 1)[at].float() for m in made], law
 
 
@@ -57,6 +58,7 @@ def main():
     p.add_argument("--features", type=Path, required=True)
     p.add_argument("--drafter", type=Path, required=True)
     p.add_argument("--groups", type=int, default=16)
+    p.add_argument("--order", choices=("ids", "frequency"), default="frequency", help="of the tokens that are parted into groups")
     p.add_argument("--steps", type=int, default=3)
     p.add_argument("--tokens", type=int, default=2048, help="tokens a step")
     p.add_argument("--most", type=int, default=512, help="of them, that the router learns from")
@@ -73,12 +75,19 @@ def main():
     head = load_file(args.features / "target.safetensors")["embedding"].to(precision.weights())
     drafter = features.load(args.drafter).eval()
     held, train = texts.split(args.held, args.seed)
-    # As token_groups::equal_parts: token v is in group v * groups / vocabulary.
-    begin = [-(-g * len(head) // args.groups) for g in range(args.groups + 1)]
-    bounds = list(zip(begin, begin[1:]))
+    order = torch.arange(len(head))
+    if args.order == "frequency":
+        counts = torch.zeros(len(head))
+        for begin, n, answer in train:
+            counts += torch.bincount(texts.ids[begin + answer:begin + n], minlength=len(head))
+        order = counts.sort(descending=True, stable=True).indices
+    # As token_groups::equal_parts: the k-th token is in group k * groups / vocabulary.
+    group_of = torch.empty(len(head), dtype=torch.int32)
+    group_of[order] = (torch.arange(len(head)) * args.groups // len(head)).int()
+    members = [(group_of == g).nonzero().flatten() for g in range(args.groups)]
     router = Router(head.shape[1], args.groups)
     optimizer = torch.optim.AdamW(router.parameters(), lr=args.rate, betas=(0.9, 0.95))
-    make = lambda batch, most: examples(drafter, head, bounds, batch, head, args.steps, most)
+    make = lambda batch, most: examples(drafter, head, members, batch, head, args.steps, most)
 
     @torch.no_grad()
     def heldout():
@@ -103,8 +112,10 @@ def main():
             if loss < best:
                 best = loss
                 part = args.drafter / "router.safetensors.part"
-                save_file({f"router.{k}": v.detach().to(torch.bfloat16) for k, v in router.state_dict().items()}, part,
-                          metadata={"format": "pt"})
+                tensors = {f"router.{k}": v.detach().to(torch.bfloat16) for k, v in router.state_dict().items()}
+                if args.order != "ids":
+                    tensors["router.group_of"] = group_of
+                save_file(tensors, part, metadata={"format": "pt"})
                 part.chmod(0o644)
                 os.replace(part, args.drafter / "router.safetensors")
             looked = time.time()

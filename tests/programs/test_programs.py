@@ -631,15 +631,16 @@ class Features(unittest.TestCase):
         tensors["fc.weight"] = ([width, 2 * width], b"".join(
             bytes(2 * (width + row)) + one + bytes(2 * (width - 1 - row)) for row in range(width)))
         cls.write("model", tensors)
-        cls.write("router", {"router.inner.weight": ([width, width], bytes(2 * width * width)),
-                             "router.groups.weight": ([4, width], bytes(2 * width) + one * width + bytes(4 * width))})
+        cls.router = {"router.inner.weight": ([width, width], bytes(2 * width * width)),
+                      "router.groups.weight": ([4, width], bytes(2 * width) + one * width + bytes(4 * width))}
+        cls.write("router", cls.router)
         cls.pair = ("--target", target, "--drafter", cls.drafter)
 
     @classmethod
     def write(cls, name, tensors):
         header, data = {}, b""
         for key, (shape, values) in tensors.items():
-            header[key] = {"dtype": "BF16", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
+            header[key] = {"dtype": "BF16" if len(shape) == 2 or "norm" in key else "I32", "shape": shape, "data_offsets": [len(data), len(data) + len(values)]}
             data += values
         text = json.dumps(header).encode()
         (cls.drafter / f"{name}.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
@@ -665,6 +666,17 @@ class Features(unittest.TestCase):
         self.assertLess(read[0], read[3])
         accepted = [row[1]["accepted"] for row in found.values()]
         self.assertGreaterEqual(accepted[4], accepted[1])  # it follows
+
+    def test_groups_of_any_tokens(self):
+        self.addCleanup(self.write, "router", self.router)
+        read = lambda *groups: self.write("router", {
+            **self.router, "router.group_of": ([len(groups)], struct.pack(f"<{len(groups)}i", *groups))})
+        accepted = lambda head: self.compared("--head", head)[1]["accepted"]
+        self.assertLess(accepted("routed:4/1"), accepted("full"))
+        read(0, 2, 3, *(1 for _ in range(4093)))  # almost all are in the group that this router takes
+        self.assertEqual(accepted("routed:4/1"), accepted("full"))
+        read(0, 1, 2, 3)
+        self.assertIn("expected a group for each of 4096 tokens", call("generate", *self.pair, "--head", "routed:4/2", status=1))
 
     def test_texts_side_by_side(self):
         texts = []

@@ -3,6 +3,8 @@
 
 #include <algorithm> // std::equal
 #include <cstddef>
+#include <cstdint>
+#include <cstring> // std::memcpy
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +48,29 @@ inline void require_shape(const tensor& t, std::span<const std::size_t> shape) {
         throw error(t.source, "tensor " + t.name,
                     "expected shape " + shape_text(shape) + " from the configuration, found " +
                         shape_text(t.shape));
+}
+
+/// The values of a tensor of whole numbers. Errors: specdec::error unless it is I64 or I32 of one
+/// dimension.
+[[nodiscard]] inline std::vector<std::int64_t> read_integers(const tensor& t) {
+    const bool wide = t.type_name == "I64";
+    if ((!wide && t.type_name != "I32") || t.shape.size() != 1)
+        throw error(t.source, "tensor " + t.name,
+                    "expected I64 or I32 of one dimension, found " + t.type_name + " " +
+                        shape_text(t.shape));
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < t.shape[0]; ++i) {
+        std::int64_t value = 0;
+        std::int32_t narrow = 0;
+        if (wide) {
+            std::memcpy(&value, t.bytes.data() + i * sizeof value, sizeof value);
+        } else {
+            std::memcpy(&narrow, t.bytes.data() + i * sizeof narrow, sizeof narrow);
+            value = narrow;
+        }
+        out.push_back(value);
+    }
+    return out;
 }
 
 } // namespace specdec::reference

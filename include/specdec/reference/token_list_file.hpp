@@ -41,35 +41,14 @@ struct raw_token_list {
     std::optional<std::vector<bool>> t2d;
 };
 
-inline std::vector<std::int64_t> integers_of(const tensor& t) {
-    const bool wide = t.type_name == "I64";
-    if ((!wide && t.type_name != "I32") || t.shape.size() != 1)
-        throw error(t.source, "tensor " + t.name,
-                    "expected I64 or I32 of one dimension, found " + t.type_name + " " +
-                        shape_text(t.shape));
-    std::vector<std::int64_t> out;
-    for (std::size_t i = 0; i < t.shape[0]; ++i) {
-        std::int64_t value = 0;
-        std::int32_t narrow = 0;
-        if (wide) {
-            std::memcpy(&value, t.bytes.data() + i * sizeof value, sizeof value);
-        } else {
-            std::memcpy(&narrow, t.bytes.data() + i * sizeof narrow, sizeof narrow);
-            value = narrow;
-        }
-        out.push_back(value);
-    }
-    return out;
-}
-
 inline raw_token_list token_list_of_tensors(std::span<const std::byte> bytes,
                                             const std::string& source) {
     raw_token_list list;
     for (const tensor& t : read_safetensors(bytes, source)) {
         if (t.name == "ids")
-            list.ids = integers_of(t);
+            list.ids = read_integers(t);
         if (t.name == "d2t")
-            list.d2t = integers_of(t);
+            list.d2t = read_integers(t);
         if (t.name != "t2d")
             continue;
         if ((t.type_name != "BOOL" && t.type_name != "U8") || t.shape.size() != 1)
