@@ -30,6 +30,8 @@
 #include <specdec/sampling/exponential_race.hpp>
 #include <specdec/sampling/lazy_flip.hpp>
 #include <specdec/sampling/listed_rows.hpp>
+#include <specdec/sampling/listing.hpp>
+#include <specdec/sampling/make_list.hpp>
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/sampling/philox.hpp>
 #include <specdec/sampling/residual.hpp>
@@ -71,6 +73,8 @@
 #include <specdec/bridge/draft_request.hpp>
 #include <specdec/bridge/id_map_view.hpp>
 #include <specdec/bridge/identity.hpp>
+#include <specdec/bridge/kept_lists.hpp>
+#include <specdec/bridge/kept_rows.hpp>
 #include <specdec/bridge/mapped_law.hpp>
 #include <specdec/bridge/nested_law.hpp>
 #include <specdec/bridge/nested_tli.hpp>

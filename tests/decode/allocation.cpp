@@ -18,6 +18,7 @@
 #include <specdec/head/adaptive_model.hpp>
 #include <specdec/head/feature_model.hpp>
 #include <specdec/head/headed_model.hpp>
+#include <specdec/head/listing_model.hpp>
 #include <specdec/head/recorded_target.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
@@ -221,6 +222,42 @@ TEST_CASE("rounds of drafters whose heads compute a part of the vocabulary alloc
         model_drafter routed_drafter(routed);
         CHECK(allocations_with(routed_drafter) == 0);
     }
+}
+
+TEST_CASE("rounds of drafters that list allocate nothing, not even the first ones") {
+    toy_world world;
+    world.capacity = capacity;
+    hidden_text_model model(world);
+    const std::size_t size = model.vocabulary_size();
+    toy_head<draft_id> head = toy_head<draft_id>::unit(size);
+    const token_list<draft_id> list(ids_of({2, 4, 5, 6, 7, 8}), size); // without a
+    toy_router router{3, size};
+    for_every_rule([&](const char* rule_name, auto rule) {
+        for (const sampling_parameters& sampling :
+             {sampling_parameters{}, sampling_parameters{.temperature = 0},
+              sampling_parameters{.temperature = 0.8F, .top_k = 4, .top_p = 0.9F}}) {
+            CAPTURE(rule_name, sampling.temperature);
+            const auto check = [&](auto& drafter) {
+                CHECK(allocations_of(world,
+                                     listed_tli_bridge<target_words, draft_words>(
+                                         tli_map(world.two.map),
+                                         words_context(world.two.target, world.two.draft,
+                                                       world.two.map, capacity),
+                                         4, list.size()),
+                                     rule, drafter, {}, philox_coin(1), false, 1) == 0);
+            };
+            trimmed_head few(head, list);
+            listing_model trimmed(model, few, sampling);
+            hot_set<draft_id> hot(list);
+            adaptive_model following(trimmed, few, hot);
+            model_drafter adaptive(following);
+            check(adaptive);
+            routed_head likely(head, router, token_groups<draft_id>::equal_parts(list, 3), 2);
+            listing_model routed(model, likely, sampling);
+            model_drafter routed_drafter(routed);
+            check(routed_drafter);
+        }
+    });
 }
 
 TEST_CASE("rounds of drafters that read features allocate nothing") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/head/routed_head.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -26,6 +27,22 @@ std::vector<std::vector<double>> laws_of(Head& head) {
     std::vector<std::vector<double>> laws(2);
     for (std::size_t i = 0; i < out.size(); ++i)
         laws[i / tokens].push_back(std::exp(static_cast<double>(out[i])));
+    return laws;
+}
+
+/// The same of its lists, which ascend.
+template <class Head>
+std::vector<std::vector<double>> listed_laws_of(Head& head) {
+    static_assert(ListingHeadOf<Head, draft_id>);
+    std::vector<std::vector<double>> laws(2, std::vector<double>(tokens));
+    head.list(states_of(states, width),
+              [&](std::size_t i, std::span<const draft_id> ids, std::span<const float> logits) {
+                  CHECK(ids.size() <= head.most_listed());
+                  CHECK(ids.size() == logits.size());
+                  CHECK(std::is_sorted(ids.begin(), ids.end()));
+                  for (std::size_t k = 0; k < ids.size(); ++k)
+                      laws[i][ids[k].index()] = std::exp(static_cast<double>(logits[k]));
+              });
     return laws;
 }
 
@@ -62,11 +79,13 @@ TEST_CASE("a routed head's law is the router's, renormalised, times the groups'"
     head_type head = head_type::random(tokens, width, 3);
     toy_router router{3, width};
     for (const auto& group : {std::vector<std::uint32_t>{0, 0, 1, 1, 2, 2},
-                              std::vector<std::uint32_t>{2, 0, none, 1, 0, 2}})
+                              std::vector<std::uint32_t>{2, 0, none, 1, 0, 2},
+                              std::vector<std::uint32_t>{1, 0, 1, 0, 1, 2}})
         for (const head_rows from : {head_rows::gathered, head_rows::copied})
             for (std::size_t n = 1; n <= 3; ++n) {
                 routed_head part(head, router, token_groups<draft_id>(group, 3), n, from);
                 const auto laws = laws_of(part);
+                CHECK(listed_laws_of(part) == laws);
                 for (std::size_t i = 0; i < 2; ++i) {
                     const std::vector<double> law = wanted(head, router, group, n, i);
                     double sum = 0;

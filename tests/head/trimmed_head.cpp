@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/head/trimmed_head.hpp>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -22,16 +24,37 @@ token_list<draft_id> list_of(const std::vector<int>& numbers) {
     return {ids_of(numbers), tokens};
 }
 
+std::vector<float> two_states() {
+    std::vector<float> states;
+    for (std::size_t i = 0; i < 2 * width; ++i)
+        states.push_back(static_cast<float>(i % 3) - 0.7F * static_cast<float>(i));
+    return states;
+}
+
 /// The rows of two hidden states, with room for padding that must stay as it is.
 template <class Head>
 std::vector<std::vector<float>> rows_of(Head& head) {
-    std::vector<float> numbers;
-    for (std::size_t i = 0; i < 2 * width; ++i)
-        numbers.push_back(static_cast<float>(i % 3) - 0.7F * static_cast<float>(i));
     std::vector<float> out(2 * (tokens + 1), 5.0F);
-    head.rows(states_of(numbers, width), {out.data(), tokens + 1});
+    head.rows(states_of(two_states(), width), {out.data(), tokens + 1});
     CHECK(out[tokens] == 5.0F);
     return {{out.begin(), out.begin() + tokens}, {out.begin() + tokens + 1, out.end() - 1}};
+}
+
+/// The same of its lists, which ascend.
+template <class Head>
+std::vector<std::vector<float>> lists_of(Head& head) {
+    static_assert(ListingHeadOf<Head, draft_id>);
+    std::vector<std::vector<float>> rows;
+    head.list(states_of(two_states(), width),
+              [&](std::size_t i, std::span<const draft_id> ids, std::span<const float> logits) {
+                  CHECK(i == rows.size());
+                  CHECK(ids.size() <= head.most_listed());
+                  CHECK(ids.size() == logits.size());
+                  CHECK(std::is_sorted(ids.begin(), ids.end()));
+                  rows.emplace_back(tokens);
+                  scatter(logits, ids, rows.back());
+              });
+    return rows;
 }
 
 /// Kept tokens have the whole head's logits, others none.
@@ -46,6 +69,7 @@ void check_rows(Head& part, head_type& whole, std::span<const draft_id> kept) {
                 inside = inside || d.index() == v;
             CHECK(some[i][v] == (inside ? all[i][v] : -__builtin_inff()));
         }
+    CHECK(lists_of(part) == some);
 }
 
 TEST_CASE("a trimmed head's rows are the whole head's, of the kept tokens") {
@@ -79,6 +103,10 @@ TEST_CASE("a kept token may be replaced, out of the order of ids") {
         part.replace(0, draft_id{1});
         part.replace(1, draft_id{3}); // 1, 3, 0: neighbours in no order
         check_rows(part, head, part.ids());
+        for (const auto& [k, id] : {std::pair{2, 5}, {0, 0}, {1, 6}, {2, 4}, {0, 1}, {1, 2}}) {
+            part.replace(static_cast<std::size_t>(k), draft_id{id});
+            check_rows(part, head, part.ids());
+        }
     }
 }
 

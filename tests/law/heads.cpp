@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Drafters whose heads compute a part of the vocabulary: trimmed, following the text, routed. The
-// law of whole sessions, enumerated, is the target's.
+// Drafters whose heads compute a part of the vocabulary: trimmed, following the text, routed; in
+// rows over the vocabulary, and in lists of what was computed. The law of whole sessions,
+// enumerated, is the target's.
 #include <specdec/head/adaptive_model.hpp>
 
 #include <cstdio>
@@ -9,6 +10,7 @@
 
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
+#include <specdec/head/listing_model.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
@@ -24,12 +26,29 @@ namespace heads_tests {
 using head_type = toy_head<draft_id>;
 using hidden_model = toy_hidden_model<draft_id>;
 
+/// What becomes of a head's products: rows, whose law the session makes, or lists, which are laws.
+struct in_rows {
+    static constexpr bool laws = false;
+    static auto of(hidden_model& model, auto& part, const sampling_parameters&) {
+        return headed_model(model, part);
+    }
+};
+struct in_lists {
+    static constexpr bool laws = true;
+    static auto of(hidden_model& model, auto& part, const sampling_parameters& sampling) {
+        return listing_model(model, part, sampling);
+    }
+};
+
 /// Whether the law of the scenario's sessions is the target's, drafters being made anew for each
-/// path: with_drafter(model, head, use) calls use(drafter).
-template <class WithBridge, class WithDrafter, class Rule>
+/// path: with_drafter(head, with_model, use) calls use(drafter), over with_model(part of the head).
+template <class Kind, class WithBridge, class WithDrafter, class Rule>
 double deviation(const toy_words& two, const WithBridge& with_bridge,
                  const WithDrafter& with_drafter, const Rule& rule, const scenario& s,
                  std::uint64_t seed) {
+    session_settings settings = settings_of(s);
+    if (Kind::laws)
+        settings.draft = {};
     row_tree p(toy_rows(row_kind::random, two.target_size(), seed));
     row_tree q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
     joint_law law;
@@ -38,28 +57,35 @@ double deviation(const toy_words& two, const WithBridge& with_bridge,
         hidden_model model(two.draft_size(), two.draft_size(),
                            [&](const sequence& prefix) { return q(prefix); });
         head_type head = head_type::unit(two.draft_size());
-        with_drafter(model, head, [&](auto& drafter) {
+        const auto with_model = [&](auto& part) { return Kind::of(model, part, s.draft); };
+        with_drafter(head, with_model, [&](auto& drafter) {
             with_bridge(std::size_t{2}, [&](auto bridge) {
-                add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target,
-                            drafter, coin);
+                add_session(law, session(std::move(bridge), rule, settings), s, target, drafter,
+                            coin);
             });
         });
     });
     return total_variation(law, target_alone(p, s.length, s.target));
 }
 
-template <class WithDrafter>
-void check_head(const char* name, const WithDrafter& with_drafter, bool all_bridges = false) {
-    double worst = 0;
-    std::uint64_t seed = 300;
-    const auto check = [&](const toy_words& two, const auto& with_bridge) {
+/// check(pair, bridge) of the sessions of one drafter.
+template <class Kind, class WithDrafter>
+auto checks_of(const char* name, const WithDrafter& with_drafter, double& worst) {
+    return [=, &worst, seed = std::uint64_t{300}](const toy_words& two,
+                                                  const auto& with_bridge) mutable {
         const target_id end = id_at<target_id>(two.target_size() - 1);
         const double tv =
             worst_under_rules(name, short_scenarios(end), [&](const auto& rule, const scenario& s) {
-                return deviation(two, with_bridge, with_drafter, rule, s, ++seed);
+                return deviation<Kind>(two, with_bridge, with_drafter, rule, s, ++seed);
             });
         worst = tv > worst ? tv : worst;
     };
+}
+
+template <class WithDrafter>
+void check_head(const char* name, const WithDrafter& with_drafter, bool all_bridges = false) {
+    double worst = 0;
+    auto check = checks_of<in_rows>(name, with_drafter, worst);
     const toy_words& two = permuted_words();
     check(two, two.identity());
     check(two, two.tli());
@@ -72,12 +98,32 @@ void check_head(const char* name, const WithDrafter& with_drafter, bool all_brid
     std::printf("heads, %-22s worst total variation %.1e\n", name, worst);
 }
 
+/// The same in lists, through the bridges that take them.
+template <class WithDrafter>
+void check_lists(const char* name, const WithDrafter& with_drafter) {
+    using target_words = toy_words::target_words;
+    using draft_words = toy_words::draft_words;
+    double worst = 0;
+    auto check = checks_of<in_lists>(name, with_drafter, worst);
+    const toy_words& two = permuted_words();
+    check(two, [&](std::size_t n, auto use) {
+        use(make_listed_identity_bridge(two.draft_size(), two.target_size(), 16, n, 4));
+    });
+    check(two, [&](std::size_t n, auto use) {
+        use(listed_tli_bridge<target_words, draft_words>(tli_map(two.map), two.text(), n, 4));
+    });
+    check(two, [&](std::size_t n, auto use) {
+        use(listed_union_bridge<target_words, draft_words>(union_map(two.map), two.text(), n));
+    });
+    std::printf("lists, %-22s worst total variation %.1e\n", name, worst);
+}
+
 /// Sessions over a head that make_head makes of the whole one.
 template <class MakeHead>
 auto headed(const MakeHead& make_head) {
-    return [=](hidden_model& model, head_type& head, auto use) {
+    return [=](head_type& head, const auto& with_model, auto use) {
         auto part = make_head(head);
-        headed_model draft(model, part);
+        auto draft = with_model(part);
         model_drafter drafter(draft);
         use(drafter);
     };
@@ -90,15 +136,27 @@ auto trimmed(head_rows from) {
 }
 
 auto routed(std::size_t active, bool over_trimmed) {
-    return [=](hidden_model& model, head_type& head, auto use) {
+    return [=](head_type& head, const auto& with_model, auto use) {
         toy_router router{2, 4};
         const std::vector<std::uint32_t> groups =
             over_trimmed ? std::vector<std::uint32_t>{1, token_groups<draft_id>::none, 0, 1}
                          : std::vector<std::uint32_t>{1, 0, 0, 1};
         routed_head part(head, router, token_groups<draft_id>(groups, 2), active,
                          over_trimmed ? head_rows::copied : head_rows::gathered);
-        headed_model draft(model, part);
+        auto draft = with_model(part);
         model_drafter drafter(draft);
+        use(drafter);
+    };
+}
+
+auto adaptive(head_rows from) {
+    return [=](head_type& head, const auto& with_model, auto use) {
+        const token_list<draft_id> list(ids_of({1, 3}), 4);
+        trimmed_head part(head, list, from);
+        auto draft = with_model(part);
+        hot_set<draft_id> hot(list, {}, {.half_life = 1});
+        adaptive_model following(draft, part, hot);
+        model_drafter drafter(following);
         use(drafter);
     };
 }
@@ -110,24 +168,20 @@ TEST_CASE("trimmed heads: the law of the target", "[law]") {
 
 TEST_CASE("heads whose list changes every round: the law of the target", "[law]") {
     for (const head_rows from : {head_rows::gathered, head_rows::copied})
-        check_head(
-            "adaptive",
-            [=](hidden_model& model, head_type& head, auto use) {
-                const token_list<draft_id> list(ids_of({1, 3}), 4);
-                trimmed_head part(head, list, from);
-                headed_model draft(model, part);
-                hot_set<draft_id> hot(list, {}, {.half_life = 1});
-                adaptive_model following(draft, part, hot);
-                model_drafter drafter(following);
-                use(drafter);
-            },
-            from == head_rows::gathered);
+        check_head("adaptive", adaptive(from), from == head_rows::gathered);
 }
 
 TEST_CASE("routed heads, any number of groups: the law of the target", "[law]") {
     check_head("routed, 1 of 2", routed(1, false));
     check_head("routed, 2 of 2", routed(2, false));
     check_head("routed over trimmed", routed(1, true));
+}
+
+TEST_CASE("lists of what heads compute: the law of the target", "[law]") {
+    check_lists("trimmed", trimmed(head_rows::gathered));
+    check_lists("adaptive", adaptive(head_rows::copied));
+    check_lists("routed, 1 of 2", routed(1, false));
+    check_lists("routed, 2 of 2", routed(2, false));
 }
 
 } // namespace heads_tests

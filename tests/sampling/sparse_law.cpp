@@ -37,6 +37,16 @@ TEST_CASE("a sparse law is its normalised entries") {
     }
 }
 
+TEST_CASE("a sparse law's entropy is that of its entries, whatever their scale") {
+    for (const float unit : {1.0F, 0.125F, 1e6F}) {
+        const entries some{{target_id{1}, unit}, {target_id{4}, 0}, {target_id{7}, 3 * unit}};
+        CHECK(sparse_law<target_id>(some, 10).entropy() ==
+              Approx(-(0.25 * std::log(0.25) + 0.75 * std::log(0.75))).epsilon(1e-9));
+    }
+    const entries one{{target_id{3}, 2}};
+    CHECK(sparse_law<target_id>(one, 10).entropy() == Approx(0).margin(1e-12));
+}
+
 TEST_CASE("entries that are no law are refused") {
     const auto refuse = [](const entries& some) {
         CHECK_THROWS_AS(sparse_law<target_id>(some, 10), error);

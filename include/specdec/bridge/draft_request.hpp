@@ -48,7 +48,7 @@ struct draft_view {
 /// it drafts, and a drafter that wants to know is told that the round begins. Room: target tokens
 /// it may propose; longest: draft tokens it may draw; shared: whether there is any token it could
 /// propose. The context is asked last: where the stop rule wants no draft, nobody reads the text.
-template <DraftContext Context, Drafter D, StopRule Stop>
+template <DraftContext Context, AnyDrafter D, StopRule Stop>
 [[nodiscard]] no_draft refusal(const Context& context, D& drafter, const Stop& stop,
                                std::size_t room, std::size_t longest, bool shared = true) {
     if (room == 0)
@@ -81,7 +81,7 @@ template <Drafter D>
 
 /// A bridge: turns draws in the drafter's vocabulary D into proposals in the target's vocabulary T,
 /// and the committed target tokens into the drafter's context. It drives the drafter through the
-/// Drafter concept and knows nothing of the verifier.
+/// concept Drafter, or ListingDrafter, and knows nothing of the verifier.
 ///
 ///     b.start(prefix)                 forget everything; the drafter's context begins with
 ///                                     `prefix` (its BOS, or nothing)
@@ -95,7 +95,7 @@ template <Drafter D>
 /// request.place, puts its value() into draw_site::place, and moves it behind the token drawn
 /// (pass: the target token it becomes, or its bytes) before it draws the next one.
 template <class B, class D, class Stop, class C>
-concept Bridge = Drafter<D> && StopRule<Stop> && Coin<C> &&
+concept Bridge = AnyDrafter<D> && StopRule<Stop> && Coin<C> &&
                  requires(B& b, D& drafter, const Stop& stop, C& coin, const draft_request& request,
                           std::span<const target_id> tokens, std::span<const draft_id> prefix) {
                      typename B::law_type;

@@ -8,7 +8,7 @@
 namespace specdec {
 
 /// An id_map seen as the map of a token bridge: a small copyable view. What the bridge may draw is
-/// added by a derived class as prepare(row, out). Borrows the id_map.
+/// added by a derived class as allows(d) and prepare(row, out). Borrows the id_map.
 class id_map_view {
 public:
     explicit id_map_view(const id_map& map) : map_(&map) {}

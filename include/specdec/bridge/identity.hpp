@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/bridge/kept_lists.hpp>
 #include <specdec/bridge/shared_context.hpp>
 #include <specdec/bridge/token_bridge.hpp>
 
@@ -30,6 +31,9 @@ public:
     }
     [[nodiscard]] draft_id next_duplicate(draft_id) const { return {}; }
 
+    /// Whether d may be drawn.
+    [[nodiscard]] bool allows(draft_id d) const { return d.index() < shared(); }
+    /// A row with -infinity where nothing may be drawn.
     void prepare(std::span<const float> row, std::span<float> out) const {
         for (std::size_t d = 0; d < shared(); ++d)
             out[d] = row[d];
@@ -45,6 +49,8 @@ private:
 /// Standard speculative decoding with one vocabulary: the proposal is the draft token itself.
 /// Paper: Timor et al. 2025, Alg. 5. Lossless with every verifier.
 using identity_bridge = token_bridge<shared_context, identity_map>;
+/// The same for a drafter that lists.
+using listed_identity_bridge = token_bridge<shared_context, identity_map, kept_lists>;
 
 /// An identity bridge for a target context of `capacity` tokens.
 [[nodiscard]] inline identity_bridge make_identity_bridge(std::size_t draft_size,
@@ -52,6 +58,13 @@ using identity_bridge = token_bridge<shared_context, identity_map>;
                                                           std::size_t capacity,
                                                           std::size_t max_draft) {
     return {identity_map(draft_size, target_size), shared_context(draft_size, capacity), max_draft};
+}
+/// The same for a drafter whose lists have at most `entries` entries.
+[[nodiscard]] inline listed_identity_bridge
+make_listed_identity_bridge(std::size_t draft_size, std::size_t target_size, std::size_t capacity,
+                            std::size_t max_draft, std::size_t entries) {
+    return {identity_map(draft_size, target_size), shared_context(draft_size, capacity), max_draft,
+            entries};
 }
 
 } // namespace specdec

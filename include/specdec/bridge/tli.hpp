@@ -5,6 +5,7 @@
 #include <span>
 
 #include <specdec/bridge/id_map_view.hpp>
+#include <specdec/bridge/kept_lists.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/token_bridge.hpp>
 
@@ -12,11 +13,12 @@ namespace specdec {
 
 /// The map of TLI: draft ids outside the intersection are never drawn, and the law is renormalised
 /// over those inside: q'(t) = q(t) / sum of q over the intersection. Temperature, top-k and the
-/// like apply to the restricted row.
+/// like apply to the restricted row. A list is restricted behind them: they are part of it already.
 class tli_map : public id_map_view {
 public:
     using id_map_view::id_map_view;
 
+    [[nodiscard]] bool allows(draft_id d) const { return to_target(d).valid(); }
     void prepare(std::span<const float> row, std::span<float> out) const {
         map().restrict_to_shared(row, out);
     }
@@ -29,5 +31,9 @@ public:
 /// q'(t)).
 template <class TargetTokenizer, class DraftTokenizer>
 using tli_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map>;
+/// The same for a drafter that lists.
+template <class TargetTokenizer, class DraftTokenizer>
+using listed_tli_bridge =
+    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map, kept_lists>;
 
 } // namespace specdec

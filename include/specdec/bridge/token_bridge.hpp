@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <specdec/bridge/draft_context.hpp>
 #include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/kept_rows.hpp>
 #include <specdec/bridge/mapped_law.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
-#include <specdec/sampling/softmax_law.hpp>
 
 namespace specdec {
 
@@ -19,34 +21,30 @@ namespace specdec {
 /// token, propose its image, feed the drafter with it.
 ///
 ///     while the stop rule asks for more:
-///         q := law of the drafter's next row, as the map prepares it
+///         q := law of what the drafter says next, over what the map allows
 ///         x ~ map(q);  propose (x, q)
 ///         stop behind an end token or a token that has left T
 ///         the drafter's context := context + x
 ///
-/// Map: to_target, to_draft, next_duplicate, target_size, and prepare(row, out), which copies a row
-/// of the drafter and takes out what must not be drawn. Memory: one copy of the drafter's row a
-/// proposal ([max_draft, |D|] floats), allocated at construction, because the residual needs q
-/// after the drafter has moved on. A round allocates nothing.
-template <DraftContext Context, class Map>
+/// Map: to_target, to_draft, next_duplicate, target_size; which draft ids may be drawn, as
+/// allows(d), and as prepare(row, out), which copies a row and forbids the others. Kept: copies of
+/// what the drafter said, one a proposal, because the residual needs q after the drafter has moved
+/// on; kept_rows for a Drafter, kept_lists for a ListingDrafter. Memory: theirs, allocated at
+/// construction. A round allocates nothing.
+template <DraftContext Context, class Map, class Kept = kept_rows>
 class token_bridge {
 public:
-    using law_type = mapped_law<softmax_law<draft_id>, Map>;
+    using law_type = mapped_law<typename Kept::law_type, Map>;
 
     /// The map is a small view of tables shared by all sequences; max_draft bounds the draft.
     /// Errors: specdec::error where map and context are of different vocabularies.
     token_bridge(Map map, Context context, std::size_t max_draft)
-        : map_(map), context_(std::move(context)), max_draft_(max_draft),
-          rows_(max_draft * map.draft_size()) {
-        if constexpr (requires { context_.draft_size(); })
-            require_size<draft_id>(map.draft_size(), context_.draft_size(), "token bridge",
-                                   "context");
-        if constexpr (requires { context_.target_size(); })
-            require_size<target_id>(map.target_size(), context_.target_size(), "token bridge",
-                                    "context");
-        proposals_.reserve(max_draft);
-        drawn_.reserve(max_draft);
-    }
+        : token_bridge(map, std::move(context), max_draft, Kept(max_draft, map.draft_size())) {}
+    /// For lists of at most `entries` entries; otherwise there is room for all draft ids.
+    token_bridge(Map map, Context context, std::size_t max_draft, std::size_t entries)
+        requires std::constructible_from<Kept, std::size_t, std::size_t, std::size_t>
+        : token_bridge(map, std::move(context), max_draft,
+                       Kept(max_draft, map.draft_size(), entries)) {}
 
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
     void follow(std::span<const target_id> committed) { context_.follow(committed); }
@@ -54,7 +52,8 @@ public:
     [[nodiscard]] std::size_t target_size() const { return map_.target_size(); }
     [[nodiscard]] std::size_t draft_size() const { return map_.draft_size(); }
 
-    template <Drafter D, StopRule Stop, Coin C>
+    template <AnyDrafter D, StopRule Stop, Coin C>
+        requires(Kept::template takes<D>)
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
         proposals_.clear();
@@ -70,19 +69,16 @@ public:
         text_place place = request.place;
         while (proposals_.size() < most && stop.more(drawn_.progress())) {
             const std::size_t i = proposals_.size();
-            const std::span<float> row{rows_.data() + i * map_.draft_size(), map_.draft_size()};
-            map_.prepare(next_row(drafter, row.size(), "token bridge").values, row);
-            if (!any_allowed(row))
+            if (!kept_.keep(i, drafter, map_))
                 break;
             const auto attempt = static_cast<std::uint32_t>(i);
             proposals_.push_back(proposal<law_type>::draw(
-                law_type(make_law(logits_row<draft_id>{row}, request.sampling), map_), coin,
+                law_type(kept_.law(i, request.sampling), map_), coin,
                 request.round.site(purpose::draft, attempt, place.value())));
             const target_id x = proposals_.back().token();
             place.pass(x);
             const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
-            drawn_.push(stop, d, proposals_.back().probability(), row,
-                        d.valid() ? row[d.index()] : -__builtin_inff(), request.sampling);
+            kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request.sampling);
             if (!x.valid() || is_end(request.end_ids, x))
                 break;
             drafter.push(d);
@@ -92,10 +88,22 @@ public:
     }
 
 private:
+    token_bridge(Map map, Context context, std::size_t max_draft, Kept kept)
+        : map_(map), context_(std::move(context)), max_draft_(max_draft), kept_(std::move(kept)) {
+        if constexpr (requires { context_.draft_size(); })
+            require_size<draft_id>(map.draft_size(), context_.draft_size(), "token bridge",
+                                   "context");
+        if constexpr (requires { context_.target_size(); })
+            require_size<target_id>(map.target_size(), context_.target_size(), "token bridge",
+                                    "context");
+        proposals_.reserve(max_draft);
+        drawn_.reserve(max_draft);
+    }
+
     Map map_;
     Context context_;
     std::size_t max_draft_;
-    std::vector<float> rows_; // [max_draft, |D|]
+    Kept kept_;
     std::vector<proposal<law_type>> proposals_;
     drawn_draft drawn_;
 };

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <specdec/bridge/id_map_view.hpp>
+#include <specdec/bridge/kept_lists.hpp>
 #include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/token_bridge.hpp>
 
@@ -16,6 +17,7 @@ class union_map : public id_map_view {
 public:
     using id_map_view::id_map_view;
 
+    [[nodiscard]] bool allows(draft_id) const { return true; }
     void prepare(std::span<const float> row, std::span<float> out) const {
         for (std::size_t d = 0; d < out.size(); ++d)
             out[d] = row[d];
@@ -28,5 +30,9 @@ public:
 /// intersection of min(p(t), q(t)).
 template <class TargetTokenizer, class DraftTokenizer>
 using union_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map>;
+/// The same for a drafter that lists.
+template <class TargetTokenizer, class DraftTokenizer>
+using listed_union_bridge =
+    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map, kept_lists>;
 
 } // namespace specdec

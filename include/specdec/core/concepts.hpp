@@ -88,7 +88,7 @@ template <class M>
 }
 
 /// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
-/// law factory takes such rows has a target of this kind; a drafter's model gives logits.
+/// law factory takes such rows has a target of this kind; a drafter's model gives logits, or lists.
 template <class M, class Id>
 concept AnyModelOf =
     ModelOf<M, Id> || (ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {

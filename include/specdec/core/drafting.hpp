@@ -12,26 +12,34 @@
 /// The concepts in which drafter, stop rule and bridge meet. None knows the others' types.
 namespace specdec {
 
-/// A drafter: the draft law q over the drafter's own vocabulary D, given a context of draft tokens.
+/// A drafter, whatever it tells of the next token: its context of tokens of its own vocabulary D.
 ///
 ///     d.capacity()                the most draft tokens a context may have
-///     d.sync(context, unchanged)  the next row() is for this context; its first `unchanged`
+///     d.sync(context, unchanged)  what is asked next is for this context; its first `unchanged`
 ///                                 tokens are those of the last sync. The span lives until the
 ///                                 round's end.
-///     d.row()                     the logits of the token behind the context and what was pushed
 ///     d.push(id)                  the context is hypothetically one draft token longer
 ///
-/// Called as sync, row, push, row, push, ...; a new sync may come at any time.
-/// Cost: sync is linear in the changed tail; row is one forward pass. Pushed tokens are forgotten
-/// at the next sync unless its context holds them.
+/// Pushed tokens are forgotten at the next sync unless its context holds them. Cost: sync is linear
+/// in the changed tail.
 template <class D>
-concept Drafter =
+concept AnyDrafter =
     requires(D& d, std::span<const draft_id> context, std::size_t unchanged, draft_id id) {
         { d.capacity() } -> std::convertible_to<std::size_t>;
         d.sync(context, unchanged);
-        { d.row() } -> std::convertible_to<logits_row<draft_id>>;
         d.push(id);
     };
+
+/// A drafter: the draft law q over its vocabulary, given its context.
+///
+///     d.row()    the logits of the token behind the context and what was pushed
+///
+/// Called as sync, row, push, row, push, ...; a new sync may come at any time. Cost: row is one
+/// forward pass. (A drafter that lists a few tokens instead: ListingDrafter.)
+template <class D>
+concept Drafter = AnyDrafter<D> && requires(D& d) {
+    { d.row() } -> std::convertible_to<logits_row<draft_id>>;
+};
 
 /// A drafter that has more to offer to bridges that look at several drafts:
 ///
@@ -47,9 +55,10 @@ struct draft_progress {
     std::size_t drafted = 0; ///< n
     double last = 1;         ///< q_n(d_n); 1 before the first
     /// Probability of d_n under the drafter's row as it is: temperature 1, no cutoffs. That is what
-    /// tells how sure a greedy drafter was. For rules that read rows, otherwise as `last`.
+    /// tells how sure a greedy drafter was. For rules that read rows, otherwise as `last`; so is it
+    /// with lists, which are laws already.
     double sure = 1;
-    double entropy = 0; ///< of that row, in nats; for rules that read it, otherwise 0
+    double entropy = 0; ///< of that row or list, in nats; for rules that read it, otherwise 0
     double kept = 1;    ///< that d_1 .. d_n are all kept, as the rule predicts; 1 if it does not
     draft_id token{};   ///< d_n; invalid before the first, and where it left the vocabulary
 };
@@ -63,7 +72,7 @@ enum class row_reading : unsigned char { none, sureness, entropy };
 ///     d.begin_round(n)   a round begins: until the next call contexts have at least n tokens, and
 ///                        what follows the first n is drafted
 template <class D>
-concept FollowsRounds = Drafter<D> && requires(D& d, std::size_t n) { d.begin_round(n); };
+concept FollowsRounds = AnyDrafter<D> && requires(D& d, std::size_t n) { d.begin_round(n); };
 
 /// When to stop drafting. Asked before every draft token, the first included (a draft may be
 /// empty):

@@ -95,7 +95,7 @@ public:
     /// Step 1: drafts at most `room` tokens, of which the round can commit at most room. Drafter
     /// and stop rule are asked again by verify(), where a decision needs it. Precondition: started,
     /// not full, room >= 1.
-    template <Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
+    template <AnyDrafter D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const double begin = clock();
         forget_draft();
@@ -116,7 +116,7 @@ public:
         }
         counts_.draft_seconds += clock() - begin;
     }
-    template <Drafter D, StopRule Stop, Coin C, class... Rest>
+    template <AnyDrafter D, StopRule Stop, Coin C, class... Rest>
     void draft(D& drafter, const Stop&& gone_before_verify, C& coin, Rest...) = delete;
 
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
@@ -207,7 +207,8 @@ public:
     }
 
     /// Steps 1 to 3 with a model of the engine. Throws as prepare().
-    template <AnyModelOf<target_id> Target, Drafter D, StopRule Stop, Coin C, Clock Time = no_clock>
+    template <AnyModelOf<target_id> Target, AnyDrafter D, StopRule Stop, Coin C,
+              Clock Time = no_clock>
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {
         (void)prepare(target, clock);

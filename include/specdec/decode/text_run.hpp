@@ -54,7 +54,7 @@ enum class finish_reason : std::uint8_t {
 ///
 /// Allocates nothing a round, unless more bytes than ever are held back for a stop string or
 /// character.
-template <class Session, Drafter D, StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer,
+template <class Session, AnyDrafter D, StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer,
           class Reader, Clock Time = no_clock>
 class text_run {
 public:

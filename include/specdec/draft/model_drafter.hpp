@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/context_mirror.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/require.hpp>
+#include <specdec/sampling/listing.hpp>
 
 namespace specdec {
 
@@ -15,11 +17,15 @@ namespace specdec {
 /// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is
 /// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile,
 /// unless all use it through one shared_model; its engine may drop its context between rounds
-/// (size() tells), which is then fed again. Models Drafter. Allocates at construction only. Errors:
-/// specdec::error for ids outside the model's vocabulary, and for rows of another shape than asked
-/// for; nothing is then lost.
-template <ModelOf<draft_id> Model>
+/// (size() tells), which is then fed again. Models Drafter, or ListingDrafter where the model
+/// scores lists. Allocates at construction only. Errors: specdec::error for ids outside the model's
+/// vocabulary, and for rows of another shape than asked for; nothing is then lost.
+template <class Model>
+    requires ModelOf<Model, draft_id> || ListingModelOf<Model, draft_id>
 class model_drafter {
+    using rows_type =
+        std::conditional_t<ModelOf<Model, draft_id>, logits_rows<draft_id>, listed_rows<draft_id>>;
+
 public:
     /// Precondition: the model's context is empty or may be dropped (it is truncated to nothing).
     explicit model_drafter(Model& model) : model_(model) {
@@ -51,11 +57,22 @@ public:
         pending_ = mirror_.plan(context, unchanged < agreed ? unchanged : agreed);
     }
 
-    [[nodiscard]] logits_row<draft_id> row() { return score(1)[0]; }
+    [[nodiscard]] logits_row<draft_id> row()
+        requires ModelOf<Model, draft_id>
+    {
+        return score(1)[0];
+    }
+    [[nodiscard]] listed_row<draft_id> list()
+        requires ListingModelOf<Model, draft_id>
+    {
+        return score(1)[0];
+    }
 
     /// The rows behind each of the last n tokens of the synced context, in one forward pass.
     /// Precondition: nothing was asked for since sync; n <= tokens of the context.
-    [[nodiscard]] logits_rows<draft_id> rows(std::size_t n) {
+    [[nodiscard]] logits_rows<draft_id> rows(std::size_t n)
+        requires ModelOf<Model, draft_id>
+    {
         if (pending_.append.size() < n) // held, but their rows are gone
             pending_ = {synced_.size() - n, synced_.subspan(synced_.size() - n)};
         return score(n);
@@ -71,7 +88,7 @@ private:
     static constexpr std::size_t one_pass = 8;
 
     /// Does what is pending; the last n of its rows.
-    logits_rows<draft_id> score(std::size_t n) {
+    rows_type score(std::size_t n) {
         SPECDEC_PRECONDITION(pending_.append.size() >= n && n > 0);
         require_ids(pending_.append, model_.vocabulary_size(), "model drafter", "tokens");
         if (pending_.truncate_to < mirror_.size()) {
@@ -83,11 +100,11 @@ private:
         if (pending_.append.size() > n &&
             (pending_.append.size() > one_pass || defers_work(model_)))
             feed(pending_.append.size() - n);
-        const logits_rows<draft_id> rows = model_.score(pending_.append);
+        const rows_type rows = model_.score(pending_.append);
         require_rows(rows, pending_.append.size(), model_.vocabulary_size(), "model drafter");
         mirror_.fed(pending_.append);
         pending_ = {mirror_.size(), {}};
-        return rows.last(n);
+        return rows.middle(rows.size() - n, n);
     }
 
     void feed(std::size_t n) {

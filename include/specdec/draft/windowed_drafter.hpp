@@ -8,6 +8,7 @@
 
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/sampling/listing.hpp>
 
 namespace specdec {
 
@@ -40,11 +41,11 @@ struct window_settings {
 /// is usual. Nothing while the text fits. Memory: 4 bytes a token of the capacity, allocated at
 /// construction.
 ///
-/// Models Drafter, and ManyRowsDrafter where D does (rows() across the end of a block, which no
-/// draft of at most `room` tokens asks for, takes a pass a row and allocates). Borrows the drafter,
-/// whose context nobody else uses. Errors: specdec::error where the drafter's context has no room
-/// for `keep` and a block.
-template <Drafter D>
+/// Models Drafter, ListingDrafter and ManyRowsDrafter where D does (rows() across the end of a
+/// block, which no draft of at most `room` tokens asks for, takes a pass a row and allocates).
+/// Borrows the drafter, whose context nobody else uses. Errors: specdec::error where the drafter's
+/// context has no room for `keep` and a block.
+template <AnyDrafter D>
 class windowed_drafter {
 public:
     explicit windowed_drafter(D& drafter, window_settings settings = {})
@@ -92,7 +93,16 @@ public:
         show(same);
     }
 
-    [[nodiscard]] logits_row<draft_id> row() { return drafter_.row(); }
+    [[nodiscard]] logits_row<draft_id> row()
+        requires Drafter<D>
+    {
+        return drafter_.row();
+    }
+    [[nodiscard]] listed_row<draft_id> list()
+        requires ListingDrafter<D>
+    {
+        return drafter_.list();
+    }
 
     void push(draft_id id) {
         window_.push_back(id);

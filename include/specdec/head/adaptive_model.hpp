@@ -31,11 +31,12 @@ concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
 ///     adaptive_model draft(rows, few, hot);   // then model_drafter, or a side of a pair
 ///
 /// One for a text, or for several that draft in turns: then the list follows all of them, one
-/// behind the other. Models ModelOf<draft_id>, KnowsRounds. Borrows all three; head and hot set are
-/// changed by nobody else. Memory: two copies of the context's ids, allocated at construction.
-/// Complexity of a round: a comparison of the context's ids, and hot_set::see for each token
-/// gained. Errors: specdec::error where head and hot set hold other tokens.
-template <ModelOf<draft_id> Model, AdaptiveHead Head>
+/// behind the other. Models KnowsRounds, and ModelOf<draft_id> or, over a listing_model,
+/// ListingModelOf. Borrows all three; head and hot set are changed by nobody else. Memory: two
+/// copies of the context's ids, allocated at construction. Complexity of a round: a comparison of
+/// the context's ids, and hot_set::see for each token gained. Errors: specdec::error where head and
+/// hot set hold other tokens.
+template <AnyModelOf<draft_id> Model, AdaptiveHead Head>
 class adaptive_model {
 public:
     adaptive_model(Model& model, Head& head, hot_set<draft_id>& hot)
@@ -60,9 +61,9 @@ public:
         model_.append(ids);
         mirror_.fed(ids);
     }
-    [[nodiscard]] logits_rows<draft_id> score(std::span<const draft_id> ids) {
+    [[nodiscard]] auto score(std::span<const draft_id> ids) {
         follow(ids);
-        const logits_rows<draft_id> rows = model_.score(ids);
+        const auto rows = score_rows<draft_id>(model_, ids);
         mirror_.fed(ids);
         return rows;
     }

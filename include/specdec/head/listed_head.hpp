@@ -16,8 +16,8 @@ namespace specdec {
 /// A head that was trained for some tokens only, as EAGLE-3's: its k-th row is that of the list's
 /// k-th token; all others have -infinity. Lossless with every bridge and verifier, as trimmed_head.
 ///
-/// Models DraftHeadOf<Id>. Borrows the head. Memory: `rows` rows of products, more where a call has
-/// more than ever before. Errors: specdec::error where head and list are of different lengths.
+/// Models ListingHeadOf<Id>. Borrows the head. Memory: `rows` rows of products, more where a call
+/// has more than ever before. Errors: specdec::error where head and list are of different lengths.
 template <class Id, LmHeadOf<Id> Head>
 class listed_head {
 public:
@@ -36,12 +36,20 @@ public:
     [[nodiscard]] std::span<const Id> ids() const { return kept_.ids(); }
 
     void rows(const hidden_states& x, scores_out out) {
+        list(x, [&](std::size_t i, std::span<const Id> ids, std::span<const float> logits) {
+            scatter(logits, ids, out.row(i, vocabulary_size()));
+        });
+    }
+
+    [[nodiscard]] std::size_t most_listed() const { return kept_.size(); }
+    template <class F>
+    void list(const hidden_states& x, F&& f) {
         const std::size_t n = kept_.size();
         if (products_.size() < x.size() * n)
             products_.resize(x.size() * n);
         head_.multiply(x, {products_.data(), n});
         for (std::size_t i = 0; i < x.size(); ++i)
-            scatter<Id>({&products_[i * n], n}, ids(), out.row(i, vocabulary_size()));
+            f(i, ids(), std::span<const float>(products_).subspan(i * n, n));
     }
 
 private:

@@ -112,4 +112,20 @@ concept DraftHeadOf = requires(H& h, const hidden_states& x, scores_out out) {
     h.rows(x, out);
 };
 
+/// A draft head that also tells what it computed, so that nobody touches the rest.
+///
+///     h.most_listed()   the most tokens of a row
+///     h.list(x, f)      f(i, ids, logits) for each x[i]: the tokens that its row has a logit for,
+///                       ascending, and these logits, which live until f returns
+///
+/// Models: trimmed_head, routed_head, listed_head.
+template <class H, class Id>
+concept ListingHeadOf =
+    DraftHeadOf<H, Id> &&
+    requires(H& h, const hidden_states& x,
+             void (*f)(std::size_t, std::span<const Id>, std::span<const float>)) {
+        { h.most_listed() } -> std::convertible_to<std::size_t>;
+        h.list(x, f);
+    };
+
 } // namespace specdec

@@ -45,8 +45,8 @@ concept Router = requires(R& r, hidden_state x, std::span<float> out) {
 ///
 /// Cost of a row: the router, the products of the n groups' head rows, a row filled with -infinity.
 /// `copied` puts the rows of each group one behind the other; otherwise groups of neighbouring ids
-/// are read as they lie, and others gathered. Models DraftHeadOf<Id>. Borrows head and router.
-/// Memory: a few numbers a group and products of the largest one, and the copy. Errors:
+/// are read as they lie, and others gathered. Models ListingHeadOf<Id>. Borrows head and router.
+/// Memory: a few numbers a group and products of the largest one, a list, and the copy. Errors:
 /// specdec::error where head, router and groups disagree, and for n = 0 or above N.
 template <class Id, LmHeadOf<Id> Head, Router R>
 class routed_head {
@@ -67,6 +67,9 @@ public:
         for (std::size_t g = 0; g < groups_.size(); ++g)
             if (products_.size() < groups_[g].size())
                 products_.resize(groups_[g].size());
+        const std::size_t most = active * products_.size(), all = groups_.ids().size();
+        ids_.resize(most < all ? most : all);
+        logits_.resize(ids_.size());
     }
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
@@ -76,8 +79,18 @@ public:
     [[nodiscard]] std::size_t active() const { return chosen_.size(); }
 
     void rows(const hidden_states& x, scores_out out) {
-        for (std::size_t i = 0; i < x.size(); ++i)
-            make_row({x[i].values.data(), 1, x.width(), x.width()}, out.row(i, vocabulary_size()));
+        list(x, [&](std::size_t i, std::span<const Id> ids, std::span<const float> logits) {
+            scatter(logits, ids, out.row(i, vocabulary_size()));
+        });
+    }
+
+    [[nodiscard]] std::size_t most_listed() const { return ids_.size(); }
+    template <class F>
+    void list(const hidden_states& x, F&& f) {
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const std::size_t n = make_list({x[i].values.data(), 1, x.width(), x.width()});
+            f(i, std::span<const Id>(ids_).first(n), std::span<const float>(logits_).first(n));
+        }
     }
 
 private:
@@ -88,9 +101,9 @@ private:
             fail("routed head", field, expected);
     }
 
-    void make_row(const hidden_states& x, std::span<float> row) {
-        for (float& logit : row)
-            logit = -__builtin_inff();
+    /// The tokens of the likeliest groups and their logits; returns how many.
+    std::size_t make_list(const hidden_states& x) {
+        std::size_t n = 0;
         router_.route(x[0], route_);
         if (top_ids(logits_row<group_id>{route_}, std::span(chosen_)) != active())
             fail("routed head", "router", "expected a finite logit for each group");
@@ -104,10 +117,28 @@ private:
             rows_.multiply(x, groups_.begin_of(g), ids, {products.data(), products.size()});
             const double log_router = static_cast<double>(of_chosen_[k]) - of_all;
             const double of_group = log_sum(products);
-            for (std::size_t j = 0; j < ids.size(); ++j)
-                row[ids[j].index()] =
-                    static_cast<float>(log_router + static_cast<double>(products[j]) - of_group);
+            for (float& logit : products)
+                logit = static_cast<float>(log_router + static_cast<double>(logit) - of_group);
+            n = merge(n, ids, products);
         }
+        return n;
+    }
+    /// Puts more tokens among the first n of the list, all of them ascending.
+    std::size_t merge(std::size_t n, std::span<const Id> ids, std::span<const float> logits) {
+        const std::size_t all = n + ids.size();
+        for (std::size_t to = all, more = ids.size(); more > 0;) {
+            --to;
+            if (n > 0 && ids[more - 1] < ids_[n - 1]) {
+                --n;
+                ids_[to] = ids_[n];
+                logits_[to] = logits_[n];
+            } else {
+                --more;
+                ids_[to] = ids[more];
+                logits_[to] = logits[more];
+            }
+        }
+        return all;
     }
     [[nodiscard]] static double log_sum(std::span<const float> row) {
         return row_spread(row, row_reading::sureness).log_sum;
@@ -121,6 +152,8 @@ private:
     std::vector<group_id> chosen_; // [active]
     std::vector<float> of_chosen_; // [active] their logits
     std::vector<float> products_;  // [largest group]
+    std::vector<Id> ids_;          // [most listed]
+    std::vector<float> logits_;    // [most listed]
 };
 
 } // namespace specdec

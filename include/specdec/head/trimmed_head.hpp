@@ -20,10 +20,11 @@ namespace specdec {
 ///
 /// Cost of a row: size() products instead of vocabulary_size(), and a row filled with -infinity.
 /// The k-th product is that of ids()[k] and goes there, whatever order they stand in, so a token
-/// may be replaced by another one (see adaptive_model). Models DraftHeadOf<Id>. Borrows the head.
-/// Memory: `rows` rows of size() products, more where a call has more than ever before, and a copy
-/// of the head's rows where that is asked for, allocated at construction. Errors: specdec::error
-/// where list and head are of different vocabularies, or the head's rows cannot be copied.
+/// may be replaced by another one (see adaptive_model). Models ListingHeadOf<Id>, whose lists write
+/// no -infinity. Borrows the head. Memory: a few numbers a kept token, `rows` rows of size()
+/// products, more where a call has more than ever before, and a copy of the head's rows where that
+/// is asked for, allocated at construction. Errors: specdec::error where list and head are of
+/// different vocabularies, or the head's rows cannot be copied.
 template <class Id, LmHeadOf<Id> Head>
 class trimmed_head {
 public:
@@ -31,9 +32,12 @@ public:
 
     trimmed_head(Head& head, const token_list<Id>& kept, head_rows from = head_rows::gathered,
                  std::size_t rows = 16)
-        : head_(head), ids_(kept.ids().begin(), kept.ids().end()), products_(rows * kept.size()),
+        : head_(head), ids_(kept.ids().begin(), kept.ids().end()), ascending_(ids_),
+          places_(kept.size()), in_order_(kept.size()), products_(rows * kept.size()),
           kept_(head, ids_, from, "trimmed head") {
         require_size<Id>(kept.vocabulary_size(), head.vocabulary_size(), "trimmed head", "head");
+        for (std::size_t k = 0; k < size(); ++k)
+            places_[k] = k;
     }
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
@@ -44,26 +48,62 @@ public:
     [[nodiscard]] head_rows from() const { return kept_.from(); }
 
     void rows(const hidden_states& x, scores_out out) {
-        if (products_.size() < x.size() * size())
-            products_.resize(x.size() * size());
-        const scores_out products{products_.data(), size()};
-        kept_.multiply(x, 0, ids_, products);
+        const scores_out products = multiply(x);
         for (std::size_t i = 0; i < x.size(); ++i)
             scatter<Id>(products.row(i, size()), ids_, out.row(i, vocabulary_size()));
     }
 
+    [[nodiscard]] std::size_t most_listed() const { return size(); }
+    template <class F>
+    void list(const hidden_states& x, F&& f) {
+        const scores_out products = multiply(x);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const std::span<const float> row = products.row(i, size());
+            for (std::size_t j = 0; replaced_ && j < size(); ++j)
+                in_order_[j] = row[places_[j]];
+            f(i, std::span<const Id>(ascending_),
+              replaced_ ? std::span<const float>(in_order_) : row);
+        }
+    }
+
     /// From now on the k-th kept token is `id`: between rounds, never inside one. Preconditions:
-    /// k < size(); id is of the vocabulary and not kept.
+    /// k < size(); id is of the vocabulary and not kept. O(size()).
     void replace(std::size_t k, Id id) {
         SPECDEC_PRECONDITION(k < size() && id.valid() && id.index() < vocabulary_size());
         kept_.replace(k, id);
         ids_[k] = id;
+        replaced_ = true;
+        std::size_t j = 0;
+        while (places_[j] != k)
+            ++j;
+        for (; j > 0 && id < ascending_[j - 1]; --j)
+            put(j, ascending_[j - 1], places_[j - 1]);
+        for (; j + 1 < size() && ascending_[j + 1] < id; ++j)
+            put(j, ascending_[j + 1], places_[j + 1]);
+        put(j, id, k);
     }
 
 private:
+    /// Makes the products of all kept tokens.
+    scores_out multiply(const hidden_states& x) {
+        if (products_.size() < x.size() * size())
+            products_.resize(x.size() * size());
+        const scores_out products{products_.data(), size()};
+        kept_.multiply(x, 0, ids_, products);
+        return products;
+    }
+    void put(std::size_t j, Id id, std::size_t place) {
+        ascending_[j] = id;
+        places_[j] = place;
+    }
+
     Head& head_;
-    std::vector<Id> ids_;         // [size]
-    std::vector<float> products_; // [rows, size]
+    std::vector<Id> ids_;             // [size]
+    std::vector<Id> ascending_;       // [size] the same in the order of ids
+    std::vector<std::size_t> places_; // [size] where in ids_ each of them stands
+    std::vector<float> in_order_;     // [size] products of a row in that order
+    bool replaced_ = false;           // before, ids_ ascend
+    std::vector<float> products_;     // [rows, size]
     some_rows<Id, Head> kept_;
 };
 

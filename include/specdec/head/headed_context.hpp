@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/head/lm_head.hpp>
+
+namespace specdec {
+
+/// A draft head, and a model whose states it may be given.
+template <class Head, class Model>
+concept HeadFor = DraftHeadOf<Head, typename Head::id_type> &&
+                  (HiddenModelOf<Model, typename Head::id_type> ||
+                   HiddenBatchModelOf<Model, typename Head::id_type>);
+
+/// What models made of a hidden-state model and a draft head have in common, whatever they make of
+/// the states: the context, which is the model's, and what it wants to be told. Borrows both.
+/// Errors: specdec::error, of `source`, where model and head are of different vocabularies or
+/// widths. Allocates nothing.
+template <class Model, HeadFor<Model> Head>
+class headed_context {
+    using Id = typename Head::id_type;
+
+public:
+    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
+
+    [[nodiscard]] std::size_t size() const
+        requires HiddenModelOf<Model, Id>
+    {
+        return model_.size();
+    }
+    void append(std::span<const Id> ids)
+        requires HiddenModelOf<Model, Id>
+    {
+        model_.append(ids);
+    }
+    void truncate(std::size_t n)
+        requires HiddenModelOf<Model, Id>
+    {
+        model_.truncate(n);
+    }
+
+    [[nodiscard]] std::size_t sequences() const
+        requires HiddenBatchModelOf<Model, Id>
+    {
+        return model_.sequences();
+    }
+    [[nodiscard]] std::size_t size(std::size_t sequence) const
+        requires HiddenBatchModelOf<Model, Id>
+    {
+        return model_.size(sequence);
+    }
+    void append(std::size_t sequence, std::span<const Id> ids)
+        requires HiddenBatchModelOf<Model, Id>
+    {
+        model_.append(sequence, ids);
+    }
+    void truncate(std::size_t sequence, std::size_t n)
+        requires HiddenBatchModelOf<Model, Id>
+    {
+        model_.truncate(sequence, n);
+    }
+
+    void begin_round(std::size_t n)
+        requires KnowsRounds<Model>
+    {
+        model_.begin_round(n);
+    }
+    void begin_round(std::size_t sequence, std::size_t n)
+        requires KnowsRoundsOfSequences<Model>
+    {
+        model_.begin_round(sequence, n);
+    }
+    [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
+
+protected:
+    headed_context(Model& model, Head& head, const char* source)
+        : model_(model), head_(head), source_(source) {
+        require_size<Id>(model.vocabulary_size(), head.vocabulary_size(), source, "head");
+    }
+
+    [[nodiscard]] Head& head() { return head_; }
+
+    /// Feeds, and the states behind each of ids.
+    [[nodiscard]] hidden_states states(std::span<const Id> ids) {
+        return checked(model_.hidden(ids), ids.size());
+    }
+    [[nodiscard]] hidden_states states(std::span<const sequence_tokens<Id>> parts) {
+        std::size_t n = 0;
+        for (const sequence_tokens<Id>& part : parts)
+            n += part.ids.size();
+        return checked(model_.hidden(parts), n);
+    }
+
+private:
+    [[nodiscard]] hidden_states checked(const hidden_states& x, std::size_t n) const {
+        if (x.size() != n || x.width() != head_.width())
+            fail(source_, "hidden states",
+                 "expected " + std::to_string(n) + " of width " + std::to_string(head_.width()) +
+                     ", got " + std::to_string(x.size()) + " of width " +
+                     std::to_string(x.width()));
+        return x;
+    }
+
+    Model& model_;
+    Head& head_;
+    const char* source_;
+};
+
+} // namespace specdec

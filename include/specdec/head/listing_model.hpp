@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/head/headed_context.hpp>
+#include <specdec/head/lm_head.hpp>
+#include <specdec/sampling/listing.hpp>
+#include <specdec/sampling/make_list.hpp>
+#include <specdec/sampling/parameters.hpp>
+
+namespace specdec {
+
+/// A model that lists what a draft head computes, so that a draft token costs that and no row over
+/// the vocabulary:
+///
+///     trimmed_head few(head, list);
+///     listing_model lists(model, few, {.temperature = 0.8F});
+///     model_drafter drafter(lists);           // a ListingDrafter
+///     listed_tli_bridge<T, D> bridge(tli_map(map), context, max_draft, few.most_listed());
+///
+/// The sampling parameters of the draft stand here, where the logits are: a list is a law already,
+/// and the session's stay the default ones. Cutoffs and temperature 0 look at all that was
+/// computed, so a token that the bridge must not draw may take another's place (lossless, but a
+/// list of tokens that both vocabularies have drafts more). Otherwise q is headed_model's.
+///
+/// Models ListingModelOf<Id>, and AnyBatchModelOf<Id> where Model holds several sequences. Borrows
+/// both. Memory: `rows` lists, allocated at construction, more where a call asks for more than ever
+/// before. Complexity beside the model's and the head's: a softmax over what was computed. Errors:
+/// specdec::error where model and head are of different vocabularies or widths, and for parameters
+/// out of range.
+template <class Model, HeadFor<Model> Head>
+    requires ListingHeadOf<Head, typename Head::id_type>
+class listing_model : public headed_context<Model, Head> {
+    using Id = typename Head::id_type;
+
+public:
+    listing_model(Model& model, Head& head, const sampling_parameters& sampling = {},
+                  std::size_t rows = 16)
+        : headed_context<Model, Head>(model, head, "listing model"),
+          entries_(rows * head.most_listed()), counts_(rows) {
+        set_sampling(sampling);
+    }
+
+    [[nodiscard]] const sampling_parameters& sampling() const { return sampling_; }
+    /// Between rounds, never inside one. Errors: as at construction, and nothing changes.
+    void set_sampling(const sampling_parameters& sampling) {
+        validate(sampling);
+        sampling_ = sampling;
+    }
+
+    [[nodiscard]] listed_rows<Id> score(std::span<const Id> ids)
+        requires HiddenModelOf<Model, Id>
+    {
+        return lists_of(this->states(ids));
+    }
+    [[nodiscard]] listed_rows<Id> score(std::span<const sequence_tokens<Id>> parts)
+        requires HiddenBatchModelOf<Model, Id>
+    {
+        return lists_of(this->states(parts));
+    }
+
+private:
+    listed_rows<Id> lists_of(const hidden_states& x) {
+        const std::size_t most = this->head().most_listed();
+        if (counts_.size() < x.size()) {
+            counts_.resize(x.size());
+            entries_.resize(x.size() * most);
+        }
+        this->head().list(x, [&](std::size_t i, std::span<const Id> ids,
+                                 std::span<const float> logits) {
+            counts_[i] =
+                make_list<Id>(ids, logits, sampling_, std::span(entries_).subspan(i * most, most));
+        });
+        return {entries_.data(), most, this->vocabulary_size(),
+                std::span<const std::size_t>(counts_).first(x.size())};
+    }
+
+    sampling_parameters sampling_;
+    std::vector<weighted_id<Id>> entries_; // [rows, most listed]
+    std::vector<std::size_t> counts_;      // [rows]
+};
+
+} // namespace specdec
