@@ -438,6 +438,9 @@ int main(int argc, char** argv) {
     add_number(app, "--replayed", f.online.replayed, {0, 63},
                "of them drawn from all that were taught (default: 1)")
         ->group(group);
+    add_number(app, "--remembered", f.online.remembered, {1, std::size_t{1} << 40},
+               "draft tokens of the texts that are replayed (default: 262144, 70 MB when full)")
+        ->group(group);
     add_number(app, "--every", f.online.every, any_count,
                "newly taught rows before an update (default: 64)")
         ->group(group);

@@ -44,7 +44,7 @@ def resident(pid):
 def run(a, saved, chance):
     """The rounds served until it ended or was killed; prints a line for each window."""
     command = [PROGRAMS / "adapt", "--json", *shlex.split(a.pair), "--task", f"day={a.prompts}", "--tokens", a.tokens,
-               "--window", a.window, "--save", saved, "--save-every", a.save_every, *a.flags]
+               "--window", a.window, "--remembered", a.remembered, "--save", saved, "--save-every", a.save_every, *a.flags]
     if (saved / "learning_state.safetensors").exists():
         command += ["--resume", saved]
     rounds, lines = 0, []
@@ -82,7 +82,8 @@ def main(a):
             growth = max(growth, last[1] - first[1])
             print(f"| {starts} | {last[0]} | {last[2]:.2f} | {last[3]} | {first[1]:.1f} to {last[1]:.1f} MiB |", flush=True)
         pair = ["generate", *shlex.split(a.pair), "-n", "64", "--temperature", "0", "--prompt", "This module provides"]
-        texts = [subprocess.run([PROGRAMS / pair[0], *pair[1:], *more], text=True, stdout=subprocess.PIPE, check=True).stdout
+        texts = [subprocess.run([PROGRAMS / pair[0], *pair[1:], *more], text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, check=True).stdout
                  for more in (["--rule", "autoregressive"], ["--rule", "tli", "--drafter", str(saved)])]
         require(texts[0] == texts[1], "the drafter that was saved writes another text")
     print(f"\n{a.done} rounds, {updates} updates, {starts} starts, {starts - 1} of them behind a kill; memory grew by at most "
@@ -98,8 +99,9 @@ if __name__ == "__main__":
     p.add_argument("--tokens", type=int, default=10 ** 9, help="of a start, at most")
     p.add_argument("--window", type=int, default=2000)
     p.add_argument("--save-every", type=int, default=3000)
+    p.add_argument("--remembered", type=int, default=8000, help="draft tokens: that memory is full soon")
     p.add_argument("--kill", type=float, default=0.05, help="chance of a kill behind a window")
-    p.add_argument("--settled", type=int, default=5, help="windows of a start until its memory is compared")
+    p.add_argument("--settled", type=int, default=6, help="windows of a start until its memory is compared")
     p.add_argument("--most", type=float, default=4, help="MiB that memory may grow by")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("flags", nargs="*", help="behind --: to adapt")

@@ -802,7 +802,7 @@ class Adapt(unittest.TestCase):
                 (("--replayed", 4), "replayed"), (("--learn", "none", "--save", self.folder), "to save"),
                 (("--resume", "/nowhere"), "/nowhere"), (("--no-drafter",), "drafter"),
                 (("--adapter", "/nowhere"), "--resume"), (("--save-every", 10), "folder to --save"),
-                (("--acceptance-head", "often"), "expected joint"), (("--taught-temperature", 0), "--taught-temperature")):
+                (("--acceptance-head", "often"), "expected joint"), (("--remembered", 0), "--remembered"), (("--taught-temperature", 0), "--taught-temperature")):
             self.assertIn(words, call("adapt", *arguments, status=1), arguments)
         self.assertIn("adapter_config.json", call("generate", "--adapter", self.folder, status=1))
 
