@@ -86,6 +86,16 @@ TEST_CASE("updates take no more than their share of the time") {
     }
     CHECK(online.counts().updates > 20);
     CHECK(online.counts().updates < 400);
+
+    settings.budget = 1; // no limit: nothing hangs on a clock, even one that goes back
+    scene all;
+    online_learner<float, hand> always(all.learner, all.serving, settings, {&now, 0.001});
+    for (std::size_t round = 0; round < 12; ++round) {
+        now = 0;
+        always.add(all.texts[round % 6]);
+        always.round_begins();
+    }
+    CHECK(always.counts().updates == 12);
 }
 
 TEST_CASE("worse weights are rolled back") {

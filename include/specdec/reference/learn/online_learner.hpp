@@ -29,7 +29,7 @@ namespace specdec::reference {
 /// When a drafter that serves learns, and from what.
 struct online_settings {
     std::size_t every = 64;   ///< newly taught rows before an update
-    double budget = 0.1;      ///< most of the clock's time that updates take, 0 to 1
+    double budget = 0.1;      ///< most of the clock's time that updates take, 0 to 1: no limit
     std::size_t replayed = 1; ///< texts of an update that are drawn from all that are remembered
     std::size_t remembered = std::size_t{1} << 18; ///< draft tokens of the texts that are
     std::uint64_t seed = 1;                        ///< of the draws
@@ -136,7 +136,8 @@ private:
     /// Pre, of these: mutex_.
     [[nodiscard]] bool update_is_due() const {
         return new_rows_ >= settings_.every && new_rows_ > 0 &&
-               counts_.seconds + latest_seconds_ <= settings_.budget * elapsed();
+               (settings_.budget >= 1 ||
+                counts_.seconds + latest_seconds_ <= settings_.budget * elapsed());
     }
     [[nodiscard]] bool is_due() const { return verdict_ != watch_verdict::wait || update_is_due(); }
 
