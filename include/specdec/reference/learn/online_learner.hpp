@@ -112,7 +112,6 @@ public:
         return counts_;
     }
     [[nodiscard]] double elapsed() const { return clock_() - begin_; }
-
     /// What learns, as a learning state: a file that is whole at any moment. Between updates of
     /// another thread. Errors: as save_learning_state and load_learning_state.
     void save(const std::string& path) {
@@ -135,9 +134,9 @@ public:
 private:
     /// Pre, of these: mutex_.
     [[nodiscard]] bool update_is_due() const {
-        return new_rows_ >= settings_.every && new_rows_ > 0 &&
-               (settings_.budget >= 1 ||
-                counts_.seconds + latest_seconds_ <= settings_.budget * elapsed());
+        const bool affordable = settings_.budget >= 1 ||
+                                counts_.seconds + latest_seconds_ <= settings_.budget * elapsed();
+        return affordable && new_rows_ >= settings_.every && new_rows_ > 0;
     }
     [[nodiscard]] bool is_due() const { return verdict_ != watch_verdict::wait || update_is_due(); }
 
