@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <span>
 #include <vector>
@@ -15,8 +15,8 @@ namespace specdec::examples {
 
 /// The drafter's embeddings of the latest update.
 struct embeddings {
-    std::shared_ptr<std::vector<float>> rows;
-    std::size_t width = 0;
+    const std::vector<float>* rows;
+    std::size_t width;
     [[nodiscard]] std::span<const float> operator()(draft_id d) const {
         return std::span<const float>(*rows).subspan(d.index() * width, width);
     }
@@ -31,11 +31,13 @@ class draft_ender {
 public:
     draft_ender(const reference::model_parameters<float>& drafter,
                 const acceptance_updates& settings)
-        : embeddings_{std::make_shared<std::vector<float>>(), drafter.config().dimension},
-          head_(embeddings_, {.embedding = embeddings_.width}, random_bits{}, settings),
+        : head_(embeddings{&rows_, drafter.config().dimension},
+                {.embedding = drafter.config().dimension}, random_bits{}, settings),
           any_(head_) {
         take(drafter);
     }
+    draft_ender(const draft_ender&) = delete; // views within
+    draft_ender& operator=(const draft_ender&) = delete;
 
     [[nodiscard]] any_predictor& predictor() { return any_; }
 
@@ -55,10 +57,10 @@ public:
 private:
     void take(const reference::model_parameters<float>& drafter) {
         const auto rows = drafter.tensor("model.embed_tokens.weight");
-        embeddings_.rows->assign(rows.begin(), rows.end());
+        rows_.assign(rows.begin(), rows.end());
     }
 
-    embeddings embeddings_;
+    std::vector<float> rows_;
     learning_acceptance_head<embeddings, random_bits> head_;
     any_predictor any_;
     std::uint64_t updates_ = 0, rounds_ = 0;

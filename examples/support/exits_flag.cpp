@@ -24,14 +24,11 @@ exits_choice exits_of(const std::string& asked) {
         return {asked, exit_thresholds::fixed(*n - 1)};
     }
     std::vector<double> thresholds;
-    for (std::size_t first = 0; first <= asked.size();) {
-        const std::size_t comma = asked.find(',', first);
-        const std::size_t end = comma == asked.npos ? asked.size() : comma;
-        const auto t = read_number<double>(asked.substr(first, end - first), {0, 1});
+    for (const std::string& part : split_list(asked)) {
+        const auto t = read_number<double>(part, {0, 1});
         if (!t)
             throw wrong();
         thresholds.push_back(*t);
-        first = end + 1;
     }
     return {asked, exit_thresholds(std::move(thresholds))};
 }

@@ -48,9 +48,7 @@ public:
     [[nodiscard]] double accept(const draft_progress& now) const { return head_.accept(now); }
     [[nodiscard]] double next(const draft_progress& now) const { return head_.next(now); }
     void learn(const draft_outcome& o) {
-        const std::size_t before = examples_.added();
         examples_.add(o);
-        fresh_ += examples_.added() - before;
         head_.learn(o);
     }
 
@@ -64,7 +62,8 @@ public:
         if (n == 0)
             return loss;
         if (settings_.interleaved == 0) {
-            const std::size_t newest = fresh_ < n ? fresh_ : n;
+            const std::size_t fresh = examples_.added() - learnt_;
+            const std::size_t newest = fresh < n ? fresh : n;
             if (newest > 0)
                 loss = learner_.step(
                     newest,
@@ -80,7 +79,7 @@ public:
                 embedding_);
             loss = k == 0 ? now : loss;
         }
-        fresh_ = 0;
+        learnt_ = examples_.added();
         head_.take(learner_.parameters());
         return loss;
     }
@@ -92,7 +91,7 @@ private:
     acceptance_examples examples_;
     acceptance_learner learner_;
     acceptance_head<Embedding> head_;
-    std::size_t fresh_ = 0; // examples since the latest update
+    std::size_t learnt_ = 0; // examples added before the latest update
 };
 
 } // namespace specdec
