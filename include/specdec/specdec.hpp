@@ -23,6 +23,7 @@
 #include <specdec/core/text_place.hpp>
 #include <specdec/core/token_id.hpp>
 
+#include <specdec/sampling/block_of.hpp>
 #include <specdec/sampling/coin.hpp>
 #include <specdec/sampling/coupled_coin.hpp>
 #include <specdec/sampling/dense_law.hpp>

@@ -9,6 +9,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
+#include <specdec/sampling/block_of.hpp>
 #include <specdec/sampling/lazy_flip.hpp>
 
 namespace specdec {
@@ -70,11 +71,7 @@ public:
         if (!(mass() > 0))
             return p_->at(u);
         const U target = u * mass();
-        std::size_t block = 0;
-        while (block + 1 < blocks_ && !(target < ends_[block]))
-            ++block;
-        while (block > 0 && !(ends_[block] > ends_[block - 1]))
-            --block; // only for u that rounds to 1: the last block with mass
+        const std::size_t block = block_of(target, std::span(ends_).first(blocks_));
         double reached = block > 0 ? ends_[block - 1] : 0.0;
         std::size_t last = 0;
         visit(block, [&](std::size_t first, std::span<const double> excess) {

@@ -11,6 +11,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/first_where.hpp>
 #include <specdec/core/law.hpp>
+#include <specdec/sampling/block_of.hpp>
 
 namespace specdec {
 
@@ -94,11 +95,7 @@ public:
     template <UnitNumber U>
     [[nodiscard]] Id at(U u) const {
         const U mass = u * total();
-        std::size_t b = 0;
-        while (b + 1 < blocks_ && !(mass < ends_[b]))
-            ++b;
-        while (b > 0 && !(ends_[b] > ends_[b - 1]))
-            --b; // only for u that rounds to 1: the last block with mass
+        const std::size_t b = block_of(mass, std::span(ends_).first(blocks_));
         double reached = b > 0 ? ends_[b - 1] : 0.0;
         Id last{};
         for (const auto& [id, weight] : block(b)) {

@@ -7,6 +7,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/sampling/block_of.hpp>
 #include <specdec/sampling/cutoff.hpp>
 #include <specdec/sampling/parameters.hpp>
 #include <specdec/sampling/row_kernels.hpp>
@@ -86,11 +87,7 @@ public:
         if (greedy_)
             return top();
         const U target = u * mass();
-        std::size_t b = 0;
-        while (b + 1 < blocks_ && !(target < ends_[b]))
-            ++b;
-        while (b > 0 && !(ends_[b] > ends_[b - 1]))
-            --b; // only for u that rounds to 1: the last block with weight
+        const std::size_t b = block_of(target, std::span(ends_).first(blocks_));
         return b * block_ + find_in(block(b), target - (b > 0 ? ends_[b - 1] : 0.0));
     }
 
