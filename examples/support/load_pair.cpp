@@ -10,6 +10,7 @@
 #include "support/equivalences_file.hpp"
 #include "support/files.hpp"
 #include <specdec/bridge/draft_request.hpp>
+#include <specdec/head/likely_target.hpp>
 #include <specdec/speculation/speculation.hpp>
 
 namespace specdec::examples {
@@ -53,6 +54,20 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
         throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
     return paths;
 }
+
+/// A target with what it tells a drafter's list.
+struct likely_parts {
+    any_batch_model<target_id> model;
+    std::shared_ptr<likely_tokens> likely;
+};
+class owned_likely_target : std::unique_ptr<likely_parts>,
+                            public likely_target<any_batch_model<target_id>> {
+public:
+    owned_likely_target(any_batch_model<target_id> model, std::shared_ptr<likely_tokens> likely)
+        : std::unique_ptr<likely_parts>(
+              std::make_unique<likely_parts>(std::move(model), std::move(likely))),
+          likely_target<any_batch_model<target_id>>((*this)->model, *(*this)->likely) {}
+};
 
 id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<target_id>& target,
               const fs::path& drafter_path, const std::string& equivalences_path) {
@@ -99,6 +114,11 @@ loaded_pair load_pair(const engine& e, const model_flags& flags) {
         id_map map = map_of(drafter.loaded, own, path, flags.equivalences);
         pair.facts.drafter = drafter.facts;
         pair.facts.shared = map.shared();
+        if (drafter.likely) {
+            drafter.likely->translate(map, own.models.vocabulary_size());
+            own.models = any_batch_model<target_id>(
+                owned_likely_target(std::move(own.models), drafter.likely));
+        }
         pair.texts = std::make_unique<speculation>(std::move(own), std::move(drafter.loaded),
                                                    std::move(map), flags.cache);
     } else {

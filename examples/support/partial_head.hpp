@@ -17,6 +17,7 @@
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/hot_set.hpp>
+#include <specdec/head/likely_tokens.hpp>
 #include <specdec/head/residual_router.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
@@ -61,11 +62,14 @@ struct adaptive_parts {
     std::unique_ptr<Whole> whole;
     list_head part;
     hot_set<draft_id> hot;
+    std::shared_ptr<likely_tokens> likely;
     rows_type rows{whole->model, part};
     text_type text{rows, 0};
 
-    adaptive_parts(std::unique_ptr<Whole> w, const token_list<draft_id>& list)
-        : whole(std::move(w)), part(whole->head, list, head_rows::copied), hot(list) {}
+    adaptive_parts(std::unique_ptr<Whole> w, const token_list<draft_id>& list,
+                   std::shared_ptr<likely_tokens> from)
+        : whole(std::move(w)), part(whole->head, list, head_rows::copied), hot(list),
+          likely(std::move(from)) {}
 };
 template <class Whole>
 class owned_adaptive_model : std::unique_ptr<adaptive_parts<Whole>>,
@@ -74,10 +78,12 @@ class owned_adaptive_model : std::unique_ptr<adaptive_parts<Whole>>,
     using parts = adaptive_parts<Whole>;
 
 public:
-    owned_adaptive_model(std::unique_ptr<Whole> whole, const token_list<draft_id>& list)
-        : std::unique_ptr<parts>(std::make_unique<parts>(std::move(whole), list)),
+    owned_adaptive_model(std::unique_ptr<Whole> whole, const token_list<draft_id>& list,
+                         std::shared_ptr<likely_tokens> likely)
+        : std::unique_ptr<parts>(
+              std::make_unique<parts>(std::move(whole), list, std::move(likely))),
           adaptive_model<typename parts::text_type, typename parts::list_head>(
-              (*this)->text, (*this)->part, (*this)->hot) {}
+              (*this)->text, (*this)->part, (*this)->hot, (*this)->likely.get()) {}
 };
 
 /// A routed_head with the router of a file.
@@ -101,12 +107,14 @@ private:
 };
 
 /// A model with what was chosen of its head. folder: the drafter's, where a router lies. facts: of
-/// the model without any head, to which the head's part is added. Errors: specdec::error that names
+/// the model without any head, to which the head's part is added. likely: what a list that follows
+/// the text wants to be told; else as it was. Errors: specdec::error that names
 /// the file, also for one of another vocabulary or another number of groups.
 template <class Whole>
 [[nodiscard]] any_batch_model<draft_id>
 with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
-          const std::filesystem::path& folder, model_facts& facts) {
+          const std::filesystem::path& folder, model_facts& facts,
+          std::shared_ptr<likely_tokens>& likely) {
     const head_type& all = whole->head;
     const auto made = [&](const auto& make) -> any_batch_model<draft_id> {
         using part = std::invoke_result_t<decltype(make), head_type&>;
@@ -126,7 +134,8 @@ with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
             });
         if (whole->model.sequences() > 1)
             throw error("--head", choice.asked, "expected one text at a time (--sequences 1)");
-        return owned_adaptive_model<Whole>(std::move(whole), list);
+        likely = std::make_shared<likely_tokens>();
+        return owned_adaptive_model<Whole>(std::move(whole), list, likely);
     }
     const std::filesystem::path file = folder / "router.safetensors";
     if (const std::string why = why_missing(file); !why.empty())

@@ -227,8 +227,12 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
         if (head.partial()) {
             auto whole = std::make_unique<whole_drafter>(std::move(files.engine));
             facts.forward_bytes -= whole->head.bytes();
-            any_batch_model<Id> models = with_head(std::move(whole), head, paths.model, facts);
-            return files.side_of<Id>(std::move(models), facts, computing);
+            std::shared_ptr<likely_tokens> likely;
+            any_batch_model<Id> models =
+                with_head(std::move(whole), head, paths.model, facts, likely);
+            side<Id> made = files.side_of<Id>(std::move(models), facts, computing);
+            made.likely = std::move(likely);
+            return made;
         }
     }
     return files.side_of<Id>(reference::batch_model<Id>(std::move(files.engine)), facts, computing);
@@ -275,9 +279,10 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     auto recorded = std::make_unique<feature_target>(std::move(files.engine), sequences);
     auto whole =
         std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
+    std::shared_ptr<likely_tokens> likely;
     any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
         if (!own_head)
-            return with_head(std::move(whole), head, drafter.model, facts);
+            return with_head(std::move(whole), head, drafter.model, facts, likely);
         const token_list<draft_id> kept = *whole->body.kept();
         facts.head_tokens = kept.size();
         facts.forward_bytes += whole->head.bytes();
@@ -287,8 +292,11 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
                 return listed_head<draft_id, reference::lm_head<draft_id>>(rows, kept);
             });
     }();
-    return {files.side_of<target_id>(owned_feature_target(std::move(recorded)), words, computing),
-            files.side_of<draft_id>(std::move(models), facts, computing)};
+    loaded_sides sides{
+        files.side_of<target_id>(owned_feature_target(std::move(recorded)), words, computing),
+        files.side_of<draft_id>(std::move(models), facts, computing)};
+    sides.drafter->likely = std::move(likely);
+    return sides;
 }
 
 } // namespace specdec::examples

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "support/loaded_pair.hpp"
+#include <specdec/head/likely_tokens.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/vocab/vocabulary.hpp>
 
@@ -23,6 +25,8 @@ struct side {
     speculation_side<Id> loaded;
     model_facts facts;
     compute_facts computing;
+    /// Of a drafter's list that would follow what the target finds likely: load_pair has it filled.
+    std::shared_ptr<likely_tokens> likely{};
 };
 
 /// Both sides of a pair; drafter: if there is one.

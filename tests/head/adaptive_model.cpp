@@ -89,6 +89,29 @@ TEST_CASE("a text goes through the hot set once, another text from its beginning
     CHECK(d.kept() == std::vector{1, 2, 4});
 }
 
+TEST_CASE("what the target finds likely is there before it occurs, from the next round on") {
+    drafting d;
+    likely_tokens likely(2);
+    hot_set<draft_id> hot(d.list, {}, {.likely = 0.4}); // one of three
+    adaptive_model adaptive(d.draft, d.few, hot, &likely);
+    model_drafter drafter(adaptive);
+    const auto text = ids_of({1, 3});
+    drafter.begin_round(text.size());
+    drafter.sync(text, 0);
+    (void)drafter.row();
+    std::vector<float> row(tokens);
+    row[6] = 1;
+    likely.add(0, 0, logits_row<target_id>{row});
+    drafter.push(draft_id{1});
+    (void)drafter.row();
+    CHECK_FALSE(hot.contains(draft_id{6})); // a round is under way
+    const auto longer = ids_of({1, 3, 1});
+    drafter.begin_round(longer.size());
+    drafter.sync(longer, 2);
+    CHECK(drafter.row().values[6] > -__builtin_inff());
+    CHECK(hot.contains(draft_id{6}));
+}
+
 TEST_CASE("a window is told where rounds begin, too") {
     drafting d;
     windowed_drafter<decltype(d.drafter)> windows(d.drafter, {.keep = 1, .block = 4, .room = 2});

@@ -10,6 +10,7 @@
 
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
+#include <specdec/head/likely_target.hpp>
 #include <specdec/head/listing_model.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
@@ -40,6 +41,16 @@ struct in_lists {
     }
 };
 
+/// Makes models of parts of a head, and has what the target finds likely.
+template <class Kind>
+struct model_maker {
+    hidden_model& model;
+    const sampling_parameters& sampling;
+    likely_tokens& likely;
+
+    auto operator()(auto& part) const { return Kind::of(model, part, sampling); }
+};
+
 /// Whether the law of the scenario's sessions is the target's, drafters being made anew for each
 /// path: with_drafter(head, with_model, use) calls use(drafter), over with_model(part of the head).
 template <class Kind, class WithBridge, class WithDrafter, class Rule>
@@ -53,11 +64,14 @@ double deviation(const toy_words& two, const WithBridge& with_bridge,
     row_tree q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, two.target_size());
+        auto toy = model_of<target_id>(p, two.target_size());
+        likely_tokens likely(2, 4);
+        likely.translate(two.map, two.target_size());
+        likely_target target(toy, likely);
         hidden_model model(two.draft_size(), two.draft_size(),
                            [&](const sequence& prefix) { return q(prefix); });
         head_type head = head_type::unit(two.draft_size());
-        const auto with_model = [&](auto& part) { return Kind::of(model, part, s.draft); };
+        const model_maker<Kind> with_model{model, s.draft, likely};
         with_drafter(head, with_model, [&](auto& drafter) {
             with_bridge(std::size_t{2}, [&](auto bridge) {
                 add_session(law, session(std::move(bridge), rule, settings), s, target, drafter,
@@ -149,13 +163,13 @@ auto routed(std::size_t active, bool over_trimmed) {
     };
 }
 
-auto adaptive(head_rows from) {
+auto adaptive(head_rows from, bool to_likely = false) {
     return [=](head_type& head, const auto& with_model, auto use) {
         const token_list<draft_id> list(ids_of({1, 3}), 4);
         trimmed_head part(head, list, from);
         auto draft = with_model(part);
-        hot_set<draft_id> hot(list, {}, {.half_life = 1});
-        adaptive_model following(draft, part, hot);
+        hot_set<draft_id> hot(list, {}, {.half_life = 1, .likely = 0.5});
+        adaptive_model following(draft, part, hot, to_likely ? &with_model.likely : nullptr);
         model_drafter drafter(following);
         use(drafter);
     };
@@ -169,6 +183,7 @@ TEST_CASE("trimmed heads: the law of the target", "[law]") {
 TEST_CASE("heads whose list changes every round: the law of the target", "[law]") {
     for (const head_rows from : {head_rows::gathered, head_rows::copied})
         check_head("adaptive", adaptive(from), from == head_rows::gathered);
+    check_head("adaptive, likely tokens, too", adaptive(head_rows::copied, true), true);
 }
 
 TEST_CASE("routed heads, any number of groups: the law of the target", "[law]") {
@@ -180,6 +195,7 @@ TEST_CASE("routed heads, any number of groups: the law of the target", "[law]") 
 TEST_CASE("lists of what heads compute: the law of the target", "[law]") {
     check_lists("trimmed", trimmed(head_rows::gathered));
     check_lists("adaptive", adaptive(head_rows::copied));
+    check_lists("adaptive, likely tokens, too", adaptive(head_rows::copied, true));
     check_lists("routed, 1 of 2", routed(1, false));
     check_lists("routed, 2 of 2", routed(2, false));
 }

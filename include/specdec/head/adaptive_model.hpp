@@ -10,6 +10,7 @@
 #include <specdec/core/context_mirror.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/head/hot_set.hpp>
+#include <specdec/head/likely_tokens.hpp>
 
 namespace specdec {
 
@@ -30,17 +31,23 @@ concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
 ///     headed_model rows(model, few);
 ///     adaptive_model draft(rows, few, hot);   // then model_drafter, or a side of a pair
 ///
+/// With likely_tokens, so does what the target found likely behind these tokens
+/// (likely_target.hpp), which is there before it occurs: then the target has to hold the committed
+/// text alone where a round begins (session::prepare, before the draft), so that the list stays a
+/// function of the text, and not of what was drafted and rejected.
+///
 /// One for a text, or for several that draft in turns: then the list follows all of them, one
 /// behind the other. Models KnowsRounds, and ModelOf<draft_id> or, over a listing_model,
-/// ListingModelOf. Borrows all three; head and hot set are changed by nobody else. Memory: two
+/// ListingModelOf. Borrows all; head and hot set are changed by nobody else. Memory: two
 /// copies of the context's ids, allocated at construction. Complexity of a round: a comparison of
-/// the context's ids, and hot_set::see for each token gained. Errors: specdec::error where head and
-/// hot set hold other tokens.
+/// the context's ids, hot_set::see for each token gained, see_likely for each likely one. Errors:
+/// specdec::error where head and hot set hold other tokens.
 template <AnyModelOf<draft_id> Model, AdaptiveHead Head>
 class adaptive_model {
 public:
-    adaptive_model(Model& model, Head& head, hot_set<draft_id>& hot)
-        : model_(model), head_(head), hot_(hot) {
+    adaptive_model(Model& model, Head& head, hot_set<draft_id>& hot,
+                   likely_tokens* likely = nullptr)
+        : model_(model), head_(head), hot_(hot), likely_(likely) {
         const std::span<const draft_id> kept = head.ids();
         bool same = kept.size() == hot.size();
         for (std::size_t k = 0; same && k < kept.size(); ++k)
@@ -83,6 +90,8 @@ private:
     /// Before ids are fed: what the round's context has of tokens that were not there before.
     void follow(std::span<const draft_id> ids) {
         mirror_.truncated(model_.size());
+        if (round_ == 0)
+            return;
         const std::size_t held = mirror_.size();
         const std::size_t known = held + ids.size() < round_ ? held + ids.size() : round_;
         for (std::size_t i = 0; i < known; ++i) {
@@ -94,6 +103,11 @@ private:
             if (const std::optional<std::size_t> k = hot_.see(id))
                 head_.replace(*k, id);
         }
+        if (likely_ != nullptr)
+            likely_->take([this](draft_id id) {
+                if (const std::optional<std::size_t> k = hot_.see_likely(id))
+                    head_.replace(*k, id);
+            });
         if (held + ids.size() >= round_)
             round_ = 0; // what follows is drafted
     }
@@ -101,6 +115,7 @@ private:
     Model& model_;
     Head& head_;
     hot_set<draft_id>& hot_;
+    likely_tokens* likely_;
     context_mirror<draft_id> mirror_;
     std::vector<draft_id> seen_; // tokens of the text that went through the hot set
     std::size_t round_ = 0;      // tokens of the context of a round that begins
