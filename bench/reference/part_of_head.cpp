@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Question: what does a part of a draft head cost, in parts of the whole: the last quarter, eighth
 // and sixteenth of the rows kept (every fourth, ... token), copied or gathered, and 2 of 16 routed
-// groups? One hidden state, the head of SmolLM2 [49152, 576], made of random numbers.
+// groups? One hidden state, the head of SmolLM2 [49152, 576], made of random numbers. Then drafts
+// of four tokens, for which a part that the caches hold is read from memory once.
 //     bench_reference_part_of_head [--threads N]
 #include <cstdio>
 #include <cstdlib>
@@ -71,11 +72,25 @@ int main(int argc, char** argv) {
     }
     routed_head routed(panels, router, token_groups<draft_id>::equal_parts(tokens, 16), 2);
     cases.push_back({"2 of 16 groups", [&] { routed.rows(x, out); }});
+    const std::size_t drafts = cases.size();
+    const auto four_times = [&](const std::string& name, auto& head) {
+        cases.push_back({name, [&x, out, &head] {
+                             for (int i = 0; i < 4; ++i)
+                                 head.rows(x, out);
+                         }});
+    };
+    four_times("whole head", whole);
+    four_times("1/4 of the rows, copied", copied[1]);
+    four_times("1/4 of the rows, gathered", gathered[1]);
     bench::take_turns(cases, 41);
 
     std::printf("head [%zu, %zu], %zu threads, %s; a row of logits, in parts of the whole head's\n",
                 tokens, width, options.threads, ref::name(ref::best_isa()).data());
-    for (const bench::timed_case& c : cases)
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const bench::timed_case& c = cases[i];
+        if (i == drafts)
+            std::printf("four rows, one behind the other, in parts of the whole head's\n");
         std::printf("%-26s %9.3f ms %9.3f\n", c.name.c_str(), 1e3 * c.seconds,
-                    c.seconds / cases.front().seconds);
+                    c.seconds / cases[i < drafts ? 0 : drafts].seconds);
+    }
 }

@@ -73,7 +73,7 @@ TEST_CASE("the LM head in rows: the contract, but for rounding") {
     const toy_file file;
     const load_options options = options_of(precision::bf16, 2);
     const transformer engine = load_transformer(file.path, options);
-    for (const isa set : {isa::portable, isa::avx2, isa::avx512}) {
+    for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16}) {
         row_head<draft_id> head(engine, set);
         const auto make = [&] {
             return reference::model<draft_id>(engine.another_context(options.context));

@@ -72,7 +72,7 @@ private:
         team_->run(groups, alone ? groups : 4, [&](team_share s) {
             for (std::size_t g = s.begin; g < s.end; ++g) {
                 const std::size_t k = g * rows_at_once;
-                const auto now = four(k), next = four(std::min(k + rows_at_once, n - 1));
+                const auto now = four(k), next = four(std::min(k + rows_ahead, n - 1));
                 float y[rows_at_once];
                 for (std::size_t i = 0; i < x.size(); ++i) {
                     kernel_(now.data(), next.data(), length_, &input_[i * length_], y);
