@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The programs `llama_generate`, `llama_compare` and `llama_side_by_side`: GGUF files in llama.cpp.
+// The programs `llama_generate`, `llama_compare`, `llama_side_by_side` and `llama_adapt`: GGUF
+// files in llama.cpp.
 #include "support/engine.hpp"
 
 #include <memory>
@@ -104,6 +105,9 @@ public:
         if (!fs::is_regular_file(model))
             throw error("--" + flag, model.string(), "expected a GGUF file: not a regular file");
         return {model, model};
+    }
+    [[nodiscard]] bool learns(const side_paths& drafter) const override {
+        return in_reference_engine(drafter.model);
     }
     [[nodiscard]] loaded_sides load(const side_paths& target,
                                     const std::optional<side_paths>& drafter,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs `generate`, `compare` and `side_by_side`: both sides in our own engine.
+// The programs `generate`, `compare`, `side_by_side` and `adapt`: both sides in our own engine.
 #include "support/engine.hpp"
 
 #include <memory>

@@ -42,7 +42,7 @@ struct adapting_drafter {
     std::vector<draft_id> prefix; ///< what a text of the drafter begins with
 };
 
-/// The reference engine with such a drafter. Outlives the pairs that it loads.
+/// The program's engine with such a drafter. Outlives the pairs that it loads.
 class adapting_engine final : public engine {
 public:
     void add_flags(CLI::App& app) override {
@@ -62,6 +62,10 @@ public:
         if (inner_->needs_target(*drafter))
             throw error("--drafter", drafter->model.string(),
                         "expected a drafter that runs alone, this one reads its target's features");
+        if (!inner_->learns(*drafter))
+            throw error("--drafter", drafter->model.string(),
+                        "expected a drafter of the reference engine: llama.cpp's do not learn "
+                        "(--drafter-engine reference, or a folder)");
         if (flags.head.partial())
             throw error("--head", flags.head.asked, "expected full for a drafter that learns");
         if (adapter_ != nullptr && adapter_->count() > 0)

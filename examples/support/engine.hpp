@@ -36,6 +36,8 @@ public:
                                           const std::string& flag) const = 0;
     /// Whether the drafter runs beside its target only.
     [[nodiscard]] virtual bool needs_target(const side_paths& /*drafter*/) const { return false; }
+    /// Whether the drafter runs in the reference engine, whose drafters can learn.
+    [[nodiscard]] virtual bool learns(const side_paths& /*drafter*/) const { return true; }
     /// Errors: specdec::error that names the file and the field in it.
     [[nodiscard]] virtual loaded_sides load(const side_paths& target,
                                             const std::optional<side_paths>& drafter,

@@ -3,7 +3,8 @@
 Three kinds of input, told apart by the file names in a folder:
   *.txt            one document a file
   *.jsonl with --chat   {"prompt", "text", "ended"}: a SmolLM2 conversation; the answer has weight 1
-  *.jsonl without       {"prompt", "text", "ended"}: the text goes on from the prompt
+  *.jsonl without       {"prompt", "text", "ended"}: the text goes on from the prompt; with "plain": true also among
+                        conversations
 """
 import json
 import random
@@ -11,6 +12,10 @@ import random
 import torch
 
 SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+
+
+class Plain(str):
+    """A prompt without the chat template."""
 
 
 def conversation(prompt):
@@ -22,7 +27,7 @@ def conversation(prompt):
 def read_jsonl(file):
     # Not splitlines(), which also splits at the line ends of Unicode.
     lines = map(json.loads, file.read_text(encoding="utf-8").rstrip("\n").split("\n"))
-    return [(e["prompt"], e["text"], e["ended"]) for e in lines]
+    return [((Plain if e.get("plain") else str)(e["prompt"]), e["text"], e["ended"]) for e in lines]
 
 
 def read(folder):
@@ -39,11 +44,10 @@ def encode(tokenizer, end, entries, chat=False, prompt_weight=1.0):
     """[(ids, weights)]. `end` is the id that closes a text that has ended."""
     documents = []
     for prompt, text, ended in entries:
-        if chat:
-            prompt = conversation(prompt)
-        head = tokenizer.encode(prompt).ids if chat else []
+        framed = chat and not isinstance(prompt, Plain)
+        head = tokenizer.encode(conversation(prompt)).ids if framed else []
         # Without a chat frame the prompt and its continuation are one text: encoded as one.
-        body = tokenizer.encode(text if chat else prompt + text).ids
+        body = tokenizer.encode(text if framed else prompt + text).ids
         ids = head + body + [end] * ended
         if len(ids) > 2:
             documents.append((ids, [prompt_weight] * len(head) + [1.0] * (len(ids) - len(head))))

@@ -86,17 +86,44 @@ def unroll(drafter, embedded, inputs, steps):
         chain = torch.cat([inputs[:, :1], made[:, :-1].to(inputs.dtype)], dim=1)
 
 
-def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=768):
-    """Mean losses of `steps` steps: (regression, classification, alignment), each [steps].
+class HeadLoss(torch.autograd.Function):
+    """Sum over positions of the cross entropy of law and softmax(made head^T), the head held fast.
 
-    embedded [b, t, d]: of tokens 1 .. t; features [b, t + 1, d]: behind tokens 0 .. t; weights [b, t] of what is predicted.
-    head [rows, d]: of the target, or those rows of it that are trained on. inputs: of the first step, where they are not the
-    features themselves (noise).
+    Some positions at a time, so that their logits stay in the cache, and with the gradient in the same pass: twice as fast on
+    a CPU as the same in tensor operations.
+    """
+
+    @staticmethod
+    def forward(ctx, made, law, head, at_a_time=256):
+        gradient, loss = torch.empty(made.shape, dtype=torch.float32), 0.0
+        made = made.to(head.dtype)
+        for i in range(0, len(made), at_a_time):
+            part = slice(i, i + at_a_time)
+            logits = (made[part] @ head.T).float()
+            q = logits.softmax(-1)
+            log_sum = logits.amax(-1) - q.amax(-1).log()  # cheaper than exponentials again
+            loss += (log_sum.sum() - (law[part] * logits).sum()).item()
+            gradient[part] = (q.sub_(law[part]).to(head.dtype) @ head).float()
+        ctx.save_for_backward(gradient)
+        return torch.tensor(loss)
+
+    @staticmethod
+    def backward(ctx, scale):
+        return ctx.saved_tensors[0] * scale, None, None, None
+
+
+def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=768):
+    """Mean losses of `steps` steps: (regression, classification, alignment), each [steps], and the weight of them.
+
+    embedded [b, t, d]: of tokens 1 .. t; features [b, t + 1, d]: behind tokens 0 .. t; weights [b, t] of what is predicted
+    (the head is taught where it is 1: behind a prompt). head [rows, d]: of the target, or those rows of it that are trained on.
+    inputs: of the first step, where they are not the features themselves (noise).
     """
     wanted = features[:, 1:]
     inputs = features[:, :-1] if inputs is None else inputs
-    target = F.log_softmax((wanted @ head.T).float(), dim=-1)
-    total = weights.sum()
+    answer = weights == 1
+    with torch.no_grad():
+        law = (wanted[answer].to(head.dtype) @ head.T).float().softmax(-1)
     made, regression, classification, alignment = [], [], [], []
     for step, predicted in enumerate(unroll(drafter, embedded, inputs, steps)):
         # Position i of step k stands behind k - 1 own features: the first ones have none.
@@ -104,13 +131,13 @@ def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None,
         w[:, :step] = 0
         count = w.sum().clamp(min=1)
         regression.append((F.smooth_l1_loss(predicted.float(), wanted.float(), reduction="none").mean(-1) * w).sum() / count)
-        log_q = F.log_softmax((predicted @ head.T).float(), dim=-1)
-        classification.append((-(target.exp() * log_q).sum(-1) * w).sum() / count)
+        taught = answer & (w > 0)
+        classification.append(HeadLoss.apply(predicted[taught], law[taught[answer]], head) / taught.sum().clamp(min=1))
         made.append(predicted)
         if csra:
             alignment.append(alignment_loss(made, wanted, w, temperature, most_samples))
     stack = lambda values: torch.stack(values) if values else torch.zeros(steps)
-    return stack(regression), stack(classification), stack(alignment), total
+    return stack(regression), stack(classification), stack(alignment), answer.sum()
 
 
 def alignment_loss(made, wanted, weights, temperature, most_samples):

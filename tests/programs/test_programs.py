@@ -1184,6 +1184,17 @@ class LlamaCpp(unittest.TestCase):
         self.assertEqual(texts[0], texts[1])
         self.assertEqual(texts[0], texts[2])
 
+    def test_a_drafter_of_ours_learns_from_its_target(self):
+        def adapt(*arguments, **more):
+            return call("llama_adapt", "--target", self.target, "--threads", 1, "--task", f"few={self.prompts}", "--tokens", 150, "--window", 150,
+                        "-n", 20, "--every", 10, "--budget", 1, "--json", *arguments, **more)
+        stream, none, before, after = rows(adapt("--drafter", ROOT / "models/docs-drafter"))
+        self.assertGreater(stream["updates"], 2)
+        self.assertEqual((none["target_calls"], before["held_out"], after["held_out"]),
+                         (none["tokens"], "unadapted", "adapted"))
+        self.assertNotEqual(before["target_calls"], after["target_calls"])
+        self.assertIn("expected a drafter of the reference engine", adapt("--drafter", self.drafter, status=1))
+
     def test_chat_and_errors(self):
         self.assertIn("<|im_start|>", call("llama_generate", *self.pair, "--chat", status=1))
         for path in (self.folder.name, "/nowhere.gguf"):
