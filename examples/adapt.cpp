@@ -423,9 +423,10 @@ int main(int argc, char** argv) {
                "draft tokens of a round that the head ends (default: 8)");
     const char* group = "Learning";
     app.add_option("--learn", f.learn, "full (default), lora:RANK or none")->group(group);
-    app.add_option("--loss", f.loss,
-                   "rkl (dm: OmniDraft's), fkl (default) or tv of shared tokens; then, for tokens "
-                   "that are merged, nothing, +ngram, +ngram-p (lambda = p) or +ngram-kl")
+    app.add_option(
+           "--loss", f.loss,
+           "rkl (dm: OmniDraft's), fkl (default), tv, nll or none of shared tokens; then, for "
+           "tokens that are merged, nothing, +ngram, +ngram-p (lambda = p) or +ngram-kl")
         ->group(group);
     add_number(app, "--taught-temperature", f.taught_temperature, {0.01, 100},
                "of the laws that losses compare (default: 0.3 where the stream has temperature 0, "

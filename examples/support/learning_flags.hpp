@@ -15,20 +15,26 @@
 /// flag.
 namespace specdec::examples {
 
-/// dm (or rkl), fkl or tv; then +ngram, +ngram-p or +ngram-kl.
+/// dm (or rkl), fkl, tv, nll or none; then +ngram, +ngram-p or +ngram-kl.
 [[nodiscard]] inline taught_loss_settings loss_of(const std::string& name) {
     taught_loss_settings s;
     const std::size_t plus = name.find('+');
     const std::string direct = name.substr(0, plus);
     const std::string ngram = plus == std::string::npos ? "" : name.substr(plus + 1);
     const auto wrong = [&] {
-        throw error("--loss", name,
-                    "expected dm, rkl, fkl or tv, then nothing, +ngram, +ngram-p or +ngram-kl");
+        throw error(
+            "--loss", name,
+            "expected dm, rkl, fkl, tv or nll, then nothing, +ngram, +ngram-p or +ngram-kl; "
+            "or none and one of these");
     };
     if (direct == "fkl")
         s.direct = direct_loss::forward_kl;
     else if (direct == "tv")
         s.direct = direct_loss::total_variation;
+    else if (direct == "nll")
+        s.direct = direct_loss::nll;
+    else if (direct == "none" && !ngram.empty())
+        s.direct = direct_loss::none;
     else if (direct != "dm" && direct != "rkl")
         wrong();
     if (ngram.empty())

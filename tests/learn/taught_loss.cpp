@@ -77,6 +77,35 @@ TEST_CASE("a text's loss is that of its rows and merges") {
     }
 }
 
+TEST_CASE("the draft token that a text goes on with may teach, but where merges do") {
+    const id_map both = map();
+    const taught_text t = text();
+    const std::vector<float> z = logits(4);
+    const logits_rows<draft_id> rows(z.data(), 4, 6, 6);
+    const std::vector<std::size_t> behind{0, 1, 2, 3};
+    std::vector<float> dz(24), one(6), merged(12);
+    taught_loss loss(both, {.direct = direct_loss::nll, .ngram = ngram_loss::nll, .lambda = 0.25});
+    const taught_losses found = loss(t, behind, rows, dz);
+    // Behind token 1 a merge begins; behind 0 comes token 3, behind 3 token 4.
+    const double first = nll_loss(row_softmax(rows[0]), draft_id{3}, one);
+    for (std::size_t i = 0; i < 6; ++i)
+        CHECK(dz[i] == Approx(one[i]).margin(1e-7));
+    CHECK(found.direct == Approx(first + nll_loss(row_softmax(rows[3]), draft_id{4}, one)));
+    for (std::size_t i = 0; i < 6; ++i)
+        CHECK(dz[18 + i] == Approx(one[i]).margin(1e-7));
+    const double nll =
+        ngram_nll_loss(rows.middle(1, 2), std::span(t.tokens).subspan(2, 2), merged, 0.25);
+    CHECK(found.ngram == Approx(nll));
+
+    taught_loss merges(both,
+                       {.direct = direct_loss::none, .ngram = ngram_loss::nll, .lambda = 0.25});
+    const taught_losses of_merges = merges(t, behind, rows, dz);
+    CHECK(of_merges.direct == 0);
+    CHECK(of_merges.ngram == Approx(nll));
+    for (std::size_t i = 0; i < 24; ++i)
+        CHECK(dz[i] == (i < 6 || i >= 18 ? Approx(0) : Approx(merged[i - 6]).margin(1e-7)));
+}
+
 TEST_CASE("the n-gram KL stands for the direct loss where a merge begins") {
     const id_map both = map();
     const taught_text t = text();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,42 +14,13 @@
 #include <specdec/learn/nll_loss.hpp>
 #include <specdec/learn/reverse_kl_loss.hpp>
 #include <specdec/learn/shared_softmax.hpp>
+#include <specdec/learn/taught_loss_settings.hpp>
 #include <specdec/learn/taught_text.hpp>
 #include <specdec/learn/total_variation_loss.hpp>
 #include <specdec/sampling/sparse_law.hpp>
 #include <specdec/vocab/id_map.hpp>
 
 namespace specdec {
-
-/// The loss where tokens of both vocabularies begin (OmniDraft, Eq. 4: L_DM is the reverse KL).
-enum class direct_loss : std::uint8_t { reverse_kl, forward_kl, total_variation };
-
-/// The loss of a token that several draft tokens merge into (OmniDraft, Eq. 4 and Table 6).
-enum class ngram_loss : std::uint8_t {
-    none,
-    nll,                ///< - lambda sum log q(d_j), lambda a number
-    nll_by_probability, ///< the same, lambda = p(t)
-    kl,                 ///< in place of the direct loss where the token begins: Eq. 2's law
-};
-
-struct taught_loss_settings {
-    direct_loss direct = direct_loss::reverse_kl;
-    ngram_loss ngram = ngram_loss::nll_by_probability;
-    double lambda = 0.2;    ///< of ngram_loss::nll
-    double temperature = 1; ///< of q
-    /// Rows are taught as p^(1 / this), renormalised: below 1 for texts that are drawn at a lower
-    /// temperature than 1, where what is drafted is worth more than what might have been.
-    double taught_temperature = 1;
-};
-
-/// Throws specdec::error naming the setting that is none.
-inline void validate(const taught_loss_settings& s) {
-    if (!(s.lambda >= 0 && s.lambda < __builtin_inf()))
-        fail("taught loss", "lambda", "expected a number of at least 0");
-    for (const double t : {s.temperature, s.taught_temperature})
-        if (!(t > 0 && t <= 1e6))
-            fail("taught loss", "temperature", "expected a number above 0 and at most 1e6");
-}
 
 /// Sums over the rows and merges of texts, without weights.
 struct taught_losses {
@@ -135,9 +105,13 @@ public:
             if (settings_.ngram == ngram_loss::kl && merged &&
                 is_ngram(q, text, text.merges[merge]))
                 sums.ngram += kl(p, q, text, text.merges[merge], at, rows, gradients, weight);
-            else
-                sums.direct +=
-                    direct(p, q, gradients.subspan(at * q.row().size(), q.row().size()), weight);
+            else if (const auto dz = gradients.subspan(at * q.row().size(), q.row().size());
+                     settings_.direct != direct_loss::nll)
+                sums.direct += direct(p, q, dz, weight);
+            else if (!merged && r.behind + 1 < text.tokens.size())
+                sums.direct += nll_loss(row_softmax(rows[at], settings_.temperature),
+                                        text.tokens[r.behind + 1], dz, weight) /
+                               weight;
             ++sums.rows;
         }
         if (settings_.ngram == ngram_loss::nll || settings_.ngram == ngram_loss::nll_by_probability)
@@ -169,6 +143,8 @@ private:
     double direct(const sparse_law<target_id>& p, const shared_softmax& q, std::span<float> dz,
                   double weight) const {
         double loss = 0;
+        if (settings_.direct == direct_loss::none)
+            return 0;
         if (settings_.direct == direct_loss::forward_kl)
             loss = forward_kl_loss(p, q, dz, weight);
         else if (settings_.direct == direct_loss::total_variation)
