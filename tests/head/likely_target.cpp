@@ -48,6 +48,7 @@ TEST_CASE("what a target finds likeliest is kept until it is taken, row by row, 
     const auto rows = target.score(ids({0, 3}));
     CHECK(rows.size() == 2);
     CHECK(target.size() == 3);
+    CHECK(target.held().size() == 3); // as the toy tells
     CHECK(taken(likely) == std::vector{2, 1, 5, 4});
     CHECK(taken(likely).empty());
 }

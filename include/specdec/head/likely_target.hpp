@@ -33,6 +33,11 @@ public:
     {
         return target_.size();
     }
+    [[nodiscard]] std::span<const target_id> held() const
+        requires(!several && requires(const Target& t) { t.held(); })
+    {
+        return target_.held();
+    }
     void append(std::span<const target_id> ids)
         requires(!several)
     {
