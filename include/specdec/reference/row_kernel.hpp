@@ -55,10 +55,10 @@ template <std::size_t Lanes>
     using words = typename vectors<Lanes>::words;
     using halves = typename vectors<Lanes>::halves;
     floats sum[rows_at_once] = {};
-    for (std::size_t line = 0; line < length; line += row_multiple) {
+    for (std::size_t first = 0; first < length; first += row_multiple) {
         for (std::size_t r = 0; r < rows_at_once; ++r)
-            __builtin_prefetch(next[r] + line, 0, 2);
-        for (std::size_t k = line; k < line + row_multiple; k += Lanes) {
+            __builtin_prefetch(next[r] + first, 0, 2);
+        for (std::size_t k = first; k < first + row_multiple; k += Lanes) {
             floats v;
             std::memcpy(&v, x + k, sizeof v);
             SPECDEC_UNROLL
