@@ -99,7 +99,8 @@ def table_5(s):
 
 def table_6(s):
     task = s.a.tasks[0]
-    names = {"none+ngram": "NLL of merges alone", "nll+ngram": "NLL of the text's tokens, NLL of merges", "dm": "reverse KL of shared tokens", "dm+ngram": "reverse KL, NLL of merges (the paper's)",
+    names = {"none+ngram": "NLL of merges alone", "nll+ngram": "NLL of the text's tokens, NLL of merges",
+             "dm": "reverse KL of shared tokens", "dm+ngram": "reverse KL, NLL of merges (the paper's)",
              "dm+ngram-p": "reverse KL, NLL of merges with lambda = p", "dm+ngram-kl": "reverse KL of both",
              "fkl+ngram": "forward KL, NLL of merges", "tv+ngram": "total variation, NLL of merges"}
     table(f"Table 6, {task}: losses, with merges", "loss", [

@@ -14,10 +14,9 @@ import json
 import pathlib
 import shlex
 import statistics
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from head_study import call
 
 
 def ways(a):
@@ -30,13 +29,9 @@ def ways(a):
 
 def run(a, command, drafter, exits):
     program, *flags = shlex.split(command)
-    done = subprocess.run([ROOT / "build/release/examples" / program, *flags, "--json", "--drafter", drafter, "--rules", a.rule,
-                           "--temperatures", a.temperature, "--limit", a.limit, "-n", a.max_tokens, "--draft-length",
-                           a.draft_length, *(["--exits", exits] if exits else []), *a.flags],
-                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode != 0:
-        raise SystemExit(done.stderr.strip())
-    return json.loads(done.stdout.splitlines()[-1])
+    rows = call(program, *flags, "--json", "--drafter", drafter, "--rules", a.rule, "--temperatures", a.temperature, "--limit", a.limit,
+                "-n", a.max_tokens, "--draft-length", a.draft_length, *(["--exits", exits] if exits else []), *a.flags)
+    return json.loads(rows.splitlines()[-1])
 
 
 def table(rows, names):

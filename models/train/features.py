@@ -103,7 +103,8 @@ class HeadLoss(torch.autograd.Function):
             q = logits.softmax(-1)
             log_sum = logits.amax(-1) - q.amax(-1).log()  # cheaper than exponentials again
             loss += (log_sum.sum() - (law[part] * logits).sum()).item()
-            gradient[part] = (q.sub_(law[part]).to(head.dtype) @ head).float()
+            if ctx.needs_input_grad[0]:
+                gradient[part] = (q.sub_(law[part]).to(head.dtype) @ head).float()
         ctx.save_for_backward(gradient)
         return torch.tensor(loss)
 

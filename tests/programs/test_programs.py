@@ -1189,8 +1189,8 @@ class LlamaCpp(unittest.TestCase):
         none_equal.write_text('{"pairs": []}')
 
         def adapt(*arguments, **more):
-            return call("llama_adapt", "--target", self.target, "--equivalences", none_equal, "--threads", 1, "--task", f"few={self.prompts}", "--tokens", 150, "--window", 150,
-                        "-n", 20, "--every", 10, "--budget", 1, "--json", *arguments, **more)
+            return call("llama_adapt", "--target", self.target, "--equivalences", none_equal, "--threads", 1,
+                        "--task", f"few={self.prompts}", "--tokens", 150, "--window", 150, "-n", 20, "--every", 10, "--budget", 1, "--json", *arguments, **more)
         stream, none, before, after = rows(adapt("--score-alone", "--drafter", ROOT / "models/docs-drafter"))
         self.assertGreater(stream["updates"], 2)
         self.assertEqual((none["target_calls"], before["held_out"], after["held_out"]),

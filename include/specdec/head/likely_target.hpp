@@ -6,6 +6,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/head/likely_tokens.hpp>
+#include <specdec/head/target_context.hpp>
 
 namespace specdec {
 
@@ -19,25 +20,13 @@ namespace specdec {
 /// Borrows both. Complexity beside the target's: a read of each row.
 template <class Target>
     requires ModelOf<Target, target_id> || BatchModelOf<Target, target_id>
-class likely_target {
-    static constexpr bool several = BatchModelOf<Target, target_id>;
+class likely_target : public target_context<Target> {
+    using target_context<Target>::several, target_context<Target>::target_;
 
 public:
-    likely_target(Target& target, likely_tokens& likely) : target_(target), likely_(likely) {}
+    likely_target(Target& target, likely_tokens& likely)
+        : target_context<Target>(target), likely_(likely) {}
 
-    [[nodiscard]] std::size_t capacity() const { return target_.capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return target_.vocabulary_size(); }
-
-    [[nodiscard]] std::size_t size() const
-        requires(!several)
-    {
-        return target_.size();
-    }
-    [[nodiscard]] std::span<const target_id> held() const
-        requires(!several && requires(const Target& t) { t.held(); })
-    {
-        return target_.held();
-    }
     void append(std::span<const target_id> ids)
         requires(!several)
     {
@@ -59,16 +48,6 @@ public:
         likely_.truncate(0, n);
     }
 
-    [[nodiscard]] std::size_t sequences() const
-        requires several
-    {
-        return target_.sequences();
-    }
-    [[nodiscard]] std::size_t size(std::size_t s) const
-        requires several
-    {
-        return target_.size(s);
-    }
     void append(std::size_t s, std::span<const target_id> ids)
         requires several
     {
@@ -94,7 +73,6 @@ public:
     }
 
 private:
-    Target& target_;
     likely_tokens& likely_;
 };
 

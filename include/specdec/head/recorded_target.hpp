@@ -11,6 +11,7 @@
 #include <specdec/core/on_throw.hpp>
 #include <specdec/head/feature_records.hpp>
 #include <specdec/head/features.hpp>
+#include <specdec/head/target_context.hpp>
 
 namespace specdec {
 
@@ -27,13 +28,14 @@ namespace specdec {
 /// they were.
 template <class Target>
     requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
-class recorded_target {
-    static constexpr bool several = FeatureBatchModelOf<Target, target_id>;
+class recorded_target : public target_context<Target> {
+    using target_context<Target>::several, target_context<Target>::target_;
 
 public:
     static constexpr std::size_t at_once = 128;
 
-    recorded_target(Target& target, feature_records& records) : target_(target), records_(records) {
+    recorded_target(Target& target, feature_records& records)
+        : target_context<Target>(target), records_(records) {
         if constexpr (several) {
             require(target.sequences() == records.sequences(), "sequences");
             for (std::size_t s = 0; s < target.sequences(); ++s)
@@ -46,19 +48,6 @@ public:
         require(target.feature_width() == records.width(), "width");
     }
 
-    [[nodiscard]] std::size_t capacity() const { return target_.capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return target_.vocabulary_size(); }
-
-    [[nodiscard]] std::size_t size() const
-        requires(!several)
-    {
-        return target_.size();
-    }
-    [[nodiscard]] std::span<const target_id> held() const
-        requires(!several && requires(const Target& t) { t.held(); })
-    {
-        return target_.held();
-    }
     void append(std::span<const target_id> ids)
         requires(!several)
     {
@@ -78,16 +67,6 @@ public:
         forget(0, n);
     }
 
-    [[nodiscard]] std::size_t sequences() const
-        requires several
-    {
-        return target_.sequences();
-    }
-    [[nodiscard]] std::size_t size(std::size_t s) const
-        requires several
-    {
-        return target_.size(s);
-    }
     void append(std::size_t s, std::span<const target_id> ids)
         requires several
     {
@@ -168,7 +147,6 @@ private:
         records_[s].truncate(n);
     }
 
-    Target& target_;
     feature_records& records_;
 };
 

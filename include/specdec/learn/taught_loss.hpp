@@ -102,16 +102,14 @@ public:
             const shared_softmax q(rows[at], *map_, settings_.temperature);
             const bool merged =
                 merge < text.merges.size() && text.merges[merge].first == r.behind + 1;
+            const auto dz = gradients.subspan(at * rows.vocabulary(), rows.vocabulary());
             if (settings_.ngram == ngram_loss::kl && merged &&
                 is_ngram(q, text, text.merges[merge]))
                 sums.ngram += kl(p, q, text, text.merges[merge], at, rows, gradients, weight);
-            else if (const auto dz = gradients.subspan(at * q.row().size(), q.row().size());
-                     settings_.direct != direct_loss::nll)
+            else if (settings_.direct == direct_loss::nll)
+                sums.direct += merged ? 0 : next_token(text, r, rows[at], dz, weight);
+            else
                 sums.direct += direct(p, q, dz, weight);
-            else if (!merged && r.behind + 1 < text.tokens.size())
-                sums.direct += nll_loss(row_softmax(rows[at], settings_.temperature),
-                                        text.tokens[r.behind + 1], dz, weight) /
-                               weight;
             ++sums.rows;
         }
         if (settings_.ngram == ngram_loss::nll || settings_.ngram == ngram_loss::nll_by_probability)
@@ -140,6 +138,16 @@ private:
         return sharp_;
     }
 
+    /// NLL of the token that the text goes on with behind a row.
+    [[nodiscard]] double next_token(const taught_text& text, const taught_text::row& r,
+                                    logits_row<draft_id> row, std::span<float> dz,
+                                    double weight) const {
+        if (r.behind + 1 == text.tokens.size())
+            return 0;
+        return nll_loss(row_softmax(row, settings_.temperature), text.tokens[r.behind + 1], dz,
+                        weight) /
+               weight;
+    }
     double direct(const sparse_law<target_id>& p, const shared_softmax& q, std::span<float> dz,
                   double weight) const {
         double loss = 0;

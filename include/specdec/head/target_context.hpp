@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/concepts.hpp>
+
+namespace specdec {
+
+/// What a target's context tells, as it is: of targets that wrap another and watch what goes
+/// through (recorded_target, likely_target). Of one sequence, or of several. Borrows the target.
+template <class Target>
+    requires ContextOf<Target, target_id> || BatchContextOf<Target, target_id>
+class target_context {
+protected:
+    static constexpr bool several = BatchContextOf<Target, target_id>;
+
+public:
+    [[nodiscard]] std::size_t capacity() const { return target_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return target_.vocabulary_size(); }
+
+    [[nodiscard]] std::size_t size() const
+        requires(!several)
+    {
+        return target_.size();
+    }
+    [[nodiscard]] std::span<const target_id> held() const
+        requires(!several && requires(const Target& t) { t.held(); })
+    {
+        return target_.held();
+    }
+
+    [[nodiscard]] std::size_t sequences() const
+        requires several
+    {
+        return target_.sequences();
+    }
+    [[nodiscard]] std::size_t size(std::size_t s) const
+        requires several
+    {
+        return target_.size(s);
+    }
+
+protected:
+    explicit target_context(Target& target) : target_(target) {}
+
+    Target& target_;
+};
+
+} // namespace specdec
