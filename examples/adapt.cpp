@@ -35,15 +35,15 @@
 #include "support/prompts_file.hpp"
 #include "support/sampling_flags.hpp"
 #include "support/statistics_json.hpp"
-#include <specdec/learn/learning_acceptance_head.hpp>
-#include <specdec/learn/text_lessons.hpp>
+#include <specdec/learn/acceptance/learning_acceptance_head.hpp>
+#include <specdec/learn/distillation_recorder.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
 #include <specdec/reference/learn/model_folder.hpp>
 #include <specdec/reference/learn/online_learner.hpp>
 #include <specdec/reference/learn/peft_folder.hpp>
-#include <specdec/reference/mapped_file.hpp>
 #include <specdec/speculation/steady_seconds.hpp>
-#include <specdec/vocab/atomic_file.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 namespace {
 
@@ -51,7 +51,7 @@ using namespace specdec;
 using namespace specdec::examples;
 namespace fs = std::filesystem;
 
-using lessons_type = text_lessons<any_tokenizer<target_id>, any_tokenizer<draft_id>>;
+using lessons_type = distillation_recorder<any_tokenizer<target_id>, any_tokenizer<draft_id>>;
 using learner_type = reference::online_learner<reference::bf16_bits, steady_seconds>;
 
 struct flags {
@@ -190,7 +190,7 @@ public:
         decode_settings fixed = f_.decoding, ended = settings_;
         fixed.sampling.temperature = ended.sampling.temperature = f_.held_temperature;
         decode_settings plain = fixed;
-        plain.how = rule::autoregressive;
+        plain.rule = rule::autoregressive;
         std::vector<measured> found{{"none", plain, start, {}},
                                     {"unadapted", fixed, start, {}},
                                     {"adapted", fixed, learnt, {}}};
@@ -279,14 +279,14 @@ private:
     lessons_type lessons_;
     reference::drafter_learner learner_;
     learner_type online_;
-    taught_text taught_;
+    distillation_sample taught_;
     std::optional<draft_ender> ender_;
     std::size_t unsaved_ = 0;
 };
 
 void run(flags f, const adapting_engine& e) {
     validate(f.decoding.sampling);
-    f.decoding.how = rule_of(f.rule, "--rule").which;
+    f.decoding.rule = rule_of(f.rule, "--rule").rule;
     f.decoding.lengths = f.lengths.settings(f.draft_length);
     f.learner.loss = loss_of(f.loss);
     f.learner.loss.taught_temperature =
@@ -300,8 +300,8 @@ void run(flags f, const adapting_engine& e) {
     if (!f.head.empty())
         f.ends = updates_of(f.head);
     const loaded_pair pair = load_pair(e, f.models);
-    if (!pair->applies(*f.decoding.how))
-        throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.how));
+    if (!pair->applies(*f.decoding.rule))
+        throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
     const std::vector<task> tasks = read_tasks(f, *pair);
     if (!f.save.empty()) // before anything is learnt for nothing
         reference::make_folder(f.save);
@@ -372,7 +372,7 @@ void run(flags f, const adapting_engine& e) {
             if (f.json) {
                 ordered_json out{{"task", t.name},
                                  {"held_out", m.drafter},
-                                 {"rule", std::string(about(*m.settings.how).name)},
+                                 {"rule", std::string(about(*m.settings.rule).name)},
                                  {"temperature", f.held_temperature}};
                 out.update(x.json());
                 out.update(ordered_json{{"tokens_per_target_call_ratio", call},

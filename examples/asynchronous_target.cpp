@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/specdec.hpp>
 #include <specdec/speculation/steady_seconds.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;
 
@@ -101,8 +101,8 @@ int main() try {
     };
     text texts[] = {new_text(), new_text()};
     std::vector<target_id> prompts[2], alone; // what is decoded without drafts
-    words.encode("This module provides", text_position::start, prompts[0]);
-    words.encode("Return a list of the", text_position::start, prompts[1]);
+    words.encode("This module provides", encode_mode::start, prompts[0]);
+    words.encode("Return a list of the", encode_mode::start, prompts[1]);
 
     const std::size_t decoded = 2 * length - prompts[0].size() - prompts[1].size();
     bool same = true;

@@ -30,8 +30,8 @@
 #include "support/program.hpp"
 #include "support/prompts_file.hpp"
 #include "support/text_pieces.hpp"
-#include <specdec/head/token_frequencies.hpp>
-#include <specdec/reference/token_list_file.hpp>
+#include <specdec/head/adaptive/token_frequencies.hpp>
+#include <specdec/reference/drafter/token_list_file.hpp>
 
 namespace {
 
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] const vocabulary& table() const {
         return alone_ ? models_.target_table() : *models_.draft_table();
     }
-    [[nodiscard]] std::vector<draft_id> encode(std::string_view text, text_position where) const {
+    [[nodiscard]] std::vector<draft_id> encode(std::string_view text, encode_mode where) const {
         std::vector<draft_id> ids;
         if (!alone_) {
             models_.draft_tokenizer()->encode(text, where, ids);
@@ -83,7 +83,7 @@ public:
     [[nodiscard]] std::vector<draft_id> of(const decode_result& written) const {
         if (alone_)
             return as_drafted(written.tokens);
-        std::vector<draft_id> ids = encode(written.text, text_position::continuation);
+        std::vector<draft_id> ids = encode(written.text, encode_mode::continuation);
         if (written.finish == finish_reason::end_token)
             if (const draft_id d = models_.map()->to_draft(written.tokens.back()); d.valid())
                 ids.push_back(d);

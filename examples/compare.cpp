@@ -61,7 +61,7 @@ constexpr std::array usual_rules{rule::identity,  rule::identity_block, rule::tl
 
 /// "slem", or "slem:2" for drafts of two tokens.
 struct asked_rule {
-    named_rule how;
+    named_rule named;
     std::optional<std::size_t> length;
 };
 asked_rule asked_rule_of(const std::string& name) {
@@ -80,14 +80,14 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
     std::vector<row> rows;
     const auto add_row = [&](const named_rule& r, std::optional<std::size_t> length = {}) {
         for (const row& known : rows)
-            if (known.how.which == r.which && known.length == length)
+            if (known.named.rule == r.rule && known.length == length)
                 return;
         row& added = rows.emplace_back();
-        added.how = r;
+        added.named = r;
         added.length = length;
     };
     const auto add_applicable = [&](const named_rule& r) {
-        if (pair.applies(r.which))
+        if (pair.applies(r.rule))
             add_row(r);
     };
     add_row(rules.front());
@@ -97,9 +97,9 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
             continue;
         }
         const asked_rule asked = asked_rule_of(name);
-        if (!pair.applies(asked.how.which))
-            throw error("--rules", name, what_lacks(pair, asked.how.which));
-        add_row(asked.how, asked.length);
+        if (!pair.applies(asked.named.rule))
+            throw error("--rules", name, what_lacks(pair, asked.named.rule));
+        add_row(asked.named, asked.length);
     }
     if (f.rules.empty())
         for (const rule usual : usual_rules)
@@ -141,7 +141,7 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
                 const pair_facts& facts) {
     const double temperature = static_cast<double>(settings.decoding.sampling.temperature);
     for (const row& r : rows) {
-        const bool drafted = r.how.which != rule::autoregressive;
+        const bool drafted = r.named.rule != rule::autoregressive;
         const estimate nll = mean_a_token(r.surprise);
         char length[24] = "-", accepted[24] = "-", mbsu[24] = "-";
         if (drafted)
@@ -162,13 +162,13 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
 std::string judgement(const std::vector<row>& rows, double temperature, const pair_facts& facts) {
     std::string wrong;
     for (const row& r : rows)
-        if (r.how.lossless &&
+        if (r.named.lossless &&
             (temperature > 0 ? same_law(r, rows.front()) == false : r.identical != r.texts))
             wrong += (wrong.empty() ? "" : ", ") + r.name();
     char start[32];
     std::snprintf(start, sizeof start, "T = %g: ", temperature);
     const bool unknown = std::any_of(rows.begin(), rows.end(), [&](const row& r) {
-        return r.how.lossless && !same_law(r, rows.front());
+        return r.named.lossless && !same_law(r, rows.front());
     });
     if (temperature > 0 && wrong.empty() && unknown)
         return start + ("too few texts to tell whether every lossless rule's text is as likely "
@@ -294,7 +294,7 @@ void run(flags f, const engine& e) {
         if (f.json) {
             for (const row& r : rows) {
                 ordered_json out = to_json(r, rows.front(), f.settings, pair.facts);
-                if (uses_cache(r.how.which))
+                if (uses_cache(r.named.rule))
                     out.update(to_json(*pair->cache()));
                 if (s.lengths.kind == length_kind::automatic)
                     out["costs"] = list_of(*pair->costs_of(s.lengths));

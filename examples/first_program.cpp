@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/speculation/speculation.hpp>
 
 using namespace specdec;
@@ -17,7 +17,7 @@ int main() {
     reference::model<draft_id> draft(reference::load_transformer("models/docs-drafter"));
 
     speculation pair({target, words}, {draft, pieces});
-    const decode_settings greedy{.how = rule_of("slem").which, // or any other, or none
+    const decode_settings greedy{.rule = rule_of("slem").rule, // or any other, or none
                                  .sampling = {.temperature = 0},
                                  .lengths = {.kind = length_kind::fixed, .length = 5},
                                  .limits = {.max_tokens = 60}};

@@ -99,7 +99,7 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
     if (s.proposed > 0)
         std::fprintf(stderr, ", %.1f proposed, %.0f %% accepted", s.proposed_a_call(),
                      100 * s.acceptance_rate());
-    else if (facts.drafter && f.decoding.how != rule::autoregressive)
+    else if (facts.drafter && f.decoding.rule != rule::autoregressive)
         std::fprintf(stderr, ", nothing drafted, as it was not expected to pay");
     std::fprintf(
         stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
@@ -138,13 +138,13 @@ void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
     decode_settings& s = f.decoding;
     if (!f.rule.empty())
-        s.how = rule_of(f.rule, "--rule").which;
+        s.rule = rule_of(f.rule, "--rule").rule;
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
-    s.how = pair->rule_for(s);
-    f.rule = about(*s.how).name;
-    if (!pair->applies(*s.how))
-        throw error("--rule", f.rule, what_lacks(*pair, *s.how));
+    s.rule = pair->rule_for(s);
+    f.rule = about(*s.rule).name;
+    if (!pair->applies(*s.rule))
+        throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
     s.lengths = f.lengths.settings(f.draft_length);
 
     const std::string text = prompt_text(f);

@@ -14,7 +14,7 @@
 #include "support/loaded_pair.hpp"
 #include <specdec/process/grammar_mask.hpp>
 #include <specdec/process/token_bias.hpp>
-#include <specdec/vocab/byte_order.hpp>
+#include <specdec/vocab/table/byte_order.hpp>
 
 using namespace specdec;
 
@@ -38,7 +38,7 @@ int main() try {
     const byte_order<draft_id> piece_order(pieces);
     const std::vector<target_id> ends(pair->end_tokens().begin(), pair->end_tokens().end());
     std::vector<target_id> prompt;
-    pair->encode(example, text_position::start, prompt);
+    pair->encode(example, encode_mode::start, prompt);
     std::size_t prompt_bytes = 0;
     for (const target_id t : prompt)
         prompt_bytes += words.bytes(t).size();
@@ -48,7 +48,7 @@ int main() try {
     text_request masked = plain;
     masked.process_draft = grammar_mask(json_object{}, pieces, piece_order, prompt_bytes,
                                         mirrored(ends, *pair->map()));
-    decode_settings s{.how = rule::slem,
+    decode_settings s{.rule = rule::slem,
                       .lengths = {.kind = length_kind::fixed, .length = 4},
                       .limits = {.max_tokens = 1024}};
     const auto write = [&](const text_request& text) {
@@ -56,9 +56,9 @@ int main() try {
     };
     bool same = true;
     for (s.seed = 1; s.seed <= 4; ++s.seed) {
-        s.how = rule::slem;
+        s.rule = rule::slem;
         const decode_result both = write(masked), one = write(plain);
-        s.how = rule::autoregressive;
+        s.rule = rule::autoregressive;
         same = same && both.text == one.text && both.text == write(plain).text;
         std::cout << both.text << "\n    " << both.counts.tokens_per_target_call()
                   << " tokens a call, " << one.counts.tokens_per_target_call()

@@ -11,7 +11,7 @@ struct my_tokenizer {
     my_tokenizer(std::initializer_list<std::string> words) : table(words) {}
     std::size_t vocabulary_size() const { return table.size(); }
     std::string_view bytes(Id id) const { return table[id.index()]; }
-    void encode(std::string_view text, text_position, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode, std::vector<Id>& out) const {
         for (std::size_t w; !text.empty(); text.remove_prefix(table[w].size())) {
             for (w = table.size() - 1; !text.starts_with(table[w]);)
                 --w;
@@ -61,9 +61,9 @@ int main(int argc, char** argv) try {
                       .lengths = {.kind = length_kind::fixed, .length = 6},
                       .limits = {.max_tokens = 60}};
     const decode_result alone = pair.generate(
-        " the", {.how = rule::autoregressive, .sampling = s.sampling, .limits = s.limits});
+        " the", {.rule = rule::autoregressive, .sampling = s.sampling, .limits = s.limits});
     if (argc > 1)
-        s.how = rule_of(argv[1]).which;
+        s.rule = rule_of(argv[1]).rule;
     const decode_result text = pair.generate(" the", s);
     std::cout << pair.explain(s) << text.text << "\n"
               << text.counts.tokens_per_target_call() << " tokens a call\n"

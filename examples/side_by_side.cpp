@@ -79,8 +79,8 @@ void run(flags f, const engine& e) {
     const std::string name = !f.rule.empty()                       ? f.rule
                              : f.decoding.sampling.temperature > 0 ? "tli"
                                                                    : "slem";
-    f.decoding.how = rule_of(name, "--rule").which;
-    if (!pair->applies(*f.decoding.how))
+    f.decoding.rule = rule_of(name, "--rule").rule;
+    if (!pair->applies(*f.decoding.rule))
         throw error("--rule", name, "expected one that the pair can follow");
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<text_request> texts;

@@ -4,13 +4,13 @@
 #include <iostream>
 #include <vector>
 
+#include <specdec/head/adaptive/token_frequencies.hpp>
 #include <specdec/head/headed_model.hpp>
-#include <specdec/head/token_frequencies.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/reference/lm_head.hpp>
+#include <specdec/reference/drafter/lm_head.hpp>
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/speculation/speculation.hpp>
 
 using namespace specdec;
@@ -21,7 +21,7 @@ int main() {
         reference::load_tokenizer("models/docs-drafter"));
     reference::model<target_id> target(reference::load_transformer("models/docs-target"));
     reference::model<draft_id> model(reference::load_transformer("models/docs-drafter"));
-    decode_settings settings{.how = rule::slem,
+    decode_settings settings{.rule = rule::slem,
                              .sampling = {.temperature = 0},
                              .lengths = {.kind = length_kind::fixed, .length = 4},
                              .limits = {.max_tokens = 200}};
@@ -33,7 +33,7 @@ int main() {
 
     token_frequencies<draft_id> counts(pieces.vocabulary_size());
     std::vector<draft_id> written;
-    pieces.encode(text.text, text_position::start, written);
+    pieces.encode(text.text, encode_mode::start, written);
     counts.add(written);
     for (const double share : {1.0, 0.9, 0.7}) {
         const token_list<draft_id> list = counts.covering(share);

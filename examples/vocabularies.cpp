@@ -27,10 +27,10 @@
 #include "support/model_flags.hpp"
 #include "support/program.hpp"
 #include "support/vocab_tsv.hpp"
-#include <specdec/reference/mapped_file.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
-#include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/string_join.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
+#include <specdec/vocab/table/intersection.hpp>
+#include <specdec/vocab/table/string_join.hpp>
 
 namespace {
 
@@ -77,7 +77,7 @@ template <class HasPartner>
 ordered_json share_of_text(const side& one, const std::string& text,
                            const HasPartner& has_partner) {
     std::vector<std::int32_t> ids;
-    one.tokenizer->encode(text, text_position::start, ids);
+    one.tokenizer->encode(text, encode_mode::start, ids);
     std::size_t shared = 0;
     for (const std::int32_t id : ids)
         shared += has_partner(id);

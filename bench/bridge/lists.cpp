@@ -19,7 +19,7 @@
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/listing_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/token_rejection.hpp>
 

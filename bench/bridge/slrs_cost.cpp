@@ -16,10 +16,10 @@
 #include <vector>
 
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/specdec.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;
 
@@ -40,7 +40,7 @@ public:
             const std::string_view bytes = words.bytes(id_at<target_id>(t));
             spelling.clear();
             if (!bytes.empty())
-                pieces.encode(bytes, text_position::continuation, spelling);
+                pieces.encode(bytes, encode_mode::continuation, spelling);
             node* at = &root_;
             for (const draft_id d : spelling)
                 at = &at->next[d];
@@ -64,7 +64,7 @@ public:
             for (const target_id t : held_)
                 text += words_.bytes(t);
             context_.assign(1, draft_id{1}); // BOS
-            pieces_.encode(text, text_position::continuation, context_);
+            pieces_.encode(text, encode_mode::continuation, context_);
             model_.truncate(0);
             row_ = &rows_[i * vocabulary_size()];
             spell(root_, model_.score(context_), 0.0, std::hash<std::string>{}(text));
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     spelling_target target(words, pieces, load(), sigma);
     const id_map map = intersect(pieces.base().table(), words.base().table());
     const byte_order<draft_id> order(pieces);
-    const seams edges(words);
+    const safe_cuts edges(words);
 
     std::vector<std::size_t> histogram;
     std::size_t evaluated = 0, accepted = 0, extra = 0, rounds = 0, committed = 0, known = 0;
@@ -160,7 +160,7 @@ int main(int argc, char** argv) {
                         session_settings{.capacity = 150, .max_proposals = proposals});
         std::vector<target_id> prompt;
         words.encode(text % 2 == 0 ? "Once upon a time, there was a" : "One day, a little",
-                     text_position::start, prompt);
+                     encode_mode::start, prompt);
         const std::vector begin{draft_id{1}};
         decoder.start(prompt, begin);
         philox_coin coin(text);

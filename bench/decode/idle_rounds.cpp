@@ -22,10 +22,10 @@
 #include "take_turns.hpp"
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/draft/length_rule.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/specdec.hpp>
-#include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/split_tokens.hpp>
+#include <specdec/vocab/spelling/split_tokens.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 namespace {
 
@@ -150,7 +150,7 @@ void measure(const char* name, const pair& two, const MakeBridge& bridge, const 
 
 void measure_all(const pair& two) {
     const byte_order<draft_id> order(two.pieces);
-    const seams edges(two.words);
+    const safe_cuts edges(two.words);
     const text_keys keys(two.words, two.map);
     const token_pieces parts = split_tokens(two.words, two.pieces, two.map);
     const canonical_spellings spellings(two.words, two.pieces, two.map);
@@ -207,7 +207,7 @@ int main(int argc, char** argv) {
                  draft_words(reference::load_tokenizer(models / "docs-drafter"))};
         std::ifstream file(argc > 1 ? argv[1] : (models / "prompts/docs.txt").string());
         const std::string text(std::istreambuf_iterator<char>(file), {});
-        two.words.encode(text, text_position::start, two.script);
+        two.words.encode(text, encode_mode::start, two.script);
         if (two.script.size() < prompt_size + text_size)
             throw error("text", "size", "expected more tokens");
         measure_all(two);

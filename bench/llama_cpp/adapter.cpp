@@ -96,7 +96,7 @@ void encode(benchmark::State& state) {
     std::vector<target_id> ids;
     for (auto _ : state) {
         ids.clear();
-        gemma()->encode(text, text_position::continuation, ids);
+        gemma()->encode(text, encode_mode::continuation, ids);
         benchmark::DoNotOptimize(ids.data());
     }
 }

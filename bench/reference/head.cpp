@@ -10,8 +10,8 @@
 #include <Eigen/Dense>
 
 #include "support.hpp"
-#include <specdec/reference/aligned_allocator.hpp>
-#include <specdec/reference/panels.hpp>
+#include <specdec/reference/kernel/aligned_allocator.hpp>
+#include <specdec/reference/kernel/panels.hpp>
 
 namespace ref = specdec::reference;
 

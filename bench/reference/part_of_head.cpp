@@ -15,8 +15,8 @@
 #include <specdec/head/residual_router.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/reference/lm_head.hpp>
-#include <specdec/reference/row_head.hpp>
+#include <specdec/reference/drafter/lm_head.hpp>
+#include <specdec/reference/drafter/row_head.hpp>
 
 #include "support.hpp"
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include <specdec/reference/thread_team.hpp>
-#include <specdec/reference/transformer.hpp>
+#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/transformer/transformer.hpp>
 
 #include "take_turns.hpp"
 

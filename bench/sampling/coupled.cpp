@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/coupled_coin.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
 #include "arena.hpp"
 
@@ -24,7 +24,7 @@ public:
     }
     std::size_t vocabulary_size() const { return names_.size(); }
     std::string_view bytes(target_id id) const { return names_[id.index()]; }
-    void encode(std::string_view, text_position, std::vector<target_id>&) const {}
+    void encode(std::string_view, encode_mode, std::vector<target_id>&) const {}
 
 private:
     std::vector<std::string> names_;

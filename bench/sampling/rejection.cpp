@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/sampling/residual.hpp>
-#include <specdec/sampling/softmax_law.hpp>
 
 #include "arena.hpp"
 

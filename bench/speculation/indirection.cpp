@@ -13,8 +13,8 @@
 #include <specdec/decode/generate.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/speculation/speculation.hpp>
 
 using namespace specdec;
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
             reference::load_transformer(models + "docs-drafter", one_thread));
     };
     std::vector<target_id> prompt;
-    words.encode("This module provides", text_position::start, prompt);
+    words.encode("This module provides", encode_mode::start, prompt);
     const generation_limits limits{.max_tokens = 64};
 
     auto target_alone = target();
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
     std::string by_name;
     const auto named = [&](std::uint64_t seed) {
         by_name = pair.generate("This module provides",
-                                {.how = rule::tli,
+                                {.rule = rule::tli,
                                  .lengths = {.kind = length_kind::fixed, .length = length},
                                  .seed = seed,
                                  .limits = limits})

@@ -6,8 +6,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "take_turns.hpp"
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 namespace {
 

@@ -12,9 +12,9 @@
 
 #include "take_turns.hpp"
 #include <specdec/core/token_id.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
-#include <specdec/vocab/continuation.hpp>
-#include <specdec/vocab/retokenizer.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
+#include <specdec/vocab/encoding/continuation.hpp>
+#include <specdec/vocab/encoding/retokenizer.hpp>
 
 namespace {
 
@@ -43,8 +43,8 @@ void measure(const draft_tokenizer& drafter, const target_tokenizer& target) {
     for (const std::size_t size : {100U, 1'000U, 10'000U, 100'000U}) {
         const std::string context = sentences(size);
         std::vector<target_id> committed, more;
-        target.encode(context, text_position::start, committed);
-        target.encode(sentences(16 * appended), text_position::continuation, more);
+        target.encode(context, encode_mode::start, committed);
+        target.encode(sentences(16 * appended), encode_mode::continuation, more);
 
         retokenizer<draft_tokenizer, draft_id> start(drafter), r(drafter);
         start.append(context);
@@ -67,7 +67,7 @@ void measure(const draft_tokenizer& drafter, const target_tokenizer& target) {
                          }});
         cases.push_back({"whole", [&] {
                              whole.clear();
-                             drafter.encode(context, text_position::start, whole);
+                             drafter.encode(context, encode_mode::start, whole);
                          }});
         bench::take_turns(cases, 15);
         std::printf("%-10zu %18.2f %18.2f %18.2f\n", size,

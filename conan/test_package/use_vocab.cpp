@@ -1,6 +1,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 int main() {
     specdec::vocabulary table;

@@ -14,7 +14,7 @@
 #include "support/files.hpp"
 #include "support/program.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/atomic_file.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "support/engine.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/learn/model_parameters.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
 #include <specdec/reference/learn/serving_weights.hpp>
 #include <specdec/reference/load.hpp>
 

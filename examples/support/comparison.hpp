@@ -30,7 +30,7 @@ struct comparison_settings {
 
 /// What one rule did with all prompts at one temperature.
 struct row {
-    named_rule how{};
+    named_rule named{};
     std::optional<std::size_t> length{}; ///< of its drafts, where it has its own: "slem:2"
     statistics counts;
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
@@ -124,7 +124,7 @@ inline void compare_rules(
                              .where = prompts[i].file + ": " + prompts[i].line});
     };
     const auto run = [&](const row& r) {
-        s.how = r.how.which;
+        s.rule = r.named.rule;
         s.lengths = r.lengths(settings.decoding.lengths);
         return pair->run(texts, s);
     };
@@ -133,7 +133,7 @@ inline void compare_rules(
     // ten milliseconds at least.
     const auto settle = [&] {
         decode_settings plain = settings.decoding;
-        plain.how = rule::autoregressive;
+        plain.rule = rule::autoregressive;
         plain.limits = {.max_tokens = 4};
         const steady_seconds now;
         const double begin = now();
@@ -160,8 +160,8 @@ inline void compare_rules(
     const std::size_t at_a_time = pair->sequences() == 1 ? 1 : 4 * pair->sequences();
     std::vector<decode_results> results(rows.size());
     std::vector<double> surprises; // of autoregressive's texts, of this turn
-    const bool any_coupled =
-        std::any_of(rows.begin(), rows.end(), [](const row& r) { return is_coupled(r.how.which); });
+    const bool any_coupled = std::any_of(rows.begin(), rows.end(),
+                                         [](const row& r) { return is_coupled(r.named.rule); });
     std::size_t turn = 0;
     for (std::uint64_t pass = 0; pass == 0 || fewest_tokens() < wanted; ++pass) {
         const std::size_t before = fewest_tokens();
@@ -191,7 +191,7 @@ inline void compare_rules(
                 return; // the rows would not count the same texts
             surprises.clear();
             for (std::size_t k = 0; k < rows.size(); ++k) {
-                const decode_results& plain = is_coupled(rows[k].how.which) ? coupled : results[0];
+                const decode_results& plain = is_coupled(rows[k].named.rule) ? coupled : results[0];
                 for (std::size_t i = 0; i < texts.size(); ++i) {
                     const decode_result& text = results[k].texts[i];
                     made(rows[k], prompts[first + i], text);
@@ -242,7 +242,7 @@ inline constexpr std::size_t fewest_prompts = 8;
                                           const comparison_settings& settings,
                                           const pair_facts& facts) {
     const double temperature = static_cast<double>(settings.decoding.sampling.temperature);
-    const bool drafted = r.how.which != rule::autoregressive;
+    const bool drafted = r.named.rule != rule::autoregressive;
     const estimate nll = mean_a_token(r.surprise);
     const estimate difference = mean_a_token(r.surprise, &autoregressive.surprise);
     const std::optional<bool> same = same_law(r, autoregressive);
@@ -269,7 +269,7 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"nll_stderr", number_or_null(nll.error)},
         {"nll_difference", number_or_null(difference.value)},
         {"nll_difference_stderr", number_or_null(difference.error)},
-        {"lossless", r.how.lossless},
+        {"lossless", r.named.lossless},
         {"same_law", same ? ordered_json(*same) : ordered_json()},
         {"texts", r.texts},
         {"identical_texts", r.identical},

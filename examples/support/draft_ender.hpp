@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <specdec/draft/any_predictor.hpp>
-#include <specdec/learn/learning_acceptance_head.hpp>
-#include <specdec/reference/learn/model_parameters.hpp>
+#include <specdec/learn/acceptance/learning_acceptance_head.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
 
 namespace specdec::examples {
 

@@ -12,9 +12,9 @@
 #include "support/files.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/reference/json_fields.hpp>
-#include <specdec/reference/mapped_file.hpp>
-#include <specdec/vocab/equivalences.hpp>
+#include <specdec/reference/file/json_fields.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/vocab/table/equivalences.hpp>
 
 /// The special-token equivalences that a drafter's folder may hold, in a file equivalences.json:
 ///

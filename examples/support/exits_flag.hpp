@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <specdec/head/exit_thresholds.hpp>
+#include <specdec/head/exits/exit_thresholds.hpp>
 
 namespace specdec::examples {
 

@@ -96,7 +96,7 @@ namespace specdec::examples {
 /// Whether the rule of automatic lengths drafted nothing in half of the rounds or more.
 [[nodiscard]] inline bool switched_off(const row& r, const decode_settings& s) {
     return r.lengths(s.lengths).kind == length_kind::automatic &&
-           r.how.which != rule::autoregressive && r.counts.rounds > 0 &&
+           r.named.rule != rule::autoregressive && r.counts.rounds > 0 &&
            2 * r.counts.without_draft[static_cast<std::size_t>(no_draft::stop_rule)] >=
                r.counts.rounds;
 }

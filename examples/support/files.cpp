@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <specdec/vocab/atomic_file.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 namespace specdec::examples {
 

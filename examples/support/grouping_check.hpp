@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/speculation/any_model.hpp>
+#include <specdec/speculation/any/any_model.hpp>
 
 namespace specdec::examples {
 

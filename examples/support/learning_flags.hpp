@@ -7,8 +7,8 @@
 
 #include "support/flag_values.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/learn/learning_acceptance_head.hpp>
-#include <specdec/learn/taught_loss.hpp>
+#include <specdec/learn/acceptance/learning_acceptance_head.hpp>
+#include <specdec/learn/loss/distillation_loss.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
 
 /// How a drafter learns, by the names that flags give it. Errors: specdec::error that names the
@@ -16,8 +16,8 @@
 namespace specdec::examples {
 
 /// dm (or rkl), fkl, tv, nll or none; then +ngram, +ngram-p or +ngram-kl.
-[[nodiscard]] inline taught_loss_settings loss_of(const std::string& name) {
-    taught_loss_settings s;
+[[nodiscard]] inline distillation_loss_settings loss_of(const std::string& name) {
+    distillation_loss_settings s;
     const std::size_t plus = name.find('+');
     const std::string direct = name.substr(0, plus);
     const std::string ngram = plus == std::string::npos ? "" : name.substr(plus + 1);

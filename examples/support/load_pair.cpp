@@ -9,8 +9,8 @@
 #include "support/engine.hpp"
 #include "support/equivalences_file.hpp"
 #include "support/files.hpp"
-#include <specdec/bridge/draft_request.hpp>
-#include <specdec/head/likely_target.hpp>
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/head/adaptive/topk_recorder.hpp>
 #include <specdec/speculation/speculation.hpp>
 
 namespace specdec::examples {
@@ -58,15 +58,15 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
 /// A target with what it tells a drafter's list.
 struct likely_parts {
     any_batch_model<target_id> model;
-    std::shared_ptr<likely_tokens> likely;
+    std::shared_ptr<target_topk> likely;
 };
-class owned_likely_target : std::unique_ptr<likely_parts>,
-                            public likely_target<any_batch_model<target_id>> {
+class owned_topk_recorder : std::unique_ptr<likely_parts>,
+                            public topk_recorder<any_batch_model<target_id>> {
 public:
-    owned_likely_target(any_batch_model<target_id> model, std::shared_ptr<likely_tokens> likely)
+    owned_topk_recorder(any_batch_model<target_id> model, std::shared_ptr<target_topk> likely)
         : std::unique_ptr<likely_parts>(
               std::make_unique<likely_parts>(std::move(model), std::move(likely))),
-          likely_target<any_batch_model<target_id>>((*this)->model, *(*this)->likely) {}
+          topk_recorder<any_batch_model<target_id>>((*this)->model, *(*this)->likely) {}
 };
 
 id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<target_id>& target,
@@ -74,7 +74,7 @@ id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<ta
     try {
         const equivalences given = equivalences_path.empty() ? equivalences_beside(drafter_path)
                                                              : read_equivalences(equivalences_path);
-        return meet(draft, target, given);
+        return build_id_map(draft, target, given);
     } catch (const error& problem) { // names the token, not the file
         const std::string source =
             equivalences_path.empty() ? drafter_path.string() : equivalences_path;
@@ -117,7 +117,7 @@ loaded_pair load_pair(const engine& e, const model_flags& flags) {
         if (drafter.likely) {
             drafter.likely->translate(map, own.models.vocabulary_size());
             own.models = any_batch_model<target_id>(
-                owned_likely_target(std::move(own.models), drafter.likely));
+                owned_topk_recorder(std::move(own.models), drafter.likely));
         }
         pair.texts = std::make_unique<speculation>(std::move(own), std::move(drafter.loaded),
                                                    std::move(map), flags.cache);

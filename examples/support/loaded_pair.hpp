@@ -12,7 +12,7 @@
 
 #include "support/grouping_check.hpp"
 #include "support/interrupt.hpp"
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/speculation/decoder.hpp>
 
 /// What the programs see of a loaded pair of models: nothing of any engine.

@@ -7,7 +7,7 @@
 
 #include "support/engine.hpp"
 #include "support/flag_values.hpp"
-#include <specdec/reference/mapped_file.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
 
 namespace specdec::examples {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "support/head_flag.hpp"
-#include <specdec/speculation/any_ngram_cache.hpp>
+#include <specdec/speculation/any/any_ngram_cache.hpp>
 
 namespace CLI {
 class App;

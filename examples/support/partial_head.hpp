@@ -12,18 +12,18 @@
 #include "support/head_flag.hpp"
 #include "support/loaded_pair.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/core/one_sequence.hpp>
-#include <specdec/head/adaptive_model.hpp>
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/head/adaptive/adaptive_model.hpp>
+#include <specdec/head/adaptive/adaptive_token_list.hpp>
+#include <specdec/head/adaptive/target_topk.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
-#include <specdec/head/hot_set.hpp>
-#include <specdec/head/likely_tokens.hpp>
 #include <specdec/head/residual_router.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/reference/lm_head.hpp>
-#include <specdec/reference/router_file.hpp>
-#include <specdec/reference/token_list_file.hpp>
+#include <specdec/reference/drafter/lm_head.hpp>
+#include <specdec/reference/drafter/router_file.hpp>
+#include <specdec/reference/drafter/token_list_file.hpp>
 
 namespace specdec::examples {
 
@@ -61,13 +61,13 @@ struct adaptive_parts {
 
     std::unique_ptr<Whole> whole;
     list_head part;
-    hot_set<draft_id> hot;
-    std::shared_ptr<likely_tokens> likely;
+    adaptive_token_list<draft_id> hot;
+    std::shared_ptr<target_topk> likely;
     rows_type rows{whole->model, part};
     text_type text{rows, 0};
 
     adaptive_parts(std::unique_ptr<Whole> w, const token_list<draft_id>& list,
-                   std::shared_ptr<likely_tokens> from)
+                   std::shared_ptr<target_topk> from)
         : whole(std::move(w)), part(whole->head, list, head_rows::copied), hot(list),
           likely(std::move(from)) {}
 };
@@ -79,7 +79,7 @@ class owned_adaptive_model : std::unique_ptr<adaptive_parts<Whole>>,
 
 public:
     owned_adaptive_model(std::unique_ptr<Whole> whole, const token_list<draft_id>& list,
-                         std::shared_ptr<likely_tokens> likely)
+                         std::shared_ptr<target_topk> likely)
         : std::unique_ptr<parts>(
               std::make_unique<parts>(std::move(whole), list, std::move(likely))),
           adaptive_model<typename parts::text_type, typename parts::list_head>(
@@ -114,7 +114,7 @@ template <class Whole>
 [[nodiscard]] any_batch_model<draft_id>
 with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
           const std::filesystem::path& folder, model_facts& facts,
-          std::shared_ptr<likely_tokens>& likely) {
+          std::shared_ptr<target_topk>& likely) {
     const head_type& all = whole->head;
     const auto made = [&](const auto& make) -> any_batch_model<draft_id> {
         using part = std::invoke_result_t<decltype(make), head_type&>;
@@ -134,7 +134,7 @@ with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
             });
         if (whole->model.sequences() > 1)
             throw error("--head", choice.asked, "expected one text at a time (--sequences 1)");
-        likely = std::make_shared<likely_tokens>();
+        likely = std::make_shared<target_topk>();
         return owned_adaptive_model<Whole>(std::move(whole), list, likely);
     }
     const std::filesystem::path file = folder / "router.safetensors";

@@ -17,7 +17,7 @@ template <class Words>
     std::vector<target_id> ids;
     if (const auto begin = d.begin_token())
         ids.push_back(*begin);
-    d.encode(text, text_position::start, ids);
+    d.encode(text, encode_mode::start, ids);
     return ids;
 }
 
@@ -47,11 +47,11 @@ template <class Words>
             ids.push_back(*begin);
         const auto message = [&](const std::string& text) {
             ids.push_back(id_at<target_id>(*start));
-            d.encode(text, text_position::continuation, ids);
+            d.encode(text, encode_mode::continuation, ids);
         };
         const auto close = [&] {
             ids.push_back(id_at<target_id>(*end));
-            d.encode("\n", text_position::continuation, ids);
+            d.encode("\n", encode_mode::continuation, ids);
         };
         if (!form.system.empty()) {
             message(std::string(form.system));

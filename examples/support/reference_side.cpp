@@ -14,19 +14,19 @@
 #include "support/console.hpp"
 #include "support/files.hpp"
 #include "support/partial_head.hpp"
-#include <specdec/head/feature_model.hpp>
-#include <specdec/head/feature_records.hpp>
-#include <specdec/head/listed_head.hpp>
-#include <specdec/head/recorded_target.hpp>
-#include <specdec/head/sorted_exits.hpp>
-#include <specdec/head/sure_exits.hpp>
+#include <specdec/head/exits/confidence_exit.hpp>
+#include <specdec/head/exits/early_exit_model.hpp>
+#include <specdec/head/features/feature_model.hpp>
+#include <specdec/head/features/feature_recorder.hpp>
+#include <specdec/head/features/feature_records.hpp>
+#include <specdec/head/reduced_vocabulary_head.hpp>
 #include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/exit_model.hpp>
-#include <specdec/reference/feature_body.hpp>
-#include <specdec/reference/learn/model_parameters.hpp>
+#include <specdec/reference/drafter/exit_model.hpp>
+#include <specdec/reference/drafter/feature_body.hpp>
 #include <specdec/reference/learn/peft_folder.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
 #include <specdec/reference/load.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 
 namespace specdec::examples {
 
@@ -149,11 +149,11 @@ struct feature_target {
     std::shared_ptr<feature_records> records;
 };
 class owned_feature_target : std::unique_ptr<feature_target>,
-                             public recorded_target<reference::batch_model<target_id>> {
+                             public feature_recorder<reference::batch_model<target_id>> {
 public:
     explicit owned_feature_target(std::unique_ptr<feature_target> parts)
         : std::unique_ptr<feature_target>(std::move(parts)),
-          recorded_target<reference::batch_model<target_id>>((*this)->model, *(*this)->records) {}
+          feature_recorder<reference::batch_model<target_id>>((*this)->model, *(*this)->records) {}
 };
 
 /// A drafter that reads features and the head that makes its rows: the target's or its own.
@@ -170,15 +170,16 @@ struct feature_drafter {
 /// A drafter with exits, and which of them speak.
 struct exits_parts {
     reference::exit_model<draft_id> model;
-    sure_exits choice;
+    confidence_exit choice;
 };
-class owned_sorted_exits : std::unique_ptr<exits_parts>,
-                           public sorted_exits<reference::exit_model<draft_id>, sure_exits> {
+class owned_early_exit_model
+    : std::unique_ptr<exits_parts>,
+      public early_exit_model<reference::exit_model<draft_id>, confidence_exit> {
 public:
-    explicit owned_sorted_exits(std::unique_ptr<exits_parts> parts)
+    explicit owned_early_exit_model(std::unique_ptr<exits_parts> parts)
         : std::unique_ptr<exits_parts>(std::move(parts)),
-          sorted_exits<reference::exit_model<draft_id>, sure_exits>((*this)->model,
-                                                                    (*this)->choice) {}
+          early_exit_model<reference::exit_model<draft_id>, confidence_exit>((*this)->model,
+                                                                             (*this)->choice) {}
 };
 
 any_batch_model<draft_id> with_exits(const reference::transformer& engine, std::size_t sequences,
@@ -187,12 +188,12 @@ any_batch_model<draft_id> with_exits(const reference::transformer& engine, std::
     try {
         auto parts = std::make_unique<exits_parts>(
             exits_parts{reference::exit_model<draft_id>(engine, {.sequences = sequences}),
-                        sure_exits(asked.thresholds)});
+                        confidence_exit(asked.thresholds)});
         std::size_t deepest = 0; // that may be asked
         while (deepest + 1 < parts->model.exits() && asked.thresholds[deepest] > 0)
             ++deepest;
         facts.forward_bytes = parts->model.row_bytes(deepest);
-        owned_sorted_exits drafter(std::move(parts));
+        owned_early_exit_model drafter(std::move(parts));
         facts.exit_rows = drafter.counts();
         return drafter;
     } catch (const error& problem) { // names neither flag nor file
@@ -227,7 +228,7 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
         if (head.partial()) {
             auto whole = std::make_unique<whole_drafter>(std::move(files.engine));
             facts.forward_bytes -= whole->head.bytes();
-            std::shared_ptr<likely_tokens> likely;
+            std::shared_ptr<target_topk> likely;
             any_batch_model<Id> models =
                 with_head(std::move(whole), head, paths.model, facts, likely);
             side<Id> made = files.side_of<Id>(std::move(models), facts, computing);
@@ -279,7 +280,7 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     auto recorded = std::make_unique<feature_target>(std::move(files.engine), sequences);
     auto whole =
         std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
-    std::shared_ptr<likely_tokens> likely;
+    std::shared_ptr<target_topk> likely;
     any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
         if (!own_head)
             return with_head(std::move(whole), head, drafter.model, facts, likely);
@@ -287,9 +288,9 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
         facts.head_tokens = kept.size();
         facts.forward_bytes += whole->head.bytes();
         return owned_headed_model<feature_drafter,
-                                  listed_head<draft_id, reference::lm_head<draft_id>>>(
+                                  reduced_vocabulary_head<draft_id, reference::lm_head<draft_id>>>(
             std::move(whole), [&](reference::lm_head<draft_id>& rows) {
-                return listed_head<draft_id, reference::lm_head<draft_id>>(rows, kept);
+                return reduced_vocabulary_head<draft_id, reference::lm_head<draft_id>>(rows, kept);
             });
     }();
     loaded_sides sides{

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "support/flag_values.hpp"
-#include <specdec/sampling/parameters.hpp>
+#include <specdec/sampling/law/parameters.hpp>
 
 namespace specdec::examples {
 

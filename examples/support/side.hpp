@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "support/loaded_pair.hpp"
-#include <specdec/head/likely_tokens.hpp>
+#include <specdec/head/adaptive/target_topk.hpp>
 #include <specdec/speculation/side.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec::examples {
 
@@ -26,7 +26,7 @@ struct side {
     model_facts facts;
     compute_facts computing;
     /// Of a drafter's list that would follow what the target finds likely: load_pair has it filled.
-    std::shared_ptr<likely_tokens> likely{};
+    std::shared_ptr<target_topk> likely{};
 };
 
 /// Both sides of a pair; drafter: if there is one.

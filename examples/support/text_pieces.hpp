@@ -9,15 +9,15 @@
 
 #include "support/files.hpp"
 #include <specdec/core/concepts.hpp>
-#include <specdec/reference/json_fields.hpp>
+#include <specdec/reference/file/json_fields.hpp>
 
 namespace specdec::examples {
 
 /// A part of a text.
 struct text_piece {
     std::string_view text;
-    text_position where; ///< start: nothing stands before it
-    bool ended = false;  ///< whoever wrote it ended it here
+    encode_mode where;  ///< start: nothing stands before it
+    bool ended = false; ///< whoever wrote it ended it here
 };
 
 /// use(text_piece) for all of a file or a pipe of any size, of which some 64 KiB are held. A
@@ -31,12 +31,12 @@ void read_pieces(const std::string& path, const Use& use) {
     const bool answers = path.ends_with(".jsonl");
     std::string held;
     std::size_t line = 0;
-    text_position where = text_position::start;
+    encode_mode where = encode_mode::start;
     const auto take = [&](std::string_view some) {
         if (!answers) {
             if (!some.empty())
                 use(text_piece{some, where});
-            where = text_position::continuation;
+            where = encode_mode::continuation;
             return;
         }
         while (!some.empty()) {
@@ -48,7 +48,7 @@ void read_pieces(const std::string& path, const Use& use) {
                 continue;
             const nlohmann::json value = reference::parse_json(object, path, name);
             const reference::json_fields fields(value, path, name);
-            use(text_piece{fields.text("text"), text_position::continuation,
+            use(text_piece{fields.text("text"), encode_mode::continuation,
                            fields.boolean_or("ended", false)});
         }
     };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 /// A vocabulary as a plain table, one line an id: id, kind, order, bytes in hexadecimal, separated
 /// by tabs; header lines begin with "# ". For comparing vocabularies whose tokenizer is not at

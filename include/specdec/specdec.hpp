@@ -2,11 +2,10 @@
 #pragma once
 
 /// Everything of specdec that needs the standard library only. Vocabulary maps are built by
-/// <specdec/vocab/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in.
+/// <specdec/vocab/table/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in.
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
@@ -14,31 +13,32 @@
 #include <specdec/core/half.hpp>
 #include <specdec/core/heap.hpp>
 #include <specdec/core/law.hpp>
+#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/core/model/shared_model.hpp>
 #include <specdec/core/on_throw.hpp>
-#include <specdec/core/one_sequence.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
-#include <specdec/core/shared_model.hpp>
-#include <specdec/core/text_place.hpp>
+#include <specdec/core/text_offset.hpp>
 #include <specdec/core/token_id.hpp>
 
-#include <specdec/sampling/block_of.hpp>
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/coupled_coin.hpp>
-#include <specdec/sampling/dense_law.hpp>
-#include <specdec/sampling/draw.hpp>
-#include <specdec/sampling/exponential_race.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
+#include <specdec/sampling/coin/exponential_race.hpp>
+#include <specdec/sampling/coin/philox.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/coin/text_keys.hpp>
+#include <specdec/sampling/law/block_of.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/draw.hpp>
+#include <specdec/sampling/law/parameters.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/sampling/lazy_flip.hpp>
 #include <specdec/sampling/listed_rows.hpp>
 #include <specdec/sampling/listing.hpp>
 #include <specdec/sampling/make_list.hpp>
-#include <specdec/sampling/parameters.hpp>
-#include <specdec/sampling/philox.hpp>
 #include <specdec/sampling/residual.hpp>
-#include <specdec/sampling/softmax_law.hpp>
-#include <specdec/sampling/sparse_law.hpp>
-#include <specdec/sampling/text_keys.hpp>
 
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/coupled_match.hpp>
@@ -46,19 +46,19 @@
 #include <specdec/verify/token_rejection.hpp>
 #include <specdec/verify/verdict.hpp>
 
-#include <specdec/vocab/byte_order.hpp>
-#include <specdec/vocab/canonical_spellings.hpp>
-#include <specdec/vocab/continuation.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/encoding/continuation.hpp>
+#include <specdec/vocab/encoding/retokenizer.hpp>
+#include <specdec/vocab/encoding/safe_cuts.hpp>
+#include <specdec/vocab/encoding/segment_encoder.hpp>
 #include <specdec/vocab/ngrams/eviction.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/ngrams/ngram_cache_figures.hpp>
-#include <specdec/vocab/pieces.hpp>
-#include <specdec/vocab/retokenizer.hpp>
-#include <specdec/vocab/seams.hpp>
-#include <specdec/vocab/segment_encoder.hpp>
-#include <specdec/vocab/token_strings.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/spelling/canonical_spellings.hpp>
+#include <specdec/vocab/spelling/pieces.hpp>
+#include <specdec/vocab/table/byte_order.hpp>
+#include <specdec/vocab/table/id_map.hpp>
+#include <specdec/vocab/table/token_strings.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 #include <specdec/process/given_laws.hpp>
 #include <specdec/process/grammar_mask.hpp>
@@ -70,21 +70,15 @@
 #include <specdec/process/token_bias.hpp>
 #include <specdec/process/token_history.hpp>
 
-#include <specdec/bridge/draft_context.hpp>
-#include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/id_map_view.hpp>
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/context/shared_context.hpp>
 #include <specdec/bridge/identity.hpp>
-#include <specdec/bridge/kept_lists.hpp>
-#include <specdec/bridge/kept_rows.hpp>
-#include <specdec/bridge/mapped_law.hpp>
-#include <specdec/bridge/nested_law.hpp>
 #include <specdec/bridge/nested_tli.hpp>
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/bridge/no_bridge.hpp>
 #include <specdec/bridge/paper_merge.hpp>
-#include <specdec/bridge/pushforward_bridge.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
-#include <specdec/bridge/shared_context.hpp>
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/spelling.hpp>
@@ -93,11 +87,17 @@
 #include <specdec/bridge/strings/possible_drafts.hpp>
 #include <specdec/bridge/strings/prefix_mass.hpp>
 #include <specdec/bridge/strings/pushforward.hpp>
+#include <specdec/bridge/strings/pushforward_bridge.hpp>
 #include <specdec/bridge/strings/pushforward_law.hpp>
 #include <specdec/bridge/strings/retokenising.hpp>
 #include <specdec/bridge/strings/spelling_weights.hpp>
 #include <specdec/bridge/tli.hpp>
-#include <specdec/bridge/token_bridge.hpp>
+#include <specdec/bridge/token/draft_list_store.hpp>
+#include <specdec/bridge/token/draft_row_store.hpp>
+#include <specdec/bridge/token/id_map_view.hpp>
+#include <specdec/bridge/token/mapped_law.hpp>
+#include <specdec/bridge/token/nested_law.hpp>
+#include <specdec/bridge/token/token_bridge.hpp>
 #include <specdec/bridge/union.hpp>
 
 #include <specdec/draft/model_drafter.hpp>
@@ -111,6 +111,7 @@
 #include <specdec/decode/generate.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session.hpp>
+#include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/target_feed.hpp>
 #include <specdec/decode/text_run.hpp>

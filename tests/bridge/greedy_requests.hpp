@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "../support/toy_pair.hpp"
+#include "support/toy_pair.hpp"
 
 /// What the requests of the bridges' tests have in common.
 namespace specdec::testing {

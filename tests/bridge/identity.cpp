@@ -9,9 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 
-#include "../support/script_drafter.hpp"
+#include "support/script_drafter.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -9,13 +9,13 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
-#include <specdec/vocab/split_tokens.hpp>
+#include <specdec/vocab/spelling/split_tokens.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/script_drafter.hpp"
 #include "greedy_requests.hpp"
+#include "support/ids.hpp"
+#include "support/script_drafter.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -263,7 +263,7 @@ TEST_CASE("nested TLI: every piece is drawn at its own place in the text, and it
     nested_fixture f;
     f.drafter = script_drafter(10, {draft_id{3}, draft_id{8}}); // b a, c a
     const std::vector<std::uint32_t> widths{1, 10, 200, 3000};
-    text_place place(widths);
+    text_offset place(widths);
     place.pass(target_id{3});
     recording_coin coin;
     (void)f.bridge.propose(f.drafter, fixed_length{2}, coin, {4, 16, greedy, ends, place});

@@ -5,7 +5,7 @@
 
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 
 using namespace specdec;
 

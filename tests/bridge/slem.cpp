@@ -6,11 +6,11 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 
-#include "../support/place_watch.hpp"
-#include "../support/script_drafter.hpp"
 #include "greedy_requests.hpp"
+#include "support/place_watch.hpp"
+#include "support/script_drafter.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -142,7 +142,7 @@ TEST_CASE("every draft site has the place of its bytes, if the request has one")
     slem_fixture f;
     script_drafter drafter(10, {ba, c, ca, toy_pair::stop});
     const std::vector<std::uint32_t> widths{1, 1, 1, 1, 1, 2, 2, 1, 3};
-    text_place place(widths);
+    text_offset place(widths);
     place.pass("c");
     for (int i = 0; i < 2; ++i) { // an abandoned draft moves nothing
         place_watch watch;

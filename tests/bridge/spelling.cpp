@@ -11,13 +11,13 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coupled_coin.hpp>
-#include <specdec/sampling/sparse_law.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 
-#include "../support/place_watch.hpp"
-#include "../support/script_drafter.hpp"
-#include "../support/toy_rows.hpp"
 #include "greedy_requests.hpp"
+#include "support/place_watch.hpp"
+#include "support/script_drafter.hpp"
+#include "support/toy_rows.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -79,8 +79,8 @@ struct spelling_fixture {
         made.follow(two.encode("c"));
         return made;
     }
-    [[nodiscard]] text_place place() const {
-        text_place at(keys.widths());
+    [[nodiscard]] text_offset place() const {
+        text_offset at(keys.widths());
         at.pass(std::string_view("c"));
         return at;
     }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;
 
@@ -13,7 +13,7 @@ template <class Id>
 struct tokenizer {
     std::size_t vocabulary_size() const { return words.size(); }
     std::string_view bytes(Id id) const { return words.text(id.index()); }
-    void encode(std::string_view, text_position, std::vector<Id>&) const {}
+    void encode(std::string_view, encode_mode, std::vector<Id>&) const {}
     const vocabulary& table() const { return words; }
     vocabulary words;
 };

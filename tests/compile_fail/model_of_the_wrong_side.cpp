@@ -8,7 +8,7 @@
 #include <specdec/decode/session.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/exact_match.hpp>
 
 using namespace specdec;

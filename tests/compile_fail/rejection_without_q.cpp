@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
 int main() {

@@ -3,11 +3,11 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/philox.hpp>
+#include <specdec/sampling/coin/philox.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
 
-#include "../support/archetypes.hpp"
+#include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

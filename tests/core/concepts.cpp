@@ -5,11 +5,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/archetypes.hpp"
-#include "../support/failing_model.hpp"
-#include "../support/text_model.hpp"
-#include "../support/tiny_tokenizer.hpp"
-#include "../support/toy_model.hpp"
+#include "support/archetypes.hpp"
+#include "support/failing_model.hpp"
+#include "support/text_model.hpp"
+#include "support/tiny_tokenizer.hpp"
+#include "support/toy_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -68,7 +68,7 @@ struct no_truncate : whole_model {
 struct whole_tokenizer {
     std::size_t vocabulary_size() const { return 0; }
     std::string_view bytes(target_id) const { return {}; }
-    void encode(std::string_view, text_position, std::vector<target_id>&) const {}
+    void encode(std::string_view, encode_mode, std::vector<target_id>&) const {}
 };
 struct no_bytes : whole_tokenizer {
     std::string_view bytes(target_id) const = delete;
@@ -80,10 +80,10 @@ struct no_position : whole_tokenizer {
     void encode(std::string_view, std::vector<target_id>&) const {}
 };
 struct encodes_the_other_side : whole_tokenizer {
-    void encode(std::string_view, text_position, std::vector<draft_id>&) const {}
+    void encode(std::string_view, encode_mode, std::vector<draft_id>&) const {}
 };
 struct encode_not_const : whole_tokenizer {
-    void encode(std::string_view, text_position, std::vector<target_id>&) {}
+    void encode(std::string_view, encode_mode, std::vector<target_id>&) {}
 };
 struct no_tokenizer_size : whole_tokenizer {
     std::size_t vocabulary_size() const = delete;

@@ -7,7 +7,7 @@
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
 
-#include "../support/archetypes.hpp"
+#include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -45,9 +45,9 @@ struct learns_while_asked {
     bool more(const draft_progress&) { return false; }
 };
 } // namespace
-static_assert(AnyDrafter<rows_of_the_target>); // whatever it tells of the next token
-static_assert(!AnyDrafter<no_sync>);
-static_assert(!AnyDrafter<no_drafter_capacity>);
+static_assert(DraftContextHolder<rows_of_the_target>); // whatever it tells of the next token
+static_assert(!DraftContextHolder<no_sync>);
+static_assert(!DraftContextHolder<no_drafter_capacity>);
 static_assert(!Drafter<int>);
 static_assert(
     !Drafter<model_archetype<draft_id>>); // a model is a drafter through model_drafter only

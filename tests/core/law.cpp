@@ -5,12 +5,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/sampling/residual.hpp>
-#include <specdec/sampling/softmax_law.hpp>
-#include <specdec/sampling/sparse_law.hpp>
 
-#include "../support/archetypes.hpp"
+#include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

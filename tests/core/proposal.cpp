@@ -8,10 +8,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
 
-#include "../support/archetypes.hpp"
+#include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

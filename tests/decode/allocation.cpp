@@ -10,28 +10,28 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/one_sequence.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
-#include <specdec/head/adaptive_model.hpp>
-#include <specdec/head/feature_model.hpp>
+#include <specdec/head/adaptive/adaptive_model.hpp>
+#include <specdec/head/features/feature_model.hpp>
+#include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/listing_model.hpp>
-#include <specdec/head/recorded_target.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/process/penalties.hpp>
 #include <specdec/process/processed_rows.hpp>
-#include <specdec/sampling/coupled_coin.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
 
-#include "../support/batch_of.hpp"
-#include "../support/count_allocations.hpp"
-#include "../support/decoding.hpp"
-#include "../support/ids.hpp"
-#include "../support/toy_head.hpp"
+#include "support/batch_of.hpp"
+#include "support/count_allocations.hpp"
+#include "support/decoding.hpp"
+#include "support/ids.hpp"
+#include "support/toy_head.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -118,7 +118,7 @@ struct text_body {
     [[nodiscard]] static std::size_t own_width() { return 1; }
     [[nodiscard]] std::size_t width() const { return text.vocabulary_size(); }
     void truncate(std::size_t, std::size_t n) { text.truncate(n); }
-    [[nodiscard]] read_rows read(std::size_t, std::span<const draft_id> ids, given_features) {
+    [[nodiscard]] body_output read(std::size_t, std::span<const draft_id> ids, body_input) {
         const logits_rows<draft_id> rows = text.score(ids);
         return {states_of(rows), nothing_said(ids.size())};
     }
@@ -210,7 +210,7 @@ TEST_CASE("rounds of drafters whose heads compute a part of the vocabulary alloc
         model_drafter drafter(trimmed);
         CHECK(allocations_with(drafter) == 0);
 
-        hot_set<draft_id> hot(list);
+        adaptive_token_list<draft_id> hot(list);
         adaptive_model following(trimmed, few, hot);
         model_drafter adaptive(following);
         CHECK(allocations_with(adaptive) == 0);
@@ -248,7 +248,7 @@ TEST_CASE("rounds of drafters that list allocate nothing, not even the first one
             };
             trimmed_head few(head, list);
             listing_model trimmed(model, few, sampling);
-            hot_set<draft_id> hot(list);
+            adaptive_token_list<draft_id> hot(list);
             adaptive_model following(trimmed, few, hot);
             model_drafter adaptive(following);
             check(adaptive);
@@ -268,7 +268,7 @@ TEST_CASE("rounds of drafters that read features allocate nothing") {
         shown_target shown(world);
         const std::size_t size = shown.vocabulary_size();
         feature_records records(1, shown.capacity(), 1);
-        recorded_target target(shown, records);
+        feature_recorder target(shown, records);
         text_body body{{world.two.target.table(), {.seed = 2, .capacity = capacity}}};
         feature_model read(body, records);
         toy_head<draft_id> head = toy_head<draft_id>::unit(size);

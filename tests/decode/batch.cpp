@@ -88,7 +88,7 @@ struct wide_batch : batch_of<target_id, target_text_model> {
         return {widened.data(), n, vocabulary_size(), vocabulary_size()};
     }
 };
-static_assert(AnyBatchModelOf<wide_batch, target_id> && !BatchModelOf<wide_batch, target_id>);
+static_assert(ScoringBatchModelOf<wide_batch, target_id> && !BatchModelOf<wide_batch, target_id>);
 
 /// All texts through `seats` sequences of the target: the next one joins when one has left.
 template <class Texts, class Batch>

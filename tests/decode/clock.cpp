@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/archetypes.hpp"
+#include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -15,10 +15,10 @@
 
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/spelling.hpp>
-#include <specdec/sampling/coupled_coin.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
 
-#include "../support/decoding.hpp"
-#include "../support/toy_tokenizer.hpp"
+#include "support/decoding.hpp"
+#include "support/toy_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -71,7 +71,7 @@ auto words_world() {
     same.add("<go>", "<on>");
     id_map map = intersect(draft.table(), target.table(), same);
     std::vector<target_id> prompt;
-    target.encode("ab c a", text_position::start, prompt);
+    target.encode("ab c a", encode_mode::start, prompt);
     return world<target_words, draft_words>{std::move(target), std::move(draft), std::move(map),
                                             std::move(prompt), {draft_id{0}},    2.5};
 }
@@ -86,7 +86,7 @@ auto bpe_world() {
                             {.pre_tokens = false, .characters = true});
     id_map map = intersect(draft.table(), target.table());
     std::vector<target_id> prompt;
-    target.encode("the cat", text_position::start, prompt);
+    target.encode("the cat", encode_mode::start, prompt);
     return world<toy_bpe<target_id>, toy_bpe<draft_id>>{
         std::move(target), std::move(draft), std::move(map), std::move(prompt), {}, -40};
 }

@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/archetypes.hpp"
-#include "../support/decoding.hpp"
-#include "../support/toy_model.hpp"
+#include "support/archetypes.hpp"
+#include "support/decoding.hpp"
+#include "support/toy_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -33,7 +33,7 @@ struct known_text {
                 std::vector<Id> next{end};
                 if (so_far.size() < all.size()) {
                     next.clear();
-                    words.encode(all.substr(so_far.size(), 1), text_position::continuation, next);
+                    words.encode(all.substr(so_far.size(), 1), encode_mode::continuation, next);
                 }
                 row[next[0].index()] = 50;
                 return row;

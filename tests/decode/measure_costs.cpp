@@ -8,7 +8,7 @@
 
 #include <specdec/core/error.hpp>
 
-#include "../support/decoding.hpp"
+#include "support/decoding.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

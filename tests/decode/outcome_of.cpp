@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/tiny_tokenizer.hpp"
+#include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

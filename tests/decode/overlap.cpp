@@ -12,9 +12,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/decoding.hpp"
+#include "support/decoding.hpp"
 #include <specdec/bridge/ngram_merge.hpp>
-#include <specdec/core/shared_model.hpp>
+#include <specdec/core/model/shared_model.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 using namespace specdec;

@@ -40,7 +40,7 @@ struct world {
     draft_words draft{draft_letters};
     id_map map = intersect(draft.table(), target.table());
     byte_order<draft_id> order{draft};
-    seams edges{target};
+    safe_cuts edges{target};
     std::string prompt = "ab ";
 
     template <class Id>
@@ -52,7 +52,7 @@ struct world {
             std::vector<Id> next{end};
             if (so_far.size() < all.size()) {
                 next.clear();
-                words.encode(all.substr(so_far.size()), text_position::continuation, next);
+                words.encode(all.substr(so_far.size()), encode_mode::continuation, next);
             }
             row[next[0].index()] = 50;
             return row;
@@ -117,7 +117,7 @@ struct decode_of {
           decoder(std::move(bridge), token_rejection{}, settings()), reader(std::move(r)),
           run(decoder, drafter, stop, coin, w.target, limits, reader) {
         std::vector<target_id> ids;
-        w.target.encode(w.prompt, text_position::start, ids);
+        w.target.encode(w.prompt, encode_mode::start, ids);
         decoder.start(ids);
     }
     static session_settings settings() {

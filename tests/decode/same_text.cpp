@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/decoding.hpp"
+#include "support/decoding.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -13,7 +13,7 @@
 
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/bridge/paper_merge.hpp>
-#include <specdec/core/shared_model.hpp>
+#include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/generate.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
@@ -199,7 +199,7 @@ template <class Id>
 struct uncounted : tiny_tokenizer<Id> {
     using tiny_tokenizer<Id>::tiny_tokenizer;
     bool wrong = false;
-    void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
         tiny_tokenizer<Id>::encode(text, where, out);
         for (Id& id : out)
             if (wrong && this->bytes(id) == "c")
@@ -212,7 +212,7 @@ template <class F>
 void for_every_text_bridge(const uncounted<target_id>& target, const uncounted<draft_id>& draft,
                            const id_map& map, const F& f) {
     const byte_order<draft_id> order(draft);
-    const seams edges(target);
+    const safe_cuts edges(target);
     ngram_cache<lru> cache;
     const auto context = [&] { return retokenised_context(target, draft, map, 64); };
     f("tli", [&] {
@@ -253,7 +253,7 @@ TEST_CASE("ids that a tokenizer makes and does not count are refused") {
             target.wrong = draft.wrong = false;
             session decoder(make(), exact_match{}, world.settings(0, 60));
             std::vector<target_id> prompt;
-            target.encode("a c b", text_position::start, prompt);
+            target.encode("a c b", encode_mode::start, prompt);
             (of_target ? target.wrong : draft.wrong) = true;
             decoder.start(prompt);
             target_text_model model(target.table());
@@ -314,7 +314,7 @@ TEST_CASE("tables of other vocabularies than the context's are refused") {
                                         id_map::identity(2, 2));
     CHECK_THROWS_AS(words_spelling(spellings, context, 64, {}), error);
     const byte_order<draft_id> order(draft_words({"a"}));
-    const seams edges(world.two.target);
+    const safe_cuts edges(world.two.target);
     CHECK_THROWS_AS(
         make_slrs_bridge(world.two.target, world.two.draft, world.two.map, order, edges, 64, {}),
         error);

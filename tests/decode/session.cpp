@@ -11,9 +11,9 @@
 #include <specdec/process/penalties.hpp>
 #include <specdec/process/processed_rows.hpp>
 
-#include "../support/archetypes.hpp"
-#include "../support/decoding.hpp"
-#include "../support/failing_model.hpp"
+#include "support/archetypes.hpp"
+#include "support/decoding.hpp"
+#include "support/failing_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -538,7 +538,7 @@ struct following_rule : exact_match {
     explicit following_rule(told& to) : log(&to) {}
     void start(std::span<const target_id> prompt) {
         log->calls.push_back("start " + std::to_string(prompt.size()));
-        position = text_place(widths);
+        position = text_offset(widths);
         for (const target_id t : prompt)
             position.pass(t);
     }
@@ -547,11 +547,11 @@ struct following_rule : exact_match {
         for (const target_id t : tokens)
             position.pass(t);
     }
-    [[nodiscard]] text_place place() const { return position; }
+    [[nodiscard]] text_offset place() const { return position; }
 
     static constexpr std::uint32_t widths[] = {1}; // every other id moves by 1, too
     told* log;
-    text_place position{};
+    text_offset position{};
 };
 static_assert(FollowsText<following_rule>);
 

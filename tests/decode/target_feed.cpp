@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/toy_model.hpp"
+#include "support/toy_model.hpp"
 
 using namespace specdec;
 using specdec::testing::toy_model;

@@ -12,14 +12,14 @@
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/tiny_tokenizer.hpp"
-#include "../support/toy_model.hpp"
+#include "support/ids.hpp"
+#include "support/tiny_tokenizer.hpp"
+#include "support/toy_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

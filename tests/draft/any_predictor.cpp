@@ -49,9 +49,9 @@ TEST_CASE("length rules go by any predictor") {
     any_predictor any(own);
     length_rule ends(predicted_end(any, 0.6, 9));
     CHECK(ends.reads() == row_reading::entropy);
-    const draft_progress one = behind({}, ends, draft_id{0}, 1, 1, 0);
-    const draft_progress two = behind(one, ends, draft_id{0}, 1, 1, 0);
-    const draft_progress three = behind(two, ends, draft_id{0}, 1, 1, 0);
+    const draft_progress one = extend_progress({}, ends, draft_id{0}, 1, 1, 0);
+    const draft_progress two = extend_progress(one, ends, draft_id{0}, 1, 1, 0);
+    const draft_progress three = extend_progress(two, ends, draft_id{0}, 1, 1, 0);
     CHECK(ends.more(two)); // 1 - 1 * 1/2
     CHECK_FALSE(ends.more(three));
     ends.learn({});

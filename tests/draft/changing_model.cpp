@@ -8,8 +8,8 @@
 #include <specdec/core/error.hpp>
 #include <specdec/draft/model_drafter.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/toy_model.hpp"
+#include "support/ids.hpp"
+#include "support/toy_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -46,8 +46,8 @@ struct changing {
         return drafter.row().values[0];
     }
 };
-static_assert(KnowsRounds<decltype(changing::model)>);
-static_assert(FollowsRounds<decltype(changing::drafter)>);
+static_assert(RoundAware<decltype(changing::model)>);
+static_assert(RoundAware<decltype(changing::drafter)>);
 
 TEST_CASE("weights change where a round begins, and the context is fed again") {
     changing c;

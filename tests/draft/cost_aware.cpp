@@ -28,7 +28,7 @@ struct world {
         std::vector<draft_progress> steps;
         draft_progress now;
         while (steps.size() < most && rule.more(now)) {
-            now = behind(now, rule, draft_id{0}, chance, chance, 0);
+            now = extend_progress(now, rule, draft_id{0}, chance, chance, 0);
             steps.push_back(now);
         }
         draft_outcome o{.steps = steps, .forwards = steps.size(), .proposed = steps.size()};

@@ -7,11 +7,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/archetypes.hpp"
-#include "../support/failing_model.hpp"
-#include "../support/ids.hpp"
-#include "../support/toy_model.hpp"
-#include "../support/toy_rows.hpp"
+#include "support/archetypes.hpp"
+#include "support/failing_model.hpp"
+#include "support/ids.hpp"
+#include "support/toy_model.hpp"
+#include "support/toy_rows.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -23,7 +23,7 @@ TEST_CASE("predicted_end drafts while 1 - prod a_i is at most its threshold") {
     draft_progress now;
     std::size_t length = 0;
     for (; stop.more(now); ++length)
-        now = behind(now, stop, draft_id{0}, 1, 1, 0);
+        now = extend_progress(now, stop, draft_id{0}, 1, 1, 0);
     CHECK(length == 3); // 1 - 1/4 is not above the threshold, 1 - 1/8 is
     CHECK(now.kept == 0.125);
     CHECK_FALSE(predicted_end(predictor, 1.0, 2).more({.drafted = 2}));

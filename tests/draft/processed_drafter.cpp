@@ -8,8 +8,8 @@
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/process/penalties.hpp>
 
-#include "../support/archetypes.hpp"
-#include "../support/toy_model.hpp"
+#include "support/archetypes.hpp"
+#include "support/toy_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

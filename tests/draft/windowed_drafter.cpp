@@ -11,11 +11,11 @@
 
 #include <specdec/draft/model_drafter.hpp>
 
-#include "../support/archetypes.hpp"
-#include "../support/failing_model.hpp"
-#include "../support/script_drafter.hpp"
-#include "../support/toy_model.hpp"
-#include "../support/toy_rows.hpp"
+#include "support/archetypes.hpp"
+#include "support/failing_model.hpp"
+#include "support/script_drafter.hpp"
+#include "support/toy_model.hpp"
+#include "support/toy_rows.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -27,7 +27,7 @@ using toy = toy_model<draft_id>;
 using model_windows = windowed_drafter<model_drafter<toy>>;
 constexpr std::size_t vocabulary = 3;
 
-static_assert(FollowsRounds<model_windows>);
+static_assert(RoundAware<model_windows>);
 static_assert(ManyRowsDrafter<model_windows>);
 static_assert(Drafter<windowed_drafter<drafter_archetype>>);
 static_assert(!ManyRowsDrafter<windowed_drafter<drafter_archetype>>);

@@ -18,8 +18,7 @@ void check_encoding(const Load& load) {
                                     "<|im_end|> aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
     try {
         const specdec::reference::tokenizer t = load();
-        for (const auto where :
-             {specdec::text_position::start, specdec::text_position::continuation}) {
+        for (const auto where : {specdec::encode_mode::start, specdec::encode_mode::continuation}) {
             std::vector<std::int32_t> ids;
             t.encode(text, where, ids);
             t.encode_with_control(text, where, ids);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <specdec/reference/gguf_checkpoint.hpp>
+#include <specdec/reference/file/gguf_checkpoint.hpp>
 #include <specdec/reference/load.hpp>
 
 using namespace specdec::reference;

@@ -5,7 +5,7 @@
 #include <span>
 
 #include <fuzz/encode_check.hpp>
-#include <specdec/reference/tokenizer/gguf_tokenizer.hpp>
+#include <specdec/reference/tokenizer/file/gguf_tokenizer.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     check_encoding([&] {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <fuzz/encode_check.hpp>
-#include <specdec/reference/tokenizer/llama2c_tokenizer.hpp>
+#include <specdec/reference/tokenizer/file/llama2c_tokenizer.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);

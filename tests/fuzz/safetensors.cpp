@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <specdec/reference/quantised.hpp>
-#include <specdec/reference/router_file.hpp>
-#include <specdec/reference/safetensors.hpp>
+#include <specdec/reference/drafter/router_file.hpp>
+#include <specdec/reference/file/quantised.hpp>
+#include <specdec/reference/file/safetensors.hpp>
 
 using namespace specdec::reference;
 

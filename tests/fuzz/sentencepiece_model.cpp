@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <fuzz/encode_check.hpp>
-#include <specdec/reference/tokenizer/sentencepiece_model.hpp>
+#include <specdec/reference/tokenizer/file/sentencepiece_model.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);

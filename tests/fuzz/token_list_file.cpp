@@ -2,7 +2,7 @@
 // Any bytes: parse_token_list gives ascending ids of the vocabulary or a specdec::error.
 #include <cstdint>
 
-#include <specdec/reference/token_list_file.hpp>
+#include <specdec/reference/drafter/token_list_file.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {

@@ -7,10 +7,10 @@
 
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/testing/engine_contract.hpp>
+#include <specdec/testing/contract/engine_contract.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/toy_head.hpp"
+#include "support/ids.hpp"
+#include "support/toy_head.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -6,18 +6,18 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/one_sequence.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
-#include <specdec/head/adaptive_model.hpp>
+#include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
-#include <specdec/head/listed_head.hpp>
+#include <specdec/head/reduced_vocabulary_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/toy_head.hpp"
+#include "support/ids.hpp"
+#include "support/toy_head.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -34,7 +34,7 @@ static_assert(!ModelOf<listing_model<model_type, trimmed>, draft_id>);
 static_assert(ListingDrafter<model_drafter<listing_model<model_type, trimmed>>>);
 static_assert(!Drafter<model_drafter<listing_model<model_type, trimmed>>>);
 static_assert(!ListingDrafter<model_drafter<headed_model<model_type, trimmed>>>);
-static_assert(ListingHeadOf<listed_head<draft_id, head_type>, draft_id>);
+static_assert(ListingHeadOf<reduced_vocabulary_head<draft_id, head_type>, draft_id>);
 static_assert(!ListingHeadOf<full_head<draft_id, head_type>, draft_id>);
 
 model_type make_model() {
@@ -83,7 +83,7 @@ TEST_CASE("a model lists the law of what its head computes") {
     };
     trimmed few(head, some_tokens());
     check(few);
-    listed_head kept(small, some_tokens());
+    reduced_vocabulary_head kept(small, some_tokens());
     check(kept);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a drafter lists, in a window or not, with a list that follows the tex
     trimmed few(head, some_tokens()), same(head, some_tokens());
     listing_model lists(inner, few);
     headed_model rows(other, same);
-    hot_set<draft_id> hot(some_tokens()), also(some_tokens());
+    adaptive_token_list<draft_id> hot(some_tokens()), also(some_tokens());
     adaptive_model following(lists, few, hot);
     adaptive_model followed(rows, same, also);
     model_drafter drafter(following);
@@ -162,7 +162,7 @@ TEST_CASE("several sequences list as each does alone, and are told where rounds 
     trimmed few(head, some_tokens());
     two_models inner;
     listing_model batch(inner, few);
-    static_assert(AnyBatchModelOf<decltype(batch), draft_id>);
+    static_assert(ScoringBatchModelOf<decltype(batch), draft_id>);
     CHECK(batch.sequences() == 2);
     const auto first = ids_of({0, 3}), second = ids_of({0, 4, 5});
     const std::vector<sequence_tokens<draft_id>> parts{{1, second}, {0, first}};

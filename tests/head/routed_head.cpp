@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/toy_head.hpp"
+#include "support/toy_head.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

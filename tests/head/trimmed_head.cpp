@@ -9,8 +9,8 @@
 
 #include <specdec/head/full_head.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/toy_head.hpp"
+#include "support/ids.hpp"
+#include "support/toy_head.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -13,8 +13,8 @@
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
-#include <specdec/sampling/dense_law.hpp>
-#include <specdec/sampling/sparse_law.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 
 #include "bridge_cases.hpp"
 

@@ -14,10 +14,10 @@
 #include <specdec/bridge/union.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
-#include "../support/tiny_tokenizer.hpp"
 #include "session_law.hpp"
+#include "support/tiny_tokenizer.hpp"
 
 namespace specdec::testing {
 

@@ -7,7 +7,7 @@
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 
 #include <string>
 #include <vector>

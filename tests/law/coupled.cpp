@@ -8,7 +8,7 @@
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
-#include <specdec/sampling/coupled_coin.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
 
 #include <utility>
@@ -16,7 +16,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 #include "bridge_cases.hpp"
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Drafters with several exits, by the confidence of the row and of the drawn token: the law of
 // whole sessions, enumerated, is the target's. The law of a draft is Algorithm 1's of S2D.
-#include <specdec/head/sorted_exits.hpp>
+#include <specdec/head/exits/early_exit_model.hpp>
 
 #include <cstdio>
 #include <map>
 #include <span>
 #include <vector>
 
-#include <specdec/core/one_sequence.hpp>
-#include <specdec/head/drawn_exits.hpp>
-#include <specdec/head/sure_exits.hpp>
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/head/exits/confidence_exit.hpp>
+#include <specdec/head/exits/sampled_token_exit.hpp>
 
-#include "../support/toy_exits.hpp"
+#include "support/toy_exits.hpp"
 #include "toy_bridges.hpp"
 
 using namespace specdec;
@@ -44,7 +44,7 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeChoice
         auto target = model_of<target_id>(p, two.target_size());
         toy_exits model = q.model(two.draft_size());
         auto choice = make_choice(coin, s.draft);
-        sorted_exits sorted(model, choice);
+        early_exit_model sorted(model, choice);
         one_sequence<draft_id, decltype(sorted)> draft(sorted, 0);
         model_drafter drafter(draft);
         with_bridge(std::size_t{2}, [&](auto bridge) {
@@ -57,12 +57,13 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeChoice
 
 auto by_the_row(const std::vector<double>& tau) {
     return [=](interval_coin&, const sampling_parameters&) {
-        return sure_exits(exit_thresholds(tau));
+        return confidence_exit(exit_thresholds(tau));
     };
 }
 auto by_the_token(const std::vector<double>& tau) {
     return [=](interval_coin& coin, const sampling_parameters& sampling) {
-        return drawn_exits<interval_coin>(exit_thresholds(tau), sampling, std::span(&coin, 1));
+        return sampled_token_exit<interval_coin>(exit_thresholds(tau), sampling,
+                                                 std::span(&coin, 1));
     };
 }
 
@@ -137,9 +138,9 @@ TEST_CASE("the law of exit and token is that of Algorithm 1, which draws and dro
             wanted[{99, -1}] = left;
             enumerate<interval_coin>([&](interval_coin& coin) {
                 toy_exits model = trees.model(5);
-                drawn_exits<interval_coin> choice(exit_thresholds(tau), sampling,
-                                                  std::span(&coin, 1));
-                sorted_exits draft(model, choice);
+                sampled_token_exit<interval_coin> choice(exit_thresholds(tau), sampling,
+                                                         std::span(&coin, 1));
+                early_exit_model draft(model, choice);
                 const draft_id first[] = {draft_id{0}};
                 const sequence_tokens<draft_id> part{0, first};
                 const logits_row<draft_id> row = draft.score(std::span(&part, 1))[0];

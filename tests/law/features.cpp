@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Drafters that read the target's features, under any head: the law of whole sessions, enumerated,
 // is the target's. What a round drafts is what it would from scratch, whatever was drafted before.
-#include <specdec/head/feature_model.hpp>
+#include <specdec/head/features/feature_model.hpp>
 
 #include <cstdio>
 #include <span>
 #include <vector>
 
-#include <specdec/core/one_sequence.hpp>
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
-#include <specdec/head/recorded_target.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
-#include "../support/toy_features.hpp"
-#include "../support/toy_head.hpp"
+#include "support/toy_features.hpp"
+#include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
 
 using namespace specdec;
@@ -75,7 +75,7 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& 
     enumerate<interval_coin>([&](interval_coin& coin) {
         toy_feature_target plain(vocabulary, row_behind);
         feature_records records(1, plain.capacity(), plain.feature_width());
-        recorded_target target(plain, records);
+        feature_recorder target(plain, records);
         toy_body body(vocabulary);
         feature_model model(body, records);
         auto unit = toy_head<draft_id>::unit(vocabulary);

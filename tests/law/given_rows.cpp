@@ -8,7 +8,7 @@
 
 #include <specdec/process/processed_rows.hpp>
 
-#include "../support/rows_model.hpp"
+#include "support/rows_model.hpp"
 #include "toy_bridges.hpp"
 
 using namespace specdec;

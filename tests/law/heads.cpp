@@ -2,21 +2,21 @@
 // Drafters whose heads compute a part of the vocabulary: trimmed, following the text, routed; in
 // rows over the vocabulary, and in lists of what was computed. The law of whole sessions,
 // enumerated, is the target's.
-#include <specdec/head/adaptive_model.hpp>
+#include <specdec/head/adaptive/adaptive_model.hpp>
 
 #include <cstdio>
 #include <span>
 #include <vector>
 
+#include <specdec/head/adaptive/topk_recorder.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
-#include <specdec/head/likely_target.hpp>
 #include <specdec/head/listing_model.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/toy_head.hpp"
+#include "support/ids.hpp"
+#include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
 
 using namespace specdec;
@@ -46,7 +46,7 @@ template <class Kind>
 struct model_maker {
     hidden_model& model;
     const sampling_parameters& sampling;
-    likely_tokens& likely;
+    target_topk& likely;
 
     auto operator()(auto& part) const { return Kind::of(model, part, sampling); }
 };
@@ -65,9 +65,9 @@ double deviation(const toy_words& two, const WithBridge& with_bridge,
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
         auto toy = model_of<target_id>(p, two.target_size());
-        likely_tokens likely(2, 4);
+        target_topk likely(2, 4);
         likely.translate(two.map, two.target_size());
-        likely_target target(toy, likely);
+        topk_recorder target(toy, likely);
         hidden_model model(two.draft_size(), two.draft_size(),
                            [&](const sequence& prefix) { return q(prefix); });
         head_type head = head_type::unit(two.draft_size());
@@ -168,7 +168,7 @@ auto adaptive(head_rows from, bool to_likely = false) {
         const token_list<draft_id> list(ids_of({1, 3}), 4);
         trimmed_head part(head, list, from);
         auto draft = with_model(part);
-        hot_set<draft_id> hot(list, {}, {.half_life = 1, .likely = 0.5});
+        adaptive_token_list<draft_id> hot(list, {}, {.half_life = 1, .likely = 0.5});
         adaptive_model following(draft, part, hot, to_likely ? &with_model.likely : nullptr);
         model_drafter drafter(following);
         use(drafter);

@@ -10,7 +10,7 @@
 
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/draft/predicted_end.hpp>
-#include <specdec/learn/acceptance_head.hpp>
+#include <specdec/learn/acceptance/acceptance_head.hpp>
 
 #include "toy_bridges.hpp"
 

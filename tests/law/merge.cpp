@@ -10,8 +10,8 @@
 
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 
-#include "../support/ids.hpp"
 #include "bridge_cases.hpp"
+#include "support/ids.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -11,7 +11,7 @@
 
 #include <specdec/bridge/tli.hpp>
 #include <specdec/verify/block_verification.hpp>
-#include <specdec/vocab/split_tokens.hpp>
+#include <specdec/vocab/spelling/split_tokens.hpp>
 
 #include "bridge_cases.hpp"
 
@@ -26,7 +26,7 @@ template <class Id>
 class patient_words : public tiny_tokenizer<Id> {
 public:
     using tiny_tokenizer<Id>::tiny_tokenizer;
-    void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
         for (; !text.empty(); text.remove_prefix(1)) {
             std::size_t best = 0;
             for (std::size_t i = 0; i < this->vocabulary_size(); ++i)

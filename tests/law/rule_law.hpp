@@ -7,12 +7,12 @@
 #include <vector>
 
 #include <specdec/core/proposal.hpp>
-#include <specdec/sampling/dense_law.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/testing/interval_coin.hpp>
 
-#include "../support/toy_rows.hpp"
+#include "support/toy_rows.hpp"
 
 namespace specdec::testing {
 

@@ -3,7 +3,7 @@
 // fixed, so the outcome is too. 26 degrees of freedom, an error of total variation 0.01 found with
 // power 0.99 at a significance of 1e-3: 162,000 samples.
 #include <specdec/bridge/tli.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
@@ -13,10 +13,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
-#include "../support/tiny_tokenizer.hpp"
 #include "session_law.hpp"
+#include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

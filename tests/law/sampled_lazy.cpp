@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bridges whose laws are sums that are compared, not finished: a million rounds with the production
 // coin against the law of the same round, enumerated. Seeds are fixed, so the outcome is too.
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 
 #include <cmath>
 #include <utility>

@@ -9,8 +9,8 @@
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
 
-#include "../support/toy_model.hpp"
 #include "rule_law.hpp"
+#include "support/toy_model.hpp"
 
 namespace specdec::testing {
 

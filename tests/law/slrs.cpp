@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/tiny_bpe.hpp"
-#include "../support/toy_tokenizer.hpp"
 #include "bridge_cases.hpp"
+#include "support/tiny_bpe.hpp"
+#include "support/toy_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -24,7 +24,7 @@ struct slrs_pair {
     Draft draft;
     id_map map = intersect(draft.table(), target.table());
     byte_order<draft_id> order{draft};
-    seams edges{target};
+    safe_cuts edges{target};
 
     [[nodiscard]] auto bridge(std::size_t gamma, double lightest_draft = 0) const {
         return make_slrs_bridge(target, draft, map, order, edges, 16, {gamma, lightest_draft});

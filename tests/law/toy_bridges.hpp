@@ -15,14 +15,14 @@
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
-#include <specdec/sampling/text_keys.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
-#include <specdec/vocab/split_tokens.hpp>
+#include <specdec/vocab/spelling/split_tokens.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
-#include "../support/ids.hpp"
-#include "../support/tiny_tokenizer.hpp"
 #include "scenario.hpp"
+#include "support/ids.hpp"
+#include "support/tiny_tokenizer.hpp"
 
 namespace specdec::testing {
 
@@ -37,7 +37,7 @@ struct toy_words {
     id_map map = intersect(draft.table(), target.table());
     token_pieces pieces = split_tokens(target, draft, map);
     byte_order<draft_id> order{draft};
-    seams edges{target};
+    safe_cuts edges{target};
     canonical_spellings spellings{target, draft, map};
     text_keys keys{target, map};
 

@@ -10,8 +10,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/dense_law.hpp>
-#include <specdec/sampling/sparse_law.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 
 #include "rule_law.hpp"
 

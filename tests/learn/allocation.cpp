@@ -2,23 +2,23 @@
 // No loss allocates; following a text for lessons and an acceptance head that learns do not either.
 #include <vector>
 
-#include <specdec/learn/acceptance_learner.hpp>
-#include <specdec/learn/acceptance_loss.hpp>
-#include <specdec/learn/exit_loss.hpp>
-#include <specdec/learn/forward_kl_loss.hpp>
-#include <specdec/learn/ngram_kl_loss.hpp>
-#include <specdec/learn/nll_loss.hpp>
+#include <specdec/learn/acceptance/acceptance_learner.hpp>
+#include <specdec/learn/acceptance/acceptance_loss.hpp>
+#include <specdec/learn/distillation_recorder.hpp>
+#include <specdec/learn/loss/exit_loss.hpp>
+#include <specdec/learn/loss/forward_kl_loss.hpp>
+#include <specdec/learn/loss/ngram_kl_loss.hpp>
+#include <specdec/learn/loss/nll_loss.hpp>
+#include <specdec/learn/loss/reverse_kl_loss.hpp>
+#include <specdec/learn/loss/total_variation_loss.hpp>
 #include <specdec/learn/replay_buffer.hpp>
-#include <specdec/learn/reverse_kl_loss.hpp>
-#include <specdec/learn/text_lessons.hpp>
-#include <specdec/learn/total_variation_loss.hpp>
 
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
-#include "../support/count_allocations.hpp"
-#include "../support/ids.hpp"
-#include "../support/tiny_tokenizer.hpp"
 #include "loss_toys.hpp"
+#include "support/count_allocations.hpp"
+#include "support/ids.hpp"
+#include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -64,11 +64,11 @@ TEST_CASE("following a text for lessons allocates nothing, nor does a text like 
     const tiny_tokenizer<target_id> target({"a", "b", "ab", "c"});
     const tiny_tokenizer<draft_id> draft({"a", "b", "bc", "c"});
     const id_map map = intersect(draft, target);
-    text_lessons lessons(target, draft, map, {.keep = 3, .tokens = 400, .window = 100});
+    distillation_recorder lessons(target, draft, map, {.keep = 3, .tokens = 400, .window = 100});
     const auto prompt = ids_of<target_id>({0, 3}), round = ids_of<target_id>({2, 1, 3, 0, 1});
     const std::vector<float> logits{0, 1, 2, 3, 2, 0, 1, 2, 1, 1, 0, 2, 3, 1, 1, 1, 0, 0, 2, 1};
     const logits_rows<target_id> rows(logits.data(), 5, 4, 4);
-    taught_text text;
+    distillation_sample text;
     replay_buffer buffer(500);
     std::size_t taught = 0;
     const auto a_text = [&] {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <specdec/learn/acceptance_loss.hpp>
-#include <specdec/learn/exit_loss.hpp>
-#include <specdec/learn/forward_kl_loss.hpp>
-#include <specdec/learn/ngram_kl_loss.hpp>
-#include <specdec/learn/nll_loss.hpp>
-#include <specdec/learn/reverse_kl_loss.hpp>
-#include <specdec/learn/total_variation_loss.hpp>
+#include <specdec/learn/acceptance/acceptance_loss.hpp>
+#include <specdec/learn/loss/exit_loss.hpp>
+#include <specdec/learn/loss/forward_kl_loss.hpp>
+#include <specdec/learn/loss/ngram_kl_loss.hpp>
+#include <specdec/learn/loss/nll_loss.hpp>
+#include <specdec/learn/loss/reverse_kl_loss.hpp>
+#include <specdec/learn/loss/total_variation_loss.hpp>
 
 #include "loss_toys.hpp"
 

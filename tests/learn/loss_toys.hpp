@@ -14,10 +14,10 @@
 
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/sampling/dense_law.hpp>
-#include <specdec/sampling/softmax_law.hpp>
-#include <specdec/sampling/sparse_law.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec::testing {
 

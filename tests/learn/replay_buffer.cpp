@@ -12,8 +12,8 @@ using namespace specdec;
 
 namespace replay_buffer_tests {
 
-taught_text text_of(std::size_t tokens, int name) {
-    taught_text text;
+distillation_sample text_of(std::size_t tokens, int name) {
+    distillation_sample text;
     text.tokens.assign(tokens, draft_id{name});
     text.rows.push_back({0, 0, 1});
     text.entries.push_back({target_id{name}, 1.0F});
@@ -46,7 +46,7 @@ TEST_CASE("a buffer holds the last texts that fit, whatever their lengths") {
     CHECK(names(buffer) == std::vector{99});
     CHECK_THROWS_AS(buffer.add(text_of(11, 1)), error);
     CHECK(names(buffer) == std::vector{99});
-    taught_text nothing = text_of(3, 5);
+    distillation_sample nothing = text_of(3, 5);
     nothing.rows.clear();
     buffer.add(nothing);
     CHECK(names(buffer) == std::vector{99});
@@ -69,7 +69,7 @@ TEST_CASE("the newest, and any") {
     replay_buffer buffer(5);
     for (int i = 0; i < 7; ++i)
         buffer.add(text_of(1, i));
-    std::vector<const taught_text*> chosen;
+    std::vector<const distillation_sample*> chosen;
     buffer.newest(2, chosen);
     buffer.newest(9, chosen);
     REQUIRE(chosen.size() == 7);

@@ -12,8 +12,8 @@
 #include "tiny_model.hpp"
 #include <specdec/interop/llama_cpp.hpp>
 #include <specdec/specdec.hpp>
-#include <specdec/testing/engine_contract.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/testing/contract/engine_contract.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;
 using namespace specdec::tiny;
@@ -183,7 +183,7 @@ TEST_CASE("texts side by side in one context, each with a drafter") {
                       {.target = {.temperature = 0}, .draft = {.temperature = 0}, .capacity = 100}),
               run(decoder, drafter, stop, coin, w, {.max_tokens = 20}, reader) {
             std::vector<target_id> ids;
-            w.encode(prompt, text_position::start, ids);
+            w.encode(prompt, encode_mode::start, ids);
             decoder.start(ids);
         }
     };

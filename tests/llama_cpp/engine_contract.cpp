@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // llama.cpp behind the adapter keeps the contract of core/concepts.hpp: bit for bit where every
 // position is scored alone, closely where positions share a decode.
-#include <specdec/testing/engine_contract.hpp>
+#include <specdec/testing/contract/engine_contract.hpp>
 
 #include <string>
 #include <vector>

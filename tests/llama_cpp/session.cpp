@@ -10,10 +10,10 @@
 
 #include "tiny_model.hpp"
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
 #include <specdec/specdec.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;
 using namespace specdec::tiny;
@@ -43,7 +43,7 @@ struct pair_of_models {
         session s(std::move(bridge), rule,
                   {.target = {.temperature = 0}, .draft = {.temperature = 0}, .capacity = 256});
         std::vector<target_id> ids;
-        words.encode(prompt, text_position::start, ids);
+        words.encode(prompt, encode_mode::start, ids);
         s.start(ids);
         philox_coin coin(1);
         generate(s, target, drafter, fixed_length{4}, coin, words, {.max_tokens = 40},
@@ -95,7 +95,7 @@ TEST_CASE("a failed round leaves the session where it stood") {
     session s(slem_bridge(p.words, p.pieces, p.shared, 256, 4), exact_match{},
               {.target = {.temperature = 0}, .draft = {.temperature = 0}, .capacity = 256});
     std::vector<target_id> prompt;
-    p.words.encode("the", text_position::start, prompt);
+    p.words.encode("the", encode_mode::start, prompt);
     s.start(prompt);
     philox_coin coin(1);
     int failed = 0;
@@ -126,7 +126,7 @@ TEST_CASE("our engine and llama.cpp read the same file the same way") {
         const reference::tokenizer_of<target_id> ours(reference::load_tokenizer(path));
         CHECK(theirs.table().fingerprint() == ours.base().table().fingerprint());
         std::vector<target_id> a, b;
-        for (const auto where : {text_position::start, text_position::continuation}) {
+        for (const auto where : {encode_mode::start, encode_mode::continuation}) {
             a.clear();
             b.clear();
             theirs.encode(text, where, a);

@@ -14,7 +14,7 @@
 #include <gguf.h>
 #include <llama-cpp.h>
 
-#include "../support/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 #include "tiny_vocabulary.hpp"
 
 /// GGUF files with random weights, made where a test needs them: about 200 KB, two vocabularies,

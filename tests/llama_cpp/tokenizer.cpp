@@ -9,8 +9,8 @@
 
 #include "tiny_model.hpp"
 #include <specdec/core/token_id.hpp>
-#include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/retokenizer.hpp>
+#include <specdec/vocab/encoding/retokenizer.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;
 using namespace specdec::tiny;
@@ -27,7 +27,7 @@ struct loaded {
     explicit loaded(const vocabulary_parts& parts) : file(architecture::llama, parts) {}
 
     [[nodiscard]] ids encode(std::string_view text,
-                             text_position where = text_position::continuation) const {
+                             encode_mode where = encode_mode::continuation) const {
         ids out;
         tokenizer.encode(text, where, out);
         return out;
@@ -104,14 +104,14 @@ TEST_CASE("a space in front is added at the start of a text only") {
     const vocabulary_parts parts = sentencepiece();
     const loaded l(parts);
     const auto id = [&](const std::string& piece) { return target_id{parts.id(piece)}; };
-    CHECK(l.encode("the", text_position::start) == ids{id(sign + "the")});
+    CHECK(l.encode("the", encode_mode::start) == ids{id(sign + "the")});
     CHECK(l.encode("the") == ids{id("the")});
     CHECK(l.encode(" the") == ids{id(sign + "the")});
     CHECK(l.encode("").empty());
-    CHECK(l.encode("", text_position::start).empty());
+    CHECK(l.encode("", encode_mode::start).empty());
     // Neither behind a user-defined token, where llama_tokenize itself adds one.
     CHECK(l.encode("<tool>the<tool>") == ids{id("<tool>"), id("the"), id("<tool>")});
-    CHECK(l.encode("the<tool>cat", text_position::start) ==
+    CHECK(l.encode("the<tool>cat", encode_mode::start) ==
           ids{id(sign + "the"), id("<tool>"), id("cat")});
     ids theirs(8);
     const auto n =
@@ -120,7 +120,7 @@ TEST_CASE("a space in front is added at the start of a text only") {
     CHECK(theirs == ids{id("<tool>"), id(sign + "the")});
     // Appended to what is there.
     ids out{target_id{7}};
-    l.tokenizer.encode("the", text_position::continuation, out);
+    l.tokenizer.encode("the", encode_mode::continuation, out);
     CHECK(out == ids{target_id{7}, id("the")});
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("names of control tokens are plain text; every text comes back") {
                 CHECK(l.tokenizer.table().is_text(t.index()));
             const std::string space =
                 parts.model == "llama" && !text.starts_with("<tool>") ? " " : "";
-            CHECK(l.bytes(l.encode(text, text_position::start)) == space + text);
+            CHECK(l.bytes(l.encode(text, encode_mode::start)) == space + text);
         }
     }
 }
@@ -162,7 +162,7 @@ TEST_CASE("a drafter's context follows byte for byte") {
         all += piece;
     }
     const ids tokens(context.ids().begin(), context.ids().end());
-    CHECK(tokens == l.encode(all, text_position::start));
+    CHECK(tokens == l.encode(all, encode_mode::start));
 }
 
 TEST_CASE("two vocabularies are joined by bytes") {

@@ -10,8 +10,8 @@
 #include <specdec/specdec.hpp>
 #include <specdec/speculation/speculation.hpp>
 
-#include "../support/batch_of.hpp"
-#include "../support/decoding.hpp"
+#include "support/batch_of.hpp"
+#include "support/decoding.hpp"
 
 #if defined(__cpp_exceptions) || defined(__cpp_rtti)
 #error "this program is about doing without"
@@ -44,7 +44,7 @@ bool every_rule(const toy_world& world) {
     const text_request request{.prompt = world.prompt};
     const auto decode = [&](rule how, float temperature) {
         return pair
-            .run({&request, 1}, {.how = how,
+            .run({&request, 1}, {.rule = how,
                                  .sampling = {.temperature = temperature},
                                  .lengths = {.kind = length_kind::fixed, .length = 4},
                                  .limits = {.max_tokens = length}})
@@ -53,8 +53,8 @@ bool every_rule(const toy_world& world) {
     const std::string greedy = decode(rule::autoregressive, 0).text;
     bool good = !greedy.empty();
     for (const named_rule& r : rules)
-        if (pair.applies(r.which) &&
-            (decode(r.which, 0).text != greedy || decode(r.which, 1).tokens.size() != length)) {
+        if (pair.applies(r.rule) &&
+            (decode(r.rule, 0).text != greedy || decode(r.rule, 1).tokens.size() != length)) {
             std::cerr << r.name << ": another text than the target's\n";
             good = false;
         }

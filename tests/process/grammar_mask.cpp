@@ -9,7 +9,7 @@
 
 #include <specdec/process/row_processor.hpp>
 
-#include "../support/tiny_tokenizer.hpp"
+#include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
 using specdec::testing::tiny_tokenizer;

@@ -9,7 +9,7 @@
 #include "support/toy_checkpoint.hpp"
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/testing/engine_contract.hpp>
+#include <specdec/testing/contract/engine_contract.hpp>
 
 using specdec::logits_rows;
 using specdec::sequence_tokens;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The reference engine keeps the contract of core/concepts.hpp, bit for bit.
-#include <specdec/testing/engine_contract.hpp>
+#include <specdec/testing/contract/engine_contract.hpp>
 
 #include <cstddef>
 #include <string>
@@ -9,8 +9,8 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
 
 using namespace specdec;
 using namespace specdec::reference;
@@ -95,7 +95,7 @@ TEST_CASE("real tokenizers keep the tokenizer's contract") {
 TEST_CASE("what goes wrong around a real tokenizer is named") {
     struct parsing : tokenizer_of<target_id> {
         using tokenizer_of::tokenizer_of;
-        void encode(std::string_view text, text_position where, std::vector<target_id>& out) const {
+        void encode(std::string_view text, encode_mode where, std::vector<target_id>& out) const {
             encode_with_control(text, where, out);
         }
     };

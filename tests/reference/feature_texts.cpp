@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Texts of a target and a drafter that reads its features, through the front door.
-#include <specdec/head/feature_model.hpp>
+#include <specdec/head/features/feature_model.hpp>
 
 #include <random>
 #include <string>
@@ -10,16 +10,16 @@
 
 #include "support/tiny_tokenizer.hpp"
 #include "support/toy_checkpoint.hpp"
+#include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
-#include <specdec/head/recorded_target.hpp>
 #include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/feature_body.hpp>
-#include <specdec/reference/lm_head.hpp>
+#include <specdec/reference/drafter/feature_body.hpp>
+#include <specdec/reference/drafter/lm_head.hpp>
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/model.hpp>
 #include <specdec/speculation/speculation.hpp>
-#include <specdec/testing/feature_contract.hpp>
+#include <specdec/testing/contract/feature_contract.hpp>
 
 namespace feature_texts_tests {
 
@@ -71,7 +71,7 @@ TEST_CASE("drafters that read features: texts side by side are the target's") {
         {}};
     batch_model<target_id> model(load_transformer(files.target.path(), options));
     feature_records records(2, model.capacity(), model.feature_width());
-    recorded_target target(model, records);
+    feature_recorder target(model, records);
     feature_body body = load_feature_body(files.drafter.path(), model.engine(), {.sequences = 2});
     feature_model read(body, records);
     reference::lm_head<draft_id> products(model.engine());
@@ -82,12 +82,12 @@ TEST_CASE("drafters that read features: texts side by side are the target's") {
     const tiny_tokenizer<draft_id> same(pieces());
     speculation pair({.models = target, .tokenizer = words}, {.models = draft, .tokenizer = same});
     std::vector<target_id> one, two;
-    words.encode("HELLO", text_position::start, one);
-    words.encode("A", text_position::start, two);
+    words.encode("HELLO", encode_mode::start, one);
+    words.encode("A", encode_mode::start, two);
     const std::vector<text_request> texts{{.prompt = one, .sequence = 1},
                                           {.prompt = two, .sequence = 2}};
     const auto run = [&](rule how, length_kind kind, float temperature) {
-        return pair.run(texts, {.how = how,
+        return pair.run(texts, {.rule = how,
                                 .sampling = {.temperature = temperature},
                                 .lengths = {.kind = kind, .length = 3},
                                 .limits = {.max_tokens = 100}}); // as many as fit

@@ -4,14 +4,14 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/dense_law.hpp>
-#include <specdec/sampling/draw.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/draw.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/sampling/residual.hpp>
-#include <specdec/sampling/softmax_law.hpp>
 
-#include "../support/count_allocations.hpp"
 #include "random_rows.hpp"
+#include "support/count_allocations.hpp"
 
 using namespace specdec;
 using specdec::testing::allocations;

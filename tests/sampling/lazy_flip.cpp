@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
 
 using namespace specdec;

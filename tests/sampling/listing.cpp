@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/list_drafter.hpp"
+#include "support/list_drafter.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -30,12 +30,12 @@ struct scores {
 using lists = scores<listed_rows<draft_id>>;
 
 static_assert(ListingDrafter<list_drafter>);
-static_assert(AnyDrafter<list_drafter>);
+static_assert(DraftContextHolder<list_drafter>);
 static_assert(!Drafter<list_drafter>);
 static_assert(!ListingDrafter<lists_of_the_target>);
 static_assert(!ListingDrafter<never_pushed>);
 static_assert(ListingModelOf<lists, draft_id>);
-static_assert(AnyModelOf<lists, draft_id>);
+static_assert(ScoringModelOf<lists, draft_id>);
 static_assert(!ListingModelOf<lists, target_id>);
 static_assert(!ListingModelOf<scores<logits_rows<draft_id>>, draft_id>);
 

@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
-#include "../support/toy_rows.hpp"
+#include "support/toy_rows.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

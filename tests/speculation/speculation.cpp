@@ -46,7 +46,7 @@ struct toys {
 };
 
 decode_settings fixed(std::optional<rule> how, float temperature, std::uint64_t seed = 1) {
-    return {.how = how,
+    return {.rule = how,
             .sampling = {.temperature = temperature},
             .lengths = {.kind = length_kind::fixed, .length = 3},
             .seed = seed,
@@ -63,13 +63,13 @@ TEST_CASE("speculation: every rule by name gives the target's greedy text") {
     CHECK(plain.finish == finish_reason::max_tokens);
     CHECK(plain.text == text_of(x.words.target, plain.tokens));
     for (const named_rule& r : rules) {
-        if (takes_equal_vocabularies(r.which))
+        if (takes_equal_vocabularies(r.rule))
             continue;
         INFO(r.name);
-        const decode_result text = pair.generate("ab c", fixed(r.which, 0));
+        const decode_result text = pair.generate("ab c", fixed(r.rule, 0));
         CHECK(text.tokens == plain.tokens);
         CHECK(text.text == plain.text);
-        if (r.which != rule::autoregressive)
+        if (r.rule != rule::autoregressive)
             CHECK(text.counts.accepted > 0);
     }
 }

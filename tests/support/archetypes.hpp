@@ -74,7 +74,7 @@ class tokenizer_archetype : pinned {
 public:
     only<std::size_t> vocabulary_size() const { return only(std::size_t{4}); }
     std::string_view bytes(Id id) const { return std::string_view("abc").substr(id.index(), 1); }
-    void encode(std::string_view text, text_position, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode, std::vector<Id>& out) const {
         for (const char c : text)
             out.push_back(Id{c - 'a'});
     }

@@ -19,7 +19,7 @@ struct counting_tokenizer {
 
     [[nodiscard]] std::size_t vocabulary_size() const { return words.vocabulary_size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return words.bytes(id); }
-    void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
         ++encodes;
         words.encode(text, where, out);
     }

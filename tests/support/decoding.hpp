@@ -15,7 +15,7 @@
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/vocab/utf8_edges.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/encoding/utf8_edges.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 #include "toy_tokenizer.hpp"
 
@@ -70,17 +70,17 @@ public:
         return {buffer_, text.size()};
     }
 
-    void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
         std::string changed = normalised(text);
         if (has(fault::clears_out) ||
-            (has(fault::clears_out_at_start) && where == text_position::start))
+            (has(fault::clears_out_at_start) && where == encode_mode::start))
             out.clear();
         if (has(fault::depends_on_out) && !out.empty())
             changed += 'e';
         if (has(fault::adds_bos))
             out.push_back(bos);
         if (has(fault::space_everywhere) || has(fault::two_spaces))
-            if (!text.empty() && (where == text_position::start || has(fault::space_everywhere)))
+            if (!text.empty() && (where == encode_mode::start || has(fault::space_everywhere)))
                 changed.insert(0, has(fault::two_spaces) ? "  " : " ");
         if (has(fault::empty_text_is_a_space) && text.empty())
             changed = " ";

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 
 namespace specdec::testing {
 

@@ -18,7 +18,7 @@
 namespace specdec::testing {
 
 /// A target whose rows are of the given kind, made of a tree of rows of numbers; the first token of
-/// every context is a prompt token that rows ignore. Models AnyModelOf<target_id>, and ModelOf
+/// every context is a prompt token that rows ignore. Models ScoringModelOf<target_id>, and ModelOf
 /// where the rows are logits.
 template <class Rows>
 class rows_model {

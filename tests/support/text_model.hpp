@@ -10,7 +10,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec::testing {
 

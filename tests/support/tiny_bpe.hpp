@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec::testing {
 
@@ -26,7 +26,7 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return table_.size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return table_.text(id.index()); }
 
-    void encode(std::string_view text, text_position, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode, std::vector<Id>& out) const {
         while (!text.empty()) {
             const std::size_t space = text.find(' ', 1);
             const std::string_view part = text.substr(0, space);

@@ -9,7 +9,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec::testing {
 
@@ -29,7 +29,7 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return table_.size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return table_.text(id.index()); }
 
-    void encode(std::string_view text, text_position, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode, std::vector<Id>& out) const {
         while (!text.empty()) {
             std::size_t best = 0, id = 0;
             for (std::size_t i = 0; i < table_.size(); ++i)

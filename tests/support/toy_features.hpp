@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/head/features.hpp>
+#include <specdec/head/features/features.hpp>
 
 #include "toy_model.hpp"
 #include "toy_rows.hpp"
@@ -81,8 +81,7 @@ public:
     [[nodiscard]] std::size_t width() const { return vocabulary_; }
     void truncate(std::size_t s, std::size_t n) { places_[s].resize(n); }
 
-    [[nodiscard]] read_rows read(std::size_t s, std::span<const draft_id> ids,
-                                 given_features given) {
+    [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
         if (ids.size() > capacity_ - size(s))
             throw "toy_body: beyond its capacity";
         states_.clear();

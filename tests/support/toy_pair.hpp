@@ -12,9 +12,9 @@
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
-#include <specdec/vocab/id_map.hpp>
-#include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/split_tokens.hpp>
+#include <specdec/vocab/spelling/split_tokens.hpp>
+#include <specdec/vocab/table/id_map.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 #include "text_model.hpp"
 #include "tiny_tokenizer.hpp"
@@ -48,7 +48,7 @@ struct toy_pair {
     }());
     token_pieces pieces = split_tokens(target, draft, map);
     byte_order<draft_id> order{draft};
-    seams edges{target};
+    safe_cuts edges{target};
     canonical_spellings spellings{target, draft, map};
 
     static constexpr target_id end{0};
@@ -58,12 +58,12 @@ struct toy_pair {
 
     [[nodiscard]] std::vector<target_id> encode(std::string_view text) const {
         std::vector<target_id> ids;
-        target.encode(text, text_position::start, ids);
+        target.encode(text, encode_mode::start, ids);
         return ids;
     }
     [[nodiscard]] std::vector<draft_id> encode_draft(std::string_view text) const {
         std::vector<draft_id> ids;
-        draft.encode(text, text_position::start, ids);
+        draft.encode(text, encode_mode::start, ids);
         return ids;
     }
 

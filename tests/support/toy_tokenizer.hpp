@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/vocab/utf8_edges.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/encoding/utf8_edges.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 /// Small tokenizers with the habits of the real ones, for tests. All take any bytes. Quadratic.
 namespace specdec::test {
@@ -88,10 +88,10 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return table_.size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return table_.text(id.index()); }
 
-    void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
         encoded_bytes += text.size();
         std::string prefixed;
-        if (options_.leading_space && where == text_position::start && !text.empty()) {
+        if (options_.leading_space && where == encode_mode::start && !text.empty()) {
             prefixed = " " + std::string(text);
             text = prefixed;
         }
@@ -237,7 +237,7 @@ public:
     [[nodiscard]] const vocabulary& table() const { return table_; }
     [[nodiscard]] std::size_t vocabulary_size() const { return table_.size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return table_.text(id.index()); }
-    void encode(std::string_view text, text_position, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode, std::vector<Id>& out) const {
         encoded_bytes += text.size();
         while (!text.empty()) {
             std::size_t n = text.size() < longest_ ? text.size() : longest_;
@@ -271,7 +271,7 @@ public:
     [[nodiscard]] const vocabulary& table() const { return table_; }
     [[nodiscard]] std::size_t vocabulary_size() const { return table_.size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return table_.text(id.index()); }
-    void encode(std::string_view text, text_position, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode, std::vector<Id>& out) const {
         encoded_bytes += text.size();
         for (std::size_t i = 0; i < text.size();) {
             const bool pair = i > 0 && i + 1 < text.size();
@@ -295,7 +295,7 @@ public:
     [[nodiscard]] const vocabulary& table() const { return inner_.table(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return inner_.vocabulary_size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return inner_.bytes(id); }
-    void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
         encoded_bytes += text.size();
         inner_.encode(rewrite_(text), where, out);
     }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <specdec/core/proposal.hpp>
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
 #include "toy_rows.hpp"
 

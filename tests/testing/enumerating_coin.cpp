@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
 
 using namespace specdec;
 

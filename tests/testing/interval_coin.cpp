@@ -7,12 +7,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/coin.hpp>
-#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/sampling/lazy_flip.hpp>
 #include <specdec/sampling/residual.hpp>
-#include <specdec/sampling/softmax_law.hpp>
-#include <specdec/sampling/sparse_law.hpp>
 
 using namespace specdec;
 

@@ -8,12 +8,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
-#include "../support/archetypes.hpp"
-#include "../support/watched_laws.hpp"
+#include "support/archetypes.hpp"
+#include "support/watched_laws.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -5,11 +5,11 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/sampling/coupled_coin.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
-#include "../support/toy_pair.hpp"
-#include "../support/watched_laws.hpp"
+#include "support/toy_pair.hpp"
+#include "support/watched_laws.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -77,7 +77,7 @@ TEST_CASE("coupled match counts the places of what is committed, from the start 
     CHECK(rule.place().value() == 8);
     rule.start(two.encode("a"));
     CHECK(rule.place().value() == 1);
-    text_place copy = rule.place(); // goes on counting by itself
+    text_offset copy = rule.place(); // goes on counting by itself
     copy.pass(target_id{8});
     CHECK(copy.value() == 4);
     CHECK(rule.place().value() == 1);

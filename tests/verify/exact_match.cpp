@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../support/watched_laws.hpp"
+#include "support/watched_laws.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

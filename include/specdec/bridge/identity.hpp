@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <span>
 
-#include <specdec/bridge/kept_lists.hpp>
-#include <specdec/bridge/shared_context.hpp>
-#include <specdec/bridge/token_bridge.hpp>
+#include <specdec/bridge/context/shared_context.hpp>
+#include <specdec/bridge/token/draft_list_store.hpp>
+#include <specdec/bridge/token/token_bridge.hpp>
 
 namespace specdec {
 
@@ -50,7 +50,7 @@ private:
 /// Paper: Timor et al. 2025, Alg. 5. Lossless with every verifier.
 using identity_bridge = token_bridge<shared_context, identity_map>;
 /// The same for a drafter that lists.
-using listed_identity_bridge = token_bridge<shared_context, identity_map, kept_lists>;
+using listed_identity_bridge = token_bridge<shared_context, identity_map, draft_list_store>;
 
 /// An identity bridge for a target context of `capacity` tokens.
 [[nodiscard]] inline identity_bridge make_identity_bridge(std::size_t draft_size,

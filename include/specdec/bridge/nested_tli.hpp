@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/nested_law.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/token/nested_law.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
-#include <specdec/sampling/weighted_row.hpp>
-#include <specdec/vocab/pieces.hpp>
+#include <specdec/sampling/law/weighted_row.hpp>
+#include <specdec/vocab/spelling/pieces.hpp>
 
 namespace specdec {
 
@@ -79,13 +79,14 @@ public:
         drawn_.clear();
         room_ = request.max_proposals < max_proposals_ ? request.max_proposals : max_proposals_;
         const std::size_t most = room_ < max_draft_ ? room_ : max_draft_;
-        if (const no_draft why = refusal(context_, drafter, stop, most, most, pieces_->size() > 0);
+        if (const no_draft why =
+                begin_draft(context_, drafter, stop, most, most, pieces_->size() > 0);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
-        text_place place = request.place;
+        text_offset place = request.place;
         while (drawn_.size() < most && proposals_.size() < room_ && stop.more(drawn_.progress())) {
             const std::span<const float> row = next_entries(drafter);
             if (!any_allowed(row))
@@ -122,7 +123,7 @@ private:
     /// if d was cut.
     template <class C>
     drawn_entry propose_token(const weighted_row& q, C& coin, const draft_request& request,
-                              text_place& place) {
+                              text_offset& place) {
         piece_range pending = pieces_->all();
         for (double mass = 1.0;;) {
             const auto attempt = static_cast<std::uint32_t>(2 * proposals_.size());

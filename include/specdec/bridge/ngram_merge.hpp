@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-#include <specdec/bridge/pushforward_bridge.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/strings/merging.hpp>
+#include <specdec/bridge/strings/pushforward_bridge.hpp>
 
 namespace specdec {
 

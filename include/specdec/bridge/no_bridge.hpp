@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/context/bridge.hpp>
 
 namespace specdec {
 

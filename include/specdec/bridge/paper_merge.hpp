@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/draft_context.hpp>
-#include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/id_map_view.hpp>
-#include <specdec/bridge/mapped_law.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/strings/merging.hpp>
+#include <specdec/bridge/token/id_map_view.hpp>
+#include <specdec/bridge/token/mapped_law.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
 /// APPROXIMATE rules, as papers print them: they change the target's law. For comparison only.
 namespace specdec::lossy {
@@ -106,7 +106,7 @@ public:
         laws_.clear();
         f_.begin(state_);
         if (const no_draft why =
-                refusal(context_, drafter, stop, request.max_proposals, max_draft_);
+                begin_draft(context_, drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 
@@ -122,7 +122,7 @@ private:
     template <class D, class Stop, class C>
     void draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
         bool open = true;
-        text_place place = request.place;
+        text_offset place = request.place;
         while (open && drawn_.size() < max_draft_ && stop.more(drawn_.progress())) {
             const std::size_t i = drawn_.size(), size = map_.draft_size();
             const logits_row<draft_id> logits = next_row(drafter, size, "paper merge bridge");

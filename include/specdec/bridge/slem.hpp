@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/draft_context.hpp>
-#include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
-#include <specdec/sampling/softmax_law.hpp>
-#include <specdec/vocab/continuation.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/vocab/encoding/continuation.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {
 
@@ -74,7 +74,7 @@ public:
         proposals_.clear();
         drawn_.clear();
         if (const no_draft why =
-                refusal(context_, drafter, stop, request.max_proposals, max_draft_);
+                begin_draft(context_, drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 
@@ -104,7 +104,7 @@ private:
     template <class D, class Stop, class C>
     target_id draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
         text_.clear();
-        text_place place = request.place;
+        text_offset place = request.place;
         while (drawn_.size() < max_draft_ && stop.more(drawn_.progress())) {
             const logits_row<draft_id> row = drafter.row();
             if (row.values.size() > draft_tokenizer_.vocabulary_size())

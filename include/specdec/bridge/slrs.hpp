@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-#include <specdec/bridge/pushforward_bridge.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/strings/pushforward_bridge.hpp>
 #include <specdec/bridge/strings/retokenising.hpp>
 
 namespace specdec {
@@ -29,7 +29,7 @@ using slrs_bridge = pushforward_bridge<retokenised_context<TargetTokenizer, Draf
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 [[nodiscard]] slrs_bridge<TargetTokenizer, DraftTokenizer>
 make_slrs_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
-                 const byte_order<draft_id>& order, const seams& edges, std::size_t capacity,
+                 const byte_order<draft_id>& order, const safe_cuts& edges, std::size_t capacity,
                  pushforward_limits limits) {
     return {retokenising(target, draft, map, order, edges),
             retokenised_context(target, draft, map, capacity), 2 * capacity + limits.max_draft,

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/strings/spelling_weights.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
-#include <specdec/sampling/dense_law.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
 
@@ -98,12 +98,12 @@ public:
         looks_ = draws_ = 0;
         const std::size_t most =
             request.max_proposals < limits_.max_draft ? request.max_proposals : limits_.max_draft;
-        if (const no_draft why = refusal(context_, drafter, stop, most, longest_, longest_ > 0);
+        if (const no_draft why = begin_draft(context_, drafter, stop, most, longest_, longest_ > 0);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
 
         begin_path();
-        text_place place = request.place;
+        text_offset place = request.place;
         const bool greedy = request.sampling.temperature == 0;
         while (proposals_.size() < most && path_.size() + longest_ <= drafter.capacity() &&
                stop.more(drawn_.progress())) {
@@ -139,7 +139,7 @@ private:
     /// A guess is kept or not as a whole: all its draft tokens look as it does.
     template <class Stop>
     void push_guess(const Stop& stop, std::span<const draft_id> spelling, double q) {
-        draft_progress now = behind(drawn_.progress(), stop, spelling.back(), q, q, 0);
+        draft_progress now = extend_progress(drawn_.progress(), stop, spelling.back(), q, q, 0);
         for (const draft_id d : spelling) {
             now.token = d;
             drawn_.push(d, now);
@@ -156,7 +156,7 @@ private:
     }
 
     template <class D, class C>
-    target_id guess(D& drafter, C& coin, const draft_request& request, const text_place& place) {
+    target_id guess(D& drafter, C& coin, const draft_request& request, const text_offset& place) {
         const std::span<const double> q = law_behind(drafter, {}, request.sampling);
         if (q.empty())
             return {};
@@ -175,7 +175,7 @@ private:
     }
 
     template <class C>
-    target_id draw(C& coin, const draft_request& request, const text_place& place) {
+    target_id draw(C& coin, const draft_request& request, const text_offset& place) {
         for (const float w : w_.weights())
             if (w > 0)
                 return coin.pick(request.round.site(purpose::draft, draws_++, place.value()),

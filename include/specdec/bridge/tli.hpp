@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <span>
 
-#include <specdec/bridge/id_map_view.hpp>
-#include <specdec/bridge/kept_lists.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
-#include <specdec/bridge/token_bridge.hpp>
+#include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/token/draft_list_store.hpp>
+#include <specdec/bridge/token/id_map_view.hpp>
+#include <specdec/bridge/token/token_bridge.hpp>
 
 namespace specdec {
 
@@ -34,6 +34,6 @@ using tli_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokeni
 /// The same for a drafter that lists.
 template <class TargetTokenizer, class DraftTokenizer>
 using listed_tli_bridge =
-    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map, kept_lists>;
+    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map, draft_list_store>;
 
 } // namespace specdec

@@ -17,7 +17,7 @@ enum class purpose : std::uint32_t {
     residual, ///< the token that replaces a rejected proposal of the round
     target, ///< the target's own sample: of the round (a free token), or at the position, whatever
             ///< the round (exact match)
-    exit,   ///< whether an exit of a drafter speaks behind so many of its tokens (drawn_exits)
+    exit, ///< whether an exit of a drafter speaks behind so many of its tokens (sampled_token_exit)
 };
 
 /// The name of one random decision.
@@ -25,7 +25,7 @@ struct draw_site {
     std::uint64_t position = 0; ///< index of a token in the sequence, prompt included
     purpose why = purpose::target;
     std::uint32_t attempt = 0; ///< counts the draws of one purpose in one round
-    /// Where in the text the drawn token begins (text_place), 0 where nobody counts it. No part of
+    /// Where in the text the drawn token begins (text_offset), 0 where nobody counts it. No part of
     /// the name: only coins that couple the draws of two models read it.
     std::uint64_t place = 0;
     std::uint32_t retry = 0; ///< see round_name

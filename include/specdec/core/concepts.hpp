@@ -44,7 +44,7 @@ concept ContextOf = requires(M& m, const M& c, std::span<const Id> ids, std::siz
 /// truncated). The library's guarantees are given "for the rows that score returns". Failure:
 /// append and score may throw, and do so where ids exceed the room that is left; size(), the tokens
 /// held and the room are then as they were. An engine that cannot forget tokens refuses when it is
-/// made, not in truncate. testing/engine_contract.hpp checks all this.
+/// made, not in truncate. testing/contract/engine_contract.hpp checks all this.
 ///
 /// One context is one user's, unless the model tells what it holds (m.held(); see shared_model).
 template <class M, class Id>
@@ -52,19 +52,19 @@ concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
 };
 
-/// A model that wants to know where rounds of drafting begin, as feature_model does:
+/// A model or a drafter that wants to know where rounds of drafting begin, as feature_model and
+/// windowed_drafter do:
 ///
 ///     m.begin_round(n)   until the next call contexts have at least n tokens, and what follows the
-///                        first n is drafted; it may forget tokens (size() tells), none but the
-///                        last ones
+///                        first n is drafted; a model may forget tokens (size() tells), none but
+///                        the last ones
 ///
-/// Of one that holds several sequences: m.begin_round(s, n). Whatever wraps such a model hands it
-/// on.
+/// Of a model that holds several sequences: m.begin_round(s, n). Whatever wraps such a model hands
+/// it on.
 template <class M>
-concept KnowsRounds = requires(M& m, std::size_t n) { m.begin_round(n); };
+concept RoundAware = requires(M& m, std::size_t n) { m.begin_round(n); };
 template <class M>
-concept KnowsRoundsOfSequences =
-    requires(M& m, std::size_t s, std::size_t n) { m.begin_round(s, n); };
+concept RoundAwareBatch = requires(M& m, std::size_t s, std::size_t n) { m.begin_round(s, n); };
 
 /// Whether a model says that it reads the target's features, so that its context has to be the
 /// target's, token for token: m.reads_features(). Whatever wraps such a model hands it on.
@@ -90,7 +90,7 @@ template <class M>
 /// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
 /// law factory takes such rows has a target of this kind; a drafter's model gives logits, or lists.
 template <class M, class Id>
-concept AnyModelOf =
+concept ScoringModelOf =
     ModelOf<M, Id> || (ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
         { m.score(ids) } -> RowsOf<Id>;
     });
@@ -126,8 +126,8 @@ concept BatchContextOf =
 ///                             rows of the first part, then those of the second, ...
 ///     m.truncate(s, n)        as a model's, for sequence s
 ///
-/// A pass that throws leaves all of its sequences as they were. testing/engine_contract.hpp checks
-/// all this.
+/// A pass that throws leaves all of its sequences as they were.
+/// testing/contract/engine_contract.hpp checks all this.
 template <class M, class Id>
 concept BatchModelOf =
     BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
@@ -136,7 +136,7 @@ concept BatchModelOf =
 
 /// The same with rows of any kind, of which rows.middle(first, n) are some.
 template <class M, class Id>
-concept AnyBatchModelOf =
+concept ScoringBatchModelOf =
     BatchModelOf<M, Id> ||
     (BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
         { m.score(parts) } -> RowsOf<Id>;
@@ -152,7 +152,7 @@ template <class Id, class M, class What>
 }
 
 /// Where a text stands that a tokenizer is asked to encode.
-enum class text_position {
+enum class encode_mode {
     start,        ///< the beginning of a text: a tokenizer that adds a leading space does so
     continuation, ///< directly behind other tokens: nothing is added in front
 };
@@ -169,10 +169,10 @@ enum class text_position {
 ///
 /// The text may be any bytes: a zero, or half a character where a text is not yet complete.
 /// bytes(encode(text)) may differ from text (normalisation): the library allows for it.
-/// testing/engine_contract.hpp checks all this.
+/// testing/contract/engine_contract.hpp checks all this.
 template <class T, class Id>
 concept TokenizerOf =
-    requires(const T& t, Id id, std::string_view text, text_position where, std::vector<Id>& out) {
+    requires(const T& t, Id id, std::string_view text, encode_mode where, std::vector<Id>& out) {
         { t.vocabulary_size() } -> std::convertible_to<std::size_t>;
         { t.bytes(id) } -> std::same_as<std::string_view>;
         t.encode(text, where, out);

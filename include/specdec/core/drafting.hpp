@@ -23,7 +23,7 @@ namespace specdec {
 /// Pushed tokens are forgotten at the next sync unless its context holds them. Cost: sync is linear
 /// in the changed tail.
 template <class D>
-concept AnyDrafter =
+concept DraftContextHolder =
     requires(D& d, std::span<const draft_id> context, std::size_t unchanged, draft_id id) {
         { d.capacity() } -> std::convertible_to<std::size_t>;
         d.sync(context, unchanged);
@@ -37,7 +37,7 @@ concept AnyDrafter =
 /// Called as sync, row, push, row, push, ...; a new sync may come at any time. Cost: row is one
 /// forward pass. (A drafter that lists a few tokens instead: ListingDrafter.)
 template <class D>
-concept Drafter = AnyDrafter<D> && requires(D& d) {
+concept Drafter = DraftContextHolder<D> && requires(D& d) {
     { d.row() } -> std::convertible_to<logits_row<draft_id>>;
 };
 
@@ -67,13 +67,6 @@ struct draft_progress {
 /// costs a pass over the row.
 enum class row_reading : unsigned char { none, sureness, entropy };
 
-/// A drafter that has to know where a round begins, as windowed_drafter does:
-///
-///     d.begin_round(n)   a round begins: until the next call contexts have at least n tokens, and
-///                        what follows the first n is drafted
-template <class D>
-concept FollowsRounds = AnyDrafter<D> && requires(D& d, std::size_t n) { d.begin_round(n); };
-
 /// When to stop drafting. Asked before every draft token, the first included (a draft may be
 /// empty):
 ///
@@ -100,8 +93,8 @@ template <StopRule S>
 
 /// The progress behind one more token d, drawn with probability `last`.
 template <StopRule S>
-[[nodiscard]] draft_progress behind(const draft_progress& before, const S& stop, draft_id d,
-                                    double last, double sure, double entropy) {
+[[nodiscard]] draft_progress extend_progress(const draft_progress& before, const S& stop,
+                                             draft_id d, double last, double sure, double entropy) {
     draft_progress now{before.drafted + 1, last, sure, entropy, before.kept, d};
     if constexpr (requires { stop.predict(now); })
         now.kept *= stop.predict(now);

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/on_throw.hpp>
-#include <specdec/core/one_sequence.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 
@@ -46,7 +46,7 @@ struct batch_counts {
 ///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
-template <AnyBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
+template <ScoringBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
 class batch {
 public:
     explicit batch(Target& target, Time clock = {})

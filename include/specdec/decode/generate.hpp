@@ -44,8 +44,8 @@ struct text_reader : silent_reader {
 ///
 ///     text_run text(session, drafter, stop, coin, tokenizer, limits, reader);
 ///     generate(text, target);
-template <class Session, AnyDrafter D, StopRule Stop, Coin C, class Tokenizer, class Reader,
-          Clock Time, AnyModelOf<target_id> Target>
+template <class Session, DraftContextHolder D, StopRule Stop, Coin C, class Tokenizer, class Reader,
+          Clock Time, ScoringModelOf<target_id> Target>
 finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& text,
                        Target& target) {
     while (text.draft(target))
@@ -58,8 +58,9 @@ finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& t
 /// what was committed before.
 ///
 /// The session has been started. Works the same without a drafter (no_bridge, no_drafter).
-template <class B, class V, class Laws, AnyModelOf<target_id> Target, AnyDrafter D, StopRule Stop,
-          Coin C, TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
+template <class B, class V, class Laws, ScoringModelOf<target_id> Target, DraftContextHolder D,
+          StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer, class Reader,
+          Clock Time = no_clock>
 finish_reason generate(session<B, V, Laws>& session, Target& target, D& drafter, const Stop& stop,
                        C& coin, const Tokenizer& tokenizer, const generation_limits& limits,
                        Reader&& reader, Time clock = {}) {

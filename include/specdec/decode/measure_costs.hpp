@@ -10,7 +10,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/draft/cost_table.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
 
@@ -49,7 +49,7 @@ public:
         for (std::size_t i = 0; i < context_ + more_; ++i)
             ids_.push_back(id_at<Id>(i * 7 % model.vocabulary_size()));
         model.truncate(0);
-        if constexpr (KnowsRounds<Model>)
+        if constexpr (RoundAware<Model>)
             model.begin_round(0);
         if (context_ > 0)
             model.append(std::span<const Id>(ids_).first(context_));

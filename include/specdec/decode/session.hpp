@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/draft_request.hpp>
-#include <specdec/bridge/vocabulary_sizes.hpp>
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
+#include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/target_feed.hpp>
 #include <specdec/decode/verified_round.hpp>
@@ -95,7 +96,7 @@ public:
     /// Step 1: drafts at most `room` tokens, of which the round can commit at most room. Drafter
     /// and stop rule are asked again by verify(), where a decision needs it. Precondition: started,
     /// not full, room >= 1.
-    template <AnyDrafter D, StopRule Stop, Coin C, Clock Time = no_clock>
+    template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const double begin = clock();
         forget_draft();
@@ -116,7 +117,7 @@ public:
         }
         counts_.draft_seconds += clock() - begin;
     }
-    template <AnyDrafter D, StopRule Stop, Coin C, class... Rest>
+    template <DraftContextHolder D, StopRule Stop, Coin C, class... Rest>
     void draft(D& drafter, const Stop&& gone_before_verify, C& coin, Rest...) = delete;
 
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
@@ -144,7 +145,7 @@ public:
         return left;
     }
     /// Step 2 with a model: the rows for step 3.
-    template <AnyModelOf<target_id> Target, Clock Time = no_clock>
+    template <ScoringModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] auto score(Target& target, Time clock = {}) {
         const double begin = clock();
         const context_edit<target_id> edit = prepare(target);
@@ -207,7 +208,7 @@ public:
     }
 
     /// Steps 1 to 3 with a model of the engine. Throws as prepare().
-    template <AnyModelOf<target_id> Target, AnyDrafter D, StopRule Stop, Coin C,
+    template <ScoringModelOf<target_id> Target, DraftContextHolder D, StopRule Stop, Coin C,
               Clock Time = no_clock>
     [[nodiscard]] round_result round(Target& target, D& drafter, const Stop& stop, C& coin,
                                      std::size_t room, Time clock = {}) {

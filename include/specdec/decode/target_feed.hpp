@@ -5,7 +5,7 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/require.hpp>
 
 namespace specdec {

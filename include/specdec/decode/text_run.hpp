@@ -13,6 +13,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
+#include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_stream.hpp>
 
 namespace specdec {
@@ -54,8 +55,8 @@ enum class finish_reason : std::uint8_t {
 ///
 /// Allocates nothing a round, unless more bytes than ever are held back for a stop string or
 /// character.
-template <class Session, AnyDrafter D, StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer,
-          class Reader, Clock Time = no_clock>
+template <class Session, DraftContextHolder D, StopRule Stop, Coin C,
+          TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
 class text_run {
 public:
     text_run(Session& session, D& drafter, const Stop& stop, C& coin, const Tokenizer& tokenizer,
@@ -91,7 +92,7 @@ public:
 
     /// Step 1 with a model of the engine, which is fed the prompt before: for drafters that read
     /// what the target makes of it. Throws what the model throws, too.
-    template <AnyModelOf<target_id> Target>
+    template <ScoringModelOf<target_id> Target>
     [[nodiscard]] bool draft(Target& target) {
         if (!more(target.capacity()))
             return false;
@@ -100,7 +101,7 @@ public:
     }
 
     /// Step 2 with a model of the engine. Throws what the model throws.
-    template <AnyModelOf<target_id> Target>
+    template <ScoringModelOf<target_id> Target>
     [[nodiscard]] auto score(Target& target) {
         return session_.score(target, clock_);
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <specdec/verify/verdict.hpp>
-#include <specdec/vocab/utf8_edges.hpp>
+#include <specdec/vocab/encoding/utf8_edges.hpp>
 
 namespace specdec {
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <span>
 
-#include <specdec/bridge/draft_request.hpp>
+#include <specdec/bridge/context/bridge.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/sampling/parameters.hpp>
+#include <specdec/sampling/law/parameters.hpp>
 #include <specdec/verify/verdict.hpp>
 
 namespace specdec {

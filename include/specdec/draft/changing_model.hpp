@@ -39,7 +39,7 @@ concept WeightChange = requires(C& change) {
 /// One for a text. Texts that take turns with one set of weights: change() says nothing while
 /// another of them is between its draft and its decision.
 ///
-/// Models ModelOf<draft_id>, KnowsRounds. Borrows the model. Complexity: of a change, a pass over
+/// Models ModelOf<draft_id>, RoundAware. Borrows the model. Complexity: of a change, a pass over
 /// the context, which the next row feeds again. Allocates nothing. Errors: specdec::error for a
 /// model of another vocabulary or a smaller capacity than the first one's; the old one then stays.
 template <ModelOf<draft_id> Model, WeightChange<Model> Change>
@@ -62,7 +62,7 @@ public:
         if (n != round_)
             take();
         round_ = n;
-        if constexpr (KnowsRounds<Model>)
+        if constexpr (RoundAware<Model>)
             model_->begin_round(n);
     }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/listing.hpp>
 
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
     void begin_round(std::size_t n)
-        requires KnowsRounds<Model>
+        requires RoundAware<Model>
     {
         const bool alone = model_.size() == mirror_.size(); // otherwise sync looks what is left
         model_.begin_round(n);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/process/row_processor.hpp>
 
@@ -17,7 +18,7 @@ namespace specdec {
 ///     processed_drafter drafter(plain, chain(penalty, mask));
 ///
 /// The processors see the drafter's context and what was pushed. Borrows the drafter. Models
-/// Drafter, and ManyRowsDrafter and FollowsRounds where the drafter does. Memory: a copy of the
+/// Drafter, and ManyRowsDrafter and RoundAware where the drafter does. Memory: a copy of the
 /// rows asked for at a time, which grows with the first ones, and `tokens` ids: the longest context
 /// (of a windowed_drafter, which has no longest one, to be given).
 template <Drafter D, RowProcessor<draft_id> P>
@@ -38,7 +39,7 @@ public:
     [[nodiscard]] P& processor() { return process_; }
 
     void begin_round(std::size_t tokens)
-        requires FollowsRounds<D>
+        requires RoundAware<D>
     {
         drafter_.begin_round(tokens);
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/listing.hpp>
@@ -45,7 +46,7 @@ struct window_settings {
 /// block, which no draft of at most `room` tokens asks for, takes a pass a row and allocates).
 /// Borrows the drafter, whose context nobody else uses. Errors: specdec::error where the drafter's
 /// context has no room for `keep` and a block.
-template <AnyDrafter D>
+template <DraftContextHolder D>
 class windowed_drafter {
 public:
     explicit windowed_drafter(D& drafter, window_settings settings = {})
@@ -71,7 +72,7 @@ public:
 
     void begin_round(std::size_t tokens) {
         round_ = tokens;
-        if constexpr (FollowsRounds<D>)
+        if constexpr (RoundAware<D>)
             drafter_.begin_round(tokens - dropped(tokens));
     }
 

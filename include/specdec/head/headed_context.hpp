@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/lm_head.hpp>
@@ -67,12 +68,12 @@ public:
     }
 
     void begin_round(std::size_t n)
-        requires KnowsRounds<Model>
+        requires RoundAware<Model>
     {
         model_.begin_round(n);
     }
     void begin_round(std::size_t sequence, std::size_t n)
-        requires KnowsRoundsOfSequences<Model>
+        requires RoundAwareBatch<Model>
     {
         model_.begin_round(sequence, n);
     }

@@ -7,9 +7,9 @@
 
 #include <specdec/head/headed_context.hpp>
 #include <specdec/head/lm_head.hpp>
+#include <specdec/sampling/law/parameters.hpp>
 #include <specdec/sampling/listing.hpp>
 #include <specdec/sampling/make_list.hpp>
-#include <specdec/sampling/parameters.hpp>
 
 namespace specdec {
 
@@ -26,11 +26,11 @@ namespace specdec {
 /// computed, so a token that the bridge must not draw may take another's place (lossless, but a
 /// list of tokens that both vocabularies have drafts more). Otherwise q is headed_model's.
 ///
-/// Models ListingModelOf<Id>, and AnyBatchModelOf<Id> where Model holds several sequences. Borrows
-/// both. Memory: `rows` lists, allocated at construction, more where a call asks for more than ever
-/// before. Complexity beside the model's and the head's: a softmax over what was computed. Errors:
-/// specdec::error where model and head are of different vocabularies or widths, and for parameters
-/// out of range.
+/// Models ListingModelOf<Id>, and ScoringBatchModelOf<Id> where Model holds several sequences.
+/// Borrows both. Memory: `rows` lists, allocated at construction, more where a call asks for more
+/// than ever before. Complexity beside the model's and the head's: a softmax over what was
+/// computed. Errors: specdec::error where model and head are of different vocabularies or widths,
+/// and for parameters out of range.
 template <class Model, HeadFor<Model> Head>
     requires ListingHeadOf<Head, typename Head::id_type>
 class listing_model : public headed_context<Model, Head> {

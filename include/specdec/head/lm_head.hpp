@@ -73,8 +73,8 @@ void scatter(std::span<const float> known, std::span<const Id> ids, std::span<fl
 ///     h.multiply(x, ids, out)       out[i][k] = row of ids[k] times x[i]
 ///
 /// Ids are of the vocabulary; x has states of that width. The three agree up to rounding: which
-/// rows stand beside a row does not change its product otherwise. testing/head_contract.hpp checks
-/// all this.
+/// rows stand beside a row does not change its product otherwise.
+/// testing/contract/head_contract.hpp checks all this.
 template <class H, class Id>
 concept LmHeadOf =
     requires(H& h, const hidden_states& x, std::size_t n, std::span<const Id> ids, scores_out out) {
@@ -118,7 +118,7 @@ concept DraftHeadOf = requires(H& h, const hidden_states& x, scores_out out) {
 ///     h.list(x, f)      f(i, ids, logits) for each x[i]: the tokens that its row has a logit for,
 ///                       ascending, and these logits, which live until f returns
 ///
-/// Models: trimmed_head, routed_head, listed_head.
+/// Models: trimmed_head, routed_head, reduced_vocabulary_head.
 template <class H, class Id>
 concept ListingHeadOf =
     DraftHeadOf<H, Id> &&

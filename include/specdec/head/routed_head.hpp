@@ -13,11 +13,11 @@
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/head/head_row_subset.hpp>
 #include <specdec/head/lm_head.hpp>
-#include <specdec/head/some_rows.hpp>
 #include <specdec/head/token_groups.hpp>
-#include <specdec/sampling/draw.hpp>
-#include <specdec/sampling/row_spread.hpp>
+#include <specdec/sampling/law/draw.hpp>
+#include <specdec/sampling/law/row_spread.hpp>
 
 namespace specdec {
 
@@ -147,7 +147,7 @@ private:
     Head& head_;
     R& router_;
     token_groups<Id> groups_;
-    some_rows<Id, Head> rows_;
+    head_row_subset<Id, Head> rows_;
     std::vector<float> route_;     // [groups]
     std::vector<group_id> chosen_; // [active]
     std::vector<float> of_chosen_; // [active] their logits

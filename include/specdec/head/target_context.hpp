@@ -9,7 +9,7 @@
 namespace specdec {
 
 /// What a target's context tells, as it is: of targets that wrap another and watch what goes
-/// through (recorded_target, likely_target). Of one sequence, or of several. Borrows the target.
+/// through (feature_recorder, topk_recorder). Of one sequence, or of several. Borrows the target.
 template <class Target>
     requires ContextOf<Target, target_id> || BatchContextOf<Target, target_id>
 class target_context {

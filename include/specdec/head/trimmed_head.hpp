@@ -7,8 +7,8 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/require.hpp>
+#include <specdec/head/head_row_subset.hpp>
 #include <specdec/head/lm_head.hpp>
-#include <specdec/head/some_rows.hpp>
 #include <specdec/head/token_list.hpp>
 
 namespace specdec {
@@ -104,7 +104,7 @@ private:
     std::vector<float> in_order_;     // [size] products of a row in that order
     bool replaced_ = false;           // before, ids_ ascend
     std::vector<float> products_;     // [rows, size]
-    some_rows<Id, Head> kept_;
+    head_row_subset<Id, Head> kept_;
 };
 
 } // namespace specdec

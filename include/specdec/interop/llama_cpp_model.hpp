@@ -11,8 +11,8 @@
 #include <llama.h>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/interop/llama_cpp_batch.hpp>
 
 namespace specdec {

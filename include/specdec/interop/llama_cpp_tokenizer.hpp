@@ -17,14 +17,14 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/interop/llama_cpp_vocabulary.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec {
 
 /// A llama_vocab as what the library calls a tokenizer (TokenizerOf<Id>).
 ///
 /// encode is llama_tokenize without special tokens, except where that would change the text: a
-/// vocabulary that adds a space in front (SentencePiece) does so at text_position::start only, not
+/// vocabulary that adds a space in front (SentencePiece) does so at encode_mode::start only, not
 /// in a continuation and not behind a user-defined token in the middle of a text. llama.cpp offers
 /// no switch for it; so a continuation is encoded behind a character that no longer token holds
 /// (hence a border of tokens in every encoding), and that character's tokens are taken off again.
@@ -54,10 +54,10 @@ public:
     [[nodiscard]] std::string_view bytes(Id id) const { return table_->text(id.index()); }
 
     /// Appends the ids of the text: neither BOS nor EOS; names of control tokens are plain text.
-    void encode(std::string_view text, text_position where, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
         if (mark_tokens_ == 0)
             return tokenize(text, false, false, out);
-        encode_between(text, 0, where == text_position::start, out);
+        encode_between(text, 0, where == encode_mode::start, out);
     }
 
     /// Appends what llama.cpp's own programs make of a prompt: BOS where the model wants one, names

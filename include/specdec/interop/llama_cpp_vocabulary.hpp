@@ -9,7 +9,7 @@
 #include <llama.h>
 
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec {
 

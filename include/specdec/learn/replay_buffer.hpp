@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/learn/taught_text.hpp>
+#include <specdec/learn/distillation_sample.hpp>
 
 namespace specdec {
 
@@ -28,7 +28,7 @@ public:
 
     /// Copies the text; one without rows, which teaches nothing, is left out. Complexity: linear in
     /// it. Errors: specdec::error for a text of more tokens than the buffer.
-    void add(const taught_text& text) {
+    void add(const distillation_sample& text) {
         if (text.tokens.size() > max_tokens_)
             fail("replay buffer", "text",
                  "expected at most " + std::to_string(max_tokens_) + " tokens, got " +
@@ -53,10 +53,12 @@ public:
     [[nodiscard]] std::size_t tokens() const { return tokens_; }
 
     /// 0: the oldest. Pre: i < size(). It stays where it is until add().
-    [[nodiscard]] const taught_text& operator[](std::size_t i) const { return texts_[at(i)]; }
+    [[nodiscard]] const distillation_sample& operator[](std::size_t i) const {
+        return texts_[at(i)];
+    }
 
     /// Appends the n newest to `out`, the oldest of them first; all where there are fewer.
-    void newest(std::size_t n, std::vector<const taught_text*>& out) const {
+    void newest(std::size_t n, std::vector<const distillation_sample*>& out) const {
         for (std::size_t i = n < size_ ? size_ - n : 0; i < size_; ++i)
             out.push_back(&(*this)[i]);
     }
@@ -64,9 +66,9 @@ public:
     /// Appends n different ones to `out`, every choice equally likely; all where there are fewer.
     /// Asks for a number each (Floyd's sampling). Complexity: O(n^2).
     template <UniformSource U>
-    void draw(U&& uniform, std::size_t n, std::vector<const taught_text*>& out) const {
+    void draw(U&& uniform, std::size_t n, std::vector<const distillation_sample*>& out) const {
         const std::size_t first = out.size();
-        const auto chosen = [&](const taught_text* text) {
+        const auto chosen = [&](const distillation_sample* text) {
             for (std::size_t k = first; k < out.size(); ++k)
                 if (out[k] == text)
                     return true;
@@ -75,7 +77,7 @@ public:
         for (std::size_t last = n < size_ ? size_ - n : 0; last < size_; ++last) {
             const auto i = static_cast<std::size_t>(static_cast<double>(uniform()) *
                                                     static_cast<double>(last + 1));
-            const taught_text* const text = &(*this)[i < last ? i : last];
+            const distillation_sample* const text = &(*this)[i < last ? i : last];
             out.push_back(chosen(text) ? &(*this)[last] : text);
         }
     }
@@ -87,7 +89,7 @@ private:
     }
     /// Twice the places, the oldest text in the first.
     void grow() {
-        std::vector<taught_text> more(texts_.empty() ? 8 : 2 * texts_.size());
+        std::vector<distillation_sample> more(texts_.empty() ? 8 : 2 * texts_.size());
         for (std::size_t i = 0; i < size_; ++i)
             std::swap(more[i], texts_[at(i)]);
         texts_ = std::move(more);
@@ -95,7 +97,7 @@ private:
     }
 
     std::size_t max_tokens_;
-    std::vector<taught_text> texts_; // a ring, its places with memory of their own
+    std::vector<distillation_sample> texts_; // a ring, its places with memory of their own
     std::size_t oldest_ = 0, size_ = 0;
     std::size_t tokens_ = 0;
 };

@@ -6,9 +6,9 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/process/law_factory.hpp>
-#include <specdec/sampling/dense_law.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/sampling/listed_rows.hpp>
-#include <specdec/sampling/sparse_law.hpp>
 
 namespace specdec {
 

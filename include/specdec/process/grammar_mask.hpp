@@ -10,7 +10,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/process/token_history.hpp>
-#include <specdec/vocab/byte_order.hpp>
+#include <specdec/vocab/table/byte_order.hpp>
 
 namespace specdec {
 

@@ -9,8 +9,8 @@
 #include <specdec/core/law.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/sampling/parameters.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/parameters.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
 

@@ -11,11 +11,11 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/sampling/dense_law.hpp>
-#include <specdec/sampling/draw.hpp>
+#include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/law/draw.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/sampling/listed_rows.hpp>
-#include <specdec/sampling/softmax_law.hpp>
-#include <specdec/sampling/sparse_law.hpp>
 
 namespace specdec {
 

@@ -8,7 +8,7 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 /// Processors that add a number to some logits, and what they are on the drafter's side.
 namespace specdec {

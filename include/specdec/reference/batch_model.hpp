@@ -10,7 +10,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/head/lm_head.hpp>
-#include <specdec/reference/transformer.hpp>
+#include <specdec/reference/transformer/transformer.hpp>
 
 namespace specdec::reference {
 

@@ -8,12 +8,12 @@
 #include <string>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/checkpoint.hpp>
-#include <specdec/reference/gguf_checkpoint.hpp>
-#include <specdec/reference/hf_checkpoint.hpp>
-#include <specdec/reference/llama2c.hpp>
-#include <specdec/reference/pack.hpp>
-#include <specdec/reference/transformer.hpp>
+#include <specdec/reference/file/checkpoint.hpp>
+#include <specdec/reference/file/gguf_checkpoint.hpp>
+#include <specdec/reference/file/hf_checkpoint.hpp>
+#include <specdec/reference/file/llama2c.hpp>
+#include <specdec/reference/transformer/pack.hpp>
+#include <specdec/reference/transformer/transformer.hpp>
 
 namespace specdec::reference {
 

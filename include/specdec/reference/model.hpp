@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/head/lm_head.hpp>
-#include <specdec/reference/transformer.hpp>
+#include <specdec/reference/transformer/transformer.hpp>
 
 namespace specdec::reference {
 

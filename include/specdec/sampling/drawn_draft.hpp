@@ -7,8 +7,8 @@
 
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/sampling/parameters.hpp>
-#include <specdec/sampling/row_spread.hpp>
+#include <specdec/sampling/law/parameters.hpp>
+#include <specdec/sampling/law/row_spread.hpp>
 
 namespace specdec {
 
@@ -50,7 +50,7 @@ public:
             sure = spread.sureness(logit);
             entropy = spread.entropy;
         }
-        push(d, behind(progress(), stop, d, q, sure, entropy));
+        push(d, extend_progress(progress(), stop, d, q, sure, entropy));
     }
 
 private:

@@ -7,7 +7,7 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/sampling/sparse_law.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 
 namespace specdec {
 

@@ -12,7 +12,8 @@
 /// writing a row over the whole vocabulary.
 namespace specdec {
 
-/// A model that scores lists: otherwise as ModelOf, but rows are laws already. Models AnyModelOf.
+/// A model that scores lists: otherwise as ModelOf, but rows are laws already. Models
+/// ScoringModelOf.
 template <class M, class Id>
 concept ListingModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<listed_rows<Id>>;
@@ -28,7 +29,7 @@ concept ListingModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> 
 /// A draft token may then cost what was computed, and no more. q is the law over the list: whatever
 /// it leaves out, and whoever made it, every rule stays lossless.
 template <class D>
-concept ListingDrafter = AnyDrafter<D> && requires(D& d) {
+concept ListingDrafter = DraftContextHolder<D> && requires(D& d) {
     { d.list() } -> std::convertible_to<listed_row<draft_id>>;
 };
 

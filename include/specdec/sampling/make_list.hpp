@@ -6,9 +6,9 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/rows.hpp>
-#include <specdec/sampling/parameters.hpp>
-#include <specdec/sampling/sparse_law.hpp>
-#include <specdec/sampling/weighted_row.hpp>
+#include <specdec/sampling/law/parameters.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
+#include <specdec/sampling/law/weighted_row.hpp>
 
 namespace specdec {
 

@@ -9,7 +9,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
-#include <specdec/sampling/block_of.hpp>
+#include <specdec/sampling/law/block_of.hpp>
 #include <specdec/sampling/lazy_flip.hpp>
 
 namespace specdec {

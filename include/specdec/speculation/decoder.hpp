@@ -12,11 +12,11 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/draft/cost_table.hpp>
-#include <specdec/speculation/any_ngram_cache.hpp>
-#include <specdec/speculation/any_tokenizer.hpp>
+#include <specdec/speculation/any/any_ngram_cache.hpp>
+#include <specdec/speculation/any/any_tokenizer.hpp>
 #include <specdec/speculation/text.hpp>
-#include <specdec/vocab/id_map.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/id_map.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec {
 
@@ -46,7 +46,7 @@ public:
         std::vector<target_id> ids;
         if (const std::optional<target_id> bos = begin_token())
             ids.push_back(*bos);
-        encode(prompt, text_position::start, ids);
+        encode(prompt, encode_mode::start, ids);
         const text_request request{.prompt = ids, .reader = reader};
         return std::move(run({&request, 1}, settings).texts.front());
     }
@@ -72,7 +72,7 @@ public:
     [[nodiscard]] const vocabulary* draft_table() const {
         return draft_tokenizer() != nullptr ? &draft_tokenizer()->table() : nullptr;
     }
-    void encode(std::string_view text, text_position where, std::vector<target_id>& out) const {
+    void encode(std::string_view text, encode_mode where, std::vector<target_id>& out) const {
         target_tokenizer().encode(text, where, out);
     }
 

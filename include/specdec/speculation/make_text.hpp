@@ -6,19 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/nested_tli.hpp>
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/bridge/no_bridge.hpp>
 #include <specdec/bridge/paper_merge.hpp>
-#include <specdec/bridge/retokenised_context.hpp>
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
-#include <specdec/sampling/coupled_coin.hpp>
-#include <specdec/sampling/philox.hpp>
+#include <specdec/sampling/coin/coupled_coin.hpp>
+#include <specdec/sampling/coin/philox.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text_under_rule.hpp>

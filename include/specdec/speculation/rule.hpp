@@ -31,7 +31,7 @@ enum class rule {
 };
 
 struct named_rule {
-    rule which;
+    specdec::rule rule;
     std::string_view name;
     std::string_view what;
     bool lossless = true;

@@ -4,15 +4,15 @@
 #include <optional>
 #include <utility>
 
-#include <specdec/sampling/text_keys.hpp>
-#include <specdec/speculation/any_ngram_cache.hpp>
-#include <specdec/speculation/any_tokenizer.hpp>
-#include <specdec/vocab/byte_order.hpp>
-#include <specdec/vocab/canonical_spellings.hpp>
-#include <specdec/vocab/id_map.hpp>
-#include <specdec/vocab/pieces.hpp>
-#include <specdec/vocab/seams.hpp>
-#include <specdec/vocab/split_tokens.hpp>
+#include <specdec/sampling/coin/text_keys.hpp>
+#include <specdec/speculation/any/any_ngram_cache.hpp>
+#include <specdec/speculation/any/any_tokenizer.hpp>
+#include <specdec/vocab/encoding/safe_cuts.hpp>
+#include <specdec/vocab/spelling/canonical_spellings.hpp>
+#include <specdec/vocab/spelling/pieces.hpp>
+#include <specdec/vocab/spelling/split_tokens.hpp>
+#include <specdec/vocab/table/byte_order.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {
 
@@ -41,8 +41,8 @@ public:
     [[nodiscard]] const byte_order<draft_id>& order() {
         return made(order_, [&] { return byte_order<draft_id>(*draft_); });
     }
-    [[nodiscard]] const seams& edges() {
-        return made(edges_, [&] { return seams(target_); });
+    [[nodiscard]] const safe_cuts& edges() {
+        return made(edges_, [&] { return safe_cuts(target_); });
     }
     [[nodiscard]] const token_pieces& pieces() {
         return made(pieces_, [&] { return split_tokens(target_, *draft_, *map_); });
@@ -77,7 +77,7 @@ private:
     const id_map* map_;
     cache_settings cache_settings_;
     std::optional<byte_order<draft_id>> order_;
-    std::optional<seams> edges_;
+    std::optional<safe_cuts> edges_;
     std::optional<token_pieces> pieces_;
     std::optional<canonical_spellings> spellings_;
     std::optional<text_keys> keys_;

@@ -8,12 +8,12 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/speculation/any_model.hpp>
-#include <specdec/speculation/any_tokenizer.hpp>
-#include <specdec/vocab/equivalences.hpp>
-#include <specdec/vocab/id_map.hpp>
-#include <specdec/vocab/intersection.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/speculation/any/any_model.hpp>
+#include <specdec/speculation/any/any_tokenizer.hpp>
+#include <specdec/vocab/table/equivalences.hpp>
+#include <specdec/vocab/table/id_map.hpp>
+#include <specdec/vocab/table/intersection.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec {
 
@@ -49,9 +49,9 @@ void require_side(const speculation_side<Id>& s, const std::string& name) {
 /// The map of the two vocabularies, by bytes. Control tokens meet as `given` says and, where it
 /// says nothing of either, by kind: end of text with end of text, beginning with beginning.
 /// Errors: see intersect.
-[[nodiscard]] inline id_map meet(const speculation_side<draft_id>& draft,
-                                 const speculation_side<target_id>& target,
-                                 const equivalences& given = {}) {
+[[nodiscard]] inline id_map build_id_map(const speculation_side<draft_id>& draft,
+                                         const speculation_side<target_id>& target,
+                                         const equivalences& given = {}) {
     const vocabulary &pieces = draft.tokenizer.table(), &words = target.tokenizer.table();
     std::vector<equivalences::id_pair> known = given.resolve(pieces, words);
     const auto pair = [&](draft_id d, target_id t) {

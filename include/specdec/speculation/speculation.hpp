@@ -19,8 +19,8 @@
 #include <specdec/speculation/make_text.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
-#include <specdec/vocab/checked.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/vocab/table/checked.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {
 
@@ -30,7 +30,7 @@ namespace specdec {
 ///
 ///     speculation pair({target, words}, {draft, pieces});
 ///     std::cout << pair.explain({}) << pair.generate("Once upon a time", {.seed = 7}).text;
-///     pair.run(texts, {.how = rule_of("slrs").which, .sampling = {.temperature = 0.7F}});
+///     pair.run(texts, {.rule = rule_of("slrs").rule, .sampling = {.temperature = 0.7F}});
 ///
 /// Models and tokenizers are those of the concepts, given by name to be borrowed or moved in, and
 /// used for texts by this object alone. Whoever wants no indirection at all uses the templates that
@@ -85,8 +85,9 @@ public:
     [[nodiscard]] std::string explain(const decode_settings& settings) override;
 
     [[nodiscard]] rule rule_for(const decode_settings& s) const override {
-        return s.how ? *s.how
-                     : usual_rule(draft_.has_value(), equal_vocabularies(), s.sampling.temperature);
+        return s.rule
+                   ? *s.rule
+                   : usual_rule(draft_.has_value(), equal_vocabularies(), s.sampling.temperature);
     }
     /// A drafter that reads the target's features has its text for a context, token for token, as
     /// rules `identity` and `identity-block` have alone.
@@ -134,7 +135,7 @@ private:
     [[nodiscard]] id_map meet_checked() const {
         require_side(target_, "target");
         require_side(*draft_, "drafter");
-        return meet(*draft_, target_);
+        return build_id_map(*draft_, target_);
     }
     std::unique_ptr<speculative_text> open(const text_request& request, const decode_settings& s,
                                            std::size_t texts);
@@ -227,7 +228,7 @@ inline std::string speculation::explain(const decode_settings& s) {
                        (about(how).lossless ? ", lossless.\n" : ", NOT lossless.\n");
     if (!applies(how))
         return text + "This pair cannot follow it.\n";
-    if (!s.how && draft_)
+    if (!s.rule && draft_)
         text += equal_vocabularies() ? "Chosen for two equal vocabularies.\n"
                 : s.sampling.temperature == 0
                     ? "Chosen at temperature 0: it keeps what the drafter writes right, however "

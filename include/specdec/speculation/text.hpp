@@ -10,24 +10,25 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/context_mirror.hpp>
-#include <specdec/core/one_sequence.hpp>
+#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/text_run.hpp>
-#include <specdec/sampling/parameters.hpp>
-#include <specdec/speculation/any_model.hpp>
-#include <specdec/speculation/any_row_processor.hpp>
+#include <specdec/sampling/law/parameters.hpp>
+#include <specdec/speculation/any/any_model.hpp>
+#include <specdec/speculation/any/any_row_processor.hpp>
 #include <specdec/speculation/length_settings.hpp>
 #include <specdec/speculation/rule.hpp>
 
 /// Texts whose rule is chosen at run time: how they are asked for and what comes of them.
 namespace specdec {
 
-/// How texts are decoded. All but `how` may be left as it is.
+/// How texts are decoded. All but `rule` may be left as it is.
 struct decode_settings {
-    std::optional<rule> how{};      ///< nothing: the usual rule for the pair and the temperature
+    std::optional<specdec::rule>
+        rule{};                     ///< nothing: the usual rule for the pair and the temperature
     sampling_parameters sampling{}; ///< of both sides
     length_settings lengths{};
     double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do

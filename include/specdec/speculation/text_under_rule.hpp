@@ -8,16 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/core/one_sequence.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/decode/session.hpp>
+#include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/process/processed_rows.hpp>
-#include <specdec/speculation/any_tokenizer.hpp>
+#include <specdec/speculation/any/any_tokenizer.hpp>
 #include <specdec/speculation/steady_seconds.hpp>
 #include <specdec/speculation/text.hpp>
 

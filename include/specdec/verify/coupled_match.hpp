@@ -5,8 +5,8 @@
 #include <span>
 
 #include <specdec/core/coin.hpp>
-#include <specdec/core/text_place.hpp>
-#include <specdec/sampling/text_keys.hpp>
+#include <specdec/core/text_offset.hpp>
+#include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/verify/exact_match.hpp>
 
 namespace specdec {
@@ -34,7 +34,7 @@ public:
             place_.pass(t);
     }
     /// Behind all that is committed.
-    [[nodiscard]] text_place place() const { return place_; }
+    [[nodiscard]] text_offset place() const { return place_; }
 
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
@@ -49,7 +49,7 @@ private:
     template <class C>
     struct placed_coin {
         C& coin;
-        text_place place;
+        text_offset place;
 
         bool flip(draw_site site, double probability) { return coin.flip(site, probability); }
         template <class L>
@@ -62,8 +62,8 @@ private:
         }
     };
 
-    text_place begin_;
-    text_place place_;
+    text_offset begin_;
+    text_offset place_;
 };
 
 } // namespace specdec

@@ -9,7 +9,7 @@
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/proposal.hpp>
-#include <specdec/core/text_place.hpp>
+#include <specdec/core/text_offset.hpp>
 
 namespace specdec {
 
@@ -60,7 +60,7 @@ template <class V>
 concept FollowsText = requires(V& verify, const V& rule, std::span<const target_id> tokens) {
     verify.start(tokens);
     verify.follow(tokens);
-    { rule.place() } -> std::same_as<text_place>;
+    { rule.place() } -> std::same_as<text_offset>;
 };
 
 } // namespace specdec

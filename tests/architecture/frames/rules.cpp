@@ -1,6 +1,6 @@
 // docs/choosing-a-rule.md, "In code": the bridges and verifiers over two tokenizers.
 #include <specdec/specdec.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 #include "tests/support/tiny_tokenizer.hpp"
 

@@ -6,11 +6,11 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/vocab/intersection.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
-#include "../../support/ids.hpp"
-#include "../../support/tiny_tokenizer.hpp"
+#include "support/ids.hpp"
+#include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/bridge/pushforward_bridge.hpp>
+#include <specdec/bridge/strings/pushforward_bridge.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/bridge/slrs.hpp>
-#include <specdec/sampling/coin.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "law/bridge_cases.hpp"
@@ -150,7 +150,7 @@ struct spelled_pair {
     draft_words draft{{"a", "b", "ba"}};
     id_map map = intersect(draft.table(), target.table());
     byte_order<draft_id> order{draft};
-    seams edges{target};
+    safe_cuts edges{target};
 };
 
 } // namespace
@@ -287,7 +287,7 @@ TEST_CASE("the end of a draft is no proposal: it counts as nothing, what follows
     const draft_words draft{{"a", "b"}};
     const id_map map = intersect(draft.table(), target.table());
     const byte_order<draft_id> order(draft);
-    const seams edges(target);
+    const safe_cuts edges(target);
     row_tree rows(toy_rows(row_kind::random, 2, 4)); // of both
     auto p = model_of<target_id>(rows, 2);
     auto q = model_of<draft_id>(rows, 2);
@@ -324,7 +324,7 @@ TEST_CASE("decisions stay right where a draft is as improbable as rounding error
     const draft_words draft(pieces);
     const id_map map = intersect(draft.table(), target.table());
     const byte_order<draft_id> order(draft);
-    const seams edges(target);
+    const safe_cuts edges(target);
     row_tree rows(toy_rows(row_kind::random, pieces.size(), 5));
     auto model = model_of<draft_id>(rows, pieces.size());
     model_drafter drafter(model);

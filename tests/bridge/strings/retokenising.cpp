@@ -7,10 +7,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
-#include "../../support/tiny_tokenizer.hpp"
-#include "../../support/toy_tokenizer.hpp"
+#include "support/tiny_tokenizer.hpp"
+#include "support/toy_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -23,7 +23,7 @@ struct retokenising_pair {
     tiny_tokenizer<draft_id> draft;
     id_map map;
     byte_order<draft_id> order{draft};
-    seams edges{target};
+    safe_cuts edges{target};
     retokenising<Target, tiny_tokenizer<draft_id>> f{target, draft, map, order, edges};
 
     retokenising_pair(Target t, std::vector<std::string> pieces, id_map m)

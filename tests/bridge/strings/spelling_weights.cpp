@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../../support/toy_pair.hpp"
+#include "support/toy_pair.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -1,7 +1,7 @@
 #include <specdec/specdec.hpp>
 
 #ifdef WITH_reference
-#include <specdec/reference/mapped_file.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
 #endif
 #ifdef WITH_llama_cpp
 #include <specdec/interop/llama_cpp.hpp>

@@ -1,5 +1,5 @@
 #include <specdec/specdec.hpp>
-#include <specdec/vocab/intersection.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 // What README's lines are for: the core, and intersect().
 int main() {

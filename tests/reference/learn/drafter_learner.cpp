@@ -19,15 +19,15 @@ learner_settings small(direct_loss direct, ngram_loss ngram) {
     return {.loss = {.direct = direct, .ngram = ngram}, .rate = 3e-3, .sequences = 3, .length = 40};
 }
 
-double total(const taught_losses& l) {
+double total(const distillation_losses& l) {
     return l.direct + l.ngram;
 }
 
 TEST_CASE("every loss falls on fixed texts") {
     const open_toy toy(form::tied);
     const id_map map = toy_map();
-    const std::vector<taught_text> texts{toy_text(map, 30, 0), toy_text(map, 22, 1)};
-    const std::vector<const taught_text*> both{&texts[0], &texts[1]};
+    const std::vector<distillation_sample> texts{toy_text(map, 30, 0), toy_text(map, 22, 1)};
+    const std::vector<const distillation_sample*> both{&texts[0], &texts[1]};
     for (const auto direct :
          {direct_loss::reverse_kl, direct_loss::forward_kl, direct_loss::total_variation})
         for (const auto ngram :
@@ -49,8 +49,8 @@ TEST_CASE("every loss falls on fixed texts") {
 TEST_CASE("the gradient of the whole is that of finite differences") {
     const open_toy toy(form::untied);
     const id_map map = toy_map();
-    const std::vector<taught_text> texts{toy_text(map, 30, 0), toy_text(map, 22, 1)};
-    const std::vector<const taught_text*> both{&texts[0], &texts[1]};
+    const std::vector<distillation_sample> texts{toy_text(map, 30, 0), toy_text(map, 22, 1)};
+    const std::vector<const distillation_sample*> both{&texts[0], &texts[1]};
     for (const bool low_rank : {false, true})
         for (const auto ngram : {ngram_loss::nll, ngram_loss::kl}) {
             learner_settings s = small(direct_loss::forward_kl, ngram);
@@ -67,8 +67,8 @@ TEST_CASE("the gradient of the whole is that of finite differences") {
             std::copy(before.begin(), before.end(), learner.values().begin());
             std::vector<std::size_t> asked;
             std::size_t rows = 0;
-            for (const taught_text& text : texts) {
-                taught_loss(map, s.loss).rows_of(text, asked);
+            for (const distillation_sample& text : texts) {
+                distillation_loss(map, s.loss).rows_of(text, asked);
                 rows += asked.size();
             }
             double slope = 0;
@@ -79,7 +79,7 @@ TEST_CASE("the gradient of the whole is that of finite differences") {
                     learner.values()[i] = before[i] + static_cast<float>(step * direction);
                     slope += direction * static_cast<double>(gradient[i]);
                 }
-                const taught_losses l = learner.measure(both);
+                const distillation_losses l = learner.measure(both);
                 return total(l) / static_cast<double>(rows);
             };
             const double found = (at(2e-3) - at(-2e-3)) / 4e-3;
@@ -91,8 +91,8 @@ TEST_CASE("the gradient of the whole is that of finite differences") {
 TEST_CASE("where adapters learn the weights stay, and what is decoded with has both") {
     const open_toy toy(form::biased);
     const id_map map = toy_map();
-    const taught_text text = toy_text(map, 30, 0);
-    const taught_text* const one = &text;
+    const distillation_sample text = toy_text(map, 30, 0);
+    const distillation_sample* const one = &text;
     learner_settings s = small(direct_loss::reverse_kl, ngram_loss::nll_by_probability);
     s.adapters = lora_settings{.rank = 4, .targets = {projection::q, projection::down}};
     const auto start = read_parameters(toy.open());
@@ -120,9 +120,9 @@ TEST_CASE("where adapters learn the weights stay, and what is decoded with has b
 TEST_CASE("what is learnt does not depend on the number of threads") {
     const open_toy toy(form::tied);
     const id_map map = toy_map();
-    const std::vector<taught_text> texts{toy_text(map, 30, 0), toy_text(map, 22, 1),
-                                         toy_text(map, 9, 2)};
-    const std::vector<const taught_text*> all{&texts[0], &texts[1], &texts[2]};
+    const std::vector<distillation_sample> texts{toy_text(map, 30, 0), toy_text(map, 22, 1),
+                                                 toy_text(map, 9, 2)};
+    const std::vector<const distillation_sample*> all{&texts[0], &texts[1], &texts[2]};
     std::vector<std::vector<float>> found;
     for (const std::size_t threads : {1U, 2U, 3U}) {
         learner_settings s = small(direct_loss::reverse_kl, ngram_loss::nll_by_probability);
@@ -141,16 +141,16 @@ TEST_CASE("texts that teach nothing change nothing, and what does not fit is ref
     const id_map map = toy_map();
     const auto start = read_parameters(toy.open());
     drafter_learner learner(start, map, small(direct_loss::reverse_kl, ngram_loss::none));
-    taught_text nothing;
+    distillation_sample nothing;
     nothing.tokens = {draft_id{1}, draft_id{2}};
-    const taught_text* const one = &nothing;
+    const distillation_sample* const one = &nothing;
     CHECK_FALSE(learner.learn({&one, 1}).applied);
     CHECK_FALSE(learner.learn({}).applied);
 
-    const taught_text text = toy_text(map, 30, 0), lengthy = toy_text(map, 41, 0);
-    const taught_text* const too_long = &lengthy;
+    const distillation_sample text = toy_text(map, 30, 0), lengthy = toy_text(map, 41, 0);
+    const distillation_sample* const too_long = &lengthy;
     CHECK_THROWS_WITH(learner.learn({&too_long, 1}), Contains("length of a sequence"));
-    const std::vector<const taught_text*> many(4, &text);
+    const std::vector<const distillation_sample*> many(4, &text);
     CHECK_THROWS_WITH(learner.learn(many), Contains("texts") && Contains("at most 3"));
     CHECK(std::ranges::equal(learner.weights().values(), start.values()));
 

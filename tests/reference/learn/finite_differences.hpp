@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <specdec/reference/learn/columns.hpp>
+#include <specdec/reference/learn/reverse/columns.hpp>
 
 /// Gradients against central differences, in double.
 namespace finite_differences {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/reference/learn/training_pass.hpp>
+#include <specdec/reference/learn/reverse/training_pass.hpp>
 
 #include <cmath>
 #include <fstream>

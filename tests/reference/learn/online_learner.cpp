@@ -32,7 +32,7 @@ struct scene {
     id_map map = toy_map();
     drafter_learner learner;
     serving_weights<float> serving;
-    std::vector<taught_text> texts;
+    std::vector<distillation_sample> texts;
 
     explicit scene(double rate = 3e-3)
         : learner(read_parameters(toy.open()), map, {.rate = rate, .sequences = 4, .length = 40}),

@@ -10,7 +10,7 @@
 
 #include "toys.hpp"
 #include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/transformer.hpp>
+#include <specdec/reference/transformer/transformer.hpp>
 
 namespace serving_weights_tests {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <specdec/learn/taught_text.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/learn/distillation_sample.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 /// Texts of a target of 90 tokens for the toy model of 77, of which 70 are shared, two of them by
 /// two draft ids each.
@@ -23,9 +23,10 @@ inline specdec::id_map toy_map() {
 }
 
 /// n tokens, a row behind most of them; two merges of unshared target tokens.
-inline specdec::taught_text toy_text(const specdec::id_map& map, std::size_t n, std::size_t seed) {
+inline specdec::distillation_sample toy_text(const specdec::id_map& map, std::size_t n,
+                                             std::size_t seed) {
     using namespace specdec;
-    taught_text text;
+    distillation_sample text;
     for (std::size_t i = 0; i < n; ++i)
         text.tokens.push_back(id_at<draft_id>((i * i + 7 * i + 5 * seed) % 66));
     const auto row = [&](std::size_t behind, target_id likeliest) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "support/toy_checkpoint.hpp"
-#include <specdec/reference/hf_checkpoint.hpp>
-#include <specdec/reference/learn/training_pass.hpp>
+#include <specdec/reference/file/hf_checkpoint.hpp>
+#include <specdec/reference/learn/reverse/training_pass.hpp>
 
 /// Models, batches and a loss for the tests of learning.
 namespace learning_toys {

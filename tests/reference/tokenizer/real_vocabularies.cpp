@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Real tokenizers against their byte tables and against the ids that other encoders gave
 // (../shared/vocabularies, where the checkout has it).
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/reference/tokenizer/tokenizer_json.hpp>
+#include <specdec/reference/tokenizer/file/tokenizer_json.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -22,14 +22,14 @@ using ids = std::vector<std::int32_t>;
 using json = nlohmann::json;
 
 inline ids encode(const specdec::reference::tokenizer& t, std::string_view text,
-                  specdec::text_position where = specdec::text_position::start) {
+                  specdec::encode_mode where = specdec::encode_mode::start) {
     ids out;
     t.encode(text, where, out);
     return out;
 }
 
 inline ids encode_with_control(const specdec::reference::tokenizer& t, std::string_view text,
-                               specdec::text_position where = specdec::text_position::start) {
+                               specdec::encode_mode where = specdec::encode_mode::start) {
     ids out;
     t.encode_with_control(text, where, out);
     return out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The translation of vocab/ (retokenizer, continuation_encoder) with real tokenizers: those of the
 // repository's models, and those of ../shared/vocabularies where the checkout has it.
-#include <specdec/reference/tokenizer/load_tokenizer.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include <specdec/core/token_id.hpp>
-#include <specdec/vocab/continuation.hpp>
-#include <specdec/vocab/retokenizer.hpp>
+#include <specdec/vocab/encoding/continuation.hpp>
+#include <specdec/vocab/encoding/retokenizer.hpp>
 #include <support/sample_texts.hpp>
 
 namespace {
@@ -57,7 +57,7 @@ TEST_CASE("real tokenizers: a growing text is encoded as the whole") {
                 rest.remove_prefix(piece.size());
             }
             std::vector<draft_id> whole;
-            tokenizer.encode(text, text_position::start, whole);
+            tokenizer.encode(text, encode_mode::start, whole);
             REQUIRE(std::vector<draft_id>(r.ids().begin(), r.ids().end()) == whole);
         }
     }
@@ -72,7 +72,7 @@ TEST_CASE("real tokenizers: aligned continuations are accepted at least as often
         std::size_t aligned = 0, alone = 0, lost = 0;
         for (const std::string& text : texts()) {
             std::vector<target_id> ids;
-            tokenizer.encode(text, text_position::start, ids);
+            tokenizer.encode(text, encode_mode::start, ids);
             for (int round = 0; round < 20; ++round) {
                 const std::size_t at = 1 + bits() % (ids.size() - 1);
                 std::string draft;
@@ -87,7 +87,7 @@ TEST_CASE("real tokenizers: aligned continuations are accepted at least as often
                 };
                 std::vector<target_id> proposal, naive;
                 encoder.encode(std::span(ids).first(at), draft, proposal);
-                tokenizer.encode(draft, text_position::continuation, naive);
+                tokenizer.encode(draft, encode_mode::continuation, naive);
                 aligned += accepted(proposal);
                 alone += accepted(naive);
                 std::string bytes;

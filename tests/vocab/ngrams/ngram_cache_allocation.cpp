@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 #include <support/failing_allocations.hpp>
 #include <support/vocab_tsv.hpp>
 

@@ -23,7 +23,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
 
-#include "../../support/temporary_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace ngram_cache_file_tests {
 

@@ -6,7 +6,7 @@
 
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/sampling/row_spread.hpp>
+#include <specdec/sampling/law/row_spread.hpp>
 
 namespace specdec {
 

@@ -38,7 +38,7 @@ private:
     template <class Stop>
     static draft_progress next(const void* stop, const draft_progress& before, draft_id d,
                                double last, double sure, double entropy) {
-        return specdec::behind(before, *static_cast<const Stop*>(stop), d, last, sure, entropy);
+        return extend_progress(before, *static_cast<const Stop*>(stop), d, last, sure, entropy);
     }
 
     template <class D>

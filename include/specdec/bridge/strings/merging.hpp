@@ -10,10 +10,10 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/heap.hpp>
-#include <specdec/vocab/byte_order.hpp>
-#include <specdec/vocab/checked.hpp>
-#include <specdec/vocab/token_bytes.hpp>
-#include <specdec/vocab/token_strings.hpp>
+#include <specdec/vocab/table/byte_order.hpp>
+#include <specdec/vocab/table/checked.hpp>
+#include <specdec/vocab/table/token_bytes.hpp>
+#include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
 
@@ -64,7 +64,7 @@ public:
             if (bytes.empty() || map_->to_draft(committed[i]).valid())
                 continue;
             spelling_.clear();
-            encode(*draft_, bytes, text_position::continuation, spelling_);
+            encode(*draft_, bytes, encode_mode::continuation, spelling_);
             if (!bytes_equal(*draft_, spelling_, bytes))
                 continue;
             if (i >= accepted || !cache_->use(spelling_))
@@ -118,7 +118,7 @@ public:
     }
 
     void spell(std::string_view text, std::vector<draft_id>& out) const {
-        encode(*draft_, text, text_position::continuation, out);
+        encode(*draft_, text, encode_mode::continuation, out);
     }
 
     /// The draft's text is a part of the wanted one. Merging joins whole draft tokens, so none of

@@ -11,7 +11,7 @@
 #include <specdec/bridge/strings/draft_source.hpp>
 #include <specdec/bridge/strings/translation.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/sampling/softmax_law.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
 

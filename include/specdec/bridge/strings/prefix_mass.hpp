@@ -9,7 +9,7 @@
 
 #include <specdec/bridge/strings/possible_drafts.hpp>
 #include <specdec/core/heap.hpp>
-#include <specdec/vocab/token_strings.hpp>
+#include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
 

@@ -10,7 +10,7 @@
 #include <specdec/bridge/strings/possible_drafts.hpp>
 #include <specdec/bridge/strings/prefix_mass.hpp>
 #include <specdec/core/coin.hpp>
-#include <specdec/core/text_place.hpp>
+#include <specdec/core/text_offset.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
 
 namespace specdec {
@@ -45,7 +45,7 @@ public:
     /// A new draft: see possible_drafts::begin. `most`: no more target tokens will be asked for.
     void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
                const sampling_parameters& sampling, std::size_t max_draft, double lightest,
-               std::size_t most, text_place place = {}) {
+               std::size_t most, text_offset place = {}) {
         tree_.begin(source, context, unchanged, sampling, max_draft, lightest);
         if (along_.size() < most + 1)
             along_.resize(most + 1);
@@ -199,7 +199,7 @@ private:
     std::size_t node_ = 0;           // where the drawn draft goes on; none: it has ended
     std::size_t drawn_forwards_ = 0; // that drawing took
     double mass_ = 1;                // of the drawn draft
-    text_place place_;               // where its next token begins
+    text_offset place_;              // where its next token begins
     state_type state_;               // of the drawn draft
 };
 

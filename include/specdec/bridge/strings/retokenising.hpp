@@ -8,12 +8,12 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/vocab/byte_order.hpp>
-#include <specdec/vocab/checked.hpp>
-#include <specdec/vocab/id_map.hpp>
-#include <specdec/vocab/seams.hpp>
-#include <specdec/vocab/segment_encoder.hpp>
-#include <specdec/vocab/token_strings.hpp>
+#include <specdec/vocab/encoding/safe_cuts.hpp>
+#include <specdec/vocab/encoding/segment_encoder.hpp>
+#include <specdec/vocab/table/byte_order.hpp>
+#include <specdec/vocab/table/checked.hpp>
+#include <specdec/vocab/table/id_map.hpp>
+#include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
 
@@ -29,8 +29,8 @@ public:
     using state_type = encoded_draft;
 
     retokenising(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
-                 const byte_order<draft_id>& order, const seams& edges)
-        : target_(&target), draft_(&draft), map_(&map), order_(&order), seams_(&edges),
+                 const byte_order<draft_id>& order, const safe_cuts& edges)
+        : target_(&target), draft_(&draft), map_(&map), order_(&order), cuts_(&edges),
           encoder_(target, edges) {
         require_map(map, target, draft, "retokenising");
         require_size<draft_id>(order.size(), map.draft_size(), "retokenising", "order");
@@ -82,7 +82,7 @@ public:
     }
 
     void spell(std::string_view text, std::vector<draft_id>& out) const {
-        encode(*draft_, text, text_position::continuation, out);
+        encode(*draft_, text, encode_mode::continuation, out);
     }
 
     /// The draft's text is a part of the wanted one.
@@ -99,7 +99,7 @@ public:
         encoder_.cut(closed_);
         const bool closes = begins_with(closed_.tokens, wanted.tokens);
         order_->by_byte(longer, rest.size(), [&](char byte, order_range range) {
-            if (!seams_->between(rest.back(), byte))
+            if (!cuts_->between(rest.back(), byte))
                 sink.open(range);
             else if (closes)
                 sink.in(range);
@@ -132,7 +132,7 @@ private:
     const DraftTokenizer* draft_;
     const id_map* map_;
     const byte_order<draft_id>* order_;
-    const seams* seams_;
+    const safe_cuts* cuts_;
     mutable segment_encoder<TargetTokenizer> encoder_; // scratch from here on
     mutable state_type closed_;
 };

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <specdec/vocab/canonical_spellings.hpp>
+#include <specdec/vocab/spelling/canonical_spellings.hpp>
 
 namespace specdec {
 

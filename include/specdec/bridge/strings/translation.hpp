@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/vocab/byte_order.hpp>
-#include <specdec/vocab/token_strings.hpp>
+#include <specdec/vocab/table/byte_order.hpp>
+#include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
 

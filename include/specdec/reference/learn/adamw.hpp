@@ -12,8 +12,8 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/reference/aligned_allocator.hpp>
-#include <specdec/reference/learn/parameter_layout.hpp>
+#include <specdec/reference/kernel/aligned_allocator.hpp>
+#include <specdec/reference/learn/reverse/parameter_layout.hpp>
 
 namespace specdec::reference {
 

@@ -16,22 +16,22 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/learn/taught_loss.hpp>
-#include <specdec/learn/taught_text.hpp>
+#include <specdec/learn/distillation_sample.hpp>
+#include <specdec/learn/loss/distillation_loss.hpp>
+#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/learn/adamw.hpp>
 #include <specdec/reference/learn/clip_gradient.hpp>
-#include <specdec/reference/learn/lora.hpp>
-#include <specdec/reference/learn/model_parameters.hpp>
-#include <specdec/reference/learn/training_pass.hpp>
-#include <specdec/reference/thread_team.hpp>
-#include <specdec/vocab/id_map.hpp>
+#include <specdec/reference/learn/reverse/lora.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec/reference/learn/reverse/training_pass.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec::reference {
 
 /// How a drafter learns. OmniDraft's Table 10 has a constant rate of 1e-4 or 2e-5, 8 sequences and
 /// LoRA of rank 32, for drafters of 68 M parameters and more.
 struct learner_settings {
-    taught_loss_settings loss{};
+    distillation_loss_settings loss{};
     std::optional<lora_settings> adapters{}; ///< then only they learn
     double rate = 5e-4;                      ///< AdamW's, constant
     double clip = 1;                         ///< longest gradient
@@ -58,15 +58,15 @@ inline void check(const learner_settings& s) {
 
 /// What came of an update.
 struct update_result {
-    taught_losses losses;     ///< before it
-    std::size_t tokens = 0;   ///< of the texts
-    double gradient_norm = 0; ///< before clipping
-    bool applied = false;     ///< false: the gradient was not finite, or there was none
+    distillation_losses losses; ///< before it
+    std::size_t tokens = 0;     ///< of the texts
+    double gradient_norm = 0;   ///< before clipping
+    bool applied = false;       ///< false: the gradient was not finite, or there was none
 };
 
 /// A drafter that learns from what its target wrote: an update is
 ///
-///     texts -> training_pass::forward -> taught_loss -> reverse -> clip -> AdamW
+///     texts -> training_pass::forward -> distillation_loss -> reverse -> clip -> AdamW
 ///
 /// of all weights or of LoRA's adapters alone. The gradient is that of the losses' sum divided by
 /// the rows that the batch asks for. The result depends on texts and settings alone, not on
@@ -94,14 +94,14 @@ public:
         gradient_.resize(learnt);
         for (std::size_t i = 0; i < team_->size(); ++i)
             members_.push_back(
-                {taught_loss(map, settings.loss),
+                {distillation_loss(map, settings.loss),
                  std::vector<float>(settings.length * weights_.config().vocabulary_size)});
     }
 
     /// One update by these texts. Texts without rows teach nothing. Complexity: 6 P for each token
     /// and P weights, 4 P where adapters learn, and the losses. Errors: specdec::error for more or
     /// longer texts than the settings allow, ids of other vocabularies: nothing has changed then.
-    update_result learn(std::span<const taught_text* const> texts) {
+    update_result learn(std::span<const distillation_sample* const> texts) {
         update_result result = forward_and_losses(texts);
         if (result.losses.rows + result.losses.merges == 0)
             return result;
@@ -118,7 +118,7 @@ public:
     }
 
     /// The losses alone. Errors: as learn().
-    [[nodiscard]] taught_losses measure(std::span<const taught_text* const> texts) {
+    [[nodiscard]] distillation_losses measure(std::span<const distillation_sample* const> texts) {
         return forward_and_losses(texts).losses;
     }
 
@@ -148,7 +148,7 @@ public:
 
 private:
     struct member {
-        taught_loss loss;
+        distillation_loss loss;
         std::vector<float> gradients; ///< [length, |D|]
     };
 
@@ -164,7 +164,7 @@ private:
     }
 
     /// The rows of logits have then become their gradients. A text is one thread's.
-    update_result forward_and_losses(std::span<const taught_text* const> texts) {
+    update_result forward_and_losses(std::span<const distillation_sample* const> texts) {
         update_result result = choose(texts);
         if (taught_.empty())
             return result;
@@ -189,12 +189,12 @@ private:
     }
 
     /// The texts that teach, as sequences and the rows that their losses read.
-    update_result choose(std::span<const taught_text* const> texts) {
+    update_result choose(std::span<const distillation_sample* const> texts) {
         update_result result;
         sequences_.clear();
         taught_.clear();
         std::size_t first = 0;
-        for (const taught_text* text : texts) {
+        for (const distillation_sample* text : texts) {
             if (text->rows.empty() && text->merges.empty())
                 continue;
             const std::size_t i = taught_.size();
@@ -224,12 +224,12 @@ private:
     aligned_vector<float> gradient_; ///< of values()
     std::vector<member> members_;    ///< [threads]
     // Of the latest pass, by text:
-    std::vector<const taught_text*> taught_;
+    std::vector<const distillation_sample*> taught_;
     std::vector<std::vector<std::int32_t>> ids_;
     std::vector<std::vector<std::size_t>> rows_;
     std::vector<training_sequence> sequences_;
     std::vector<std::size_t> first_row_;
-    std::vector<taught_losses> sums_;
+    std::vector<distillation_losses> sums_;
     std::optional<columns<float>> logits_;
 };
 

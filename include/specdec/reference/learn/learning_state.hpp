@@ -18,13 +18,13 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/reference/byte_reader.hpp>
-#include <specdec/reference/json_fields.hpp>
+#include <specdec/reference/file/byte_reader.hpp>
+#include <specdec/reference/file/json_fields.hpp>
+#include <specdec/reference/file/safetensors.hpp>
+#include <specdec/reference/file/write_safetensors.hpp>
 #include <specdec/reference/learn/adamw.hpp>
 #include <specdec/reference/learn/read_tensors.hpp>
-#include <specdec/reference/safetensors.hpp>
-#include <specdec/reference/write_safetensors.hpp>
-#include <specdec/vocab/atomic_file.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 /// What learning needs to go on where it stopped, bit for bit, in one safetensors file, which other
 /// programs can read too:

@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/learn/model_parameters.hpp>
-#include <specdec/reference/mapped_file.hpp>
-#include <specdec/reference/write_safetensors.hpp>
-#include <specdec/vocab/atomic_file.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/reference/file/write_safetensors.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 namespace specdec::reference {
 

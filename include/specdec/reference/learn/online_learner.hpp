@@ -18,7 +18,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/draft/draft_outcome.hpp>
-#include <specdec/learn/adaptation_watch.hpp>
+#include <specdec/learn/regression_guard.hpp>
 #include <specdec/learn/replay_buffer.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
 #include <specdec/reference/learn/learning_state.hpp>
@@ -40,14 +40,14 @@ struct online_settings {
 struct online_counts {
     std::uint64_t texts = 0, rows = 0; ///< taught
     std::uint64_t updates = 0, learnt_tokens = 0, rollbacks = 0;
-    double seconds = 0;     ///< in updates, with publishing
-    taught_losses latest{}; ///< of the latest update, before it
+    double seconds = 0;           ///< in updates, with publishing
+    distillation_losses latest{}; ///< of the latest update, before it
 };
 
 /// A drafter learns from the texts that it drafts for:
 ///
 ///     texts -> replay_buffer -> drafter_learner, every so many rows -> serving_weights
-///     rounds -> adaptation_watch: worse than before -> the weights before publish again
+///     rounds -> regression_guard: worse than before -> the weights before publish again
 ///
 /// with a budget: no update begins while those that were, and one as long as the latest, take more
 /// than a share of the time since the beginning. Decoding says
@@ -64,7 +64,7 @@ template <PanelValue Value, Clock Time>
 class online_learner {
 public:
     /// Errors: specdec::error for a budget outside [0, 1], as many replayed texts as an update has,
-    /// and as adaptation_watch.
+    /// and as regression_guard.
     online_learner(drafter_learner& learner, serving_weights<Value>& serving,
                    const online_settings& settings, Time clock)
         : learner_(learner), serving_(serving), settings_(settings), clock_(std::move(clock)),
@@ -80,7 +80,7 @@ public:
     }
 
     /// A text teaches from now on. Errors: as replay_buffer::add.
-    void add(const taught_text& text) {
+    void add(const distillation_sample& text) {
         const std::lock_guard lock(mutex_);
         buffer_.add(text);
         ++new_texts_;
@@ -197,14 +197,14 @@ private:
         buffer_.newest(std::min(fresh, new_texts_), chosen_);
         buffer_.draw([this] { return std::ldexp(static_cast<double>(bits_() >> 11), -53); },
                      settings_.replayed, chosen_);
-        for (const taught_text* text : chosen_)
+        for (const distillation_sample* text : chosen_)
             batch_.push_back(*text);
         new_texts_ = new_rows_ = 0;
     }
 
     update_result learn() {
         chosen_.clear();
-        for (const taught_text& text : batch_)
+        for (const distillation_sample& text : batch_)
             chosen_.push_back(&text);
         const update_result done = learner_.learn(chosen_);
         if (done.applied)
@@ -230,7 +230,7 @@ private:
     mutable std::mutex mutex_; ///< of all up to the next mark
     std::condition_variable_any wake_;
     replay_buffer buffer_;
-    adaptation_watch watch_;
+    regression_guard watch_;
     std::mt19937_64 bits_;
     double begin_;
     online_counts counts_;
@@ -240,8 +240,8 @@ private:
     std::exception_ptr thrown_;
 
     std::mutex learning_; ///< of the learner, and of:
-    std::vector<const taught_text*> chosen_;
-    std::vector<taught_text> batch_;
+    std::vector<const distillation_sample*> chosen_;
+    std::vector<distillation_sample> batch_;
     std::vector<float> good_; ///< the values that were not worse than those before them
     adamw<float> good_optimiser_{0};
     std::jthread thread_; ///< last: it ends before what it uses

@@ -11,14 +11,14 @@
 #include <nlohmann/json.hpp>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/hf_checkpoint.hpp>
-#include <specdec/reference/json_fields.hpp>
-#include <specdec/reference/learn/lora.hpp>
+#include <specdec/reference/file/hf_checkpoint.hpp>
+#include <specdec/reference/file/json_fields.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/reference/file/safetensors.hpp>
+#include <specdec/reference/file/write_safetensors.hpp>
 #include <specdec/reference/learn/read_tensors.hpp>
-#include <specdec/reference/mapped_file.hpp>
-#include <specdec/reference/safetensors.hpp>
-#include <specdec/reference/write_safetensors.hpp>
-#include <specdec/vocab/atomic_file.hpp>
+#include <specdec/reference/learn/reverse/lora.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 /// Adapters as PEFT (Hugging Face) keeps them: a folder of adapter_config.json and
 /// adapter_model.safetensors, whose tensors are called

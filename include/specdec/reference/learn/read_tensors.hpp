@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/learn/parameter_layout.hpp>
-#include <specdec/reference/quantised.hpp>
-#include <specdec/reference/tensor.hpp>
+#include <specdec/reference/file/quantised.hpp>
+#include <specdec/reference/file/tensor.hpp>
+#include <specdec/reference/learn/reverse/parameter_layout.hpp>
 
 namespace specdec::reference {
 

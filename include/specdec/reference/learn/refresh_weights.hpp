@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/learn/model_parameters.hpp>
-#include <specdec/reference/pack.hpp>
-#include <specdec/reference/weights.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec/reference/transformer/pack.hpp>
+#include <specdec/reference/transformer/weights.hpp>
 
 namespace specdec::reference {
 

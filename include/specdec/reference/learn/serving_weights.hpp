@@ -6,9 +6,9 @@
 #include <memory>
 #include <mutex>
 
-#include <specdec/reference/learn/model_parameters.hpp>
 #include <specdec/reference/learn/refresh_weights.hpp>
-#include <specdec/reference/weights.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec/reference/transformer/weights.hpp>
 
 namespace specdec::reference {
 

@@ -16,7 +16,7 @@
 #include <specdec/reference/tokenizer/bpe_model.hpp>
 #include <specdec/reference/tokenizer/normalizer.hpp>
 #include <specdec/reference/tokenizer/pre_tokenizer.hpp>
-#include <specdec/vocab/vocabulary.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec::reference {
 
@@ -64,13 +64,12 @@ public:
     }
 
     /// Appends the ids of the text. Names of control tokens are text like any other.
-    void encode(std::string_view text, text_position position,
-                std::vector<std::int32_t>& out) const {
+    void encode(std::string_view text, encode_mode position, std::vector<std::int32_t>& out) const {
         run(text, position, parts_->raw_text, out);
     }
 
     /// The same, but names of control tokens become those tokens: for chat templates.
-    void encode_with_control(std::string_view text, text_position position,
+    void encode_with_control(std::string_view text, encode_mode position,
                              std::vector<std::int32_t>& out) const {
         run(text, position, parts_->raw_text_control, out);
     }
@@ -95,11 +94,11 @@ private:
         bpe_model::scratch model;
     };
 
-    void run(std::string_view text, text_position position, const added_tokens& added,
+    void run(std::string_view text, encode_mode position, const added_tokens& added,
              std::vector<std::int32_t>& out) const {
         scratch s;
         const tokenizer_parts& p = *parts_;
-        const bool at_start = position == text_position::start;
+        const bool at_start = position == encode_mode::start;
         const auto token = [&out](std::int32_t id) { out.push_back(id); };
         added.for_each(
             text,
@@ -139,13 +138,13 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return tokenizer_.vocabulary_size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return tokenizer_.bytes(id.value); }
-    void encode(std::string_view text, text_position position, std::vector<Id>& out) const {
+    void encode(std::string_view text, encode_mode position, std::vector<Id>& out) const {
         std::vector<std::int32_t> ids;
         tokenizer_.encode(text, position, ids);
         for (const std::int32_t id : ids)
             out.push_back(Id{id});
     }
-    void encode_with_control(std::string_view text, text_position position,
+    void encode_with_control(std::string_view text, encode_mode position,
                              std::vector<Id>& out) const {
         std::vector<std::int32_t> ids;
         tokenizer_.encode_with_control(text, position, ids);

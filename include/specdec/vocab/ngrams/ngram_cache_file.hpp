@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include <specdec/vocab/atomic_file.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 /// An n-gram cache on disk, so that what was learned of a pair of vocabularies outlives the
 /// process.

@@ -12,7 +12,7 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/vocab/child_index.hpp>
+#include <specdec/vocab/ngrams/child_index.hpp>
 
 namespace specdec {
 

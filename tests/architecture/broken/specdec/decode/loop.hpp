@@ -1,2 +1,2 @@
 #pragma once
-#include <specdec/vocab/tables.hpp>
+#include <specdec/vocab/table/tables.hpp>

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/core/coin.hpp>
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/core/proposal.hpp>
+#include <specdec/core/text_offset.hpp>
+#include <specdec/sampling/law/parameters.hpp>
+
+namespace specdec {
+
+/// What a round asks of a bridge.
+struct draft_request {
+    round_name round{};                   ///< names the draft's draws
+    std::size_t max_proposals = 0;        ///< the round has room for this many target tokens
+    sampling_parameters sampling{};       ///< how the drafter's rows become the draft law q
+    std::span<const target_id> end_ids{}; ///< proposing one of these ends the draft behind it
+    text_offset place{}; ///< where the first drafted token begins, if anyone counts
+};
+
+/// A draft: proposals of target tokens, each with its law, and what they were made from. Views into
+/// the bridge, alive until its next call.
+template <class Law>
+struct draft_view {
+    std::span<const proposal<Law>> proposals;
+    std::span<const draft_id> draft_tokens; ///< what the drafter drew, in its own vocabulary
+    std::span<const draft_progress> steps;  ///< how the draft looked behind each of them
+    no_draft reason = no_draft::none;       ///< why `proposals` is empty
+
+    [[nodiscard]] static draft_view nothing(no_draft why) { return {{}, {}, {}, why}; }
+};
+
+[[nodiscard]] inline bool is_end(std::span<const target_id> end_ids, target_id id) {
+    for (const target_id end : end_ids)
+        if (end == id)
+            return true;
+    return false;
+}
+
+/// Why a round drafts nothing, asked by every bridge before it touches drafter or context; `none`:
+/// it drafts, and a drafter that wants to know is told that the round begins. Room: target tokens
+/// it may propose; longest: draft tokens it may draw; shared: whether there is any token it could
+/// propose. The context is asked last: where the stop rule wants no draft, nobody reads the text.
+template <DraftContext Context, DraftContextHolder D, StopRule Stop>
+[[nodiscard]] no_draft begin_draft(const Context& context, D& drafter, const Stop& stop,
+                                   std::size_t room, std::size_t longest, bool shared = true) {
+    if (room == 0)
+        return no_draft::no_room;
+    if (!shared)
+        return no_draft::nothing_shared;
+    if (!stop.more(draft_progress{}))
+        return no_draft::stop_rule;
+    const std::size_t tokens = std::span<const draft_id>(context.ids()).size();
+    if (tokens == 0)
+        return no_draft::nothing_to_say;
+    if (tokens + longest > drafter.capacity())
+        return no_draft::drafter_full;
+    if constexpr (RoundAware<D>)
+        drafter.begin_round(tokens);
+    return no_draft::none;
+}
+
+/// The drafter's next row. Errors: specdec::error, of the bridge, unless it has a logit for each of
+/// the map's draft ids.
+template <Drafter D>
+[[nodiscard]] logits_row<draft_id> next_row(D& drafter, std::size_t ids, const char* bridge) {
+    const logits_row<draft_id> row = drafter.row();
+    if (row.size() != ids)
+        fail(bridge, "drafter's row",
+             "expected " + std::to_string(ids) + " logits, one for each id of the map, got " +
+                 std::to_string(row.size()));
+    return row;
+}
+
+/// A bridge: turns draws in the drafter's vocabulary D into proposals in the target's vocabulary T,
+/// and the committed target tokens into the drafter's context. It drives the drafter through the
+/// concept Drafter, or ListingDrafter, and knows nothing of the verifier.
+///
+///     b.start(prefix)                 forget everything; the drafter's context begins with
+///                                     `prefix` (its BOS, or nothing)
+///     b.follow(tokens)                these target tokens were committed
+///     b.propose(drafter, stop, coin, request)     one draft; its laws may ask drafter and stop
+///                                     rule again, which live until the round's end
+///
+/// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
+///
+/// Every draw of a draft token has the place of that token in its site: a bridge takes a copy of
+/// request.place, puts its value() into draw_site::place, and moves it behind the token drawn
+/// (pass: the target token it becomes, or its bytes) before it draws the next one.
+template <class B, class D, class Stop, class C>
+concept Bridge = DraftContextHolder<D> && StopRule<Stop> && Coin<C> &&
+                 requires(B& b, D& drafter, const Stop& stop, C& coin, const draft_request& request,
+                          std::span<const target_id> tokens, std::span<const draft_id> prefix) {
+                     typename B::law_type;
+                     b.start(prefix);
+                     b.follow(tokens);
+                     {
+                         b.propose(drafter, stop, coin, request)
+                     } -> std::same_as<draft_view<typename B::law_type>>;
+                 };
+
+} // namespace specdec

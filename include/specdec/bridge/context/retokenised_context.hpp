@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/core/concepts.hpp>
+#include <specdec/vocab/encoding/retokenizer.hpp>
+#include <specdec/vocab/table/checked.hpp>
+#include <specdec/vocab/table/id_map.hpp>
+
+namespace specdec {
+
+/// The drafter's context when the vocabularies differ: the committed text, encoded again in the
+/// drafter's vocabulary. A target token without a draft token of the same bytes becomes several
+/// draft tokens, never UNK or EOS. A control token becomes its equivalent of the map; without one
+/// it leaves no trace (it is no text).
+///
+/// follow() notes the tokens, in 4 bytes each; whoever asks next has them encoded, up to
+/// `together` bytes in one go. So rounds that draft nothing cost nothing here.
+///
+/// Models DraftContext. Borrows the tokenizers and the map. Single owner: asking changes it, too.
+/// Allocates beyond the reserved capacity (target tokens) only. Errors: specdec::error for a map of
+/// other vocabularies, intersect()'s with its arguments swapped among them (see require_map); what
+/// a tokenizer throws, of ids(), unchanged() and mark(): then it has to be started again.
+template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
+class retokenised_context {
+public:
+    retokenised_context(const TargetTokenizer& target, const DraftTokenizer& draft,
+                        const id_map& map, std::size_t capacity)
+        : target_(target), map_(map), text_(draft) {
+        require_map(map, target, draft, "drafter's context");
+        text_.reserve(2 * capacity);
+        noted_.reserve(capacity);
+        bytes_.reserve(together);
+    }
+
+    void start(std::span<const draft_id> prefix) {
+        noted_.clear();
+        bytes_.clear();
+        text_.reset();
+        text_.mark();
+        for (const draft_id d : prefix)
+            special(d);
+    }
+
+    void follow(std::span<const target_id> committed) {
+        noted_.insert(noted_.end(), committed.begin(), committed.end());
+    }
+
+    [[nodiscard]] std::size_t target_size() const { return map_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return map_.draft_size(); }
+
+    [[nodiscard]] std::span<const draft_id> ids() const { return read().ids(); }
+    [[nodiscard]] std::size_t unchanged() const { return read().changed_from(); }
+    void mark() { read().mark(); }
+
+private:
+    using text_type = retokenizer<DraftTokenizer, draft_id>;
+    static constexpr std::size_t together = 128;
+
+    /// The text with all that was noted.
+    text_type& read() const {
+        for (const target_id t : noted_) {
+            const std::string_view bytes = target_.bytes(t);
+            if (bytes_.size() + bytes.size() > together)
+                encode();
+            bytes_.append(bytes);
+            if (!bytes.empty())
+                continue;
+            encode();
+            if (const draft_id d = map_.to_draft(t); d.valid())
+                special(d);
+        }
+        noted_.clear();
+        encode();
+        return text_;
+    }
+    void encode() const {
+        text_.append(bytes_);
+        bytes_.clear();
+    }
+    /// Behind what opens a sequence (BOS) a text starts; behind other control tokens it goes on.
+    void special(draft_id d) const {
+        text_.append_special(d,
+                             text_.ids().empty() ? encode_mode::start : encode_mode::continuation);
+    }
+
+    const TargetTokenizer& target_;
+    const id_map& map_;
+    mutable text_type text_;
+    mutable std::vector<target_id> noted_; // committed and not in text_
+    mutable std::string bytes_;            // of them, what is encoded next
+};
+
+} // namespace specdec

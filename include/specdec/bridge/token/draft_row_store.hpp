@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
+
+namespace specdec {
+
+/// The rows of a draft as a token bridge keeps them: copied and prepared by its map, so that the
+/// laws outlive the drafter's next row. Memory: [max_draft, vocabulary] floats, allocated at
+/// construction.
+class draft_row_store {
+public:
+    using law_type = softmax_law<draft_id>;
+    template <class D>
+    static constexpr bool takes = Drafter<D>;
+
+    draft_row_store(std::size_t max_draft, std::size_t vocabulary)
+        : vocabulary_(vocabulary), rows_(max_draft * vocabulary) {}
+
+    /// Keeps the drafter's next row as the i-th; whether it leaves anything to draw. Errors:
+    /// specdec::error for a row of another vocabulary.
+    template <Drafter D, class Map>
+    [[nodiscard]] bool keep(std::size_t i, D& drafter, const Map& map) {
+        const std::span<float> row{rows_.data() + begin(i), vocabulary_};
+        map.prepare(next_row(drafter, vocabulary_, "token bridge").values, row);
+        return any_allowed(row);
+    }
+
+    /// The law of the i-th. Precondition: kept, with something to draw. A view.
+    [[nodiscard]] law_type law(std::size_t i, const sampling_parameters& sampling) const {
+        return make_law(logits_row<draft_id>{row(i)}, sampling);
+    }
+
+    /// d, which may be invalid, was drawn from the i-th law with probability q.
+    template <StopRule Stop>
+    void note(drawn_draft& drawn, const Stop& stop, std::size_t i, draft_id d, double q,
+              const sampling_parameters& sampling) const {
+        const std::span<const float> of = row(i);
+        drawn.push(stop, d, q, of, d.valid() ? of[d.index()] : -__builtin_inff(), sampling);
+    }
+
+private:
+    [[nodiscard]] std::size_t begin(std::size_t i) const { return i * vocabulary_; }
+    [[nodiscard]] std::span<const float> row(std::size_t i) const {
+        return std::span(rows_).subspan(begin(i), vocabulary_);
+    }
+
+    std::size_t vocabulary_;
+    std::vector<float> rows_; // [max_draft, vocabulary]
+};
+
+} // namespace specdec

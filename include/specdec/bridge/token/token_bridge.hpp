@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/bridge/token/draft_row_store.hpp>
+#include <specdec/bridge/token/mapped_law.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
+
+namespace specdec {
+
+/// The draft loop of every bridge that maps token by token (identity, union, TLI): draw a draft
+/// token, propose its image, feed the drafter with it.
+///
+///     while the stop rule asks for more:
+///         q := law of what the drafter says next, over what the map allows
+///         x ~ map(q);  propose (x, q)
+///         stop behind an end token or a token that has left T
+///         the drafter's context := context + x
+///
+/// Map: to_target, to_draft, next_duplicate, target_size; which draft ids may be drawn, as
+/// allows(d), and as prepare(row, out), which copies a row and forbids the others. Kept: copies of
+/// what the drafter said, one a proposal, because the residual needs q after the drafter has moved
+/// on; draft_row_store for a Drafter, draft_list_store for a ListingDrafter. Memory: theirs,
+/// allocated at construction. A round allocates nothing.
+template <DraftContext Context, class Map, class Kept = draft_row_store>
+class token_bridge {
+public:
+    using law_type = mapped_law<typename Kept::law_type, Map>;
+
+    /// The map is a small view of tables shared by all sequences; max_draft bounds the draft.
+    /// Errors: specdec::error where map and context are of different vocabularies.
+    token_bridge(Map map, Context context, std::size_t max_draft)
+        : token_bridge(map, std::move(context), max_draft, Kept(max_draft, map.draft_size())) {}
+    /// For lists of at most `entries` entries; otherwise there is room for all draft ids.
+    token_bridge(Map map, Context context, std::size_t max_draft, std::size_t entries)
+        requires std::constructible_from<Kept, std::size_t, std::size_t, std::size_t>
+        : token_bridge(map, std::move(context), max_draft,
+                       Kept(max_draft, map.draft_size(), entries)) {}
+
+    void start(std::span<const draft_id> prefix) { context_.start(prefix); }
+    void follow(std::span<const target_id> committed) { context_.follow(committed); }
+    [[nodiscard]] const Context& context() const { return context_; }
+    [[nodiscard]] std::size_t target_size() const { return map_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return map_.draft_size(); }
+
+    template <DraftContextHolder D, StopRule Stop, Coin C>
+        requires(Kept::template takes<D>)
+    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
+                                               const draft_request& request) {
+        proposals_.clear();
+        drawn_.clear();
+        const std::size_t most =
+            request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
+        if (const no_draft why =
+                begin_draft(context_, drafter, stop, most, most, map_.shared() > 0);
+            why != no_draft::none)
+            return draft_view<law_type>::nothing(why);
+
+        drafter.sync(context_.ids(), context_.unchanged());
+        context_.mark();
+        text_offset place = request.place;
+        while (proposals_.size() < most && stop.more(drawn_.progress())) {
+            const std::size_t i = proposals_.size();
+            if (!kept_.keep(i, drafter, map_))
+                break;
+            const auto attempt = static_cast<std::uint32_t>(i);
+            proposals_.push_back(proposal<law_type>::draw(
+                law_type(kept_.law(i, request.sampling), map_), coin,
+                request.round.site(purpose::draft, attempt, place.value())));
+            const target_id x = proposals_.back().token();
+            place.pass(x);
+            const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
+            kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request.sampling);
+            if (!x.valid() || is_end(request.end_ids, x))
+                break;
+            drafter.push(d);
+        }
+        return {proposals_, drawn_.tokens(), drawn_.steps(),
+                proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
+    }
+
+private:
+    token_bridge(Map map, Context context, std::size_t max_draft, Kept kept)
+        : map_(map), context_(std::move(context)), max_draft_(max_draft), kept_(std::move(kept)) {
+        if constexpr (requires { context_.draft_size(); })
+            require_size<draft_id>(map.draft_size(), context_.draft_size(), "token bridge",
+                                   "context");
+        if constexpr (requires { context_.target_size(); })
+            require_size<target_id>(map.target_size(), context_.target_size(), "token bridge",
+                                    "context");
+        proposals_.reserve(max_draft);
+        drawn_.reserve(max_draft);
+    }
+
+    Map map_;
+    Context context_;
+    std::size_t max_draft_;
+    Kept kept_;
+    std::vector<proposal<law_type>> proposals_;
+    drawn_draft drawn_;
+};
+
+} // namespace specdec

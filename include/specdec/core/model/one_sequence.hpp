@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/concepts.hpp>
+
+namespace specdec {
+
+/// One sequence of a model that holds several, as a model (ModelOf<Id>): for its prompt, for a
+/// drafter, or to run alone. Borrows the model. Its rows live until the next call on the model,
+/// whichever sequence that is for.
+template <class Id, ScoringBatchModelOf<Id> M>
+class one_sequence {
+public:
+    one_sequence(M& model, std::size_t sequence) : model_(&model), sequence_(sequence) {}
+
+    [[nodiscard]] std::size_t size() const { return model_->size(sequence_); }
+    [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
+
+    void append(std::span<const Id> ids) { model_->append(sequence_, ids); }
+    [[nodiscard]] auto score(std::span<const Id> ids) {
+        const sequence_tokens<Id> part{sequence_, ids};
+        return score_rows<Id>(*model_, std::span(&part, 1));
+    }
+    void truncate(std::size_t n) { model_->truncate(sequence_, n); }
+    void begin_round(std::size_t n)
+        requires RoundAwareBatch<M>
+    {
+        model_->begin_round(sequence_, n);
+    }
+    [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
+    [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
+
+private:
+    M* model_;
+    std::size_t sequence_;
+};
+
+} // namespace specdec

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/sampling/law/parameters.hpp>
+
+namespace specdec {
+
+/// Settings of a session.
+struct session_settings {
+    sampling_parameters target{};     ///< how the target's rows become p
+    sampling_parameters draft{};      ///< how the drafter's rows become q; any choice is lossless
+    std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
+    std::size_t max_proposals = 16;   ///< most target tokens proposed a round
+    std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
+    /// The round tells the log-probability of each token, and of so many of the likeliest at its
+    /// place; nothing: of none.
+    std::optional<std::size_t> log_probabilities{};
+};
+
+/// A prompt and a prefix of the drafter's context that a session can begin with. Errors:
+/// specdec::error.
+template <class B>
+void require_beginning(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix,
+                       std::size_t capacity, const B& bridge) {
+    if (prompt.empty())
+        fail("session", "prompt", "at least one token");
+    if (prompt.size() >= capacity)
+        fail("session", "prompt",
+             "fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
+                 std::to_string(prompt.size()));
+    constexpr std::size_t most_ids = ~std::size_t{0};
+    require_ids(prompt, target_size_of(bridge, most_ids), "session", "prompt");
+    require_ids(draft_prefix, draft_size_of(bridge, most_ids), "session", "prefix");
+}
+
+/// The most tokens that a round behind `committed` tokens can commit where `room` more are wanted
+/// and the target's context can hold `capacity`: of all that is fed, which is all but the round's
+/// last token.
+[[nodiscard]] inline std::size_t room_within(std::size_t committed, std::size_t capacity,
+                                             std::size_t room) {
+    const std::size_t left = capacity > committed ? capacity - committed : 0;
+    return room <= left ? room : left + 1;
+}
+
+} // namespace specdec

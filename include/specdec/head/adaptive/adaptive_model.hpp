@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/head/adaptive/adaptive_token_list.hpp>
+#include <specdec/head/adaptive/target_topk.hpp>
+
+namespace specdec {
+
+/// A head of which kept tokens can be replaced, as trimmed_head.
+template <class H>
+concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
+    { h.ids() } -> std::convertible_to<std::span<const draft_id>>;
+    h.replace(k, id);
+};
+
+/// A drafter's model whose trimmed head follows the text: where a round begins, and only there, the
+/// tokens that its context has gained (the prompt, what was committed) go through the adaptive list, and
+/// what enters it is kept by the head. So a list never changes between a draw and the decision
+/// about it. Lossless with every bridge and verifier, since all of them tell where rounds begin.
+///
+///     adaptive_token_list<draft_id> hot(list);
+///     trimmed_head few(head, list);           // the same list, in the same order
+///     headed_model rows(model, few);
+///     adaptive_model draft(rows, few, hot);   // then model_drafter, or a side of a pair
+///
+/// With target_topk, so does what the target found likely behind these tokens
+/// (topk_recorder.hpp), which is there before it occurs: then the target has to hold the committed
+/// text alone where a round begins (session::prepare, before the draft), so that the list stays a
+/// function of the text, and not of what was drafted and rejected.
+///
+/// One for a text, or for several that draft in turns: then the list follows all of them, one
+/// behind the other. Models RoundAware, and ModelOf<draft_id> or, over a listing_model,
+/// ListingModelOf. Borrows all; head and adaptive list are changed by nobody else. Memory: two
+/// copies of the context's ids, allocated at construction. Complexity of a round: a comparison of
+/// the context's ids, adaptive_token_list::see for each token gained, see_likely for each likely
+/// one. Errors: specdec::error where head and adaptive list hold other tokens.
+template <ScoringModelOf<draft_id> Model, AdaptiveHead Head>
+class adaptive_model {
+public:
+    adaptive_model(Model& model, Head& head, adaptive_token_list<draft_id>& hot,
+                   target_topk* likely = nullptr)
+        : model_(model), head_(head), hot_(hot), likely_(likely) {
+        const std::span<const draft_id> kept = head.ids();
+        bool same = kept.size() == hot.size();
+        for (std::size_t k = 0; same && k < kept.size(); ++k)
+            same = kept[k] == hot.ids()[k];
+        if (!same)
+            fail("adaptive model", "list", "expected head and adaptive list to hold the same tokens");
+        mirror_.reserve(model.capacity());
+        seen_.reserve(model.capacity());
+        model.truncate(0);
+    }
+
+    [[nodiscard]] std::size_t size() const { return model_.size(); }
+    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
+
+    void append(std::span<const draft_id> ids) {
+        follow(ids);
+        model_.append(ids);
+        mirror_.fed(ids);
+    }
+    [[nodiscard]] auto score(std::span<const draft_id> ids) {
+        follow(ids);
+        const auto rows = score_rows<draft_id>(model_, ids);
+        mirror_.fed(ids);
+        return rows;
+    }
+    void truncate(std::size_t n) {
+        model_.truncate(n);
+        mirror_.truncated(n);
+    }
+
+    void begin_round(std::size_t n) {
+        round_ = n;
+        if constexpr (RoundAware<Model>)
+            model_.begin_round(n);
+    }
+    [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
+
+private:
+    /// Before ids are fed: what the round's context has of tokens that were not there before.
+    void follow(std::span<const draft_id> ids) {
+        mirror_.truncated(model_.size());
+        if (round_ == 0)
+            return;
+        const std::size_t held = mirror_.size();
+        const std::size_t known = held + ids.size() < round_ ? held + ids.size() : round_;
+        for (std::size_t i = 0; i < known; ++i) {
+            const draft_id id = i < held ? mirror_.held()[i] : ids[i - held];
+            if (i < seen_.size() && seen_[i] == id)
+                continue;
+            seen_.resize(i);
+            seen_.push_back(id);
+            if (const std::optional<std::size_t> k = hot_.see(id))
+                head_.replace(*k, id);
+        }
+        if (likely_ != nullptr)
+            likely_->take([this](draft_id id) {
+                if (const std::optional<std::size_t> k = hot_.see_likely(id))
+                    head_.replace(*k, id);
+            });
+        if (held + ids.size() >= round_)
+            round_ = 0; // what follows is drafted
+    }
+
+    Model& model_;
+    Head& head_;
+    adaptive_token_list<draft_id>& hot_;
+    target_topk* likely_;
+    context_mirror<draft_id> mirror_;
+    std::vector<draft_id> seen_; // tokens of the text that went through the adaptive list
+    std::size_t round_ = 0;      // tokens of the context of a round that begins
+};
+
+} // namespace specdec

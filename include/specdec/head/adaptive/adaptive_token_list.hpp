@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/head/token_list.hpp>
+
+namespace specdec {
+
+struct adaptive_token_list_settings {
+    /// Tokens of text after which an occurrence counts half.
+    double half_life = 2000;
+    /// What a token of the list that one begins with counts for, in occurrences.
+    double prior = 1;
+    /// The part of the list that see_likely() fills, at most.
+    double likely = 0.25;
+};
+
+/// A list of tokens that follows the text: a fixed list loses where the text is not what it was
+/// counted on. A token that occurs and is outside takes the place of the one that occurred least,
+/// older occurrences counting less: the prompt's tokens enter, and every token that the target
+/// wrote instead of what was drafted. Tokens that have not occurred but are likely to may have a
+/// part of the list, the latest of them (target_topk.hpp). The size stays.
+///
+/// Complexity: see() and see_likely() O(1) for a token inside, and for a likely one where its part
+/// is full; else O(size). Memory: 17 bytes a token of the list and 4 a token of the vocabulary, at
+/// construction. Deterministic: of equally rare tokens the one in the later place goes.
+template <class Id>
+class adaptive_token_list {
+public:
+    /// `stay`: tokens that never go; those of them that `begin` does not hold take no place.
+    explicit adaptive_token_list(const token_list<Id>& begin, std::span<const Id> stay = {},
+                                 adaptive_token_list_settings settings = {})
+        : ids_(begin.ids().begin(), begin.ids().end()), weights_(begin.size(), settings.prior),
+          place_(begin.vocabulary_size(), nowhere), turn_(begin.size(), nowhere),
+          growth_(1 / __builtin_exp2(-1 / settings.half_life)) {
+        if (!(settings.half_life > 0) || !(settings.prior >= 0))
+            fail("adaptive list", "settings", "expected a half-life above 0 and a prior of at least 0");
+        if (!(settings.likely >= 0 && settings.likely <= 1))
+            fail("adaptive list", "likely", "expected a part of the list, from 0 to 1");
+        require_ids(stay, place_.size(), "adaptive list", "tokens that stay");
+        for (std::size_t k = 0; k < ids_.size(); ++k)
+            place_[ids_[k].index()] = static_cast<unsigned>(k);
+        for (const Id id : stay)
+            if (contains(id))
+                weights_[place_[id.index()]] = __builtin_inf();
+        likely_.resize(static_cast<std::size_t>(settings.likely * static_cast<double>(size())),
+                       nowhere);
+    }
+
+    [[nodiscard]] std::size_t size() const { return ids_.size(); }
+    [[nodiscard]] std::span<const Id> ids() const { return ids_; }
+    [[nodiscard]] bool contains(Id id) const { return place_[id.index()] != nowhere; }
+
+    /// The text goes on with this token. Which place it took, where it was outside (none where all
+    /// tokens stay). Precondition: id is of the vocabulary.
+    std::optional<std::size_t> see(Id id) {
+        SPECDEC_PRECONDITION(id.valid() && id.index() < place_.size());
+        now_ *= growth_; // instead of all weights shrinking
+        if (now_ > 1e200)
+            rescale();
+        const unsigned place = place_[id.index()];
+        if (place == nowhere)
+            return put(least(), id, now_);
+        if (turn_[place] == nowhere) {
+            weights_[place] += now_;
+        } else { // it was likely, now it is there
+            likely_[turn_[place]] = nowhere;
+            turn_[place] = nowhere;
+            weights_[place] = now_;
+        }
+        return std::nullopt;
+    }
+
+    /// This token may come. Which place it took: of those that came this way the one that has been
+    /// there longest goes, as soon as they have their part of the list; none where it is inside.
+    /// Precondition: id is of the vocabulary.
+    std::optional<std::size_t> see_likely(Id id) {
+        SPECDEC_PRECONDITION(id.valid() && id.index() < place_.size());
+        if (contains(id) || likely_.empty())
+            return std::nullopt;
+        const unsigned turn = next_;
+        const unsigned before = likely_[turn];
+        const auto k = put(before == nowhere ? least() : before, id, __builtin_inf());
+        if (k) {
+            likely_[turn] = static_cast<unsigned>(*k);
+            turn_[*k] = turn;
+            next_ = turn + 1 == likely_.size() ? 0 : turn + 1;
+        }
+        return k;
+    }
+
+private:
+    static constexpr unsigned nowhere = ~0U;
+
+    /// The place of the token that occurred least; nowhere: all stay, or are likely.
+    [[nodiscard]] unsigned least() const {
+        std::size_t k = 0;
+        for (std::size_t i = 1; i < weights_.size(); ++i)
+            if (weights_[i] <= weights_[k])
+                k = i;
+        return !weights_.empty() && weights_[k] < __builtin_inf() ? static_cast<unsigned>(k)
+                                                                  : nowhere;
+    }
+    std::optional<std::size_t> put(unsigned place, Id id, double weight) {
+        if (place == nowhere)
+            return std::nullopt;
+        place_[ids_[place].index()] = nowhere;
+        place_[id.index()] = place;
+        ids_[place] = id;
+        weights_[place] = weight;
+        return place;
+    }
+    void rescale() {
+        for (double& w : weights_)
+            w /= now_;
+        now_ = 1;
+    }
+
+    std::vector<Id> ids_;          // [size]
+    std::vector<double> weights_;  // [size] occurrences, in units of today's, times now_
+    std::vector<unsigned> place_;  // [vocabulary]
+    std::vector<unsigned> turn_;   // [size] where likely_ names a place
+    std::vector<unsigned> likely_; // places of likely tokens, of which next_ is the oldest
+    unsigned next_ = 0;
+    double growth_, now_ = 1; // weight of an occurrence now
+};
+
+} // namespace specdec

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/core/on_throw.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/head/exits/exit_model.hpp>
+
+namespace specdec {
+
+/// A drafter of several depths in one model: each row is that of the first exit that speaks. Paper:
+/// S2D (Kavehzadeh et al. 2024), Alg. 1 and section 3.3.
+///
+///     confidence_exit choice(exit_thresholds({0.7, 0.75}));      // or sampled_token_exit
+///     early_exit_model draft(model, choice);                    // then one_sequence and
+///                                                           // model_drafter, or a side of a pair
+///
+/// Lossless with every bridge and verifier: the row is the law that the token is drawn from, it
+/// depends on the context and on nothing else (of sampled_token_exit: given its draws), and nothing
+/// that was drawn is dropped. Where no exit speaks the row allows nothing, which ends a draft.
+///
+/// Models BatchModelOf<draft_id>. Borrows both. Memory: `rows` rows, allocated at construction,
+/// more where a call asks for more than ever before, and a byte a token of the capacity. Cost of a
+/// row: the layers up to the exit that speaks, once, and a head's product for each exit that is
+/// asked. Tokens that are appended cost nothing until a row needs them. Errors: specdec::error
+/// where model and choice disagree, and for rows of another shape than asked for.
+template <ExitModelOf<draft_id> Model, ExitChoice Choice>
+class early_exit_model {
+public:
+    /// exit_of() where no exit spoke, or no row was asked for.
+    static constexpr std::size_t none = 255;
+
+    early_exit_model(Model& model, Choice& choice, std::size_t rows = 16)
+        : model_(model), choice_(choice), counts_(model.exits()),
+          spoke_(model.sequences(), std::vector<std::uint8_t>(model.capacity(), none)) {
+        choice.check(model.exits(), model.sequences());
+        if (model.exits() >= none)
+            fail("sorted exits", "exits", "expected fewer than 255");
+        reserve(rows);
+        for (std::size_t s = 0; s < model.sequences(); ++s)
+            model.truncate(s, 0);
+    }
+
+    [[nodiscard]] std::size_t sequences() const { return model_.sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return model_.size(s); }
+    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
+    [[nodiscard]] static constexpr bool defers_work() { return true; }
+
+    void append(std::size_t s, std::span<const draft_id> ids) {
+        const std::size_t first = size(s);
+        model_.append(s, ids);
+        forget(s, first, ids.size());
+    }
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
+        std::size_t n = 0, held = 0;
+        for (const auto& [s, ids] : parts)
+            n += ids.size();
+        reserve(n);
+        on_throw guard([&] {
+            while (held-- > 0)
+                truncate(parts[held].sequence, size(parts[held].sequence) - parts[held].ids.size());
+        });
+        for (; held < parts.size(); ++held)
+            append(parts[held].sequence, parts[held].ids);
+        float* out = rows_.data();
+        for (const auto& [s, ids] : parts) {
+            settle(s, size(s) - ids.size(), ids.size(), out);
+            out += ids.size() * vocabulary_size();
+        }
+        guard.done();
+        return {rows_.data(), n, vocabulary_size(), vocabulary_size()};
+    }
+    void truncate(std::size_t s, std::size_t n) { model_.truncate(s, n); }
+
+    /// The exit whose row stands behind token i of sequence s, as it was asked for last.
+    [[nodiscard]] std::size_t exit_of(std::size_t s, std::size_t i) const { return spoke_[s][i]; }
+    /// How many rows each exit gave, and how many no exit did.
+    [[nodiscard]] std::span<const std::uint64_t> counts() const { return counts_; }
+    [[nodiscard]] std::uint64_t ended() const { return ended_; }
+    void clear_counts() {
+        for (std::uint64_t& n : counts_)
+            n = 0;
+        ended_ = 0;
+    }
+
+private:
+    void reserve(std::size_t rows) {
+        if (rows_.size() < rows * vocabulary_size())
+            rows_.resize(rows * vocabulary_size());
+    }
+    void forget(std::size_t s, std::size_t first, std::size_t n) {
+        for (std::size_t i = first; i < first + n; ++i)
+            spoke_[s][i] = none;
+    }
+
+    /// The rows behind tokens first .. first + n - 1: exits are asked for those of them that have
+    /// no row yet, all neighbours at once.
+    void settle(std::size_t s, std::size_t first, std::size_t n, float* out) {
+        std::size_t open = n;
+        for (std::size_t e = 0; e < model_.exits() && open > 0; ++e)
+            for (std::size_t i = 0; choice_.asks(e) && i < n;) {
+                std::size_t end = i;
+                while (end < n && spoke_[s][first + end] == none)
+                    ++end;
+                if (end > i)
+                    open -= ask(s, e, first + i, end - i, out + i * vocabulary_size());
+                i = end + 1;
+            }
+        for (std::size_t i = 0; i < n; ++i)
+            if (spoke_[s][first + i] == none) {
+                for (std::size_t v = 0; v < vocabulary_size(); ++v)
+                    out[i * vocabulary_size() + v] = -__builtin_inff();
+                ++ended_;
+            }
+    }
+    /// Exit e behind n tokens; for how many it speaks.
+    std::size_t ask(std::size_t s, std::size_t e, std::size_t first, std::size_t n, float* out) {
+        const logits_rows<draft_id> rows = model_.exit_rows(s, e, first, n);
+        require_rows(rows, n, vocabulary_size(), "sorted exits");
+        std::size_t settled = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::span<float> row{out + i * vocabulary_size(), vocabulary_size()};
+            for (std::size_t v = 0; v < row.size(); ++v)
+                row[v] = rows[i].values[v];
+            if (!choice_.speaks(s, first + i + 1, e, row))
+                continue;
+            spoke_[s][first + i] = static_cast<std::uint8_t>(e);
+            ++counts_[e];
+            ++settled;
+        }
+        return settled;
+    }
+
+    Model& model_;
+    Choice& choice_;
+    std::vector<float> rows_; // [rows, vocabulary]
+    std::vector<std::uint64_t> counts_;
+    std::uint64_t ended_ = 0;
+    std::vector<std::vector<std::uint8_t>> spoke_; // [sequences, capacity]
+};
+
+} // namespace specdec

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/core/on_throw.hpp>
+#include <specdec/head/features/feature_records.hpp>
+#include <specdec/head/features/features.hpp>
+#include <specdec/head/target_context.hpp>
+
+namespace specdec {
+
+/// A target whose features are kept in records, for drafters that read them:
+///
+///     feature_records records(sequences, target.capacity(), target.feature_width());
+///     feature_recorder words(target, records);     // goes wherever the target does
+///     feature_model draft(body, records);
+///
+/// Models ModelOf<target_id>, or BatchModelOf<target_id> where Target holds several sequences.
+/// Borrows both. Prompts are fed in parts of `at_once` tokens, which bounds what the engine keeps
+/// of features. Complexity: a copy of a feature for each token fed. Errors: specdec::error where
+/// target and records disagree in sequences, capacity or width; a pass that throws leaves both as
+/// they were.
+template <class Target>
+    requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
+class feature_recorder : public target_context<Target> {
+    using target_context<Target>::several, target_context<Target>::target_;
+
+public:
+    static constexpr std::size_t at_once = 128;
+
+    feature_recorder(Target& target, feature_records& records)
+        : target_context<Target>(target), records_(records) {
+        if constexpr (several) {
+            require(target.sequences() == records.sequences(), "sequences");
+            for (std::size_t s = 0; s < target.sequences(); ++s)
+                target.truncate(s, 0);
+        } else {
+            require(records.sequences() == 1, "sequences");
+            target.truncate(0);
+        }
+        require(target.capacity() <= records.capacity(), "capacity");
+        require(target.feature_width() == records.width(), "width");
+    }
+
+    void append(std::span<const target_id> ids)
+        requires(!several)
+    {
+        feed(0, ids);
+    }
+    [[nodiscard]] auto score(std::span<const target_id> ids)
+        requires(!several)
+    {
+        auto rows = score_rows<target_id>(target_, ids);
+        const sequence_tokens<target_id> part{0, ids};
+        record({&part, 1});
+        return rows;
+    }
+    void truncate(std::size_t n)
+        requires(!several)
+    {
+        forget(0, n);
+    }
+
+    void append(std::size_t s, std::span<const target_id> ids)
+        requires several
+    {
+        feed(s, ids);
+    }
+    [[nodiscard]] auto score(std::span<const sequence_tokens<target_id>> parts)
+        requires several
+    {
+        auto rows = score_rows<target_id>(target_, parts);
+        record(parts);
+        return rows;
+    }
+    void truncate(std::size_t s, std::size_t n)
+        requires several
+    {
+        forget(s, n);
+    }
+
+private:
+    static void require(bool holds, const char* field) {
+        if (!holds)
+            fail("recorded target", field, "expected the records' to be the target's");
+    }
+
+    /// The target has been fed these tokens; if it gives no feature for each, it forgets them.
+    void record(std::span<const sequence_tokens<target_id>> parts) {
+        const hidden_states all = target_.features();
+        std::size_t n = 0;
+        bool whole = all.width() == records_.width();
+        for (const sequence_tokens<target_id>& part : parts) {
+            n += part.ids.size();
+            whole =
+                whole && held_of(part.sequence) == records_[part.sequence].size() + part.ids.size();
+        }
+        if (!whole || all.size() != n) {
+            for (const sequence_tokens<target_id>& part : parts)
+                forget(part.sequence, 0);
+            fail("recorded target", "features",
+                 "expected " + std::to_string(n) + " of width " + std::to_string(records_.width()) +
+                     ", of tokens that came through here, got " + std::to_string(all.size()) +
+                     " of width " + std::to_string(all.width()));
+        }
+        std::size_t first = 0;
+        for (const sequence_tokens<target_id>& part : parts) {
+            records_[part.sequence].add(part.ids, all.middle(first, part.ids.size()));
+            first += part.ids.size();
+        }
+    }
+
+    /// In parts; none of them, should one throw.
+    void feed(std::size_t s, std::span<const target_id> ids) {
+        on_throw guard([this, s, size = records_[s].size()] { forget(s, size); });
+        while (!ids.empty()) {
+            const auto now = ids.first(ids.size() < at_once ? ids.size() : at_once);
+            if constexpr (several)
+                target_.append(s, now);
+            else
+                target_.append(now);
+            const sequence_tokens<target_id> part{s, now};
+            record({&part, 1});
+            ids = ids.subspan(now.size());
+        }
+        guard.done();
+    }
+
+    [[nodiscard]] std::size_t held_of([[maybe_unused]] std::size_t s) const {
+        if constexpr (several)
+            return target_.size(s);
+        else
+            return target_.size();
+    }
+    void forget([[maybe_unused]] std::size_t s, std::size_t n) {
+        n = n < held_of(s) ? n : held_of(s);
+        if constexpr (several)
+            target_.truncate(s, n);
+        else
+            target_.truncate(n);
+        records_[s].truncate(n);
+    }
+
+    feature_records& records_;
+};
+
+} // namespace specdec

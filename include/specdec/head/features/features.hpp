@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/head/lm_head.hpp>
+
+/// What an engine supplies for drafters that read the target's features (EAGLE: Li et al. 2024;
+/// HASS, CORAL and EAGLE-3 are other trainings of the same form): a target that shows its features,
+/// and a drafter's body that reads them. Optional: who has neither is asked for nothing.
+///
+///     feature_recorder     keeps the features that the target's passes make, in feature_records
+///     feature_model       a drafter's model: body and records; a draft head makes its rows
+namespace specdec {
+
+/// A model that shows a feature of every token it is fed: one or several hidden states of the pass,
+/// side by side. Which they are, target and drafter's training have agreed on.
+///
+///     m.feature_width()   numbers of a feature
+///     m.features()        the features behind the tokens of the latest append or score, in order;
+///                         they live until the next one
+///
+/// A feature depends on the tokens before it and on its own, and on nothing else. Otherwise as
+/// ModelOf. testing/contract/feature_contract.hpp checks all this.
+template <class M>
+concept ShowsFeatures = requires(M& m) {
+    { m.feature_width() } -> std::convertible_to<std::size_t>;
+    { m.features() } -> std::convertible_to<hidden_states>;
+};
+template <class M, class Id>
+concept FeatureModelOf = ScoringModelOf<M, Id> && ShowsFeatures<M>;
+
+/// The same of several sequences; the features of one part stand behind those of the part before.
+template <class M, class Id>
+concept FeatureBatchModelOf = ScoringBatchModelOf<M, Id> && ShowsFeatures<M>;
+
+/// What a body that reads features gives for each of its places.
+struct body_output {
+    hidden_states states; ///< what the drafter's head is multiplied with
+    hidden_states own;    ///< its own features: for the next token's place, inside a draft
+};
+
+/// Features on their way into a body.
+struct body_input {
+    hidden_states rows;
+    bool own = false; ///< the body's, of width own_width(); otherwise the target's
+};
+
+/// A drafter's body that reads features. It holds places: a place is a token together with the
+/// feature behind the token before it, so a text of n tokens has n - 1.
+///
+///     b.sequences(), b.size(s), b.capacity(), b.vocabulary_size(), b.truncate(s, n)
+///                            as a model of several sequences has them, in places
+///     b.feature_width()      numbers of a target's feature
+///     b.own_width()          of a feature of its own
+///     b.width()              of a hidden state that its head is multiplied with
+///     b.read(s, ids, given)  holds a place more for each of ids, with the feature of the same
+///                            index; the rows behind them live until the next read
+///
+/// Throws as a model's append does, and changes nothing then. A row depends on the places before it
+/// and on its own.
+template <class B>
+concept FeatureBody =
+    requires(B& b, const B& c, std::size_t n, std::span<const draft_id> ids, body_input given) {
+        { c.sequences() } -> std::convertible_to<std::size_t>;
+        { c.size(n) } -> std::convertible_to<std::size_t>;
+        { c.capacity() } -> std::convertible_to<std::size_t>;
+        { c.vocabulary_size() } -> std::convertible_to<std::size_t>;
+        { c.feature_width() } -> std::convertible_to<std::size_t>;
+        { c.own_width() } -> std::convertible_to<std::size_t>;
+        { c.width() } -> std::convertible_to<std::size_t>;
+        { b.read(n, ids, given) } -> std::convertible_to<body_output>;
+        b.truncate(n, n);
+    };
+
+} // namespace specdec

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <specdec/core/error.hpp>
+#include <specdec/head/lm_head.hpp>
+
+namespace specdec {
+
+/// Where the rows of a part of a head are read.
+enum class head_rows : unsigned char {
+    gathered, ///< where the head has them: nothing is copied
+    copied,   ///< from a copy, one behind the other: a stream, which memory gives faster
+};
+
+namespace detail {
+
+/// What a head's select returns, if it has one.
+template <class Id, class Head>
+struct selected {
+    struct nothing {};
+    using type = nothing;
+};
+template <class Id, SelectableHeadOf<Id> Head>
+struct selected<Id, Head> {
+    using type = decltype(std::declval<Head&>().select(std::span<const Id>()));
+};
+
+} // namespace detail
+
+/// Some rows of an LM head, in the order of a list of ids that the owner keeps: products of runs of
+/// that list, gathered or from a copy. Borrows the head. Errors: specdec::error, of `source`, where
+/// a copy is asked for that the head cannot make.
+template <class Id, LmHeadOf<Id> Head>
+class head_row_subset {
+public:
+    head_row_subset(Head& head, std::span<const Id> list, head_rows from, const char* source)
+        : head_(head) {
+        if (from == head_rows::gathered)
+            return;
+        if constexpr (selectable)
+            copy_.emplace(head.select(list));
+        else
+            fail(source, "rows", "expected `gathered`: rows of this head cannot be copied");
+    }
+
+    [[nodiscard]] head_rows from() const { return copy_ ? head_rows::copied : head_rows::gathered; }
+
+    /// out[i][k] = row of ids[k] times x[i]; ids stand in the list from place `first` on.
+    void multiply(const hidden_states& x, std::size_t first, std::span<const Id> ids,
+                  scores_out out) {
+        if constexpr (selectable)
+            if (copy_)
+                return copy_->multiply(x, first, ids.size(), out);
+        if (ids.back().index() - ids.front().index() + 1 == ids.size() && ascend(ids))
+            return head_.multiply(x, ids.front().index(), ids.size(), out);
+        head_.multiply(x, ids, out);
+    }
+
+    /// The list has another id at place k.
+    void replace([[maybe_unused]] std::size_t k, [[maybe_unused]] Id id) {
+        if constexpr (selectable)
+            if (copy_)
+                copy_->replace(k, head_, id);
+    }
+
+private:
+    static constexpr bool selectable = SelectableHeadOf<Head, Id>;
+    static bool ascend(std::span<const Id> ids) {
+        for (std::size_t k = 1; k < ids.size(); ++k)
+            if (!(ids[k - 1] < ids[k]))
+                return false;
+        return true;
+    }
+
+    Head& head_;
+    std::optional<typename detail::selected<Id, Head>::type> copy_;
+};
+
+} // namespace specdec

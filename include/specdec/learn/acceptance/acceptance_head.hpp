@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/learn/acceptance/acceptance_network.hpp>
+
+namespace specdec {
+
+/// The embeddings e_d of draft tokens: a callable that views the numbers of a valid id, or nothing
+/// where it has none. (Of a drafter that learns, they may move between rounds.)
+template <class E>
+concept TokenEmbedding = requires(const E& embedding, draft_id d) {
+    { embedding(d) } -> std::convertible_to<std::span<const float>>;
+};
+
+template <TokenEmbedding Embedding>
+[[nodiscard]] acceptance_features features_of(const draft_progress& now,
+                                              const Embedding& embedding) {
+    return {now, now.token.valid() ? std::span<const float>(embedding(now.token))
+                                   : std::span<const float>{}};
+}
+
+/// A trained prediction of what the target keeps (SpecDec++; OmniDraft, 3.3, Eq. 5): the sigmoid of
+/// acceptance_logits. Models AcceptancePredictor, for predicted_end (Eq. 6 and 7) and cost_aware.
+///
+///     head.take(learner.parameters());   at any time
+///     stop.learn(outcome_of(...));       between a round's decision and the next draft, as ever
+///
+/// Predictions stay as they are until a round is decided: what take() brought is used from learn()
+/// on. SLRS and merge ask again while they decide, and an answer that had changed meanwhile would
+/// cost the target's law. One for a text; for texts that take turns, learn() waits until none of
+/// them is between the two.
+///
+/// Memory: the parameters twice, at construction; take() and predictions allocate nothing.
+template <TokenEmbedding Embedding>
+class acceptance_head {
+public:
+    /// Errors: specdec::error for parameters of another number than the shape's.
+    acceptance_head(Embedding embedding, acceptance_shape shape, std::span<const float> parameters)
+        : embedding_(std::move(embedding)), shape_(shape),
+          used_(parameters.begin(), parameters.end()), next_(used_) {
+        require_fitting(parameters);
+    }
+
+    [[nodiscard]] row_reading reads() const { return row_reading::entropy; }
+    [[nodiscard]] double accept(const draft_progress& now) const { return chance(now, 0); }
+    [[nodiscard]] double next(const draft_progress& now) const { return chance(now, 1); }
+
+    /// Other parameters, from the next learn() on. Errors: as at construction; nothing changes.
+    void take(std::span<const float> parameters) {
+        require_fitting(parameters);
+        next_.assign(parameters.begin(), parameters.end());
+    }
+    void learn(const draft_outcome&) { used_ = next_; }
+
+    [[nodiscard]] const acceptance_shape& shape() const { return shape_; }
+    /// Those in use.
+    [[nodiscard]] std::span<const float> parameters() const { return used_; }
+
+private:
+    void require_fitting(std::span<const float> parameters) const {
+        if (parameters.size() != shape_.parameters())
+            fail("acceptance head", "parameters", "expected as many as the shape has");
+    }
+    [[nodiscard]] double chance(const draft_progress& now, std::size_t output) const {
+        return sigmoid(acceptance_logits(shape_, std::span<const float>(used_),
+                                         features_of(now, embedding_))[output]);
+    }
+
+    Embedding embedding_;
+    acceptance_shape shape_;
+    std::vector<float> used_, next_; // the parameters now, and from the next learn() on
+};
+
+} // namespace specdec

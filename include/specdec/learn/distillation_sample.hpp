@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/token_id.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
+
+namespace specdec {
+
+/// A text as the target wrote it and as a drafter learns from it: the drafter's tokens, and what
+/// the target's rows said at the places where tokens of both vocabularies begin together. The
+/// losses' rows are those that the drafter computes behind these tokens, in one pass over the text.
+struct distillation_sample {
+    /// A law of the target: of its token that begins behind tokens[behind].
+    struct row {
+        std::size_t behind = 0;
+        std::size_t first = 0, count = 0; ///< entries[first, first + count), the likeliest of p
+    };
+    /// One committed target token that is several of the drafter's: tokens[first, first + count).
+    struct merge {
+        std::size_t first = 0, count = 0;
+        float probability = 0; ///< p(t), at temperature 1 as the rows
+        target_id token{};     ///< t, where it is known: the n-gram KL asks for it
+    };
+
+    std::vector<draft_id> tokens;
+    std::vector<row> rows;                       ///< ascending in `behind`
+    std::vector<merge> merges;                   ///< ascending in `first`, which is at least 1
+    std::vector<weighted_id<target_id>> entries; ///< of the rows; in a row ascending in id
+
+    [[nodiscard]] std::span<const weighted_id<target_id>> entries_of(const row& r) const {
+        return std::span(entries).subspan(r.first, r.count);
+    }
+    void clear() {
+        tokens.clear();
+        rows.clear();
+        merges.clear();
+        entries.clear();
+    }
+};
+
+} // namespace specdec

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <specdec/core/error.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/learn/loss/row_softmax.hpp>
+
+namespace specdec {
+
+/// The gradient of a loss L(q) with respect to the logits of q = softmax(z / T), in the caller's
+/// span. A loss adds its derivatives in log q, the chain rule of the softmax does the rest:
+///
+///     w_d = dL / d log q(d),    dL / dz_d = (w_d - q(d) sum_i w_i) / T
+///
+/// so gradients sum to 0, and are 0 where q is. What the span held is overwritten. Shapes: [|D|],
+/// as the row. Complexity: two writes of the span. Allocates nothing. Errors: specdec::error for a
+/// span of another size, one that overlaps the row (which is read again), a scale that is not
+/// finite.
+class logit_gradient {
+public:
+    logit_gradient(const row_softmax& q, std::span<float> out) : q_(q), w_(out) {
+        if (out.size() != q.size())
+            fail("gradient", "size",
+                 "expected one number for each of the row's " + std::to_string(q.size()) +
+                     " logits, got " + std::to_string(out.size()));
+        const auto begin = reinterpret_cast<std::uintptr_t>(out.data());
+        const auto row = reinterpret_cast<std::uintptr_t>(q.logits().data());
+        if (begin < row + out.size_bytes() && row < begin + out.size_bytes())
+            fail("gradient", "memory", "expected other memory than the row's");
+        for (float& w : out)
+            w = 0;
+    }
+
+    /// Adds w to dL / d log q(d). Pre: d is of the row.
+    void add(draft_id d, double w) {
+        float& held = w_[d.index()];
+        const float before = held;
+        held += static_cast<float>(w);
+        sum_ +=
+            static_cast<double>(held) - static_cast<double>(before); // as rounded: they sum to 0
+    }
+
+    /// Turns what was added into scale * dL / dz, once.
+    void finish(double scale) {
+        if (!(__builtin_fabs(scale) < __builtin_inf()))
+            fail("gradient", "weight", "expected a finite number");
+        for (std::size_t i = 0; i < w_.size(); ++i) {
+            const double rest =
+                static_cast<double>(w_[i]) - q_.probability(id_at<draft_id>(i)) * sum_;
+            w_[i] = static_cast<float>(scale / q_.temperature() * rest);
+        }
+    }
+
+private:
+    const row_softmax& q_;
+    std::span<float> w_; ///< [|D|]
+    double sum_ = 0;
+};
+
+} // namespace specdec

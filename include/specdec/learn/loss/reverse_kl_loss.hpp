@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+
+#include <specdec/core/error.hpp>
+#include <specdec/core/law.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/core/token_id.hpp>
+#include <specdec/learn/loss/logit_gradient.hpp>
+#include <specdec/learn/loss/shared_softmax.hpp>
+
+namespace specdec {
+
+/// What a probability of the target counts at least where its logarithm is taken: a token that the
+/// target forbids, or a list leaves out, then costs log(1 / value) and not infinity. At the
+/// default, about where softmax_law gives 0, it matters for such tokens only. For a list that was
+/// cut from a row, what a token outside it may have (the missing mass / |T|) is a better one.
+struct probability_floor {
+    double value = 1e-30;
+
+    /// max(p, value). Errors: specdec::error for a value outside (0, 1).
+    [[nodiscard]] double operator()(double p) const { return p > value ? p : value; }
+};
+
+inline void validate(probability_floor floor) {
+    if (!(floor.value >= 1e-300 && floor.value < 1))
+        fail("probability floor", "value", "expected a number from 1e-300 to below 1");
+}
+
+/// Reverse KL over the direct map, weighted: L_DM of OmniDraft, Eq. 3 and 4.
+///
+///     weight * sum over shared t of q'(t) log(q'(t) / p'(t))
+///     p' = max(p, floor) / sum of max(p, floor) over shared t
+///
+/// Eq. 4 leaves open what the tokens without a partner are. Here both laws are conditioned on a
+/// shared token. For q' this is what makes it a divergence: without it the loss is below 0 where q
+/// moves mass away from shared tokens. For p it only subtracts log(1 / p(shared)), which does not
+/// depend on q: value 0 then means that there is nothing left to learn. Where p has no mass on
+/// shared tokens there is nothing to learn either: 0, with gradient 0.
+///
+/// p: any law over T, as in forward_kl_loss. Writes the gradient with respect to the draft logits
+/// to `gradient` [|D|]. Complexity: O(|D| + |T|), with a search for each token in a list. Allocates
+/// nothing. Errors: specdec::error for a law or a gradient of another size, a floor outside
+/// [1e-300, 1), and as logit_gradient.
+template <LawOf<target_id> P>
+double reverse_kl_loss(const P& p, const shared_softmax& q, std::span<float> gradient,
+                       double weight = 1, probability_floor floor = {}) {
+    require_size<target_id>(p.size(), q.map().target_size(), "reverse KL loss", "map");
+    validate(floor);
+    logit_gradient dz(q.row(), gradient);
+    double mass = 0, floored = 0, sum = 0;
+    q.each(p, [&](target_id t, double p_t, double log_q) {
+        mass += p_t;
+        floored += floor(p_t);
+        const double term = __builtin_exp(log_q) * (log_q - __builtin_log(floor(p_t)));
+        sum += term;
+        q.add(dz, t, term);
+    });
+    const bool known = mass > 0;
+    dz.finish(known ? weight : 0);
+    return known ? weight * (sum + __builtin_log(floored)) : 0;
+}
+
+} // namespace specdec

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <specdec/core/error.hpp>
+#include <specdec/draft/draft_outcome.hpp>
+
+namespace specdec {
+
+/// What to do with a drafter's new weights.
+enum class watch_verdict : std::uint8_t {
+    wait,      ///< not known yet
+    keep,      ///< not worse than those before: they are the good ones now, to be saved
+    roll_back, ///< worse: the good ones, as saved last, have to draft again
+};
+
+struct watch_settings {
+    std::size_t window = 128; ///< rounds that new weights draft before they are judged
+    double deviations = 3;    ///< z: they are rolled back where they are worse by more than chance
+};
+
+/// Notices that a drafter which learns has become worse. Judged are the target tokens that a round
+/// gives (what drafting is for), those without drafts included:
+///
+///     worse  :=  before - after  >  z sqrt(s_before^2 / n_before + s_after^2 / n_after)
+///
+/// for the mean and variance of one window of rounds after an update, and of what came before, in
+/// which a round fades with 1 / (4 windows), so that many small declines are seen against what the
+/// drafter was. (n_before is the number of rounds that its weights are worth.) Rounds taken as
+/// independent and windows as long as 30, equal weights are rolled back with probability 1 - Phi(z)
+/// the first time, Phi the normal law: 0.0013 at z = 3, 0.023 at z = 2 (in a long run up to twice
+/// as often, since a lucky `before` errs again); weights that are worse by more than (z + 3) s
+/// sqrt(1 / n_before + 1 / n_after) are found at the end of the window with probability 0.999.
+/// Texts that become harder look like a drafter that became worse: a window should span several.
+///
+///     watch.updated()        new weights draft from the next round on; more updates may follow
+///     watch.see(outcome)     every committed round; where it says keep or roll_back, do so before
+///                            the next round
+///
+/// Without half a window of rounds before the first update there is nothing to compare: keep. The
+/// same rounds give the same verdicts. O(1) a round; allocates nothing.
+class regression_guard {
+public:
+    /// Errors: specdec::error for a window of less than 8 rounds, for a z that is not above 0.
+    explicit regression_guard(watch_settings settings = {}) : settings_(settings) {
+        if (settings.window < 8)
+            fail("adaptation watch", "window", "expected at least 8 rounds");
+        if (!(settings.deviations > 0 && settings.deviations < __builtin_inf()))
+            fail("adaptation watch", "deviations", "expected a finite number above 0");
+    }
+
+    void updated() { trial_ = true; }
+
+    watch_verdict see(const draft_outcome& round) {
+        const auto tokens = static_cast<double>(round.emitted);
+        if (!trial_) {
+            before_.fade(kept());
+            before_.count(tokens);
+            return watch_verdict::wait;
+        }
+        after_.count(tokens);
+        if (after_.n < static_cast<double>(settings_.window))
+            return watch_verdict::wait;
+        trial_ = false;
+        told_before_ = before_.mean();
+        told_after_ = after_.mean();
+        const bool known = 2 * before_.rounds() >= static_cast<double>(settings_.window);
+        const bool worse =
+            known && told_before_ - told_after_ >
+                         settings_.deviations * __builtin_sqrt(before_.error() + after_.error());
+        if (!worse) {
+            before_.fade(__builtin_pow(kept(), after_.n));
+            before_.add(after_);
+        }
+        after_ = {};
+        return worse ? watch_verdict::roll_back : watch_verdict::keep;
+    }
+
+    /// Of the last verdict: tokens a round before and after the update.
+    [[nodiscard]] double before() const { return told_before_; }
+    [[nodiscard]] double after() const { return told_after_; }
+
+private:
+    /// Weighted rounds.
+    struct sample {
+        double n = 0, squares_of_weights = 0; ///< sums of the weights, and of their squares
+        double sum = 0, squares = 0;          ///< of the tokens
+
+        void count(double x) { add({1, 1, x, x * x}); }
+        void add(const sample& s) {
+            n += s.n;
+            squares_of_weights += s.squares_of_weights;
+            sum += s.sum;
+            squares += s.squares;
+        }
+        void fade(double by) {
+            n *= by;
+            squares_of_weights *= by * by;
+            sum *= by;
+            squares *= by;
+        }
+        [[nodiscard]] double rounds() const { return n > 0 ? n * n / squares_of_weights : 0; }
+        [[nodiscard]] double mean() const { return n > 0 ? sum / n : 0; }
+        /// Variance of the mean.
+        [[nodiscard]] double error() const {
+            const double variance = squares / n - mean() * mean(), k = rounds();
+            return k > 1 && variance > 0 ? variance / (k - 1) : 0;
+        }
+    };
+    [[nodiscard]] double kept() const {
+        return 1 - 1 / (4 * static_cast<double>(settings_.window));
+    }
+
+    watch_settings settings_;
+    bool trial_ = false;    // updates are on trial
+    sample before_, after_; // rounds of the good weights; of those on trial
+    double told_before_ = 0, told_after_ = 0;
+};
+
+} // namespace specdec

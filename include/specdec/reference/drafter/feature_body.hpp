@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::max, std::min
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/head/features/features.hpp>
+#include <specdec/reference/drafter/feature_checkpoint.hpp>
+#include <specdec/reference/drafter/feature_pass.hpp>
+#include <specdec/reference/transformer/transformer.hpp>
+
+namespace specdec::reference {
+
+/// What a body is made with.
+struct feature_body_options {
+    std::size_t sequences = 1;
+    /// Places of each sequence; 0: the target's capacity and 64, so that no text is too long.
+    std::size_t capacity = 0;
+    /// Rows that read() can return without allocating.
+    std::size_t rows = 16;
+};
+
+/// A drafter's body that reads the features of a target: weights of its own, the target's
+/// embedding, precision and threads. Models FeatureBody. Its head is the target's (lm_head of it),
+/// or its own (kept()). Not for two threads at once, nor while the target runs.
+class feature_body {
+public:
+    /// Errors: specdec::error, of the checkpoint, where tensors are not as its configuration says,
+    /// and where dimension or vocabulary are not the target's.
+    feature_body(const feature_checkpoint& c, const transformer& target,
+                 const feature_body_options& options = {})
+        : vocabulary_size_(target.vocabulary_size()), kind_(c.kind),
+          dimension_(c.files.config.dimension),
+          capacity_(options.capacity > 0 ? options.capacity : target.capacity() + 64),
+          sizes_(std::max<std::size_t>(options.sequences, 1)) {
+        const auto agree = [&](const char* field, std::size_t found, std::size_t expected) {
+            if (found != expected)
+                throw error(c.files.source, field,
+                            "expected the target's " + std::to_string(expected) + ", found " +
+                                std::to_string(found));
+        };
+        agree("hidden size", dimension_, target.config().dimension);
+        agree("vocabulary size", c.files.config.vocabulary_size, target.config().vocabulary_size);
+        target.with_pass([&]<class Value>(const forward_pass<Value>& pass) {
+            pass_ = std::make_unique<any_pass>(std::in_place_type<feature_pass<Value>>,
+                                               pack_features<Value>(c, target.team()->size()),
+                                               pass.shared_weights(), sizes_.size(), capacity_,
+                                               target.team(), pass.instructions());
+        });
+        reserve(options.rows);
+    }
+
+    [[nodiscard]] std::size_t sequences() const { return sizes_.size(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return sizes_[s]; }
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
+    [[nodiscard]] std::size_t feature_width() const {
+        return reference::feature_width(kind_, dimension_);
+    }
+    [[nodiscard]] std::size_t own_width() const { return dimension_; }
+    [[nodiscard]] std::size_t width() const { return dimension_; }
+    [[nodiscard]] feature_kind kind() const { return kind_; }
+
+    [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
+        if (ids.size() > capacity_ - size(s))
+            throw error("feature body", "length",
+                        "expected at most " + std::to_string(capacity_) + " places, found " +
+                            std::to_string(size(s) + ids.size()));
+        for (const draft_id id : ids)
+            if (!id.valid() || id.index() >= vocabulary_size_)
+                throw error("feature body", "token " + std::to_string(id.value),
+                            "expected an id below " + std::to_string(vocabulary_size_));
+        const std::size_t wanted = given.own ? own_width() : feature_width();
+        if (given.rows.size() != ids.size() || given.rows.width() != wanted)
+            throw error("feature body", "features",
+                        "expected one of width " + std::to_string(wanted) + " for each token");
+        reserve(ids.size());
+        std::visit([&](auto& pass) { run(pass, s, ids, given); }, *pass_);
+        sizes_[s] += ids.size();
+        return {{states_.data(), ids.size(), dimension_, dimension_},
+                {own_.data(), ids.size(), dimension_, dimension_}};
+    }
+    void truncate(std::size_t s, std::size_t n) {
+        SPECDEC_PRECONDITION(n <= size(s));
+        sizes_[s] = n;
+    }
+
+    /// The tokens of the rows of a head of its own; null: the head is the target's.
+    [[nodiscard]] const token_list<draft_id>* kept() const {
+        return std::visit(
+            [](const auto& pass) { return pass.weights().kept ? &*pass.weights().kept : nullptr; },
+            *pass_);
+    }
+    /// Its own: without the target's embedding and head.
+    [[nodiscard]] std::size_t parameters() const {
+        return std::visit([](const auto& pass) { return pass.weights().parameters(); }, *pass_);
+    }
+    /// Bytes of weights that reading a place reads, without any head.
+    [[nodiscard]] std::size_t forward_bytes() const {
+        return std::visit([](const auto& pass) { return pass.weights().bytes(); }, *pass_);
+    }
+    /// use(pass): the feature_pass<Value>, for what shares its weights and kernels.
+    template <class Use>
+    decltype(auto) with_pass(const Use& use) const {
+        return std::visit(use, std::as_const(*pass_));
+    }
+
+private:
+    using any_pass = std::variant<feature_pass<float>, feature_pass<bf16_bits>>;
+
+    void reserve(std::size_t rows) {
+        if (states_.size() < rows * dimension_) {
+            states_.resize(rows * dimension_);
+            own_.resize(rows * dimension_);
+        }
+    }
+    template <class Value>
+    void run(feature_pass<Value>& pass, std::size_t s, std::span<const draft_id> ids,
+             body_input given) {
+        constexpr std::size_t chunk = feature_pass<Value>::chunk;
+        std::array<token_place, chunk> tokens;
+        for (std::size_t first = 0; first < ids.size(); first += chunk) {
+            const std::size_t n = std::min(chunk, ids.size() - first);
+            for (std::size_t i = 0; i < n; ++i)
+                tokens[i] = {ids[first + i].value, s, size(s) + first + i};
+            pass.run({tokens.data(), n}, {given.rows.middle(first, n), given.own},
+                     &states_[first * dimension_], &own_[first * dimension_]);
+        }
+    }
+
+    std::size_t vocabulary_size_;
+    feature_kind kind_;
+    std::size_t dimension_, capacity_;
+    std::vector<std::size_t> sizes_; ///< [sequences] places held
+    std::unique_ptr<any_pass> pass_;
+    std::vector<float> states_, own_; ///< [rows, dimension]
+};
+
+/// Loads the body of a folder for a target. Errors: specdec::error naming file and field or tensor.
+[[nodiscard]] inline feature_body load_feature_body(const std::filesystem::path& folder,
+                                                    const transformer& target,
+                                                    const feature_body_options& options = {}) {
+    return {open_feature_folder(folder), target, options};
+}
+
+} // namespace specdec::reference

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <specdec/core/error.hpp>
+#include <specdec/head/token_list.hpp>
+#include <specdec/reference/drafter/feature_weights.hpp>
+#include <specdec/reference/drafter/token_list_file.hpp>
+#include <specdec/reference/file/hf_checkpoint.hpp>
+#include <specdec/reference/transformer/pack.hpp>
+
+namespace specdec::reference {
+
+/// A drafter's folder, open: configuration and tensors.
+struct feature_checkpoint {
+    checkpoint files;
+    feature_kind kind = feature_kind::head_input;
+    std::size_t draft_vocabulary = 0; ///< rows of its own head; 0: the target's
+};
+
+/// Whether a folder is that of a drafter that reads features: its model.safetensors has
+/// `fc.weight`, which no transformer has. Errors: specdec::error for a file that cannot be read.
+[[nodiscard]] inline bool is_feature_folder(const std::filesystem::path& folder) {
+    const std::filesystem::path path = folder / "model.safetensors";
+    if (!is_folder(folder) || !is_there(path))
+        return false;
+    const mapped_file file(path);
+    for (const tensor& t : read_safetensors(file.bytes(), file.source()))
+        if (t.name == "fc.weight")
+            return true;
+    return false;
+}
+
+/// Opens the folder of a drafter that reads features: config.json and model.safetensors. Errors:
+/// specdec::error naming file and field.
+[[nodiscard]] inline feature_checkpoint open_feature_folder(const std::filesystem::path& folder) {
+    const mapped_file config(folder / "config.json");
+    nlohmann::json json = parse_json(detail::text_of(config), config.source(), "file");
+    const json_fields fields(json, config.source(), "");
+    // EAGLE-3 names an architecture of its own, which is a Llama's in all that is read here.
+    json["architectures"] = {"LlamaForCausalLM"};
+    feature_checkpoint c;
+    c.files.source = folder.string();
+    c.files.config = read_hf_config(json.dump(), config.source());
+    if (c.files.config.layers != 1)
+        fields.fail("num_hidden_layers", "expected 1, as drafters that read features have");
+    detail::add_safetensors(c.files, folder / "model.safetensors");
+    if (c.files.has("midlayer.self_attn.q_proj.weight")) {
+        c.kind = feature_kind::low_mid_high;
+        c.draft_vocabulary = fields.size_or("draft_vocab_size", c.files.config.vocabulary_size);
+    } else if (c.files.has("layers.0.input_layernorm.weight")) {
+        throw error(c.files.source, "tensor layers.0.input_layernorm.weight",
+                    "expected none: attention reads what fc gives");
+    }
+    return c;
+}
+
+namespace detail {
+
+/// The tokens of an own head's rows: all, or those of d2t.
+inline token_list<draft_id> kept_tokens(const feature_checkpoint& c) {
+    const std::size_t vocabulary = c.files.config.vocabulary_size;
+    if (c.files.has("d2t") || c.draft_vocabulary != vocabulary)
+        return parse_token_list<draft_id>(c.files.files.front()->bytes(), vocabulary,
+                                          c.files.files.front()->source());
+    std::vector<draft_id> all;
+    for (std::size_t v = 0; v < vocabulary; ++v)
+        all.push_back(id_at<draft_id>(v));
+    return {std::move(all), vocabulary, c.files.source};
+}
+
+} // namespace detail
+
+/// Reads and packs the weights; of what else is in the files (embed_tokens) the target's is taken.
+/// All tensors are checked before memory is taken. Errors: specdec::error naming file and tensor.
+template <PanelValue Value>
+[[nodiscard]] std::shared_ptr<const feature_weights<Value>>
+pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
+    auto w = std::make_shared<feature_weights<Value>>();
+    w->config = c.files.config;
+    w->kind = c.kind;
+    const std::size_t d = w->config.dimension;
+    const bool own_head = c.kind == feature_kind::low_mid_high;
+    if (own_head) {
+        w->kept = detail::kept_tokens(c);
+        if (w->kept->size() != c.draft_vocabulary)
+            throw error(c.files.source, "tensor d2t",
+                        "expected draft_vocab_size (" + std::to_string(c.draft_vocabulary) +
+                            ") values, found " + std::to_string(w->kept->size()));
+    }
+    detail::tensor_packer<Value> tensors(c.files);
+    const auto ask = [&](feature_weights<Value>* to) {
+        const auto place = [&](auto feature_weights<Value>::*part) {
+            return to != nullptr ? &(to->*part) : nullptr;
+        };
+        tensors.matrix("fc.weight", {d, w->fuse_columns()}, place(&feature_weights<Value>::fuse));
+        tensors.block(own_head ? "midlayer." : "layers.0.", w->attention_columns(),
+                      place(&feature_weights<Value>::block));
+        if (c.files.has("fc.bias")) {
+            if (to != nullptr)
+                to->fuse_bias.resize(round_up(d, panel_rows));
+            tensors.vector("fc.bias", d, place(&feature_weights<Value>::fuse_bias));
+        }
+        if (!own_head)
+            return;
+        tensors.vector("midlayer.input_layernorm.weight", d,
+                       place(&feature_weights<Value>::token_norm));
+        tensors.vector("midlayer.hidden_norm.weight", d,
+                       place(&feature_weights<Value>::feature_norm));
+        tensors.vector("norm.weight", d, place(&feature_weights<Value>::final_norm));
+        tensors.matrix("lm_head.weight", {w->kept->size(), d},
+                       place(&feature_weights<Value>::head));
+    };
+    ask(nullptr);
+    w->allocate();
+    ask(w.get());
+    tensors.run(threads, {});
+    return w;
+}
+
+} // namespace specdec::reference

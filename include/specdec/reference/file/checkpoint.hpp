@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <specdec/core/error.hpp>
+#include <specdec/reference/file/config.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/reference/file/tensor.hpp>
+
+namespace specdec::reference {
+
+/// A model as its files give it, whatever the format: configuration and tensors under the names
+/// that Hugging Face uses ("model.layers.0.self_attn.q_proj.weight"). Tensors keep their own names
+/// for messages and view the mappings, which live as long as the checkpoint.
+struct checkpoint {
+    std::string source;
+    model_config config;
+    std::unordered_map<std::string, tensor> tensors;
+    std::vector<std::shared_ptr<const mapped_file>> files;
+
+    /// Errors: specdec::error for a name that stands there already.
+    void add(const std::string& name, tensor t) {
+        const std::string where = t.source;
+        const std::string own_name = t.name;
+        if (!tensors.emplace(name, std::move(t)).second)
+            throw error(where, "tensor " + own_name, "expected each tensor once");
+    }
+    [[nodiscard]] bool has(const std::string& name) const { return tensors.count(name) != 0; }
+    /// Errors: specdec::error for a tensor that is missing or has another shape or type than the
+    /// configuration asks for.
+    [[nodiscard]] const tensor& at(const std::string& name,
+                                   std::initializer_list<std::size_t> shape) const {
+        const auto found = tensors.find(name);
+        if (found == tensors.end())
+            throw error(source, "tensor " + name, "expected this tensor, it is missing");
+        require_shape(found->second, {shape.begin(), shape.size()});
+        return found->second;
+    }
+};
+
+} // namespace specdec::reference

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include <specdec/reference/file/checkpoint.hpp>
+#include <specdec/reference/file/hf_config.hpp>
+#include <specdec/reference/file/safetensors.hpp>
+
+namespace specdec::reference {
+
+namespace detail {
+
+inline std::string_view text_of(const mapped_file& file) {
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
+    c.files.push_back(std::make_shared<const mapped_file>(path));
+    for (tensor& t : read_safetensors(c.files.back()->bytes(), c.files.back()->source())) {
+        const std::string name = t.name;
+        c.add(name, std::move(t));
+    }
+}
+
+} // namespace detail
+
+/// A Hugging Face folder: config.json, generation_config.json (optional), and model.safetensors or
+/// the shards that model.safetensors.index.json names.
+[[nodiscard]] inline checkpoint open_hf_folder(const std::filesystem::path& folder) {
+    namespace fs = std::filesystem;
+    checkpoint c;
+    c.source = folder.string();
+    const mapped_file config(folder / "config.json");
+    c.config = read_hf_config(detail::text_of(config), config.source());
+    if (is_there(folder / "generation_config.json")) {
+        const mapped_file generation(folder / "generation_config.json");
+        for (const std::int32_t id :
+             read_generation_eos(detail::text_of(generation), generation.source()))
+            if (std::find(c.config.eos.begin(), c.config.eos.end(), id) == c.config.eos.end())
+                c.config.eos.push_back(id);
+    }
+    if (const fs::path index = folder / "model.safetensors.index.json"; is_there(index)) {
+        const mapped_file file(index);
+        for (const std::string& shard : shard_names(detail::text_of(file), file.source()))
+            detail::add_safetensors(c, folder / shard);
+    } else {
+        detail::add_safetensors(c, folder / "model.safetensors");
+    }
+    return c;
+}
+
+} // namespace specdec::reference

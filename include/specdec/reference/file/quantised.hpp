@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring> // std::memcpy
+#include <span>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/reference/file/tensor.hpp>
+#include <specdec/reference/kernel/numbers.hpp>
+
+/// From stored numbers to floats. GGUF's quantised blocks hold 32 values behind an F16 scale d:
+///
+///     Q4_0  d | 16 bytes          value = d (n - 8)   value i: low half of byte i for i < 16,
+///     Q4_1  d | m | 16 bytes      value = d n + m              high half of byte i - 16 from there
+///     Q8_0  d | 32 signed bytes   value = d n
+namespace specdec::reference {
+
+namespace detail {
+
+inline float half_at(const std::byte* at) {
+    std::uint16_t bits;
+    std::memcpy(&bits, at, sizeof bits);
+    return widen_half(bits);
+}
+
+inline void four_bits(const std::byte* packed, float scale, float shift, float* out) {
+    for (std::size_t i = 0; i < 16; ++i) {
+        const auto both = std::to_integer<unsigned>(packed[i]);
+        out[i] = scale * static_cast<float>(both & 15U) + shift;
+        out[i + 16] = scale * static_cast<float>(both >> 4) + shift;
+    }
+}
+
+} // namespace detail
+
+/// One block of 32. Precondition: the type is quantised; `block` has block_bytes(type) bytes.
+inline void dequantise_block(dtype type, const std::byte* block, float* out) {
+    const float d = detail::half_at(block);
+    switch (type) {
+    case dtype::q4_0:
+        detail::four_bits(block + 2, d, -8.0F * d, out);
+        break;
+    case dtype::q4_1:
+        detail::four_bits(block + 4, d, detail::half_at(block + 2), out);
+        break;
+    case dtype::q8_0:
+        for (std::size_t i = 0; i < 32; ++i)
+            out[i] = d * static_cast<float>(std::to_integer<std::int8_t>(block[2 + i]));
+        break;
+    default:
+        SPECDEC_PRECONDITION(block_values(type) == 32);
+    }
+}
+
+/// Row `row` of a matrix (or a whole vector, row 0) as floats.
+/// Precondition: the tensor's type is not dtype::other; out has t.columns() values.
+inline void read_row(const tensor& t, std::size_t row, std::span<float> out) {
+    SPECDEC_PRECONDITION(out.size() == t.columns() && row < t.rows());
+    const std::size_t blocks = out.size() / block_values(t.type);
+    const std::byte* from = t.bytes.data() + row * blocks * block_bytes(t.type);
+    switch (t.type) {
+    case dtype::f32:
+        std::memcpy(out.data(), from, out.size_bytes());
+        break;
+    case dtype::f16:
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] = detail::half_at(from + 2 * i);
+        break;
+    case dtype::bf16:
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            bf16_bits bits;
+            std::memcpy(&bits, from + 2 * i, sizeof bits);
+            out[i] = widen(bits);
+        }
+        break;
+    default:
+        for (std::size_t b = 0; b < blocks; ++b)
+            dequantise_block(t.type, from + b * block_bytes(t.type), out.data() + 32 * b);
+    }
+}
+
+} // namespace specdec::reference

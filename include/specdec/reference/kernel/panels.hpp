@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::min
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/reference/kernel/panel_kernel.hpp>
+#include <specdec/reference/kernel/thread_team.hpp>
+
+namespace specdec::reference {
+
+[[nodiscard]] constexpr std::size_t round_up(std::size_t n, std::size_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/// Activations and weights in the precision of the panels.
+template <PanelValue Value>
+[[nodiscard]] constexpr Value round_to(float value) {
+    if constexpr (std::same_as<Value, float>)
+        return value;
+    else
+        return round_to_bf16(value);
+}
+
+/// Position of (row, k) in a panel.
+template <PanelValue Value>
+[[nodiscard]] constexpr std::size_t panel_index(std::size_t row, std::size_t k) {
+    if constexpr (std::same_as<Value, float>)
+        return k * panel_rows + row;
+    else
+        return k / 2 * (2 * panel_rows) + row * 2 + k % 2;
+}
+
+/// A matrix [rows, columns] packed into panels of 32 rows; what is padded is zero. Borrows memory
+/// of `footprint` values that must be zero (and aligned to 64 bytes) to begin with.
+template <PanelValue Value>
+class panel_matrix {
+public:
+    panel_matrix() = default;
+    panel_matrix(Value* memory, std::size_t rows, std::size_t columns)
+        : memory_(memory), rows_(rows), columns_(columns),
+          length_(round_up(columns, length_multiple)) {}
+
+    /// Values that the packed matrix takes.
+    [[nodiscard]] static constexpr std::size_t footprint(std::size_t rows, std::size_t columns) {
+        return round_up(rows, panel_rows) * round_up(columns, length_multiple);
+    }
+
+    [[nodiscard]] std::size_t rows() const { return rows_; }
+    [[nodiscard]] std::size_t columns() const { return columns_; }
+    /// Columns with padding: the length of an input column.
+    [[nodiscard]] std::size_t length() const { return length_; }
+    [[nodiscard]] std::size_t panels() const { return round_up(rows_, panel_rows) / panel_rows; }
+    [[nodiscard]] std::size_t bytes() const { return footprint(rows_, columns_) * sizeof(Value); }
+    [[nodiscard]] const Value* panel(std::size_t i) const {
+        return memory_ + i * panel_rows * length_;
+    }
+    [[nodiscard]] std::span<const std::byte> panel_bytes(std::size_t i) const {
+        return std::as_bytes(std::span(panel(i), panel_rows * length_));
+    }
+
+    /// Packs one row; rows of different panels may be written by different threads.
+    void write_row(std::size_t row, std::span<const float> values) {
+        SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
+        Value* panel = memory_ + row / panel_rows * panel_rows * length_;
+        for (std::size_t k = 0; k < columns_; ++k)
+            panel[panel_index<Value>(row % panel_rows, k)] = round_to<Value>(values[k]);
+    }
+    /// Unpacks one row.
+    void read_row(std::size_t row, std::span<float> values) const {
+        SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
+        const Value* from = panel(row / panel_rows);
+        for (std::size_t k = 0; k < columns_; ++k)
+            values[k] = widen(from[panel_index<Value>(row % panel_rows, k)]);
+    }
+
+private:
+    Value* memory_ = nullptr;
+    std::size_t rows_ = 0;
+    std::size_t columns_ = 0;
+    std::size_t length_ = 0;
+};
+
+/// One panel times any number of columns, a tile of up to six columns at a time:
+/// use(first column, columns of the tile, y) receives y[column of the tile][32].
+/// From the second tile on the panel comes from the cache and memory would rest: each of several
+/// tiles fetches its part of `next`, the panel behind this one or nothing. (One tile alone leaves
+/// it to the processor, which fetches a single stream better.)
+template <PanelValue Value, class Use>
+void multiply_panel(const panel_kernels<Value>& kernels, const Value* panel, std::size_t length,
+                    const Value* x, std::size_t stride, std::size_t columns, const Use& use,
+                    std::span<const std::byte> next = {}) {
+    alignas(64) float y[tile_columns * panel_rows];
+    if (columns <= tile_columns)
+        next = {};
+    for (std::size_t first = 0; first < columns;) {
+        const std::size_t left = columns - first;
+        const std::size_t tiles = (left + tile_columns - 1) / tile_columns;
+        const std::size_t now = (left + tiles - 1) / tiles; // 7 columns: 4 and 3, not 6 and 1
+        const std::span<const std::byte> part = next.first(next.size() / tiles);
+        next = next.subspan(part.size());
+        kernels.by_columns[now - 1](panel, length, x + first * stride, stride, y,
+                                    fetch_ahead(part));
+        use(first, now, static_cast<const float*>(y));
+        first += now;
+    }
+}
+
+/// y = W x for a share of W's panels: use(first row, first column, columns, y tile). x is
+/// [columns][stride], stride >= W.length(), padded with zeros.
+template <PanelValue Value, class Use>
+void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w, team_share panels,
+              const Value* x, std::size_t stride, std::size_t columns, const Use& use) {
+    for (std::size_t p = panels.begin; p < panels.end; ++p)
+        multiply_panel(
+            kernels, w.panel(p), w.length(), x, stride, columns,
+            [&](std::size_t first, std::size_t n, const float* y) {
+                use(p * panel_rows, first, n, y);
+            },
+            p + 1 < panels.end ? w.panel_bytes(p + 1) : std::span<const std::byte>());
+}
+
+} // namespace specdec::reference

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::min
+#include <cmath>
+#include <cstddef>
+
+#include <specdec/reference/learn/reverse/columns.hpp>
+
+namespace specdec::reference {
+
+/// Queries that are treated together: a tile of them sees a rectangle of keys, of which the corner
+/// behind the diagonal is for nothing.
+inline constexpr std::size_t query_tile = 64;
+
+/// Scratch of one thread for sequences of up to `longest` positions: two tiles of weights.
+template <class Scalar>
+struct causal_scratch {
+    explicit causal_scratch(std::size_t longest)
+        : weights(longest, query_tile), gradients(longest, query_tile) {}
+
+    activation_memory<Scalar> weights;
+    activation_memory<Scalar> gradients;
+};
+
+namespace detail {
+
+/// The first n rows of a tile of scratch.
+template <class Scalar>
+columns<Scalar> scratch_tile(activation_memory<Scalar>& memory, std::size_t rows,
+                             std::size_t queries) {
+    return head_row_subset(memory.first(queries), 0, rows);
+}
+
+/// P_ij = softmax over i <= j of k_i . q_j / sqrt(d), zeros elsewhere; queries first .. of them.
+template <class Scalar>
+void attention_weights(constant_columns<Scalar> queries, constant_columns<Scalar> keys,
+                       std::size_t first, columns<Scalar> p) {
+    const Scalar scale = 1 / std::sqrt(static_cast<Scalar>(keys.rows()));
+    p.setZero();
+    add_transposed_product(keys, queries, p);
+    for (Eigen::Index j = 0; j < p.cols(); ++j) {
+        const Eigen::Index seen = index_of(first) + j + 1;
+        auto row = p.col(j).array().head(seen);
+        const Scalar greatest = row.maxCoeff();
+        row = ((row - greatest) * scale).exp();
+        row /= row.sum();
+        p.col(j).tail(p.rows() - seen).setZero();
+    }
+}
+
+} // namespace detail
+
+/// Causal attention of one query head over one sequence: o_j = sum over i <= j of P_ij v_i.
+/// Shapes: queries, keys, values, out [d, n], a column a position. Complexity: O(d n^2).
+template <class Scalar>
+void causal_attention(constant_columns<Scalar> queries, constant_columns<Scalar> keys,
+                      constant_columns<Scalar> values, columns<Scalar> out,
+                      causal_scratch<Scalar>& scratch) {
+    const auto n = static_cast<std::size_t>(queries.cols());
+    for (std::size_t first = 0; first < n; first += query_tile) {
+        const std::size_t count = std::min(query_tile, n - first);
+        const std::size_t seen = first + count;
+        const auto p = detail::scratch_tile(scratch.weights, seen, count);
+        detail::attention_weights(some_columns(queries, first, count), some_columns(keys, 0, seen),
+                                  first, p);
+        auto tile = some_columns(out, first, count);
+        tile.setZero();
+        add_product(some_columns(values, 0, seen), constant(p), tile);
+    }
+}
+
+/// Its reverse. The weights are made again rather than kept, so that memory grows with n, not n^2:
+///
+///     dV += dO P^T    dP = V^T dO    dS_ij = P_ij (dP_ij - sum over i of P_ij dP_ij) / sqrt(d)
+///     dQ = K dS       dK += Q dS^T
+///
+/// dk and dv are added to (heads of a group share them), dq is written. dq may be the memory of the
+/// gradient of out.
+template <class Scalar>
+void causal_attention_reverse(constant_columns<Scalar> queries, constant_columns<Scalar> keys,
+                              constant_columns<Scalar> values, constant_columns<Scalar> dout,
+                              columns<Scalar> dq, columns<Scalar> dk, columns<Scalar> dv,
+                              causal_scratch<Scalar>& scratch) {
+    const auto n = static_cast<std::size_t>(queries.cols());
+    const Scalar scale = 1 / std::sqrt(static_cast<Scalar>(keys.rows()));
+    for (std::size_t first = 0; first < n; first += query_tile) {
+        const std::size_t count = std::min(query_tile, n - first);
+        const std::size_t seen = first + count;
+        auto p = detail::scratch_tile(scratch.weights, seen, count);
+        auto ds = detail::scratch_tile(scratch.gradients, seen, count);
+        const auto q = some_columns(queries, first, count);
+        const auto k = some_columns(keys, 0, seen);
+        const auto given = some_columns(dout, first, count);
+        detail::attention_weights(q, k, first, p);
+        add_outer_product(given, constant(p), some_columns(dv, 0, seen));
+        ds.setZero();
+        add_transposed_product(some_columns(values, 0, seen), given, ds);
+        for (Eigen::Index j = 0; j < p.cols(); ++j) {
+            const Scalar mean = p.col(j).dot(ds.col(j));
+            ds.col(j).array() = p.col(j).array() * (ds.col(j).array() - mean) * scale;
+        }
+        auto tile = some_columns(dq, first, count);
+        tile.setZero(); // behind the last use of dout there
+        add_product(k, constant(ds), tile);
+        add_outer_product(q, constant(ds), some_columns(dk, 0, seen));
+    }
+}
+
+} // namespace specdec::reference

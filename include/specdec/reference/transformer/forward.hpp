@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::copy_n
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <specdec/core/error.hpp>
+#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/transformer/batch.hpp>
+#include <specdec/reference/transformer/blocks.hpp>
+#include <specdec/reference/transformer/weights.hpp>
+
+namespace specdec::reference {
+
+/// The forward pass of a transformer, for up to `chunk` positions at once: embedding, blocks, head.
+template <PanelValue Value>
+class forward_pass {
+public:
+    static constexpr std::size_t chunk = transformer_blocks<Value>::chunk;
+    static constexpr std::size_t one_thread_bytes = transformer_blocks<Value>::one_thread_bytes;
+
+    /// `capacity`: positions of each of the `sequences`.
+    forward_pass(std::shared_ptr<const model_weights<Value>> weights, std::size_t sequences,
+                 std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions)
+        : weights_(std::move(weights)), instructions_(instructions),
+          blocks_(config(), sequences, capacity, std::move(team), instructions) {}
+
+    [[nodiscard]] const model_weights<Value>& weights() const { return *weights_; }
+    [[nodiscard]] std::shared_ptr<const model_weights<Value>> shared_weights() const {
+        return weights_;
+    }
+    /// Other weights of the same shapes. What the caches hold was computed with those before.
+    /// Errors: specdec::error for other shapes, and nothing changes.
+    void use(std::shared_ptr<const model_weights<Value>> weights) {
+        const auto shape = [](const model_config& c) {
+            return std::array{c.dimension,
+                              c.layers,
+                              c.heads,
+                              c.kv_heads,
+                              c.head_dimension,
+                              c.hidden_dimension,
+                              c.vocabulary_size,
+                              std::size_t{c.tied},
+                              std::size_t{c.qkv_bias}};
+        };
+        if (weights == nullptr || shape(weights->config) != shape(config()))
+            throw error("weights", "shapes", "expected those of the weights before");
+        weights_ = std::move(weights);
+    }
+    [[nodiscard]] const panel_kernels<Value>& kernels() const { return blocks_.kernels(); }
+    [[nodiscard]] isa instructions() const { return instructions_; }
+
+    /// Puts up to `chunk` tokens into the caches, and gives what `out` asks for, a row for each.
+    /// Precondition: as transformer_blocks::run.
+    void run(std::span<const token_place> tokens, const pass_output& out) {
+        const std::size_t n = tokens.size(), layers = config().layers;
+        blocks_.begin(weights_->forward_bytes(), n);
+        for (std::size_t c = 0; c < n; ++c)
+            weights_->embedding.read_row(static_cast<std::size_t>(tokens[c].id),
+                                         blocks_.residual(c));
+        // Without an output nobody reads what the last block adds to the residual.
+        const bool whole = out.what != pass_output::kind::nothing ||
+                           out.features.which == feature_kind::head_input;
+        for (std::size_t layer = 0; layer < layers; ++layer) {
+            give_residuals(layer, n, out.features);
+            blocks_.run(layer, weights_->blocks[layer], tokens, whole || layer + 1 < layers);
+        }
+        if (out.features.which == feature_kind::head_input)
+            blocks_.give_normed(weights_->final_norm, n, out.features.data, out.features.stride);
+        if (out.what == pass_output::kind::logits)
+            blocks_.multiply_all(
+                weights_->head, n,
+                [&](team_share s) { return blocks_.normed(s, weights_->final_norm, n); }, out.data,
+                out.stride);
+        else if (out.what == pass_output::kind::hidden)
+            blocks_.give_normed(weights_->final_norm, n, out.data, out.stride);
+    }
+
+private:
+    [[nodiscard]] const model_config& config() const { return weights_->config; }
+
+    /// Those that a block reads which features are made of.
+    void give_residuals(std::size_t layer, std::size_t n, const pass_features& out) {
+        if (out.which != feature_kind::low_mid_high)
+            return;
+        const std::array<std::size_t, 3> taken = low_mid_high(config().layers);
+        for (std::size_t k = 0; k < taken.size(); ++k)
+            for (std::size_t c = 0; taken[k] == layer && c < n; ++c)
+                std::copy_n(blocks_.residual(c).begin(), config().dimension,
+                            out.data + c * out.stride + k * config().dimension);
+    }
+
+    std::shared_ptr<const model_weights<Value>> weights_;
+    isa instructions_;
+    transformer_blocks<Value> blocks_;
+};
+
+} // namespace specdec::reference

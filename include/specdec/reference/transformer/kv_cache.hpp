@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::min
+#include <cstddef>
+
+#include <xtensor/xtensor.hpp>
+
+#include <specdec/reference/kernel/aligned_allocator.hpp>
+#include <specdec/reference/kernel/panels.hpp>
+
+namespace specdec::reference {
+
+/// Keys and values of all positions, stored as panels so that attention uses the same kernel as
+/// every other product: for a key/value head,
+///
+///     scores = K q   K [positions, head dimension]: a panel holds 32 positions
+///     output = V p   V [head dimension, positions]: a panel holds 32 dimensions and grows in
+///     length
+///
+/// Shapes: keys [layers, heads, panels of positions, 32 * key length],
+///         values [layers, heads, panels of dimensions, 32 * value length].
+/// write() fills a position; the owner counts positions.
+template <PanelValue Value>
+class kv_cache {
+    using block = xt::xtensor<Value, 4, xt::layout_type::row_major, aligned_allocator<Value>>;
+
+public:
+    kv_cache() = default;
+    kv_cache(std::size_t layers, std::size_t heads, std::size_t head_dimension,
+             std::size_t capacity)
+        : head_dimension_(head_dimension),
+          keys_(block::from_shape({layers, heads, round_up(capacity, panel_rows) / panel_rows,
+                                   panel_rows * key_length()})),
+          values_(block::from_shape(
+              {layers, heads, value_panels(), panel_rows * round_up(capacity, panel_rows)})) {
+        keys_.fill(Value{});
+        values_.fill(Value{});
+    }
+
+    [[nodiscard]] std::size_t key_length() const {
+        return round_up(head_dimension_, length_multiple);
+    }
+    [[nodiscard]] std::size_t value_panels() const {
+        return round_up(head_dimension_, panel_rows) / panel_rows;
+    }
+    /// The length of the value panels for n positions.
+    [[nodiscard]] static std::size_t value_length(std::size_t n) {
+        return round_up(n, length_multiple);
+    }
+
+    /// 32 positions of the keys, from position 32 * panel on.
+    [[nodiscard]] const Value* keys(std::size_t layer, std::size_t head, std::size_t panel) const {
+        return &keys_(layer, head, panel, 0);
+    }
+    /// 32 dimensions of the values, from dimension 32 * panel on.
+    [[nodiscard]] const Value* values(std::size_t layer, std::size_t head,
+                                      std::size_t panel) const {
+        return &values_(layer, head, panel, 0);
+    }
+
+    /// Stores one position of one head.
+    void write(std::size_t layer, std::size_t head, std::size_t position, const float* key,
+               const float* value) {
+        Value* to_key = &keys_(layer, head, position / panel_rows, 0);
+        const std::size_t row = position % panel_rows;
+        for (std::size_t d = 0; d < head_dimension_; ++d)
+            to_key[panel_index<Value>(row, d)] = round_to<Value>(key[d]);
+        for (std::size_t first = 0; first < head_dimension_; first += panel_rows) {
+            Value* to_value = &values_(layer, head, first / panel_rows, 0);
+            const std::size_t here = std::min(panel_rows, head_dimension_ - first);
+            for (std::size_t d = 0; d < here; ++d)
+                to_value[panel_index<Value>(d, position)] = round_to<Value>(value[first + d]);
+        }
+    }
+    /// Clears the values behind position n up to a whole length: attention multiplies them by zero,
+    /// and they must not be infinities left by truncated tokens.
+    void clear_behind(std::size_t layer, std::size_t head, std::size_t n) {
+        for (std::size_t p = n; p < value_length(n); ++p)
+            for (std::size_t d = 0; d < head_dimension_; ++d)
+                (&values_(layer, head, d / panel_rows, 0))[panel_index<Value>(d % panel_rows, p)] =
+                    Value{};
+    }
+
+private:
+    std::size_t head_dimension_ = 0;
+    block keys_;
+    block values_;
+};
+
+} // namespace specdec::reference

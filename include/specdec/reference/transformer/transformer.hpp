@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm> // std::min
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility> // std::exchange
+#include <variant>
+#include <vector>
+
+#include <xtensor/xtensor.hpp>
+
+#include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/reference/transformer/batch.hpp>
+#include <specdec/reference/transformer/forward.hpp>
+#include <specdec/reference/transformer/precision.hpp>
+#include <specdec/reference/transformer/weights.hpp>
+
+namespace specdec::reference {
+
+/// What a context of a transformer is made with.
+struct context_options {
+    /// Threads of a pass; 0: one a core (OMP_NUM_THREADS is not read). Results do not depend on it.
+    /// A pass that reads less than forward_pass::one_thread_bytes uses one whatever stands here.
+    std::size_t threads = 0;
+    /// Most tokens the context holds; 0: what the model was made for, at most 4096. Costs
+    /// 2 * layers * kv_heads * head_dimension values of cache a token.
+    std::size_t capacity = 0;
+    /// Sequences that the context holds side by side, each with that capacity.
+    std::size_t sequences = 1;
+    /// Logical vocabulary: length of a row. At most the rows of the head; 0: all of them. Give the
+    /// tokenizer's size where the head is padded.
+    std::size_t vocabulary_size = 0;
+    /// Rows that score() can return without allocating: draft length + 1 or more.
+    std::size_t rows = 16;
+    /// Instructions of the kernel; what the CPU lacks is not used.
+    isa instructions = isa::avx512_bf16;
+    /// Features that append() and score() keep (features()).
+    feature_kind features = feature_kind::none;
+    /// The threads of another context (transformer::team()), to be shared instead of starting some,
+    /// as a drafter and its target may, which take turns. Null: a team of `threads`, otherwise
+    /// `threads` does not count.
+    std::shared_ptr<thread_team> team = nullptr;
+};
+
+/// A Llama-family transformer and one context of it, for one sequence (number 0) or several. Moving
+/// it keeps the rows it has returned. Not for use by two threads at once; contexts that share
+/// weights are independent.
+class transformer {
+public:
+    /// `source` names the model in errors. Errors: specdec::error for a vocabulary larger than the
+    /// head; std::bad_alloc.
+    template <PanelValue Value>
+    transformer(std::shared_ptr<const model_weights<Value>> weights, const context_options& options,
+                const std::string& source = "model")
+        : config_(weights->config), team_(options.team), capacity_(options.capacity),
+          vocabulary_size_(options.vocabulary_size), which_(options.features),
+          sizes_(std::max<std::size_t>(options.sequences, 1)) {
+        if (team_ == nullptr)
+            team_ = std::make_shared<thread_team>(options.threads);
+        if (capacity_ == 0)
+            capacity_ = std::min<std::size_t>(config_.context, 4096);
+        if (vocabulary_size_ == 0)
+            vocabulary_size_ = config_.vocabulary_size;
+        if (vocabulary_size_ > config_.vocabulary_size)
+            throw error(source, "vocabulary",
+                        "the head has " + std::to_string(config_.vocabulary_size) +
+                            " rows, fewer than the tokenizer's " +
+                            std::to_string(vocabulary_size_) + " tokens");
+        const isa instructions = std::min(options.instructions, best_isa());
+        pass_ =
+            std::make_unique<any_pass>(std::in_place_type<forward_pass<Value>>, std::move(weights),
+                                       sizes_.size(), capacity_, team_, instructions);
+        logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
+        states_.resize({std::max<std::size_t>(options.rows, 1), config_.dimension});
+        features_.resize({std::max<std::size_t>(options.rows, 1),
+                          reference::feature_width(which_, config_.dimension)});
+    }
+
+    [[nodiscard]] std::size_t sequences() const { return sizes_.size(); }
+    [[nodiscard]] std::size_t size(std::size_t sequence = 0) const { return sizes_[sequence]; }
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
+    [[nodiscard]] const model_config& config() const { return config_; }
+
+    /// Holds ids after what is held; computes no rows (the head and half of the last block are
+    /// skipped). Errors, before anything changes: specdec::error where the context is too short or
+    /// an id is none of the model's.
+    void append(std::span<const std::int32_t> ids, std::size_t sequence = 0) {
+        const sequence_part part{sequence, ids};
+        run({&part, 1}, pass_output::kind::nothing, logits_);
+    }
+
+    /// append, and the logits of every given position: logits()(i, token), i < ids.size().
+    /// Allocates only where there are more rows than ever before.
+    void score(std::span<const std::int32_t> ids) {
+        const sequence_part part{0, ids};
+        score({&part, 1});
+    }
+    /// The same for several sequences in one pass; the rows of one part after those of the other.
+    /// Precondition: no sequence twice.
+    void score(std::span<const sequence_part> parts) {
+        run(parts, pass_output::kind::logits, logits_);
+    }
+    /// The same without the head: what it would be multiplied with, as it is rounded for that.
+    void hidden(std::span<const sequence_part> parts) {
+        run(parts, pass_output::kind::hidden, states_);
+    }
+
+    /// [rows, head rows rounded up to 32]: the latest score()'s rows come first, of which the first
+    /// vocabulary_size() columns count.
+    [[nodiscard]] const xt::xtensor<float, 2>& logits() const { return logits_; }
+    /// [rows, dimension]: the latest hidden()'s come first.
+    [[nodiscard]] const xt::xtensor<float, 2>& states() const { return states_; }
+
+    /// Numbers of a feature; 0: none are kept.
+    [[nodiscard]] std::size_t feature_width() const { return features_.shape(1); }
+    /// [rows, feature_width()]: those behind the tokens of the latest pass come first.
+    [[nodiscard]] const xt::xtensor<float, 2>& features() const { return features_; }
+
+    /// Forgets all but the first n tokens. Precondition: n <= size().
+    void truncate(std::size_t n, std::size_t sequence = 0) {
+        SPECDEC_PRECONDITION(n <= size(sequence));
+        sizes_[sequence] = n;
+    }
+
+    /// use(pass): the forward_pass<Value> of this context, for what shares its weights and kernels.
+    template <class Use>
+    decltype(auto) with_pass(const Use& use) const {
+        return std::visit(use, std::as_const(*pass_));
+    }
+
+    /// The threads, for context_options::team.
+    [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
+
+    /// Computes with other weights of the same shapes from the next pass on; all contexts are then
+    /// empty. Errors: specdec::error for other shapes or another number format.
+    template <PanelValue Value>
+    void use(std::shared_ptr<const model_weights<Value>> weights) {
+        auto* const pass = std::get_if<forward_pass<Value>>(pass_.get());
+        if (pass == nullptr)
+            throw error("weights", "number format",
+                        "expected " + std::string(name(number_format())));
+        pass->use(std::move(weights));
+        sizes_.assign(sizes_.size(), 0);
+    }
+
+    /// An empty context that shares the weights (and the threads, where options.team says so).
+    [[nodiscard]] transformer another_context(const context_options& options) const {
+        return std::visit(
+            [&](const auto& pass) { return transformer(pass.shared_weights(), options); }, *pass_);
+    }
+
+    [[nodiscard]] precision number_format() const {
+        return pass_->index() == 0 ? precision::f32 : precision::bf16;
+    }
+    [[nodiscard]] std::string_view kernel_name() const {
+        return std::visit([](const auto& pass) { return pass.kernels().name; }, *pass_);
+    }
+    [[nodiscard]] std::size_t threads() const { return team_->size(); }
+    [[nodiscard]] std::size_t parameters() const {
+        return std::visit([](const auto& pass) { return pass.weights().parameters(); }, *pass_);
+    }
+    /// Bytes of weights that scoring one position reads.
+    [[nodiscard]] std::size_t forward_bytes() const {
+        return std::visit([](const auto& pass) { return pass.weights().forward_bytes(); }, *pass_);
+    }
+    /// The packed weights as they lie in memory, for measuring a plain read of them.
+    [[nodiscard]] std::span<const std::byte> weight_bytes() const {
+        return std::visit([](const auto& pass) { return std::as_bytes(pass.weights().memory()); },
+                          *pass_);
+    }
+
+private:
+    using any_pass = std::variant<forward_pass<float>, forward_pass<bf16_bits>>;
+
+    [[nodiscard]] std::size_t row_stride() const {
+        return round_up(config_.vocabulary_size, panel_rows);
+    }
+
+    void require_room(const sequence_part& part) const {
+        SPECDEC_PRECONDITION(part.sequence < sequences());
+        if (part.ids.size() > capacity_ - size(part.sequence))
+            throw error("prompt", "length",
+                        "expected at most " + std::to_string(capacity_) +
+                            " tokens (the context's capacity), found " +
+                            std::to_string(size(part.sequence) + part.ids.size()));
+        for (const std::int32_t id : part.ids)
+            if (id < 0 || static_cast<std::size_t>(id) >= config_.vocabulary_size)
+                throw error("prompt", "token " + std::to_string(id),
+                            "expected an id below " + std::to_string(config_.vocabulary_size));
+    }
+
+    void run(std::span<const sequence_part> parts, pass_output::kind what,
+             xt::xtensor<float, 2>& rows) {
+        std::size_t n = 0;
+        for (const sequence_part& part : parts) {
+            require_room(part);
+            n += part.ids.size();
+        }
+        if (what != pass_output::kind::nothing && n > rows.shape(0))
+            rows.resize({n, rows.shape(1)});
+        if (n > features_.shape(0) && which_ != feature_kind::none)
+            features_.resize({n, features_.shape(1)});
+        const pass_output out{
+            what, rows.data(), rows.shape(1), {which_, features_.data(), features_.shape(1)}};
+        std::visit([&](auto& pass) { run(pass, parts, out); }, *pass_);
+        for (const sequence_part& part : parts)
+            sizes_[part.sequence] += part.ids.size();
+    }
+
+    /// Whole chunks of tokens, whichever sequences they belong to.
+    template <class Value>
+    void run(forward_pass<Value>& pass, std::span<const sequence_part> parts, pass_output out) {
+        std::array<token_place, forward_pass<Value>::chunk> tokens;
+        std::size_t held = 0;
+        const auto flush = [&] {
+            if (held > 0)
+                pass.run({tokens.data(), held}, out);
+            out.data += held * out.stride;
+            out.features.data += std::exchange(held, 0) * out.features.stride;
+        };
+        for (const sequence_part& part : parts)
+            for (std::size_t i = 0; i < part.ids.size(); ++i) {
+                tokens[held++] = {part.ids[i], part.sequence, size(part.sequence) + i};
+                if (held == tokens.size())
+                    flush();
+            }
+        flush();
+    }
+
+    model_config config_;
+    std::shared_ptr<thread_team> team_;
+    std::size_t capacity_;
+    std::size_t vocabulary_size_;
+    feature_kind which_;
+    std::vector<std::size_t> sizes_; ///< [sequences] tokens held
+    std::unique_ptr<any_pass> pass_;
+    xt::xtensor<float, 2> logits_;
+    xt::xtensor<float, 2> states_;
+    xt::xtensor<float, 2> features_;
+};
+
+} // namespace specdec::reference

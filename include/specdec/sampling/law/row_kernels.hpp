@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#ifdef __FAST_MATH__
+#error "specdec needs infinities and rounding as IEEE 754 has them: compile without -ffast-math"
+#endif
+
+/// The three loops that read rows of logits, compiled for several instruction sets and chosen once
+/// by what the CPU has. Vector code is written with the vector extensions of GCC and Clang.
+namespace specdec::row_kernels {
+
+constexpr float infinity = __builtin_inff();
+
+/// A logit as a weight: w(l) = 2^((l - reference) * scale), 0 below `lowest`, NaN for NaN.
+/// Pre: lowest > -infinity; (l - reference) * scale in [-125, 125] for finite logits not below
+/// `lowest`.
+struct exponent {
+    float reference = 0;
+    float scale = 1;
+    float lowest = 0;
+};
+
+/// log2(e) / temperature, kept finite. Pre: temperature > 0.
+inline float make_scale(double temperature) {
+    const double scale = 1.4426950408889634 / temperature;
+    return static_cast<float>(scale < 3e38 ? scale : 3e38);
+}
+
+/// The exponent with the lowest `lowest` that its precondition allows.
+/// Pre: reference is finite, scale >= 1e-6.
+inline exponent make_exponent(float reference, float scale) {
+    float lowest = reference - 124 / scale;
+    if (!(lowest > -infinity))
+        lowest = -0x1.fffffep127F;
+    while (!((lowest - reference) * scale >= -125)) { // rounded too far: the next float above
+        const auto bits = std::bit_cast<std::int32_t>(lowest + 0.0F);
+        lowest = std::bit_cast<float>(bits < 0 ? bits - 1 : bits + 1);
+    }
+    return {reference, scale, lowest};
+}
+
+/// The loops of one instruction set. All of them give one logit one weight, bit for bit.
+struct table {
+    /// The largest value; -infinity for an empty row; NaN is ignored.
+    float (*maximum)(const float* row, std::size_t n);
+    /// weights[i] = w(row[i]).
+    void (*weigh)(const float* row, float* weights, std::size_t n, exponent e);
+    /// Returns the sum of w(row[i]) in double, and in `maximum` the largest value.
+    double (*sum)(const float* row, std::size_t n, exponent e, float& maximum);
+};
+
+} // namespace specdec::row_kernels
+
+#define SPECDEC_KERNEL_NAMESPACE portable
+#define SPECDEC_KERNEL_LANES 4
+#define SPECDEC_KERNEL_TARGET
+#include <specdec/sampling/law/row_kernels.inc>
+
+#ifdef __x86_64__
+#define SPECDEC_KERNEL_NAMESPACE avx2
+#define SPECDEC_KERNEL_LANES 8
+#define SPECDEC_KERNEL_TARGET __attribute__((target("avx2,fma")))
+#include <specdec/sampling/law/row_kernels.inc>
+
+#define SPECDEC_KERNEL_NAMESPACE avx512
+#define SPECDEC_KERNEL_LANES 16
+#define SPECDEC_KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#include <specdec/sampling/law/row_kernels.inc>
+#endif
+
+namespace specdec::row_kernels {
+
+/// The table of the best instruction set of this CPU.
+inline const table& best() {
+    static const table chosen = [] {
+#ifdef __x86_64__
+        __builtin_cpu_init();
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+            return avx512::functions;
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+            return avx2::functions;
+#endif
+        return portable::functions;
+    }();
+    return chosen;
+}
+
+} // namespace specdec::row_kernels

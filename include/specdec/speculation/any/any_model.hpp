@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <specdec/core/concepts.hpp>
+
+namespace specdec {
+
+/// Any model of any engine behind one type: BatchModelOf<Id>, or ModelOf<Id> as a model of one
+/// sequence. A virtual call is nothing beside a forward pass. Borrows what it is given by name,
+/// owns what it is given to keep:
+///
+///     any_batch_model<target_id> view(model);
+///     any_batch_model<target_id> owner(std::move(model));
+///
+/// Models BatchModelOf<Id>. Movable. Allocates at construction only.
+template <class Id>
+class any_batch_model {
+public:
+    template <class Model>
+        requires(!std::same_as<std::remove_cvref_t<Model>, any_batch_model> &&
+                 (BatchModelOf<std::remove_reference_t<Model>, Id> ||
+                  ModelOf<std::remove_reference_t<Model>, Id>))
+    explicit(false) any_batch_model(Model&& model)
+        : held_(std::make_unique<holder<Model>>(std::forward<Model>(model))) {}
+
+    [[nodiscard]] std::size_t sequences() const { return held_->sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return held_->size(s); }
+    [[nodiscard]] std::size_t capacity() const { return held_->capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return held_->vocabulary_size(); }
+    void append(std::size_t s, std::span<const Id> ids) { held_->append(s, ids); }
+    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        return held_->score(parts);
+    }
+    void truncate(std::size_t s, std::size_t n) { held_->truncate(s, n); }
+    /// Nothing, where the model does not want to know.
+    void begin_round(std::size_t s, std::size_t n) { held_->begin_round(s, n); }
+    [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
+    [[nodiscard]] bool defers_work() const { return held_->defers_work(); }
+
+private:
+    struct base {
+        virtual ~base() = default;
+        virtual std::size_t sequences() const = 0;
+        virtual std::size_t size(std::size_t s) const = 0;
+        virtual std::size_t capacity() const = 0;
+        virtual std::size_t vocabulary_size() const = 0;
+        virtual void append(std::size_t s, std::span<const Id> ids) = 0;
+        virtual logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) = 0;
+        virtual void truncate(std::size_t s, std::size_t n) = 0;
+        virtual void begin_round(std::size_t s, std::size_t n) = 0;
+        virtual bool reads_features() const = 0;
+        virtual bool defers_work() const = 0;
+    };
+    /// Model: a type, or a reference to one.
+    template <class Model>
+    struct holder final : base {
+        static constexpr bool several = BatchModelOf<std::remove_reference_t<Model>, Id>;
+        explicit holder(Model&& m) : model(std::forward<Model>(m)) {}
+        std::size_t sequences() const override {
+            if constexpr (several)
+                return model.sequences();
+            else
+                return 1;
+        }
+        std::size_t size([[maybe_unused]] std::size_t s) const override {
+            if constexpr (several)
+                return model.size(s);
+            else
+                return model.size();
+        }
+        std::size_t capacity() const override { return model.capacity(); }
+        std::size_t vocabulary_size() const override { return model.vocabulary_size(); }
+        void append([[maybe_unused]] std::size_t s, std::span<const Id> ids) override {
+            if constexpr (several)
+                model.append(s, ids);
+            else
+                model.append(ids);
+        }
+        logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) override {
+            if constexpr (several)
+                return model.score(parts);
+            else
+                return model.score(parts.front().ids);
+        }
+        void truncate([[maybe_unused]] std::size_t s, std::size_t n) override {
+            if constexpr (several)
+                model.truncate(s, n);
+            else
+                model.truncate(n);
+        }
+        void begin_round([[maybe_unused]] std::size_t s, [[maybe_unused]] std::size_t n) override {
+            if constexpr (RoundAwareBatch<std::remove_reference_t<Model>>)
+                model.begin_round(s, n);
+            else if constexpr (RoundAware<std::remove_reference_t<Model>>)
+                model.begin_round(n);
+        }
+        bool reads_features() const override { return specdec::reads_features(model); }
+        bool defers_work() const override { return specdec::defers_work(model); }
+        Model model;
+    };
+
+    std::unique_ptr<base> held_;
+};
+
+} // namespace specdec

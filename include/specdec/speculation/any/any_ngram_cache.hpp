@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+
+#include <specdec/core/error.hpp>
+#include <specdec/vocab/ngrams/eviction.hpp>
+#include <specdec/vocab/ngrams/ngram_cache.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_file.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
+
+namespace specdec {
+
+/// Which n-gram cache is kept.
+struct cache_settings {
+    std::string policy = "lfu"; ///< "none", "lru", "lfu"
+    std::size_t capacity = 0;   ///< n-grams; 0: no limit
+    std::string file{};         ///< read at the beginning if it exists, then written by save()
+};
+
+/// Errors: specdec::error for a policy that there is not.
+inline void validate(const cache_settings& s) {
+    if (s.policy != "none" && s.policy != "lru" && s.policy != "lfu")
+        fail("n-gram cache", "policy", "expected none, lru or lfu, got " + s.policy);
+}
+
+/// An n-gram cache whose eviction policy is chosen at run time. Errors: specdec::error for a policy
+/// that there is not, and for a file that is none, is of another pair or cannot be replaced.
+class any_ngram_cache {
+public:
+    using node = ngram_trie::node;
+
+    any_ngram_cache(const cache_settings& settings, std::uint64_t draft_fingerprint,
+                    std::uint64_t target_fingerprint)
+        : cache_(make(settings, draft_fingerprint, target_fingerprint)), file_(settings.file) {
+        if (!file_.empty())
+            expect_replaceable(file_); // before anything is learned that could not be kept
+    }
+
+    /// Writes the cache to its file, if it has one.
+    void save() const {
+        if (!file_.empty())
+            std::visit([&](const auto& c) { save_ngram_cache(c, file_); }, cache_);
+    }
+
+    [[nodiscard]] static constexpr node root() { return node::root; }
+    [[nodiscard]] node step(node at, draft_id d) const {
+        return std::visit([&](const auto& c) { return c.step(at, d); }, cache_);
+    }
+    [[nodiscard]] target_id target(node at) const {
+        return std::visit([&](const auto& c) { return c.target(at); }, cache_);
+    }
+    template <class F>
+    void for_each_child(node at, F&& f) const {
+        std::visit([&](const auto& c) { c.for_each_child(at, f); }, cache_);
+    }
+    [[nodiscard]] std::uint64_t changes() const {
+        return std::visit([](const auto& c) { return c.changes(); }, cache_);
+    }
+    ngram_insertion insert(std::span<const draft_id> ids, target_id t) {
+        return std::visit([&](auto& c) { return c.insert(ids, t); }, cache_);
+    }
+    bool use(std::span<const draft_id> ids) {
+        return std::visit([&](auto& c) { return c.use(ids); }, cache_);
+    }
+    void count_tokens(std::size_t n) {
+        std::visit([&](auto& c) { c.count_tokens(n); }, cache_);
+    }
+
+    [[nodiscard]] std::size_t size() const {
+        return std::visit([](const auto& c) { return c.size(); }, cache_);
+    }
+    [[nodiscard]] std::size_t memory() const {
+        return std::visit([](const auto& c) { return c.memory(); }, cache_);
+    }
+    [[nodiscard]] ngram_cache_counts counts() const {
+        return std::visit([](const auto& c) { return c.counts(); }, cache_);
+    }
+
+private:
+    using variant_type = std::variant<ngram_cache<no_eviction>, ngram_cache<lru>, ngram_cache<lfu>>;
+
+    static variant_type make(const cache_settings& settings, std::uint64_t draft,
+                             std::uint64_t target) {
+        validate(settings);
+        if (settings.policy == "none")
+            return make<no_eviction>(settings, draft, target);
+        if (settings.policy == "lru")
+            return make<lru>(settings, draft, target);
+        return make<lfu>(settings, draft, target);
+    }
+    template <class Policy>
+    static ngram_cache<Policy> make(const cache_settings& settings, std::uint64_t draft,
+                                    std::uint64_t target) {
+        ngram_cache_settings wanted;
+        if (settings.capacity > 0)
+            wanted.capacity = settings.capacity;
+        wanted.draft_fingerprint = draft;
+        wanted.target_fingerprint = target;
+        if (settings.file.empty() || !is_there(settings.file))
+            return ngram_cache<Policy>(wanted);
+        auto cache = load_ngram_cache<Policy>(settings.file, wanted);
+        cache.set_capacity(wanted.capacity);
+        return cache;
+    }
+
+    variant_type cache_;
+    std::string file_;
+};
+
+} // namespace specdec

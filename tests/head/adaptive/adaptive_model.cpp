@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/head/adaptive/adaptive_model.hpp>
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/windowed_drafter.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/trimmed_head.hpp>
+
+#include "support/ids.hpp"
+#include "support/toy_head.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace adaptive_tests {
+
+constexpr std::size_t tokens = 8, width = 4;
+using head_type = toy_head<draft_id>;
+
+struct drafting {
+    token_list<draft_id> list{ids_of({1, 2, 3}), tokens};
+    head_type head = head_type::random(tokens, width, 1);
+    toy_hidden_model<draft_id> model{tokens, width, toy_rows(row_kind::random, width, 5)};
+    trimmed_head<draft_id, head_type> few{head, list, head_rows::copied};
+    headed_model<toy_hidden_model<draft_id>, trimmed_head<draft_id, head_type>> draft{model, few};
+    adaptive_token_list<draft_id> hot{list};
+    adaptive_model<decltype(draft), decltype(few)> adaptive{draft, few, hot};
+    model_drafter<decltype(adaptive)> drafter{adaptive};
+
+    /// The tokens that the next row gives a logit.
+    std::vector<int> kept() {
+        std::vector<int> ids;
+        const logits_row<draft_id> row = drafter.row();
+        for (std::size_t v = 0; v < tokens; ++v)
+            if (row.values[v] > -__builtin_inff())
+                ids.push_back(static_cast<int>(v));
+        return ids;
+    }
+};
+
+static_assert(RoundAware<decltype(drafting::adaptive)>);
+static_assert(RoundAware<decltype(drafting::drafter)>);
+static_assert(ManyRowsDrafter<decltype(drafting::drafter)>);
+
+TEST_CASE("the list follows the prompt and what was committed") {
+    drafting d;
+    const auto prompt = ids_of({1, 5, 1, 3});
+    d.drafter.begin_round(prompt.size());
+    d.drafter.sync(prompt, 0);
+    CHECK(d.kept() == std::vector{1, 3, 5}); // 2 was the rarest
+    const auto longer = ids_of({1, 5, 1, 3, 6});
+    d.drafter.begin_round(longer.size());
+    d.drafter.sync(longer, prompt.size());
+    CHECK(d.kept().size() == 3);
+    CHECK(d.hot.contains(draft_id{6}));
+}
+
+TEST_CASE("nothing changes inside a round, whatever contexts are asked for") {
+    drafting d;
+    const auto text = ids_of({1, 2, 3});
+    d.drafter.begin_round(text.size());
+    d.drafter.sync(text, 0);
+    const auto before = d.kept();
+    d.drafter.push(draft_id{7});
+    CHECK(d.kept() == before);
+    const auto looked_at = ids_of({1, 2, 3, 7, 6, 5});
+    d.drafter.sync(looked_at, 3);
+    CHECK(d.kept() == before);
+    d.drafter.begin_round(text.size()); // the round again: nothing was committed
+    d.drafter.sync(text, 3);
+    CHECK(d.kept() == before);
+}
+
+TEST_CASE("a text goes through the hot set once, another text from its beginning") {
+    drafting d;
+    const auto text = ids_of({1, 1, 2});
+    for (int round = 0; round < 5; ++round) {
+        d.drafter.begin_round(text.size());
+        d.drafter.sync(text, round == 0 ? 0 : text.size());
+    }
+    const auto other = ids_of({4});
+    d.drafter.begin_round(1);
+    d.drafter.sync(other, 0);
+    CHECK(d.kept() == std::vector{1, 2, 4});
+}
+
+TEST_CASE("what the target finds likely is there before it occurs, from the next round on") {
+    drafting d;
+    target_topk likely(2);
+    adaptive_token_list<draft_id> hot(d.list, {}, {.likely = 0.4}); // one of three
+    adaptive_model adaptive(d.draft, d.few, hot, &likely);
+    model_drafter drafter(adaptive);
+    const auto text = ids_of({1, 3});
+    drafter.begin_round(text.size());
+    drafter.sync(text, 0);
+    (void)drafter.row();
+    std::vector<float> row(tokens);
+    row[6] = 1;
+    likely.add(0, 0, logits_row<target_id>{row});
+    drafter.push(draft_id{1});
+    (void)drafter.row();
+    CHECK_FALSE(hot.contains(draft_id{6})); // a round is under way
+    const auto longer = ids_of({1, 3, 1});
+    drafter.begin_round(longer.size());
+    drafter.sync(longer, 2);
+    CHECK(drafter.row().values[6] > -__builtin_inff());
+    CHECK(hot.contains(draft_id{6}));
+}
+
+TEST_CASE("a window is told where rounds begin, too") {
+    drafting d;
+    windowed_drafter<decltype(d.drafter)> windows(d.drafter, {.keep = 1, .block = 4, .room = 2});
+    std::vector<draft_id> text;
+    for (int i = 0; i < 90; ++i)
+        text.push_back(draft_id{i % 3});
+    windows.begin_round(text.size());
+    windows.sync(text, 0);
+    CHECK(windows.row().size() == tokens);
+    CHECK(windows.dropped() > 0);
+    CHECK(d.hot.contains(draft_id{0}));
+}
+
+TEST_CASE("a head and a hot set of other lists are refused") {
+    drafting d;
+    (void)d.hot.see(draft_id{7});
+    CHECK_THROWS_WITH((adaptive_model<decltype(d.draft), decltype(d.few)>(d.draft, d.few, d.hot)),
+                      Catch::Contains("same tokens"));
+}
+
+} // namespace adaptive_tests

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/head/features/feature_model.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/head/features/feature_recorder.hpp>
+#include <specdec/head/full_head.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/testing/contract/feature_contract.hpp>
+
+#include "support/ids.hpp"
+#include "support/toy_features.hpp"
+
+namespace feature_model_tests {
+
+using namespace specdec;
+using namespace specdec::testing;
+using Catch::Contains;
+using parts = std::vector<sequence_tokens<draft_id>>;
+
+toy_feature_target make_target(std::size_t capacity = 300) {
+    return {9, [](const auto&) { return std::vector<float>(9); }, 0, capacity};
+}
+
+TEST_CASE("features of a target are recorded as it is fed, and forgotten as it forgets") {
+    toy_feature_target plain = make_target();
+    feature_records records(1, plain.capacity(), plain.feature_width());
+    feature_recorder target(plain, records);
+    std::vector<target_id> text;
+    sequence tokens;
+    for (int i = 0; i < 290; ++i) { // in several parts
+        text.emplace_back(i * i % 9);
+        tokens.push_back(i * i % 9);
+    }
+    target.append(text);
+    REQUIRE(records[0].size() == 290);
+    for (const std::size_t i : {0U, 127U, 128U, 289U}) {
+        const auto kept = records[0].features(i, 1)[0].values;
+        CHECK(std::vector<float>(kept.begin(), kept.end()) ==
+              toy_feature({tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1}));
+    }
+    target.truncate(3);
+    CHECK(records[0].size() == 3);
+    (void)target.score(ids_of<target_id>({5, 6}));
+    CHECK(records[0].size() == 5);
+    CHECK(records.find(ids_of({0, 1, 4, 5})) == &records[0]);
+    CHECK(records.find(ids_of({0, 1, 4, 6})) == nullptr);
+    CHECK(records.find(ids_of({0, 1, 4, 5, 6, 0})) == nullptr);
+
+    CHECK_THROWS(target.append(std::vector(296, target_id{1}))); // beyond the capacity
+    CHECK(target.size() == 5);
+    CHECK(records[0].size() == 5);
+    plain.forgets_one = true;
+    CHECK_THROWS_WITH(target.append(text), Contains("features"));
+    CHECK(target.size() == records[0].size());
+    feature_records wide(1, 300, 3);
+    CHECK_THROWS_WITH(feature_recorder(plain, wide), Contains("width"));
+    feature_records small(1, 10, 2);
+    CHECK_THROWS_WITH(feature_recorder(plain, small), Contains("capacity"));
+}
+
+TEST_CASE("a drafter reads the target's features up to its round, and its own behind") {
+    toy_feature_target plain = make_target();
+    feature_records records(1, plain.capacity(), plain.feature_width());
+    feature_recorder target(plain, records);
+    toy_body body(9);
+    feature_model model(body, records);
+    const auto hidden = [&](const std::vector<int>& ids) {
+        const std::vector<draft_id> tokens = ids_of(ids);
+        return model.hidden(parts{{0, tokens}}).size();
+    };
+    CHECK_THROWS_WITH(hidden({4, 1, 5}), Contains("begin_round"));
+    model.begin_round(0, 4);
+    CHECK_THROWS_WITH(hidden({4, 1, 5, 2}), Contains("is fed them before"));
+    CHECK(model.size(0) == 0);
+    CHECK(body.size(0) == 0);
+    target.append(ids_of<target_id>({4, 1, 5}));
+    model.append(0, ids_of({4, 1}));
+    CHECK(hidden({5, 2}) == 2);
+    CHECK(body.passes == 2);
+    CHECK(hidden({7}) == 1);
+    CHECK(hidden({3, 3}) == 2);
+    const sequence drafted{4, 1, 5, 2, 7, 3, 3};
+    CHECK(body.places() == toy_body::places_of(drafted, 4, 9));
+
+    // The next round: what was drafted is read again with the target's features, nothing else.
+    target.append(ids_of<target_id>({2, 7}));
+    const std::size_t read = body.read_places;
+    model.begin_round(0, 6);
+    CHECK(model.size(0) == 4);
+    CHECK(hidden({7, 8}) == 2);
+    CHECK(hidden({3}) == 1);
+    CHECK(body.read_places == read + 3);
+    CHECK(body.places() == toy_body::places_of({4, 1, 5, 2, 7, 8, 3}, 6, 9));
+
+    // An earlier round again: the same as then, whatever the records have gained.
+    model.begin_round(0, 4);
+    CHECK(model.size(0) == 4);
+    model.truncate(0, 3);
+    CHECK(hidden({2}) == 1);
+    CHECK(hidden({7}) == 1);
+    CHECK(body.places() == toy_body::places_of({4, 1, 5, 2, 7}, 4, 9));
+
+    CHECK_THROWS_WITH(hidden({9}), Contains("expected ids"));
+    CHECK_THROWS_WITH(hidden(std::vector<int>(70, 1)), Contains("at most"));
+    CHECK(model.size(0) == 5);
+    feature_records wide(1, 10, 3);
+    CHECK_THROWS_WITH(feature_model(body, wide), Contains("width"));
+}
+
+TEST_CASE("several sequences read the records of the same text, in any order") {
+    toy_feature_target plain = make_target();
+    feature_records records(3, 30, plain.feature_width());
+    const auto record = [&](std::size_t s, const std::vector<int>& text) {
+        sequence tokens;
+        for (const int t : text) {
+            tokens.push_back(t);
+            const std::vector<float> feature = toy_feature(tokens);
+            records[s].add(ids_of<target_id>({t}), {feature.data(), 1, 2, 2});
+        }
+    };
+    record(0, {1, 2, 3});
+    record(2, {1, 2, 4});
+    toy_body body(9, 2);
+    feature_model model(body, records);
+    const std::vector<draft_id> first = ids_of({1, 2, 4, 5}), second = ids_of({1, 2, 3, 6});
+    model.begin_round(0, 4);
+    model.begin_round(1, 4);
+    CHECK(model.hidden(parts{{0, first}, {1, second}}).size() == 8);
+    CHECK(body.places(0) == toy_body::places_of({1, 2, 4, 5}, 4, 9));
+    CHECK(body.places(1) == toy_body::places_of({1, 2, 3, 6}, 4, 9));
+    model.begin_round(0, 1); // of one token, which has no place: the next one reads zeros
+    model.truncate(0, 0);
+    const std::vector<draft_id> short_text = ids_of({8, 2, 2});
+    CHECK(model.hidden(parts{{0, short_text}}).size() == 3);
+    CHECK(body.places(0).size() == 2);
+    model.begin_round(1, 0); // to be measured: zeros, in one pass
+    const std::size_t passes = body.passes;
+    CHECK(model.hidden(parts{{1, ids_of({1, 2, 3})}}).size() == 3);
+    CHECK(body.passes == passes + 1);
+}
+
+TEST_CASE("the feature contract finds what does not hold") {
+    CHECK(check_features<target_id>([] { return make_target(); }).text() == "");
+    CHECK_FALSE(check_features<target_id>([] {
+                    auto target = make_target();
+                    target.forgets_one = true;
+                    return target;
+                }).ok());
+    const contract_report body = check_feature_body([] { return toy_body(9); });
+    CHECK(body.text() == "");
+    CHECK(body.kept.size() == 4);
+    struct deaf : toy_body { // to its own features
+        using toy_body::toy_body;
+        body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
+            static const float zeros[64] = {};
+            if (given.own)
+                given.rows = {zeros, ids.size(), own_width(), own_width()};
+            return toy_body::read(s, ids, given);
+        }
+    };
+    CHECK_THAT(check_feature_body([] { return deaf(9); }).text(), Contains("body.own"));
+}
+
+} // namespace feature_model_tests

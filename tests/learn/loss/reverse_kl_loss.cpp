@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/learn/loss/reverse_kl_loss.hpp>
+
+#include <vector>
+
+#include "learn/loss_toys.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace reverse_kl_loss_tests {
+
+/// The formula over the tokens that q' has, with p raised to the floor.
+long double formula(const std::vector<double>& p, const row_of_doubles& z, const id_map& map,
+                    double temperature, double floor) {
+    const auto q = plain_shared(z, map, temperature);
+    long double mass = 0, sum = 0;
+    for (std::size_t t = 0; t < p.size(); ++t)
+        mass += q[t] > 0 ? std::max(p[t], floor) : 0;
+    for (std::size_t t = 0; t < p.size(); ++t)
+        if (q[t] > 0)
+            sum += q[t] * std::log(q[t] / (std::max(p[t], floor) / mass));
+    return sum;
+}
+
+TEST_CASE("reverse KL is the formula, and its gradient the formula's") {
+    std::size_t taught = 0;
+    for (unsigned seed = 0; seed < 60; ++seed)
+        for (const double floor : {1e-30, 1e-3}) {
+            const loss_toy toy(seed);
+            const double temperature = seed % 2 == 0 ? 1.0 : 0.6;
+            const shared_softmax q({toy.z}, toy.map, temperature);
+            for_each_target_law(toy, [&](const auto& p) {
+                std::vector<float> dz(toy.z.size(), 77);
+                const double value = reverse_kl_loss(p, q, dz, 2.5, {floor});
+                const auto numbers = probabilities_of(p);
+                double mass = 0;
+                for (std::size_t t = 0; t < numbers.size(); ++t)
+                    if (std::isfinite(q.log_probability(id_at<target_id>(t))))
+                        mass += numbers[t];
+                if (mass == 0) {
+                    CHECK(value == 0);
+                    for (const float g : dz)
+                        CHECK(g == 0);
+                    return;
+                }
+                ++taught;
+                const auto expected = [&](const row_of_doubles& z) {
+                    return 2.5L * formula(numbers, z, toy.map, temperature, floor);
+                };
+                CHECK(value == Approx(static_cast<double>(expected(widened(toy.z))))
+                                   .epsilon(1e-11)
+                                   .margin(1e-11));
+                CHECK(value > -1e-12);
+                check_gradient(expected, toy.z, dz);
+            });
+        }
+    CHECK(taught > 600);
+}
+
+TEST_CASE("reverse KL of equal laws is 0, with gradient 0") {
+    std::mt19937 random(8);
+    const auto z = toy_logits(500, random);
+    const id_map map = id_map::identity(500, 500);
+    std::vector<float> dz(500);
+    CHECK(reverse_kl_loss(make_law(logits_row<target_id>{z}, {}), shared_softmax({z}, map), dz) ==
+          Approx(0).margin(1e-11));
+    for (const float g : dz)
+        CHECK(std::abs(g) < 1e-7F);
+}
+
+TEST_CASE("tokens that the target forbids lose mass, those it has no partner for do not count") {
+    const id_map map({0, 1, 2, -1}, {0, 1, 2, -1}, 1, 2);
+    const std::vector<float> z{0, 0, 0, 9}, row{1, 1, forbidden, 9};
+    std::vector<float> dz(4);
+    const double value =
+        reverse_kl_loss(make_law(logits_row<target_id>{row}, {}), shared_softmax({z}, map), dz);
+    // log(1/3 / 1/2) for two thirds of the mass, the rest at p' = 1e-30 / p(shared).
+    const double p_shared = 2 * std::exp(1.0) / (2 * std::exp(1.0) + std::exp(9.0));
+    CHECK(value ==
+          Approx(2 / 3.0 * std::log(2 / 3.0) + 1 / 3.0 * std::log(1 / 3.0 / (1e-30 / p_shared)))
+              .epsilon(1e-6));
+    CHECK(dz[2] > 10);
+    CHECK(dz[0] < 0);
+    CHECK(dz[3] == 0);
+}
+
+TEST_CASE("logits of any size have a reverse KL") {
+    const id_map map = id_map::identity(3, 3);
+    const std::vector<float> z{-1e30F, 1e30F, -2000}, row{1e30F, -1e30F, 3};
+    std::vector<float> dz(3);
+    const double value =
+        reverse_kl_loss(make_law(logits_row<target_id>{row}, {}), shared_softmax({z}, map), dz);
+    CHECK(value == Approx(30 * std::log(10.0)));
+    for (const float g : dz)
+        CHECK(g == 0); // a q of 1 has no slope
+}
+
+TEST_CASE("reverse KL refuses what does not fit") {
+    const loss_toy toy(1);
+    const shared_softmax q({toy.z}, toy.map);
+    std::vector<float> dz(toy.z.size());
+    const std::vector<float> other(toy.target_row.size() + 1, 0);
+    CHECK_THROWS_WITH(reverse_kl_loss(make_law(logits_row<target_id>{other}, {}), q, dz),
+                      Catch::Contains("reverse KL loss: target's vocabulary"));
+    const auto p = make_law(logits_row<target_id>{toy.target_row}, {});
+    CHECK_THROWS_WITH(reverse_kl_loss(p, q, std::span(dz).first(3)), Catch::Contains("gradient"));
+    for (const double floor : {0.0, 1.0, -1.0, std::nan("")})
+        CHECK_THROWS_WITH(reverse_kl_loss(p, q, dz, 1, {floor}), Catch::Contains("floor"));
+}
+
+} // namespace reverse_kl_loss_tests

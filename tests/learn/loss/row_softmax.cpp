@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/learn/loss/row_softmax.hpp>
+
+#include <limits>
+#include <vector>
+
+#include "learn/loss_toys.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace row_softmax_tests {
+
+logits_row<draft_id> row(const std::vector<float>& z) {
+    return {z};
+}
+
+TEST_CASE("q is the softmax of the row at the temperature") {
+    for (unsigned seed = 0; seed < 20; ++seed)
+        for (const double temperature : {0.25, 1.0, 3.0}) {
+            const loss_toy toy(seed);
+            const row_softmax q(row(toy.z), temperature);
+            const auto expected = plain_softmax(widened(toy.z), temperature);
+            REQUIRE(q.size() == toy.z.size());
+            for (std::size_t i = 0; i < q.size(); ++i) {
+                const draft_id d = id_at<draft_id>(i);
+                CHECK(q.probability(d) == Approx(static_cast<double>(expected[i])).epsilon(1e-13));
+                CHECK(q.log_probability(d) ==
+                      (toy.z[i] == forbidden
+                           ? Approx(-std::numeric_limits<double>::infinity())
+                           : Approx(std::log(static_cast<double>(expected[i]))).margin(1e-13)));
+            }
+        }
+}
+
+TEST_CASE("a mask leaves the rest of a row, whatever stands elsewhere") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> z{1, nan, 2, -forbidden};
+    const std::vector<std::int32_t> mask{7, -1, 0, -1};
+    const row_softmax q(row(z), mask, 1);
+    CHECK(q.probability(draft_id{0}) == Approx(1 / (1 + std::exp(1.0))));
+    CHECK(q.probability(draft_id{1}) == 0);
+    CHECK(q.probability(draft_id{3}) == 0);
+}
+
+TEST_CASE("logits of any size, and log-probabilities where probabilities underflow") {
+    const std::vector<float> z{3e38F, -3e38F, 3e38F};
+    const row_softmax q(row(z));
+    CHECK(q.probability(draft_id{0}) == Approx(0.5));
+    CHECK(q.probability(draft_id{1}) == 0);
+    CHECK(q.log_probability(draft_id{1}) == Approx(-6e38).epsilon(1e-6));
+    const std::vector<float> steep{0, -5};
+    CHECK(row_softmax(row(steep), 1e-3).log_probability(draft_id{1}) == Approx(-5000));
+}
+
+TEST_CASE("rows that have no law are refused") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const std::vector<float>& z : {std::vector<float>{},
+                                        {forbidden, forbidden},
+                                        {0, nan},
+                                        {nan, nan},
+                                        {0, -forbidden},
+                                        {forbidden, nan}})
+        CHECK_THROWS_WITH(row_softmax(row(z)), Catch::Contains("logits"));
+    const std::vector<float> z{0, 1};
+    for (const double temperature : {0.0, -1.0, 1e7, static_cast<double>(nan)})
+        CHECK_THROWS_WITH(row_softmax(row(z), temperature), Catch::Contains("temperature"));
+    const std::vector<std::int32_t> mask{1};
+    CHECK_THROWS_WITH(row_softmax(row(z), mask, 1), Catch::Contains("mask"));
+}
+
+} // namespace row_softmax_tests

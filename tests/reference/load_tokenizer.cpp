@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/reference/load_tokenizer.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <string>
+
+#include "reference/tokenizer/toy_files.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace specdec::reference;
+using namespace toys;
+namespace fs = std::filesystem;
+
+namespace {
+
+using specdec::testing::temporary_folder;
+
+json special_file() {
+    json file = byte_level();
+    file["added_tokens"] =
+        json::array({added(256, "<s>", true), added(257, "</s>", true), added(258, "<end>", true)});
+    return file;
+}
+
+} // namespace
+
+TEST_CASE("a folder's files name the special tokens") {
+    const temporary_folder folder;
+    CHECK(error_of([&] {
+              (void)load_tokenizer(folder.path());
+          }).find("expected tokenizer.json or") != std::string::npos);
+    folder.write("tokenizer.json", special_file().dump());
+    CHECK_FALSE(load_tokenizer(folder.path()).bos());
+    folder.write(
+        "tokenizer_config.json",
+        R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>", "add_bos_token": true})");
+    folder.write("generation_config.json", R"({"eos_token_id": [258, 257]})");
+    folder.write("config.json", R"({"eos_token_id": 257})");
+    const tokenizer t = load_tokenizer(folder.path());
+    CHECK(t.bos() == 256);
+    CHECK(t.add_bos());
+    CHECK(t.eos() == std::vector<std::int32_t>{257, 258});
+    const auto refusal = [&] { return error_of([&] { (void)load_tokenizer(folder.path()); }); };
+    folder.write("config.json", R"({"eos_token_id": 259})");
+    CHECK(refusal().ends_with(
+        "config.json: eos_token_id: expected an id below 259, the number of tokens"));
+    folder.write("tokenizer_config.json", R"({"bos_token": "<none>"})");
+    CHECK(refusal().ends_with(
+        "tokenizer_config.json: bos_token: expected a token of the vocabulary"));
+    folder.write("tokenizer_config.json", R"({"add_bos_token": true})");
+    CHECK(refusal().ends_with("add_bos_token: expected a bos_token where texts begin with it"));
+}
+
+TEST_CASE("a folder with a SentencePiece model") {
+    const temporary_folder folder;
+    folder.write("tokenizer.model", sentencepiece(scored_pieces({{"_", -1}, {"a", -2}})));
+    folder.write("tokenizer_config.json", R"({"add_bos_token": false})");
+    const tokenizer t = load_tokenizer(folder.path());
+    CHECK(t.bos() == 1);
+    CHECK_FALSE(t.add_bos());
+    CHECK(encode(t, "a") == ids{259, 260});
+}
+
+TEST_CASE("files of every kind") {
+    const temporary_folder folder;
+    const auto pieces = scored_pieces({{" ", -1}, {"a", -2}});
+    CHECK(load_tokenizer(folder.write("a.json", special_file().dump())).vocabulary_size() == 259);
+    CHECK(load_tokenizer(folder.write("a.model", sentencepiece(pieces))).vocabulary_size() == 261);
+    CHECK(load_tokenizer(folder.write("a.bin", llama2c(pieces))).vocabulary_size() == 261);
+    gguf file;
+    file.string("tokenizer.ggml.model", "gpt2").string("tokenizer.ggml.pre", "gpt-2");
+    file.strings("tokenizer.ggml.tokens", {"a"}).strings("tokenizer.ggml.merges", {});
+    CHECK(load_tokenizer(folder.write("a.gguf", file.file())).vocabulary_size() == 1);
+    CHECK(error_of([&] {
+              (void)load_tokenizer(folder.write("a.txt", "x"));
+          }).ends_with("a.txt: file: expected a folder, .gguf, .json, .model or .bin"));
+    CHECK(error_of([&] {
+              (void)load_tokenizer(folder.path() / "none.json");
+          }).find("none.json: file: ") != std::string::npos);
+}
+
+TEST_CASE("the tokenizers in the repository") {
+    const fs::path models = fs::path(SPECDEC_SOURCE_DIR) / "models";
+    for (const char* name : {"docs-target", "docs-drafter"}) {
+        const fs::path folder = models / name;
+        if (!fs::exists(folder / "tokenizer.json"))
+            continue;
+        const tokenizer t = load_tokenizer(folder);
+        const std::string text = "def f(x):\n    return \"caf\xC3\xA9\" + x  # 123\xFF";
+        CHECK(decode(t, encode(t, text)) == text);
+        CHECK_FALSE(t.eos().empty());
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/reference/transformer/transformer.hpp>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/toy_checkpoint.hpp"
+#include <specdec/reference/file/hf_checkpoint.hpp>
+#include <specdec/reference/load.hpp>
+
+using namespace specdec::reference;
+using Catch::Contains;
+
+namespace {
+
+/// A toy model of the given number format.
+transformer make(precision number_format, const context_options& options) {
+    static const toy::temporary_folder folder;
+    static const toy::checkpoint toy_model;
+    folder.write("config.json", toy_model.config().dump());
+    folder.write("model.safetensors", toy_model.safetensors());
+    return load_transformer(folder.path(), {number_format, options, {}});
+}
+
+std::vector<std::int32_t> some_ids(std::size_t n) {
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < n; ++i)
+        ids.push_back(static_cast<std::int32_t>((i * i + 7 * i) % 77));
+    return ids;
+}
+
+using rows = std::vector<std::vector<float>>;
+
+/// The rows of all ids, scored in groups of the given size.
+rows score_in_groups(transformer& t, const std::vector<std::int32_t>& ids, std::size_t group) {
+    rows out;
+    for (std::size_t i = 0; i < ids.size(); i += group) {
+        const std::size_t n = std::min(group, ids.size() - i);
+        t.score({ids.data() + i, n});
+        for (std::size_t r = 0; r < n; ++r)
+            out.emplace_back(&t.logits()(r, 0), &t.logits()(r, 0) + t.vocabulary_size());
+    }
+    return out;
+}
+
+bool same_bits(const rows& a, const rows& b) {
+    if (a.size() != b.size())
+        return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(float)) != 0)
+            return false;
+    return true;
+}
+
+} // namespace
+
+TEST_CASE("neither grouping nor threads change a bit of a row") {
+    const std::vector<std::int32_t> ids = some_ids(60);
+    for (const precision p : {precision::f32, precision::bf16})
+        for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16}) {
+            if (set > best_isa())
+                continue;
+            context_options options;
+            options.instructions = set;
+            options.threads = 1;
+            transformer one = make(p, options);
+            const rows expected = score_in_groups(one, ids, 1);
+            for (const std::size_t threads : {1U, 2U, 3U}) {
+                options.threads = threads;
+                for (const std::size_t group : {2U, 3U, 5U, 8U, 13U, 60U}) {
+                    CAPTURE(name(p), name(set), threads, group);
+                    transformer t = make(p, options);
+                    REQUIRE(same_bits(score_in_groups(t, ids, group), expected));
+                }
+            }
+        }
+}
+
+TEST_CASE("a model that is large enough for threads gives the same bits with any number of them") {
+    const std::vector<std::int32_t> ids = some_ids(57);
+    for (const precision p : {precision::f32, precision::bf16}) {
+        load_options options{p, {.threads = 1, .capacity = 64}, {}};
+        transformer one = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
+        REQUIRE(one.forward_bytes() > forward_pass<float>::one_thread_bytes);
+        const rows expected = score_in_groups(one, ids, 57);
+        for (const std::size_t threads : {2U, 3U, 4U}) {
+            transformer t = one.another_context({.threads = threads, .capacity = 64});
+            for (const std::size_t group : {1U, 4U, 7U, 57U}) {
+                CAPTURE(name(p), threads, group);
+                t.truncate(0);
+                REQUIRE(same_bits(score_in_groups(t, ids, group), expected));
+            }
+        }
+    }
+}
+
+TEST_CASE("contexts share a team where they are told to, and may use it at the same time") {
+    load_options options;
+    options.context = {.threads = 3, .capacity = 64};
+    transformer a = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
+    transformer b = a.another_context({.threads = 7, .capacity = 64, .team = a.team()});
+    CHECK(b.team() == a.team());
+    CHECK(b.threads() == 3);
+    CHECK(a.another_context({.threads = 2, .capacity = 8}).team() != a.team());
+    rows of_a, of_b;
+    std::thread other([&] { of_b = score_in_groups(b, some_ids(40), 3); });
+    of_a = score_in_groups(a, some_ids(40), 2);
+    other.join();
+    CHECK(same_bits(of_a, of_b));
+}
+
+TEST_CASE("append, then score, gives the rows of scoring everything") {
+    const std::vector<std::int32_t> ids = some_ids(50);
+    for (const precision p : {precision::f32, precision::bf16}) {
+        transformer t = make(p, {.threads = 2});
+        const rows all = score_in_groups(t, ids, 50);
+        t.truncate(0);
+        t.append({ids.data(), 41});
+        CHECK(t.size() == 41);
+        CHECK(same_bits(score_in_groups(t, {ids.begin() + 41, ids.end()}, 4),
+                        rows(all.begin() + 41, all.end())));
+    }
+}
+
+TEST_CASE("after truncate a row is what it is in a fresh context") {
+    std::vector<std::int32_t> ids = some_ids(40);
+    for (const precision p : {precision::f32, precision::bf16})
+        for (const std::size_t kept : {0U, 1U, 17U, 31U, 32U, 33U, 39U}) {
+            transformer t = make(p, {.threads = 2});
+            t.append(ids);
+            t.truncate(kept);
+            transformer fresh = make(p, {.threads = 1});
+            fresh.append({ids.data(), kept});
+            const std::vector<std::int32_t> other = {5, 3, 70, 2, 11};
+            CAPTURE(kept);
+            CHECK(same_bits(score_in_groups(t, other, 5), score_in_groups(fresh, other, 1)));
+        }
+}
+
+TEST_CASE("the bf16 format stays near f32") {
+    const std::vector<std::int32_t> ids = some_ids(30);
+    transformer full = make(precision::f32, {});
+    transformer rounded = make(precision::bf16, {});
+    const rows a = score_in_groups(full, ids, 30);
+    const rows b = score_in_groups(rounded, ids, 30);
+    for (std::size_t i = 0; i < a.size(); ++i)
+        for (std::size_t j = 0; j < a[i].size(); ++j)
+            CHECK(a[i][j] == Approx(b[i][j]).margin(0.1));
+}
+
+TEST_CASE("what does not fit leaves the context as it was") {
+    transformer t = make(precision::f32, {.capacity = 10});
+    CHECK(t.capacity() == 10);
+    t.append(some_ids(8));
+    CHECK_THROWS_WITH(t.score(some_ids(3)), Contains("prompt: length: expected at most 10"));
+    CHECK_THROWS_WITH(t.append(some_ids(3)), Contains("prompt: length"));
+    const std::vector<std::int32_t> unknown = {1, 77};
+    CHECK_THROWS_WITH(t.score(unknown), Contains("prompt: token 77"));
+    const std::vector<std::int32_t> none = {-1};
+    CHECK_THROWS_WITH(t.append(none), Contains("prompt: token -1"));
+    CHECK(t.size() == 8);
+    t.score(some_ids(2));
+    CHECK(t.size() == 10);
+}
+
+TEST_CASE("the logical vocabulary is the caller's, and at most the head's rows") {
+    CHECK(make(precision::f32, {.vocabulary_size = 70}).vocabulary_size() == 70);
+    CHECK(make(precision::f32, {}).vocabulary_size() == 77);
+    CHECK_THROWS_WITH(make(precision::f32, {.vocabulary_size = 78}),
+                      Contains("vocabulary: ") && Contains("77") && Contains("78"));
+}
+
+TEST_CASE("scoring up to `rows` positions keeps the memory of the rows") {
+    transformer t = make(precision::bf16, {.rows = 6});
+    const float* where = t.logits().data();
+    for (int i = 0; i < 5; ++i)
+        t.score(some_ids(6));
+    CHECK(t.logits().data() == where);
+    t.score(some_ids(20));
+    CHECK(t.logits().shape(0) == 20);
+}
+
+TEST_CASE("contexts that share weights are independent") {
+    transformer a = make(precision::bf16, {});
+    a.append(some_ids(5));
+    transformer b = a.another_context({.threads = 1});
+    CHECK(b.size() == 0);
+    CHECK(b.weight_bytes().data() == a.weight_bytes().data());
+    b.append(some_ids(5));
+    CHECK(same_bits(score_in_groups(a, {3, 4}, 2), score_in_groups(b, {3, 4}, 1)));
+}
+
+TEST_CASE("what statistics ask for") {
+    transformer t = make(precision::bf16, {.threads = 2});
+    CHECK(t.number_format() == precision::bf16);
+    CHECK(t.kernel_name() == panel_kernels_for<bf16_bits>(best_isa()).name);
+    CHECK(t.threads() == 2);
+    const std::size_t block = 36 * 36 + 2 * 18 * 36 + 36 * 36 + 3 * 36 * 50 + 2 * 36;
+    CHECK(t.parameters() == 2 * block + 36 + 2 * 77 * 36);
+    CHECK(t.forward_bytes() < t.weight_bytes().size()); // the embedding is looked up, not read
+}

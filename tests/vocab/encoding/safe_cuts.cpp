@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/vocab/encoding/safe_cuts.hpp>
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/tiny_bpe.hpp"
+#include "support/tiny_tokenizer.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+TEST_CASE("between two bytes that no token holds side by side") {
+    const tiny_tokenizer<target_id> words({"a", "b", "ab", "bca", "\xC3\xA9", "\xC3", "<a\xFF>"});
+    const safe_cuts edges(words);
+    const std::set<std::string> joined{"ab", "bc", "ca", "\xC3\xA9"};
+    for (int before = 0; before < 256; ++before)
+        for (int after = 0; after < 256; ++after) {
+            const std::string pair{static_cast<char>(before), static_cast<char>(after)};
+            const bool inner = after >= 0x80 && after < 0xC0; // inside a character
+            CAPTURE(before, after);
+            REQUIRE(edges.between(pair[0], pair[1]) == (!inner && !joined.contains(pair)));
+        }
+}
+
+TEST_CASE("an encoding of any text has a border at every seam") {
+    std::mt19937 random(3);
+    const tiny_bpe<target_id> words({"a", "b", " ", "ba", "aa", " b", "aab"});
+    const safe_cuts edges(words);
+    std::size_t seen = 0;
+    for (int run = 0; run < 500; ++run) {
+        std::string text;
+        for (unsigned n = static_cast<unsigned>(random()) % 12; n > 0; --n)
+            text += "ab "[random() % 3];
+        std::vector<target_id> ids;
+        words.encode(text, encode_mode::continuation, ids);
+        std::set<std::size_t> borders;
+        std::size_t end = 0;
+        for (const target_id id : ids)
+            borders.insert(end += words.bytes(id).size());
+        REQUIRE((ids.empty() || end == text.size()));
+        for (std::size_t i = 1; i < text.size(); ++i)
+            if (edges.between(text[i - 1], text[i])) {
+                REQUIRE(borders.contains(i));
+                ++seen;
+            }
+    }
+    CHECK(seen > 100);
+}
+
+TEST_CASE("the bytes with which some token goes on") {
+    const tiny_tokenizer<target_id> words({"a", "ab", "ab", "abc", "a\xFF", "b", "<aa>"});
+    const safe_cuts edges(words);
+    const auto next = [&](const std::string& text) {
+        byte_set bytes;
+        edges.add_next(text, bytes);
+        std::string found;
+        for (int byte = 0; byte < 256; ++byte)
+            if (bytes.has(static_cast<char>(byte)))
+                found += static_cast<char>(byte);
+        CHECK(edges.extends(text) == !found.empty());
+        return found;
+    };
+    CHECK(next("a") == "b\xFF");
+    CHECK(next("ab") == "c");
+    CHECK(next("abc").empty());
+    CHECK(next("b").empty());
+    CHECK(next("") == "ab");
+}

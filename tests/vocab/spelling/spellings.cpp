@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/vocab/spelling/spellings.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <support/vocab_tsv.hpp>
+
+namespace spellings_tests {
+
+using namespace specdec;
+
+vocabulary table_of(const std::vector<std::string>& tokens) {
+    vocabulary table;
+    for (const std::string& token : tokens)
+        table.add(token, token_kind::normal);
+    return table;
+}
+
+/// By trying every token at every place.
+spellings try_all(const vocabulary& draft, std::string_view rest) {
+    if (rest.empty())
+        return {1, 0};
+    spellings found;
+    for (std::size_t d = 0; d < draft.size(); ++d)
+        if (!draft.text(d).empty() && rest.starts_with(draft.text(d))) {
+            const spellings behind = try_all(draft, rest.substr(draft.text(d).size()));
+            found.ways += behind.ways;
+            found.contexts += behind.contexts;
+        }
+    if (found.ways > 0)
+        ++found.contexts;
+    return found;
+}
+
+TEST_CASE("spellings: ways and contexts by hand") {
+    // Lemma 3.3: in a complete vocabulary 2^(m - 1) ways.
+    const vocabulary complete = table_of({"a", "b", "aa", "ab", "ba", "bb", "aaa", "bbb"});
+    const spelling_counter counter(complete);
+    CHECK(counter.count("aaa") == spellings{4, 4});
+    CHECK(counter.count("b") == spellings{1, 1});
+    CHECK(counter.count("") == spellings{1, 0});
+    CHECK(counter.count("c") == spellings{});
+    CHECK(counter.count("aac") == spellings{}); // no use asking: it cannot be finished
+
+    // The example of the paper's lookahead.
+    const spelling_counter words(table_of({"hello_", "world", "wo", "rld"}));
+    CHECK(words.count("hello_world") == spellings{2, 3});
+}
+
+TEST_CASE("spellings: which tokens count") {
+    vocabulary draft = table_of({"a", "b", "b"});
+    draft.add("ab", token_kind::user);
+    draft.add("a", token_kind::byte);
+    draft.add("ab", token_kind::control);
+    draft.add("ab", token_kind::unused);
+    draft.add("", token_kind::normal);
+    CHECK(spelling_counter(draft).count("ab") == spellings{3, 2});
+    CHECK(spelling_counter(draft, byte_tokens::counted).count("ab") == spellings{5, 3});
+
+    vocabulary target = table_of({"b", "ab"});
+    target.add("ab", token_kind::control);
+    CHECK(spelling_counter(draft).count_all(target) ==
+          std::vector<spellings>{{2, 1}, {3, 2}, {0, 0}});
+}
+
+TEST_CASE("spellings: equal to trying everything, on random vocabularies") {
+    std::mt19937_64 bits(1);
+    const auto word = [&bits](std::size_t longest) {
+        std::string text(1 + bits() % longest, ' ');
+        for (char& c : text)
+            c = "\0\xff"
+                "a"[bits() % 3];
+        return text;
+    };
+    for (int round = 0; round < 200; ++round) {
+        vocabulary draft, target;
+        for (int i = 0; i < 8; ++i)
+            draft.add(word(4), token_kind::normal);
+        for (int i = 0; i < 8; ++i)
+            target.add(word(9), token_kind::normal);
+        const std::vector<spellings> counts = spelling_counter(draft).count_all(target);
+        for (std::size_t t = 0; t < target.size(); ++t) {
+            REQUIRE(counts[t] == try_all(draft, target.text(t)));
+        }
+    }
+}
+
+TEST_CASE("spellings: counts saturate") {
+    const spelling_counter counter(table_of({"a", "aa", "aaa", "aaaa"}));
+    std::uint64_t before = 1;
+    bool saturated = false;
+    for (std::size_t n = 1; n < 200; ++n) {
+        const spellings s = counter.count(std::string(n, 'a'));
+        REQUIRE(s.ways >= before);
+        REQUIRE(s.ways <= spellings::most);
+        REQUIRE(s.contexts <= spellings::most);
+        saturated = saturated || s.ways == spellings::most;
+        REQUIRE(saturated == (s.ways == spellings::most));
+        before = s.ways;
+    }
+    CHECK(counter.count(std::string(199, 'a')) == spellings{spellings::most, spellings::most});
+
+    const spelling_counter three(table_of({"a", "a", "a"})); // products, too
+    CHECK(three.count(std::string(39, 'a')).ways == 4052555153018976267u);
+    CHECK(three.count(std::string(40, 'a')).ways == spellings::most);
+    CHECK(three.count(std::string(90, 'a')) == spellings{spellings::most, spellings::most});
+}
+
+TEST_CASE("quartiles of the ways of the shortest tokens") {
+    vocabulary target = table_of({"aaaa", "aaa", "a", "aa", "b", "c", "d"});
+    target.add("x", token_kind::control);
+    const std::vector<spellings> counts{{8, 0}, {4, 0}, {1, 0}, {2, 0},
+                                        {5, 0}, {6, 0}, {7, 0}, {99, 0}};
+    CHECK(ways_of_shortest(target, counts, 4) == quartiles{1, 1, 5, 6, 7});
+    CHECK(ways_of_shortest(target, counts, 5) == quartiles{1, 2, 5, 6, 7});
+    CHECK(ways_of_shortest(target, counts, 100) == quartiles{1, 2, 5, 6, 8});
+    CHECK(ways_of_shortest(target, counts, 2) == quartiles{1, 1, 1, 1, 5}); // lowest ids first
+    CHECK(ways_of_shortest(target, counts, 0) == quartiles{});
+    CHECK(ways_of_shortest({}, {}, 5) == quartiles{});
+}
+
+TEST_CASE("published counts of spellings", "[shared]") {
+    const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
+    if (!std::filesystem::exists(folder))
+        return;
+    const auto table = [&folder](const std::string& name) {
+        return test::read_vocab_tsv(folder + name + ".vocab.tsv.gz").table;
+    };
+
+    // Timor et al., Figure 1 and Table 8.
+    const vocabulary qwen2 = table("qwen2");
+    const spelling_counter counter(qwen2);
+    CHECK(counter.count("hello") == spellings{14, 16});
+    CHECK(ways_of_shortest(qwen2, counter.count_all(qwen2), 150000) ==
+          quartiles{1, 7, 15, 56, 65536});
+
+    for (const auto& [draft, target] : {std::pair{"stories512", "llama2"}, {"llama2", "llama3"}}) {
+        const vocabulary table_of_target = table(target);
+        const auto counts = spelling_counter(table(draft)).count_all(table_of_target);
+        std::istringstream lines(
+            test::read_text(folder + "derived/" + draft + "-to-" + target + ".tree.tsv.gz"));
+        std::string line;
+        std::size_t compared = 0;
+        while (std::getline(lines, line)) {
+            if (line.starts_with('#'))
+                continue;
+            std::istringstream fields(line);
+            std::size_t t = 0;
+            std::string ways, contexts;
+            fields >> t >> ways >> contexts;
+            const auto printed = [](std::uint64_t n) {
+                return n == spellings::most ? "-" : std::to_string(n);
+            };
+            REQUIRE(ways == printed(counts.at(t).ways));
+            REQUIRE(contexts == printed(counts.at(t).contexts));
+            ++compared;
+        }
+        CHECK(compared == (std::string_view(draft) == "stories512" ? 31741 : 128000));
+    }
+}
+
+} // namespace spellings_tests

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/vocab/table/string_join.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <string>
+
+#include <specdec/vocab/table/intersection.hpp>
+#include <support/vocab_tsv.hpp>
+
+namespace {
+
+using namespace specdec;
+
+vocabulary byte_level_table() {
+    vocabulary v;
+    for (const char* entry : {"\x80", "a", " a", "\n", "\u00e9", "\xe9", "\xff"})
+        v.add(entry, token_kind::normal);
+    v.add("<s>", token_kind::control);
+    return v;
+}
+
+vocabulary sentencepiece_table() {
+    vocabulary v;
+    v.add("<s>", token_kind::control);
+    v.add("\n", token_kind::byte);
+    for (const char* entry : {"a", " a", "  ", "\u00e9", "\u00c3\u00a9"})
+        v.add(entry, token_kind::normal);
+    v.add("", token_kind::unused);
+    return v;
+}
+
+TEST_CASE("displayed: the spelling of the tokenizers' files") {
+    const vocabulary bytes = byte_level_table(), pieces = sentencepiece_table();
+    REQUIRE(display_family_of(bytes) == display_family::byte_level);
+    REQUIRE(display_family_of(pieces) == display_family::sentencepiece);
+    const auto as_bytes = [&](std::size_t i) {
+        return displayed(bytes, i, display_family::byte_level);
+    };
+    CHECK(as_bytes(0) == "\u0122");
+    CHECK(as_bytes(1) == "a");
+    CHECK(as_bytes(2) == "\u0120a");
+    CHECK(as_bytes(3) == "\u010a");
+    CHECK(as_bytes(4) == "\u00c3\u00a9");
+    CHECK(as_bytes(5) == "\u00e9");
+    CHECK(as_bytes(6) == "\u00ff");
+    CHECK(as_bytes(7) == "<s>");
+    const auto as_pieces = [&](std::size_t i) {
+        return displayed(pieces, i, display_family::sentencepiece);
+    };
+    CHECK(as_pieces(0) == "<s>");
+    CHECK(as_pieces(1) == "<0x0A>");
+    CHECK(as_pieces(3) == "\u2581a");
+    CHECK(as_pieces(4) == "\u2581\u2581");
+    CHECK(as_pieces(5) == "\u00e9");
+}
+
+TEST_CASE("joins on displayed strings make false pairs and miss true ones") {
+    const vocabulary draft = byte_level_table(), target = sentencepiece_table();
+    // Equal strings: a and <s>; and, falsely, the two spellings of other bytes.
+    const string_join plain = join_on_strings(draft, target);
+    CHECK(plain.pairs == 4);
+    CHECK(plain.false_pairs == 2);
+    const string_join sign = join_on_signs(draft, target);
+    CHECK(sign.pairs == 5);
+    CHECK(sign.false_pairs == 2);
+    CHECK(intersect(draft, target).shared() == 4); // a, space a, newline, e acute
+}
+
+TEST_CASE("published counts of the joins", "[shared]") {
+    const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
+    if (!std::filesystem::exists(folder))
+        return;
+    const auto table = [&folder](const std::string& name) {
+        return test::read_vocab_tsv(folder + name + ".vocab.tsv.gz").table;
+    };
+    const vocabulary llama2 = table("llama2"), llama3 = table("llama3_1"), qwen2 = table("qwen2");
+
+    // Timor et al., Table 5. Equal strings, byte tokens and control tokens included.
+    CHECK(join_on_strings(qwen2, llama3).pairs == 109566);
+    CHECK(join_on_strings(qwen2, llama3).false_pairs == 0);
+    // The paper names Mixtral-8x22B-Instruct-v0.1 (32,768 ids: mistral_v3); the base model's table
+    // (32,000 ids: mistral_v1) differs in special tokens only and gives the same counts.
+    for (const char* mixtral : {"mistral_v3", "mistral_v1"}) {
+        CHECK(join_on_strings(llama2, table(mixtral)).pairs == 24184); // vicuna-68m has llama2's
+        CHECK(join_on_strings(qwen2, table(mixtral)).pairs == 10566);
+        CHECK(join_on_strings(qwen2, table(mixtral)).false_pairs == 137);
+    }
+    // CodeLlama is llama2 and 16 more ids, none of which StarCoder has: llama2 gives its count.
+    CHECK(join_on_strings(table("starcoder"), llama2).pairs == 8481);
+
+    // OmniDraft, Table 8: the drafter is Llama-68M.
+    CHECK(join_on_signs(llama2, qwen2).pairs == 22275);
+    CHECK(join_on_signs(llama2, llama3).pairs == 22416);
+    CHECK(join_on_signs(llama2, table("llama3")).pairs == 22416);
+
+    // What bytes give for the same pairs: target ids with a partner. 96 draft ids more have one,
+    // since Llama 2 has these bytes twice (<0x41> and A).
+    CHECK(intersect(llama2, qwen2).shared_targets() == 26342);
+    CHECK(intersect(llama2, llama3).shared_targets() == 26599);
+    CHECK(intersect(llama2, qwen2).shared() == 26342 + 96);
+    CHECK(intersect(llama2, llama3).shared() == 26599 + 96);
+    // Not here: Gemma-2 and Phi-3 (30,489 and 9,588 of the same table): no such vocabularies at
+    // hand.
+}
+
+} // namespace
