@@ -71,6 +71,7 @@ struct silent_drafter {
     [[nodiscard]] std::size_t capacity() const { return 2 * ::capacity; }
     void sync(std::span<const draft_id>, std::size_t) {}
     [[nodiscard]] logits_row<draft_id> row() const { return {logits}; }
+    [[nodiscard]] law_mark mark() const { return 0; }
     void push(draft_id) {}
 };
 

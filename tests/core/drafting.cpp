@@ -39,15 +39,25 @@ struct no_drafter_capacity : no_drafter {
     std::size_t capacity() const = delete;
 };
 struct asks_too_little {
+    [[nodiscard]] law_mark mark() const { return 0; }
     bool more() const { return false; }
 };
+struct no_mark : no_drafter {
+    law_mark mark() const = delete;
+};
+struct stop_without_mark {
+    bool more(const draft_progress&) const { return false; }
+};
 struct learns_while_asked {
+    [[nodiscard]] law_mark mark() const { return 0; }
     bool more(const draft_progress&) { return false; }
 };
 } // namespace
 static_assert(DraftContextHolder<rows_of_the_target>); // whatever it tells of the next token
 static_assert(!DraftContextHolder<no_sync>);
 static_assert(!DraftContextHolder<no_drafter_capacity>);
+static_assert(!DraftContextHolder<no_mark>); // whose law might change unseen
+static_assert(!StopRule<stop_without_mark>);
 static_assert(!Drafter<int>);
 static_assert(
     !Drafter<model_archetype<draft_id>>); // a model is a drafter through model_drafter only

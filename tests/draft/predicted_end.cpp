@@ -10,6 +10,7 @@ using namespace specdec;
 namespace {
 struct half {
     int rounds = 0;
+    [[nodiscard]] law_mark mark() const { return 0; }
     [[nodiscard]] double accept(const draft_progress&) const { return 0.5; }
     [[nodiscard]] double next(const draft_progress&) const { return 0.5; }
     void learn(const draft_outcome&) { ++rounds; }

@@ -23,6 +23,7 @@ constexpr std::size_t length_of_text = 3;
 /// one, and that it is kept as often as the drafter was sure.
 struct last_outcome {
     double kept = 0.6;
+    [[nodiscard]] law_mark mark() const { return mark_of_values(kept); }
     [[nodiscard]] double accept(const draft_progress& now) const { return kept * now.sure; }
     [[nodiscard]] double next(const draft_progress& now) const { return kept * now.sure; }
     void learn(const draft_outcome& o) { kept = o.steps.empty() || o.rejected ? 0.3 : 0.9; }

@@ -166,8 +166,10 @@ TEST_CASE("a cache that changes between a draft and its decision is refused") {
             continue; // which asked the cache nothing more
         } catch (const error& problem) {
             ++refused;
-            CHECK(std::string(problem.what()) ==
-                  "n-gram merge: cache: expected no change between a draft and its decision");
+            CHECK(
+                std::string(problem.what()) ==
+                "round: translation: expected no change between a round's draft and its decision: "
+                "texts that share it are all decided before one of them drafts, learns or commits");
         }
         CHECK_FALSE(one.round().empty());
     }

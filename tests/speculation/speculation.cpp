@@ -224,6 +224,7 @@ TEST_CASE("speculation: what is given costs and learnt lengths do, and that leng
 
     struct two_tokens {
         mutable std::size_t asked = 0, taught = 0;
+        [[nodiscard]] law_mark mark() const { return taught; }
         [[nodiscard]] double accept(const draft_progress& now) const {
             ++asked;
             return now.drafted < 2 ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
 
@@ -19,16 +20,19 @@ namespace specdec {
 ///                                 tokens are those of the last sync. The span lives until the
 ///                                 round's end.
 ///     d.push(id)                  the context is hypothetically one draft token longer
+///     d.mark()                    another number whenever what it tells of the same context may be
+///                                 something else (law_mark.hpp)
 ///
 /// Pushed tokens are forgotten at the next sync unless its context holds them. Cost: sync is linear
 /// in the changed tail.
 template <class D>
-concept DraftContextHolder =
-    requires(D& d, std::span<const draft_id> context, std::size_t unchanged, draft_id id) {
-        { d.capacity() } -> std::convertible_to<std::size_t>;
-        d.sync(context, unchanged);
-        d.push(id);
-    };
+concept DraftContextHolder = requires(D& d, const D& c, std::span<const draft_id> context,
+                                      std::size_t unchanged, draft_id id) {
+    { d.capacity() } -> std::convertible_to<std::size_t>;
+    d.sync(context, unchanged);
+    d.push(id);
+    { c.mark() } -> std::convertible_to<law_mark>;
+};
 
 /// A drafter: the draft law q over its vocabulary, given its context.
 ///
@@ -71,16 +75,19 @@ enum class row_reading : unsigned char { none, sureness, entropy };
 /// empty):
 ///
 ///     stop.more(progress)      whether to draft another token
+///     stop.mark()              another number whenever the answers may be others (law_mark.hpp)
 ///     stop.reads()             optional: the row_reading it needs; without it none
 ///     stop.predict(progress)   optional: the chance that d_n is kept if those before it are, which
 ///                              makes progress.kept (in `progress` that of d_1 .. d_(n-1))
 ///
 /// The answers may depend on what was drafted so far, on rounds that were committed, and on nothing
 /// random besides: a rule may end a draft behind the token it looked at but never drop that token,
-/// which would bias the law. They are the same until the round is committed.
+/// which would bias the law. They are the same from the draft to its decision: a round whose stop
+/// rule has another mark by then is refused.
 template <class S>
 concept StopRule = requires(const S& stop, const draft_progress& progress) {
     { stop.more(progress) } -> std::convertible_to<bool>;
+    { stop.mark() } -> std::convertible_to<law_mark>;
 };
 
 template <StopRule S>

@@ -156,13 +156,17 @@ public:
     }
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], the row behind the last
-    /// committed token first. Throws specdec::error for rows of another shape, and what a drafter
+    /// committed token first. Throws specdec::error for rows of another shape, where drafter or
+    /// stop rule have changed since the draft (the round may be drafted again), and what a drafter
     /// throws that has to be asked again, which hangs on what was drawn: to keep the law, the round
     /// must then be drafted again by the same drafter, stop rule, room and coin (one with sites).
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const double begin = clock();
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
+        if constexpr (requires { bridge_.require_unchanged(); })
+            if (!draft_.proposals.empty())
+                bridge_.require_unchanged();
         const std::span<const target_id> text = tokens_;
         const auto law_at = [&](std::size_t i) {
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);

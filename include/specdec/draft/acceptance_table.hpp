@@ -13,6 +13,7 @@ namespace specdec {
 ///
 ///     a.accept(progress)   the chance that d_n is kept if those before it are; n >= 1
 ///     a.next(progress)     the same of d_(n+1), which is not drawn yet
+///     a.mark()             another number whenever the answers may be others (law_mark.hpp)
 ///     a.reads()            optional: the row_reading it needs; without it sureness
 ///
 /// Both depend on `progress` and on rounds that were committed, and on nothing random besides.
@@ -20,6 +21,7 @@ template <class A>
 concept AcceptancePredictor = requires(const A& a, const draft_progress& now) {
     { a.accept(now) } -> std::convertible_to<double>;
     { a.next(now) } -> std::convertible_to<double>;
+    { a.mark() } -> std::convertible_to<law_mark>;
 };
 
 template <AcceptancePredictor A>
@@ -33,7 +35,9 @@ template <AcceptancePredictor A>
 /// How often draft tokens were kept, by how sure the drafter was of them (draft_progress::sure, in
 /// bins) and by their place in the draft: a calibration that is learnt while decoding, and the same
 /// for the same rounds. A place leans on its bin, a bin on a guess from which it starts; old rounds
-/// fade. Models AcceptancePredictor. Complexity: O(1) a token. Allocates nothing.
+/// fade. One for a text, or for texts that take turns: then each text asks a copy of it that it
+/// takes at every round's draft. Models AcceptancePredictor. Complexity: O(1) a token. Allocates
+/// nothing.
 class acceptance_table {
 public:
     /// usual: the share that is kept of the first tokens of drafts, before anything is known.
@@ -50,7 +54,10 @@ public:
         return place(behind_[b], now.drafted - 1).rate(behind_[b].all.rate(usual_));
     }
 
+    [[nodiscard]] law_mark mark() const { return learnt_; }
+
     void learn(const draft_outcome& o) {
+        ++learnt_;
         const std::size_t decided = o.kept + (o.rejected && o.kept < o.steps.size() ? 1 : 0);
         for (std::size_t i = 0; i < decided; ++i) {
             const bool kept = i < o.kept;
@@ -106,6 +113,7 @@ private:
     std::array<row, bins> of_;     // [sureness of the token] it was kept
     std::array<row, bins> behind_; // [sureness of a kept token] the next one was kept
     counter first_;                // first tokens of drafts; what they began with fades, too
+    law_mark learnt_ = 0;          // outcomes
 };
 static_assert(AcceptancePredictor<acceptance_table>);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/require.hpp>
 
 namespace specdec {
@@ -66,6 +67,7 @@ public:
             model_->begin_round(n);
     }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
+    [[nodiscard]] law_mark mark() const { return changes_ + earlier_ + mark_of(*model_); }
 
     /// How often weights were changed.
     [[nodiscard]] std::size_t changes() const { return changes_; }
@@ -80,6 +82,7 @@ private:
             fail("changing model", "capacity", "expected at least that of the first model");
         model_->truncate(0);
         next->truncate(0);
+        earlier_ += mark_of(*model_);
         model_ = next;
         ++changes_;
     }
@@ -89,6 +92,7 @@ private:
     std::size_t vocabulary_, capacity_;
     std::size_t round_ = 0; // tokens that the last round began with
     std::size_t changes_ = 0;
+    law_mark earlier_ = 0; // of models that drafted before
 };
 
 } // namespace specdec

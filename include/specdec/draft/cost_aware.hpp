@@ -29,23 +29,34 @@ struct cost_aware_settings {
 /// frozen table, chances from a predictor, both without a clock: the same rounds give the same
 /// lengths.
 ///
-/// Models StopRule, LearnsLengths. One object for each text; predictor and table are borrowed, and
-/// several texts may share them. Allocates nothing.
+/// Models StopRule, LearnsLengths. One object for each text, with a table of its own. The predictor
+/// is borrowed; texts that take turns share one only if it stands still between any text's draft
+/// and decision (a round is refused where it does not). Allocates a copy of the table at
+/// construction.
 template <AcceptancePredictor A>
 class cost_aware {
 public:
     cost_aware(A& predictor, const cost_table& costs, cost_aware_settings settings = {})
-        : predictor_(&predictor), costs_(&costs), settings_(settings), tokens_(known_rounds),
+        : predictor_(&predictor), costs_(costs), settings_(settings), tokens_(known_rounds),
           cost_(known_rounds * costs.pass_over(1)) {}
 
     /// A new text, whose prompt the drafter has not seen. What was learnt of the rate stays.
     void start(std::size_t prompt) {
+        ++changes_;
         missed_ = static_cast<double>(prompt);
         rounds_ = 0;
         probes_ = false;
     }
     /// How many texts share a pass of the target from now on: a position costs its share.
-    void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
+    void share_pass(std::size_t texts) {
+        ++changes_;
+        texts_ = static_cast<double>(texts > 0 ? texts : 1);
+    }
+    /// From the next draft on another predictor is asked.
+    void ask(A& predictor) {
+        ++changes_;
+        predictor_ = &predictor;
+    }
 
     [[nodiscard]] row_reading reads() const { return reading_of(*predictor_); }
     [[nodiscard]] double predict(const draft_progress& now) const {
@@ -57,6 +68,8 @@ public:
         return (now.drafted == 0 && probes_) || outlook(now) >= 1;
     }
 
+    [[nodiscard]] law_mark mark() const { return changes_ + predictor_->mark(); }
+
     /// Tokens a unit of cost that a draft has to beat.
     [[nodiscard]] double rate() const {
         const double plain = 1 / pass(1), now = tokens_ / cost_;
@@ -64,11 +77,12 @@ public:
     }
 
     void learn(const draft_outcome& o) {
+        ++changes_;
         if constexpr (requires { predictor_->learn(o); })
             predictor_->learn(o);
         const auto drafted = static_cast<double>(o.steps.size());
         const double spent = pass(1 + static_cast<double>(o.proposed)) +
-                             costs_->draft * static_cast<double>(o.forwards);
+                             costs_.draft * static_cast<double>(o.forwards);
         ++rounds_;
         tokens_ = tokens_ * fading + static_cast<double>(o.emitted);
         cost_ = cost_ * fading + spent;
@@ -85,25 +99,25 @@ public:
             missed_ += static_cast<double>(o.emitted);
             credit_ += settings_.probing * share_ * spent;
         }
-        probes_ = drafted == 0 &&
-                  credit_ >= costs_->draft + costs_->catch_up * missed_ + pass(2) - pass(1);
+        probes_ =
+            drafted == 0 && credit_ >= costs_.draft + costs_.catch_up * missed_ + pass(2) - pass(1);
     }
 
 private:
     static constexpr double fading = 0.98, known_rounds = 8, usual_rounds = 32;
 
     /// This text's share of a pass in which each text has n positions.
-    [[nodiscard]] double pass(double n) const { return costs_->pass_over(n * texts_) / texts_; }
+    [[nodiscard]] double pass(double n) const { return costs_.pass_over(n * texts_) / texts_; }
 
     /// What some number of further draft tokens gains, in parts of what it costs at that rate: the
     /// best of them, 1 as soon as one is worth it. The first token pays a share of what brings the
     /// drafter up to date: a text goes on for a while, and as long as it has.
     [[nodiscard]] double outlook(const draft_progress& now) const {
         const double width = proposed_ / drafted_; // target tokens a draft token
-        const double draft = costs_->draft * forwards_ / drafted_;
+        const double draft = costs_.draft * forwards_ / drafted_;
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
-        const double feed = n > 0 ? 0 : costs_->catch_up * missed_ / (usual_rounds + rounds_);
+        const double feed = n > 0 ? 0 : costs_.catch_up * missed_ / (usual_rounds + rounds_);
         draft_progress ahead = now;
         double reached = now.kept, gain = 0, m = 1, best = 0;
         for (; best < 1 && ahead.drafted < settings_.longest; ++ahead.drafted, ++m) {
@@ -116,7 +130,7 @@ private:
     }
 
     A* predictor_;
-    const cost_table* costs_;
+    cost_table costs_;
     cost_aware_settings settings_;
     double texts_ = 1;
     double tokens_, cost_;                             // of the last rounds, older ones fading
@@ -125,6 +139,7 @@ private:
     double rounds_ = 0;                                // of this text
     double credit_ = 0, share_ = 1;                    // saved for a probe; of what may be saved
     bool probes_ = false;                              // the next round is one
+    law_mark changes_ = 0;
 };
 
 } // namespace specdec

@@ -42,6 +42,10 @@ public:
             },
             rule_);
     }
+    [[nodiscard]] law_mark mark() const {
+        return std::visit([](const auto& r) -> law_mark { return r.mark(); }, rule_) +
+               mark_of_values(rule_.index());
+    }
     void learn(const draft_outcome& o) {
         std::visit(
             [&](auto& r) {
@@ -58,6 +62,17 @@ public:
                     r.start(prompt);
                     r.share_pass(texts);
                 }
+            },
+            rule_);
+    }
+
+    /// From the next draft on a rule that asks an acceptance_table asks this one, which is
+    /// borrowed.
+    void ask(acceptance_table& table) {
+        std::visit(
+            [&](auto& r) {
+                if constexpr (requires { r.ask(table); })
+                    r.ask(table);
             },
             rule_);
     }

@@ -84,6 +84,8 @@ public:
         pending_.append = {&pushed_, 1};
     }
 
+    [[nodiscard]] law_mark mark() const { return mark_of(model_); }
+
 private:
     static constexpr std::size_t one_pass = 8;
 

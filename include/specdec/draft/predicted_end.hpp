@@ -24,6 +24,11 @@ public:
     [[nodiscard]] bool more(const draft_progress& now) const {
         return now.drafted < longest_ && 1 - now.kept <= threshold_;
     }
+    [[nodiscard]] law_mark mark() const {
+        return mark_of_values(threshold_, longest_) + predictor_->mark();
+    }
+    /// From the next draft on another predictor is asked.
+    void ask(A& predictor) { predictor_ = &predictor; }
     void learn(const draft_outcome& o)
         requires requires(A& a) { a.learn(o); }
     {

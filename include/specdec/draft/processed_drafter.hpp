@@ -35,8 +35,12 @@ public:
     }
 
     [[nodiscard]] std::size_t capacity() const { return drafter_.capacity(); }
-    /// For a text of its own: other prompts, other settings.
-    [[nodiscard]] P& processor() { return process_; }
+    /// For a text of its own: other prompts, other settings. Between rounds.
+    [[nodiscard]] P& processor() {
+        ++changes_;
+        return process_;
+    }
+    [[nodiscard]] law_mark mark() const { return drafter_.mark() + changes_; }
 
     void begin_round(std::size_t tokens)
         requires RoundAware<D>
@@ -95,6 +99,7 @@ private:
     P process_;
     std::vector<draft_id> tokens_; // the context, and what was pushed
     std::vector<float> rows_;
+    law_mark changes_ = 0; // of the processor, by whoever was handed it
 };
 
 } // namespace specdec

@@ -71,6 +71,8 @@ public:
     [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
     void begin_round(std::size_t tokens) {
+        if (beyond(tokens + room_) != beyond(round_ + room_))
+            ++changes_; // of what contexts as long as the round's show
         round_ = tokens;
         if constexpr (RoundAware<D>)
             drafter_.begin_round(tokens - dropped(tokens));
@@ -104,6 +106,8 @@ public:
     {
         return drafter_.list();
     }
+
+    [[nodiscard]] law_mark mark() const { return drafter_.mark() + changes_; }
 
     void push(draft_id id) {
         window_.push_back(id);
@@ -161,6 +165,7 @@ private:
     std::vector<draft_id> window_;       // what is shown
     bool shown_ = false;                 // the drafter was synced to it
     std::vector<float> rows_;            // across the end of a block
+    law_mark changes_ = 0;
 };
 
 } // namespace specdec

@@ -17,6 +17,7 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
+    [[nodiscard]] law_mark mark() const { return mark_of(head_); }
     void rows(const hidden_states& x, scores_out out) { head_.multiply(x, out); }
 
 private:

@@ -78,6 +78,16 @@ public:
         model_.begin_round(sequence, n);
     }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
+    [[nodiscard]] law_mark mark() const
+        requires HiddenModelOf<Model, Id>
+    {
+        return mark_of(model_) + mark_of(head_);
+    }
+    [[nodiscard]] law_mark mark(std::size_t sequence) const
+        requires HiddenBatchModelOf<Model, Id>
+    {
+        return mark_of(model_, sequence) + mark_of(head_);
+    }
 
 protected:
     headed_context(Model& model, Head& head, const char* source)

@@ -33,6 +33,7 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return kept_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
+    [[nodiscard]] law_mark mark() const { return mark_of(head_); }
     [[nodiscard]] std::span<const Id> ids() const { return kept_.ids(); }
 
     void rows(const hidden_states& x, scores_out out) {

@@ -74,6 +74,7 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
+    [[nodiscard]] law_mark mark() const { return mark_of(head_); }
     [[nodiscard]] const token_groups<Id>& groups() const { return groups_; }
     /// Groups that are computed.
     [[nodiscard]] std::size_t active() const { return chosen_.size(); }

@@ -46,6 +46,7 @@ public:
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
     [[nodiscard]] head_rows from() const { return kept_.from(); }
+    [[nodiscard]] law_mark mark() const { return replacements_ + mark_of(head_); }
 
     void rows(const hidden_states& x, scores_out out) {
         const scores_out products = multiply(x);
@@ -59,10 +60,10 @@ public:
         const scores_out products = multiply(x);
         for (std::size_t i = 0; i < x.size(); ++i) {
             const std::span<const float> row = products.row(i, size());
-            for (std::size_t j = 0; replaced_ && j < size(); ++j)
+            for (std::size_t j = 0; replacements_ > 0 && j < size(); ++j)
                 in_order_[j] = row[places_[j]];
             f(i, std::span<const Id>(ascending_),
-              replaced_ ? std::span<const float>(in_order_) : row);
+              replacements_ > 0 ? std::span<const float>(in_order_) : row);
         }
     }
 
@@ -72,7 +73,7 @@ public:
         SPECDEC_PRECONDITION(k < size() && id.valid() && id.index() < vocabulary_size());
         kept_.replace(k, id);
         ids_[k] = id;
-        replaced_ = true;
+        ++replacements_;
         std::size_t j = 0;
         while (places_[j] != k)
             ++j;
@@ -102,7 +103,7 @@ private:
     std::vector<Id> ascending_;       // [size] the same in the order of ids
     std::vector<std::size_t> places_; // [size] where in ids_ each of them stands
     std::vector<float> in_order_;     // [size] products of a row in that order
-    bool replaced_ = false;           // before, ids_ ascend
+    law_mark replacements_ = 0;       // before the first, ids_ ascend
     std::vector<float> products_;     // [rows, size]
     head_row_subset<Id, Head> kept_;
 };

@@ -40,13 +40,15 @@ struct learned_lengths {
     acceptance_table table{};
     cost_table costs{};                 ///< that automatic lengths go by
     any_predictor* predictor = nullptr; ///< that `last` goes by, instead of the table
-    std::optional<length_rule> last{};  ///< the stop rule of the text that ended last
+    std::optional<length_rule> last{};  ///< the stop rule of the text that ended last, which has
+                                        ///< to be told which table to ask
 };
 
-/// The stop rule of a text of at most `longest` draft tokens a round, which borrows what was
-/// learnt.
+/// The stop rule of a text of at most `longest` draft tokens a round, which goes on from what was
+/// learnt and asks `table`, unless the settings name a predictor. Borrows table and predictor.
 [[nodiscard]] inline length_rule stop_rule_of(const length_settings& s, std::size_t longest,
-                                              learned_lengths& learned) {
+                                              const learned_lengths& learned,
+                                              acceptance_table& table) {
     switch (s.kind) {
     case length_kind::confidence:
         return confidence{s.threshold, longest};
@@ -57,13 +59,16 @@ struct learned_lengths {
     case length_kind::predicted:
         if (s.predictor != nullptr)
             return predicted_end(*s.predictor, s.threshold, longest);
-        return predicted_end(learned.table, s.threshold, longest);
+        return predicted_end(table, s.threshold, longest);
     case length_kind::automatic:
-        if (learned.last)
-            return *learned.last;
+        if (learned.last) {
+            length_rule rule = *learned.last;
+            rule.ask(table);
+            return rule;
+        }
         if (s.predictor != nullptr)
             return cost_aware(*s.predictor, learned.costs, {.longest = longest});
-        return cost_aware(learned.table, learned.costs, {.longest = longest});
+        return cost_aware(table, learned.costs, {.longest = longest});
     default:
         return fixed_length{longest};
     }

@@ -139,7 +139,8 @@ private:
     }
     std::unique_ptr<speculative_text> open(const text_request& request, const decode_settings& s,
                                            std::size_t texts);
-    length_rule lengths_of(rule how, const decode_settings& s, learned_lengths& learned);
+    /// What was learnt by other costs or predictions says nothing about these.
+    void follow_settings(const decode_settings& s, learned_lengths& learned);
     [[nodiscard]] std::size_t free_sequence() const;
     /// The drafter's own beginning of a text, unless the prompt brings it along.
     [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
@@ -166,10 +167,7 @@ inline std::size_t speculation::free_sequence() const {
              " are taken by texts");
 }
 
-inline length_rule speculation::lengths_of(rule how, const decode_settings& s,
-                                           learned_lengths& learned) {
-    if (how == rule::autoregressive)
-        return fixed_length{0};
+inline void speculation::follow_settings(const decode_settings& s, learned_lengths& learned) {
     if (learned.predictor != s.lengths.predictor) {
         learned.predictor = s.lengths.predictor;
         learned.last.reset();
@@ -183,7 +181,6 @@ inline length_rule speculation::lengths_of(rule how, const decode_settings& s,
             learned.last.reset();
         }
     }
-    return stop_rule_of(s.lengths, draft_tokens(how, s.lengths.length), learned);
 }
 
 inline std::unique_ptr<speculative_text>
@@ -200,15 +197,19 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
                          learned_lengths{
                              .table = acceptance_table(usually_kept(how, s.sampling.temperature))})
             .first->second;
+    const bool drafts = how != rule::autoregressive;
+    if (drafts)
+        follow_settings(s, learned);
     text_parts parts{.target = target_.tokenizer,
                      .draft = draft_ ? &draft_->tokenizer : nullptr,
                      .settings = {},
                      .draft_prefix = draft_prefix(request.prompt),
                      .limits = s.limits,
-                     .lengths = lengths_of(how, s, learned),
-                     .learned = how == rule::autoregressive ? nullptr : &learned,
+                     .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
+                     .longest = draft_tokens(how, s.lengths.length),
+                     .learned = drafts ? &learned : nullptr,
+                     .texts = texts,
                      .cancelled = s.cancelled};
-    parts.lengths.start(request.prompt.size(), texts);
     parts.settings.target = parts.settings.draft = s.sampling;
     parts.settings.capacity = target_.models.capacity();
     // By target tokens: a draft that ends by itself would cost a residual.
@@ -216,7 +217,7 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
         parts.settings.max_proposals = s.lengths.length;
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities;
-    if (how == rule::autoregressive)
+    if (!drafts)
         return text_maker(target_.tokenizer, nullptr, tables_)(how, request, s, std::move(parts));
     const drafting_side side{*draft_, *map_, taken_, free_sequence()};
     return text_maker(target_.tokenizer, &side, tables_)(how, request, s, std::move(parts));

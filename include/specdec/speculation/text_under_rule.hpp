@@ -21,6 +21,7 @@
 #include <specdec/speculation/any/any_tokenizer.hpp>
 #include <specdec/speculation/steady_seconds.hpp>
 #include <specdec/speculation/text.hpp>
+#include <specdec/speculation/text_lengths.hpp>
 
 namespace specdec {
 
@@ -63,8 +64,10 @@ struct text_parts {
     session_settings settings;
     std::span<const draft_id> draft_prefix;
     generation_limits limits;
-    length_rule lengths;
-    learned_lengths* learned; ///< null: nobody remembers
+    std::optional<length_settings> lengths; ///< nothing: no drafts
+    std::size_t longest;                    ///< draft tokens a round
+    learned_lengths* learned;               ///< by all texts of the rule; null without drafts
+    std::size_t texts;                      ///< that share the target's passes
     bool (*cancelled)();
 };
 
@@ -76,10 +79,11 @@ public:
     text_under_rule(const text_request& request, text_parts parts, Bridge bridge, Verifier verifier,
                     C coin, SeatArguments&&... seat)
         : seat_(std::forward<SeatArguments>(seat)...), parts_(std::move(parts)),
+          lengths_(lengths_of(parts_, request.prompt.size())),
           session_(std::move(bridge), std::move(verifier), parts_.settings,
                    laws_type(parts_.target.vocabulary_size(), request.process)),
           coin_(std::move(coin)), reader_(request.reader), prompt_(request.prompt.size()),
-          run_(session_, seat_.drafter(), parts_.lengths, coin_, parts_.target, parts_.limits,
+          run_(session_, seat_.drafter(), lengths_.rule(), coin_, parts_.target, parts_.limits,
                *this, steady_seconds{}) {
         session_.start(request.prompt, parts_.draft_prefix);
     }
@@ -88,6 +92,9 @@ public:
         return run_.more(capacity) || (remember(), false);
     }
     [[nodiscard]] bool draft(std::size_t capacity) override {
+        if (!run_.more(capacity))
+            return remember(), false;
+        lengths_.begin_round();
         return run_.draft(capacity) || (remember(), false);
     }
     [[nodiscard]] context_edit<target_id> target_edit() const override {
@@ -140,7 +147,7 @@ public:
                                                  {likeliest.begin(), likeliest.end()}});
         }
         if (parts_.draft != nullptr)
-            parts_.lengths.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()));
+            lengths_.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()));
         return more && (parts_.cancelled == nullptr || !parts_.cancelled());
     }
 
@@ -155,14 +162,22 @@ private:
         else
             return 0;
     }
+    /// Once, as soon as the text has ended.
     void remember() {
-        if (parts_.learned != nullptr)
-            parts_.learned->last = parts_.lengths;
-        parts_.learned = nullptr;
+        if (!remembered_)
+            lengths_.end();
+        remembered_ = true;
+    }
+    [[nodiscard]] static text_lengths lengths_of(const text_parts& p, std::size_t prompt) {
+        if (!p.lengths)
+            return text_lengths(0);
+        return text_lengths(*p.lengths, p.longest, *p.learned, prompt, p.texts);
     }
 
     Seat seat_;
     text_parts parts_;
+    text_lengths lengths_;
+    bool remembered_ = false;
     session_type session_;
     C coin_;
     listener* reader_;

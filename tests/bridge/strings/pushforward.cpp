@@ -97,6 +97,7 @@ public:
         ++*forwards_;
         return drafter_.rows(n);
     }
+    [[nodiscard]] law_mark mark() const { return drafter_.mark(); }
     void push(draft_id id) { drafter_.push(id); }
 
 private:

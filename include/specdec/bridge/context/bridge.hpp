@@ -92,6 +92,10 @@ template <Drafter D>
 ///
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
 ///
+/// A bridge whose laws ask again also has b.require_unchanged(), which is called before every
+/// decision, whatever was drawn, and throws specdec::error where one of their marks has changed
+/// since the draft. (A refusal that hung on what was drawn would itself change the law.)
+///
 /// Every draw of a draft token has the place of that token in its site: a bridge takes a copy of
 /// request.place, puts its value() into draw_site::place, and moves it behind the token drawn
 /// (pass: the target token it becomes, or its bytes) before it draws the next one.

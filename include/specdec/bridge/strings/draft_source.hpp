@@ -9,7 +9,8 @@
 namespace specdec {
 
 /// A round's drafter and stop rule without their types: the laws of a round ask for rows after the
-/// call that knew the types has returned. Both are borrowed until the round is verified.
+/// call that knew the types has returned. Both are borrowed until the round is verified, and both
+/// have marks, which tell whether they would still answer as they did.
 struct draft_source {
     void* drafter = nullptr;
     const void* stop = nullptr;
@@ -21,16 +22,22 @@ struct draft_source {
     bool (*more)(const void* stop, const draft_progress& progress) = nullptr;
     draft_progress (*behind)(const void* stop, const draft_progress& before, draft_id d,
                              double last, double sure, double entropy) = nullptr;
+    law_mark (*mark_of_drafter)(const void* drafter) = nullptr;
+    law_mark (*mark_of_stop)(const void* stop) = nullptr;
     row_reading reads = row_reading::none; ///< what the stop rule reads of rows
     bool several = false; ///< the drafter gives the rows of a context's last tokens at once
 
     template <Drafter D, StopRule Stop>
     [[nodiscard]] static draft_source of(D& drafter, const Stop& stop) {
-        return {&drafter,          &stop, &rows_of<D>, &asked<Stop>, &next<Stop>, reading_of(stop),
-                ManyRowsDrafter<D>};
+        return {&drafter,   &stop,         &rows_of<D>,      &asked<Stop>,      &next<Stop>,
+                &marked<D>, &marked<Stop>, reading_of(stop), ManyRowsDrafter<D>};
     }
 
 private:
+    template <class Part>
+    static law_mark marked(const void* part) {
+        return static_cast<const Part*>(part)->mark();
+    }
     template <class Stop>
     static bool asked(const void* stop, const draft_progress& progress) {
         return static_cast<const Stop*>(stop)->more(progress);

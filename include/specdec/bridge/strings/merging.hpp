@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/heap.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
 #include <specdec/vocab/table/checked.hpp>
 #include <specdec/vocab/table/token_bytes.hpp>
@@ -28,9 +28,9 @@ namespace specdec {
 /// nothing. An n-gram that does not spell its target token is ignored. The cache learns from every
 /// committed token without a direct match how the drafter's tokenizer spells it (paper: C,
 /// section 3.1) and counts an accepted merge as a hit. A draft's law is that of the cache at its
-/// beginning: where it is asked for something when the cache has changed (another sequence learned
-/// into it: let all decide before one commits, as batch does), it throws specdec::error, and the
-/// round has to be drafted again. Borrows everything. Allocates as the cache grows.
+/// beginning, whose changes are its mark: a round is refused where another sequence has taught the
+/// cache since its draft (let all decide before one commits, as batch does). Borrows everything.
+/// Allocates as the cache grows.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class merging {
     using node = typename Cache::node;
@@ -42,7 +42,6 @@ public:
         std::vector<draft_id> pending;  ///< draft tokens that may still become part of an n-gram
         std::string text;               ///< bytes of the draft
         bool ended = false;             ///< nothing may follow
-        std::uint64_t changes = 0;      ///< of the cache before the draft
     };
 
     merging(Cache& cache, const TargetTokenizer& target, const DraftTokenizer& draft,
@@ -71,6 +70,7 @@ public:
                 cache_->insert(spelling_, committed[i]);
         }
     }
+    [[nodiscard]] law_mark mark() const { return cache_->changes(); }
     [[nodiscard]] std::size_t target_size() const { return target_->vocabulary_size(); }
     [[nodiscard]] const byte_order<draft_id>& order() const { return *order_; }
 
@@ -83,11 +83,9 @@ public:
         s.pending.clear();
         s.text.clear();
         s.ended = false;
-        s.changes = cache_->changes();
     }
 
     void prepare(const state_type& s, std::span<const float> row, std::span<float> out) const {
-        require_unchanged(s);
         map_->restrict_to_shared(row, out);
         for (const draft_id d : other_bytes_)
             if (d.index() < out.size())
@@ -163,11 +161,6 @@ public:
     }
 
 private:
-    void require_unchanged(const state_type& s) const {
-        if (s.changes != cache_->changes())
-            fail("n-gram merge", "cache", "expected no change between a draft and its decision");
-    }
-
     /// The node that the draft tokens lead to; none where no n-gram begins with them.
     [[nodiscard]] node walk(std::span<const draft_id> ids) const {
         node at = Cache::root();
@@ -180,7 +173,6 @@ private:
     /// n-gram may grow from the node; true: wait for it.
     template <class Waits>
     void scan(state_type& s, const Waits& waits) const {
-        require_unchanged(s);
         std::size_t done = 0;
         while (!s.ended && done < s.pending.size()) {
             const std::span<const draft_id> rest =

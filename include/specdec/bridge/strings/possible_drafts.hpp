@@ -20,7 +20,9 @@ namespace specdec {
 ///
 /// A draft ends where step says so, at max_draft tokens, where its probability falls below
 /// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
-/// the draft alone, so f's law is well defined on drafts that were never drawn.
+/// the draft alone, so f's law is well defined on drafts that were never drawn. It stays one
+/// function from the draft to its decision: the marks of drafter, stop rule and f are taken with
+/// the first row, and whoever asks for something when one of them has changed gets specdec::error.
 /// Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
 template <Translation F>
 class possible_drafts {
@@ -35,12 +37,14 @@ public:
     [[nodiscard]] const F& translation() const { return f_; }
 
     /// A new round. `unchanged`: the context's first ids that are as in the last round. Costs the
-    /// drafter's row behind the context, unless the last round has looked there.
+    /// drafter's row behind the context, unless the last round has looked there and the drafter is
+    /// what it was.
     void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
                const sampling_parameters& sampling, std::size_t max_draft, double lightest) {
         const std::size_t kept = unchanged < context_size_ ? unchanged : context_size_;
-        first_known_ = source.drafter == source_.drafter && kept == context_size_ &&
-                       recall(context.subspan(kept));
+        first_known_ = source.drafter == source_.drafter &&
+                       source.mark_of_drafter(source.drafter) == marks_.drafter &&
+                       kept == context_size_ && recall(context.subspan(kept));
         source_ = source;
         sampling_ = sampling;
         max_draft_ = max_draft;
@@ -56,7 +60,24 @@ public:
         state_type empty;
         f_.begin(empty);
         const std::size_t root = add(none, draft_id{}, empty, 1.0);
-        first_known_ ? prepare(nodes_[root]) : fetch(root, {});
+        if (first_known_)
+            prepare(nodes_[root]);
+        else
+            fetch(root, {});
+        marks_ = marks_now();
+    }
+
+    /// Errors: specdec::error where a mark has changed since the round's first row.
+    void require_unchanged() const {
+        const marks now = marks_now();
+        const char* const who = now.drafter != marks_.drafter ? "drafter"
+                                : now.stop != marks_.stop     ? "stop rule"
+                                : now.f != marks_.f           ? "translation"
+                                                              : nullptr;
+        if (who != nullptr)
+            fail("round", who,
+                 "expected no change between a round's draft and its decision: texts that share "
+                 "it are all decided before one of them drafts, learns or commits");
     }
 
     /// Forward passes of the drafter in this round.
@@ -117,10 +138,19 @@ public:
             source_.several ? max_draft_ - nodes_[node].depth - 1 : 0;
         const std::size_t made = add(node, d, state, mass);
         fetch(made, ahead.first(ahead.size() < left ? ahead.size() : left));
+        require_unchanged();
         return made;
     }
 
 private:
+    struct marks {
+        law_mark drafter = 0, stop = 0, f = 0;
+    };
+    [[nodiscard]] marks marks_now() const {
+        return {source_.mark_of_drafter(source_.drafter), source_.mark_of_stop(source_.stop),
+                f_.mark()};
+    }
+
     [[nodiscard]] std::size_t find(std::size_t node, draft_id d) const {
         std::size_t n = nodes_[node].child;
         while (n != none && nodes_[n].token != d)
@@ -230,6 +260,7 @@ private:
 
     F f_;
     draft_source source_;
+    marks marks_; // with the round's first row
     sampling_parameters sampling_;
     std::size_t max_draft_ = 0;
     double lightest_ = 0;

@@ -63,6 +63,8 @@ public:
             end();
     }
 
+    /// Errors: specdec::error where the law may be another one than it was at begin().
+    void require_unchanged() const { tree_.require_unchanged(); }
     /// The draft as far as it is drawn.
     [[nodiscard]] const drawn_draft& drawn() const { return drawn_draft_; }
     /// Drafter forwards of this round that the drawn draft itself did not need.

@@ -57,6 +57,8 @@ public:
     [[nodiscard]] std::size_t target_size() const { return translation().target_size(); }
     [[nodiscard]] std::size_t draft_size() const { return translation().order().size(); }
     [[nodiscard]] const F& translation() const { return law_.translation(); }
+    /// Before a decision: refuses it where the draft's law has changed since it was drawn from.
+    void require_unchanged() const { law_.require_unchanged(); }
     /// Drafter forwards of the last round that deciding took, besides drafting.
     [[nodiscard]] std::size_t extra_forwards() const {
         return proposals_.empty() ? 0 : law_.extra_forwards(); // nothing was drafted

@@ -38,6 +38,7 @@ public:
 
     void start() { encoder_.start(); }
     void follow(std::span<const target_id> committed, std::size_t) { encoder_.follow(committed); }
+    [[nodiscard]] law_mark mark() const { return 0; }
     [[nodiscard]] std::size_t target_size() const { return target_->vocabulary_size(); }
     [[nodiscard]] const byte_order<draft_id>& order() const { return *order_; }
     [[nodiscard]] std::string_view bytes(draft_id d) const { return draft_->bytes(d); }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
 
 namespace specdec {
 
@@ -33,6 +34,7 @@ public:
     }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
+    [[nodiscard]] law_mark mark() const { return mark_of(*model_, sequence_); }
 
 private:
     M* model_;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 
 namespace specdec {
@@ -56,6 +57,7 @@ public:
         model_->begin_round(n);
         mirror_.truncated(model_->size());
     }
+    [[nodiscard]] law_mark mark() const { return mark_of(*model_); }
 
 private:
     M* model_;

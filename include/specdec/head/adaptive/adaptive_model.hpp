@@ -8,6 +8,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/head/adaptive/adaptive_token_list.hpp>
 #include <specdec/head/adaptive/target_topk.hpp>
@@ -21,10 +22,11 @@ concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
     h.replace(k, id);
 };
 
-/// A drafter's model whose trimmed head follows the text: where a round begins, and only there, the
-/// tokens that its context has gained (the prompt, what was committed) go through the adaptive list, and
-/// what enters it is kept by the head. So a list never changes between a draw and the decision
-/// about it. Lossless with every bridge and verifier, since all of them tell where rounds begin.
+/// A drafter's model whose trimmed head follows the text. Where a round begins, the tokens that its
+/// context has gained (the prompt, what was committed) go through the adaptive list before the
+/// first row of the round is made; what enters the list is kept by the head. Every round that
+/// begins has a mark of its own, so no row of an earlier round is taken for one of this list, and a
+/// decision for which the list has changed is refused. Lossless with every bridge and verifier.
 ///
 ///     adaptive_token_list<draft_id> hot(list);
 ///     trimmed_head few(head, list);           // the same list, in the same order
@@ -37,11 +39,13 @@ concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
 /// function of the text, and not of what was drafted and rejected.
 ///
 /// One for a text, or for several that draft in turns: then the list follows all of them, one
-/// behind the other. Models RoundAware, and ModelOf<draft_id> or, over a listing_model,
-/// ListingModelOf. Borrows all; head and adaptive list are changed by nobody else. Memory: two
-/// copies of the context's ids, allocated at construction. Complexity of a round: a comparison of
-/// the context's ids, adaptive_token_list::see for each token gained, see_likely for each likely
-/// one. Errors: specdec::error where head and adaptive list hold other tokens.
+/// behind the other. With SLRS and merge a text is then decided before the next one drafts
+/// (otherwise its decision is refused); with other bridges rounds may overlap. Models RoundAware,
+/// and ModelOf<draft_id> or, over a listing_model, ListingModelOf. Borrows all; head and adaptive
+/// list are changed by nobody else. Memory: two copies of the context's ids, allocated at
+/// construction. Complexity of a round: a comparison of the context's ids, adaptive_token_list::see
+/// for each token gained, see_likely for each likely one. Errors: specdec::error where head and
+/// adaptive list hold other tokens.
 template <ScoringModelOf<draft_id> Model, AdaptiveHead Head>
 class adaptive_model {
 public:
@@ -53,7 +57,8 @@ public:
         for (std::size_t k = 0; same && k < kept.size(); ++k)
             same = kept[k] == hot.ids()[k];
         if (!same)
-            fail("adaptive model", "list", "expected head and adaptive list to hold the same tokens");
+            fail("adaptive model", "list",
+                 "expected head and adaptive list to hold the same tokens");
         mirror_.reserve(model.capacity());
         seen_.reserve(model.capacity());
         model.truncate(0);
@@ -81,10 +86,12 @@ public:
 
     void begin_round(std::size_t n) {
         round_ = n;
+        ++rounds_;
         if constexpr (RoundAware<Model>)
             model_.begin_round(n);
     }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
+    [[nodiscard]] law_mark mark() const { return rounds_ + mark_of(model_) + mark_of(head_); }
 
 private:
     /// Before ids are fed: what the round's context has of tokens that were not there before.
@@ -119,6 +126,7 @@ private:
     context_mirror<draft_id> mirror_;
     std::vector<draft_id> seen_; // tokens of the text that went through the adaptive list
     std::size_t round_ = 0;      // tokens of the context of a round that begins
+    law_mark rounds_ = 0;        // that began
 };
 
 } // namespace specdec

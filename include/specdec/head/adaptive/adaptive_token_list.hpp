@@ -40,7 +40,8 @@ public:
           place_(begin.vocabulary_size(), nowhere), turn_(begin.size(), nowhere),
           growth_(1 / __builtin_exp2(-1 / settings.half_life)) {
         if (!(settings.half_life > 0) || !(settings.prior >= 0))
-            fail("adaptive list", "settings", "expected a half-life above 0 and a prior of at least 0");
+            fail("adaptive list", "settings",
+                 "expected a half-life above 0 and a prior of at least 0");
         if (!(settings.likely >= 0 && settings.likely <= 1))
             fail("adaptive list", "likely", "expected a part of the list, from 0 to 1");
         require_ids(stay, place_.size(), "adaptive list", "tokens that stay");

@@ -40,6 +40,7 @@ public:
     [[nodiscard]] const exit_thresholds& thresholds() const { return thresholds_; }
     /// To be changed between rounds only.
     [[nodiscard]] exit_thresholds& thresholds() { return thresholds_; }
+    [[nodiscard]] law_mark mark() const { return thresholds_.mark(); }
 
     void check(std::size_t exits, std::size_t) const { thresholds_.check(exits); }
     [[nodiscard]] bool asks(std::size_t exit) const {

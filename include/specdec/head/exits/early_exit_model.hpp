@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/on_throw.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
@@ -79,6 +80,9 @@ public:
         return {rows_.data(), n, vocabulary_size(), vocabulary_size()};
     }
     void truncate(std::size_t s, std::size_t n) { model_.truncate(s, n); }
+    [[nodiscard]] law_mark mark(std::size_t s) const {
+        return mark_of(model_, s) + mark_of(choice_);
+    }
 
     /// The exit whose row stands behind token i of sequence s, as it was asked for last.
     [[nodiscard]] std::size_t exit_of(std::size_t s, std::size_t i) const { return spoke_[s][i]; }

@@ -46,7 +46,7 @@ concept ExitModelOf = BatchContextOf<M, Id> && requires(M& m, const M& c, std::s
 ///                                      ends
 ///
 /// The same answer for the same arguments until something is done to c between rounds, since
-/// bridges ask again for rows of a round.
+/// bridges ask again for rows of a round. A choice that can be changed has a mark (law_mark.hpp).
 template <class C>
 concept ExitChoice = requires(C& c, std::size_t n, std::span<float> row) {
     c.check(n, n);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 
 namespace specdec {
 
@@ -37,6 +38,12 @@ public:
     }
     /// Those given.
     [[nodiscard]] std::span<const double> values() const { return tau_; }
+    [[nodiscard]] law_mark mark() const {
+        law_mark all = 0;
+        for (const double t : tau_)
+            all = mark_of_values(t) + 3 * all;
+        return all;
+    }
     /// Between rounds. Precondition: the exit is one of those given.
     void set(std::size_t exit, double tau) {
         require(tau);

@@ -9,6 +9,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/on_throw.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/features/feature_records.hpp>
@@ -69,10 +70,14 @@ public:
         text& t = texts_[s];
         // What both rounds make of the target's features stays.
         const std::size_t before = t.round.value_or(0), real = before < n ? before : n;
+        if (t.round != n)
+            ++t.changes;
         t.round = n;
         if (real < size(s))
             truncate(s, real);
     }
+
+    [[nodiscard]] law_mark mark(std::size_t s) const { return texts_[s].changes; }
 
     void append(std::size_t s, std::span<const draft_id> ids) {
         states_.clear();
@@ -98,6 +103,7 @@ private:
     struct text {
         std::vector<draft_id> ids;
         std::optional<std::size_t> round; // tokens that it began behind
+        law_mark changes = 0;             // of that number
         std::vector<float> own;           // of its latest places
         std::size_t first_own = 0;        // the first of them
     };

@@ -59,7 +59,11 @@ public:
         require_fitting(parameters);
         next_.assign(parameters.begin(), parameters.end());
     }
-    void learn(const draft_outcome&) { used_ = next_; }
+    void learn(const draft_outcome&) {
+        ++changes_;
+        used_ = next_;
+    }
+    [[nodiscard]] law_mark mark() const { return changes_; }
 
     [[nodiscard]] const acceptance_shape& shape() const { return shape_; }
     /// Those in use.
@@ -78,6 +82,7 @@ private:
     Embedding embedding_;
     acceptance_shape shape_;
     std::vector<float> used_, next_; // the parameters now, and from the next learn() on
+    law_mark changes_ = 0;
 };
 
 } // namespace specdec

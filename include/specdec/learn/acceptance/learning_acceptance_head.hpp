@@ -47,6 +47,7 @@ public:
     [[nodiscard]] row_reading reads() const { return head_.reads(); }
     [[nodiscard]] double accept(const draft_progress& now) const { return head_.accept(now); }
     [[nodiscard]] double next(const draft_progress& now) const { return head_.next(now); }
+    [[nodiscard]] law_mark mark() const { return head_.mark(); }
     void learn(const draft_outcome& o) {
         examples_.add(o);
         head_.learn(o);

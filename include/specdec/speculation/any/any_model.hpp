@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
 
 namespace specdec {
 
@@ -43,6 +44,7 @@ public:
     void begin_round(std::size_t s, std::size_t n) { held_->begin_round(s, n); }
     [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
     [[nodiscard]] bool defers_work() const { return held_->defers_work(); }
+    [[nodiscard]] law_mark mark(std::size_t s) const { return held_->mark(s); }
 
 private:
     struct base {
@@ -57,6 +59,7 @@ private:
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
         virtual bool reads_features() const = 0;
         virtual bool defers_work() const = 0;
+        virtual law_mark mark(std::size_t s) const = 0;
     };
     /// Model: a type, or a reference to one.
     template <class Model>
@@ -103,6 +106,7 @@ private:
         }
         bool reads_features() const override { return specdec::reads_features(model); }
         bool defers_work() const override { return specdec::defers_work(model); }
+        law_mark mark(std::size_t s) const override { return mark_of(model, s); }
         Model model;
     };
 

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// What a draft's law or a stop rule reads may change between rounds, never between a draw and the
+// decision about it: there it is kept, or the round is refused. Lists that follow text and target,
+// windows, thresholds, tables of lengths; one text, and texts that take turns. Enumerated.
+#include <specdec/decode/session.hpp>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/core/model/shared_model.hpp>
+#include <specdec/decode/outcome_of.hpp>
+#include <specdec/draft/windowed_drafter.hpp>
+#include <specdec/head/adaptive/adaptive_model.hpp>
+#include <specdec/head/adaptive/topk_recorder.hpp>
+#include <specdec/head/exits/confidence_exit.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/trimmed_head.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/speculation/text_lengths.hpp>
+
+#include "support/toy_head.hpp"
+#include "toy_bridges.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+using Catch::Matchers::Contains;
+
+namespace changes_tests {
+
+constexpr token_rejection rejection{.thinning = {1, 1}};
+
+/// The same words on both sides, one of which joins two others.
+const toy_words& equal_words() {
+    static const toy_words two({"a", "b", "c", "ab"}, {"a", "b", "c", "ab"});
+    return two;
+}
+/// The target joins what the drafter spells.
+const toy_words& joining_words() {
+    static const toy_words two({"a", "b", "ab", "aab"}, {"a", "b"});
+    return two;
+}
+
+auto rows_of(std::vector<float> law) {
+    return [law = std::move(law)](const sequence&) {
+        std::vector<float> row;
+        for (const float p : law)
+            row.push_back(std::log(p));
+        return row;
+    };
+}
+
+/// A drafter whose list holds three of four tokens and follows text and target.
+struct following_drafter {
+    toy_hidden_model<draft_id> model;
+    toy_head<draft_id> head = toy_head<draft_id>::unit(4);
+    token_list<draft_id> list{ids_of({0, 2, 3}), 4};
+    trimmed_head<draft_id, toy_head<draft_id>> part{head, list};
+    headed_model<decltype(model), decltype(part)> rows{model, part};
+    adaptive_token_list<draft_id> hot{list, {}, {.half_life = 1, .likely = 0.5}};
+    adaptive_model<decltype(rows), decltype(part)> draft;
+
+    following_drafter(row_tree& q, target_topk& likely)
+        : model(4, 4, [&q](const sequence& prefix) { return q(prefix); }),
+          draft(rows, part, hot, &likely) {}
+};
+
+TEST_CASE("a list that holds what the target found likely stays as it was while slrs decides",
+          "[law]") {
+    const toy_words& two = equal_words();
+    const std::vector<scenario> courses{
+        {"not used, then longer",
+         {{.gamma = 1, .room = 2, .what = then::nothing}, {.gamma = 2, .room = 2}},
+         1},
+        {"abandoned and redone",
+         {{.gamma = 1, .room = 2, .what = then::abandon}, {.gamma = 1, .room = 2}},
+         2},
+        {"used, then again", {{.gamma = 1, .room = 1}, {.gamma = 2, .room = 2}}, 2}};
+    for (const scenario& s : courses)
+        for (const bool constant : {true, false}) {
+            row_tree p(constant ? row_tree::maker(rows_of({0.15F, 0.4F, 0.1F, 0.35F}))
+                                : toy_rows(row_kind::random, 4, 70));
+            row_tree q(constant ? row_tree::maker(rows_of({0.4F, 0.3F, 0.2F, 0.1F}))
+                                : toy_rows(row_kind::random, 4, 71));
+            joint_law law;
+            enumerate<interval_coin>([&](interval_coin& coin) {
+                auto toy = model_of<target_id>(p, 4);
+                target_topk likely(2, 4);
+                topk_recorder target(toy, likely);
+                following_drafter follows(q, likely);
+                model_drafter drafter(follows.draft);
+                two.slrs(0)(2, [&](auto bridge) {
+                    add_session(law, session(std::move(bridge), rejection, settings_of(s)), s,
+                                target, drafter, coin);
+                });
+            });
+            CAPTURE(s.name, constant);
+            CHECK(total_variation(law, target_alone(p, s.length)) < 1e-12);
+        }
+}
+
+/// Each of two texts draws at sites of its own.
+struct own_sites {
+    interval_coin* coin;
+    std::uint64_t text;
+
+    bool flip(draw_site site, double p) { return coin->flip(moved(site), p); }
+    auto uniform(draw_site site) { return coin->uniform(moved(site)); }
+    template <class L>
+    auto pick(draw_site site, const L& law) {
+        return coin->pick(moved(site), law);
+    }
+    [[nodiscard]] draw_site moved(draw_site site) const {
+        site.position += 1000 * text;
+        return site;
+    }
+};
+
+using pair_law = std::map<std::pair<sequence, sequence>, double>;
+
+pair_law both_alone(row_tree& p, std::size_t length) {
+    pair_law law;
+    const joint_law one = target_alone(p, length);
+    for (const auto& [x, px] : one)
+        for (const auto& [y, py] : one)
+            law[{x, y}] = px * py;
+    return law;
+}
+
+sequence beginning(std::span<const target_id> text, std::size_t n) {
+    sequence some;
+    for (const target_id t : text.subspan(1, n)) // behind the prompt
+        some.push_back(t.value);
+    return some;
+}
+
+/// One model with a list that follows, for two texts whose rounds overlap: the second one drafts,
+/// decides and commits between the first one's draft and decision. How many rounds were refused.
+template <class WithBridge>
+std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& p, row_tree& q) {
+    std::size_t refused = 0;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        auto toy = model_of<target_id>(p, 4);
+        target_topk likely(2, 4);
+        topk_recorder recorded(toy, likely);
+        shared_model<target_id, decltype(recorded)> target(recorded);
+        following_drafter follows(q, likely);
+        shared_model<draft_id, decltype(follows.draft)> shared(follows.draft);
+        model_drafter drafter(shared);
+        own_sites one{&coin, 0}, other{&coin, 1};
+        with_bridge(std::size_t{1}, [&](auto bridge) {
+            auto twin = bridge;
+            session a(std::move(bridge), rejection, session_settings{.capacity = 16});
+            session b(std::move(twin), rejection, session_settings{.capacity = 16});
+            for (auto* text : {&a, &b})
+                text->start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+            const fixed_length stop{1};
+            const auto decide = [&](auto& text, own_sites& own) {
+                try {
+                    const round_result r = text.verify(text.score(target), own);
+                    text.commit(r.tokens.size());
+                } catch (const error& problem) {
+                    refused += Contains("drafter").match(problem.what()) ? 1U : 0U;
+                }
+            };
+            for (std::size_t i = 0; a.tokens().size() < 2 || b.tokens().size() < 2; ++i) {
+                const fixed_length now{i < 2 ? stop.length : 0};
+                a.draft(drafter, now, one, 2);
+                b.draft(drafter, now, other, 2);
+                decide(b, other);
+                decide(a, one);
+            }
+            law[{beginning(a.tokens(), 1), beginning(b.tokens(), 1)}] += coin.probability();
+        });
+    });
+    return refused;
+}
+
+TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its laws", "[law]") {
+    row_tree p(toy_rows(row_kind::random, 4, 80)), q(toy_rows(row_kind::random, 4, 81));
+    pair_law law;
+    CHECK(overlapping(equal_words().slrs(0), law, p, q) > 0);
+    CHECK(total_variation(law, both_alone(p, 1)) < 1e-12); // a refused round is drafted again
+    law.clear();
+    CHECK(overlapping(equal_words().tli(), law, p, q) == 0);
+    CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
+}
+
+/// Two texts that take turns under slrs, and teach one table: the second one commits between the
+/// first one's draft and decision. make_lengths(learned): the stop rule of a text.
+template <class Lengths, class MakeLengths, class WithBridge>
+double taking_turns(const MakeLengths& make_lengths, const WithBridge& with_bridge,
+                    const toy_words& two, row_tree& p, row_tree& q) {
+    joint_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        auto toy = model_of<target_id>(p, two.target_size());
+        shared_model<target_id, decltype(toy)> target(toy);
+        auto first_model = model_of<draft_id>(q, two.draft_size());
+        auto second_model = model_of<draft_id>(q, two.draft_size());
+        model_drafter first(first_model), second(second_model);
+        learned_lengths learned{.table = acceptance_table(0.6)};
+        const auto stop = make_lengths(learned), other_stop = make_lengths(learned);
+        own_sites one{&coin, 0};
+        philox_coin other(3); // its draws are no part of the first text's law
+        with_bridge(std::size_t{2}, [&](auto bridge) {
+            auto twin = bridge;
+            session a(std::move(bridge), rejection, session_settings{.capacity = 16});
+            session b(std::move(twin), rejection, session_settings{.capacity = 16});
+            for (auto* text : {&a, &b})
+                text->start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+            const auto learn = [&](Lengths& lengths, const round_result& r) {
+                lengths.learn(outcome_of(r, two.target, two.draft));
+            };
+            for (std::size_t i = 0; a.tokens().size() < 3; ++i) {
+                stop->begin_round();
+                a.draft(first, stop->rule(), one, 3);
+                if (i < 2) {
+                    other_stop->begin_round();
+                    b.draft(second, other_stop->rule(), other, 3);
+                    const round_result r = b.verify(b.score(target), other);
+                    learn(*other_stop, r);
+                    b.commit(r.tokens.size());
+                }
+                const round_result r = a.verify(a.score(target), one);
+                learn(*stop, r);
+                a.commit(r.tokens.size());
+            }
+            law[beginning(a.tokens(), 2)] += coin.probability();
+        });
+    });
+    return total_variation(law, target_alone(p, 2));
+}
+
+TEST_CASE("a text's draft lengths are those of its draft, whatever other texts learn", "[law]") {
+    const toy_words& two = joining_words();
+    for (const length_kind kind : {length_kind::predicted, length_kind::automatic})
+        for (const bool constant : {true, false}) {
+            row_tree p(constant ? row_tree::maker(rows_of({0.3F, 0.2F, 0.3F, 0.2F}))
+                                : toy_rows(row_kind::random, 4, 90));
+            row_tree q(constant ? row_tree::maker(rows_of({0.6F, 0.4F}))
+                                : toy_rows(row_kind::random, 2, 91));
+            const length_settings settings{.kind = kind, .length = 2, .threshold = 0.43};
+            const auto make = [&](learned_lengths& learned) {
+                learned.costs = {.pass = {1, 1.2, 1.5}, .draft = 0.2, .catch_up = 0};
+                return std::make_unique<text_lengths>(settings, 2, learned, 1, 1);
+            };
+            CAPTURE(name(kind), constant);
+            CHECK(taking_turns<text_lengths>(make, two.slrs(0), two, p, q) < 1e-12);
+        }
+}
+
+/// A stop rule on the shared table itself, which other texts change.
+struct on_the_table {
+    predicted_end<acceptance_table> end;
+    void begin_round() {}
+    [[nodiscard]] const auto& rule() const { return end; }
+    void learn(const draft_outcome& o) { end.learn(o); }
+};
+
+TEST_CASE("a stop rule that changed between draft and decision is refused", "[law]") {
+    const toy_words& two = joining_words();
+    row_tree p(rows_of({0.3F, 0.2F, 0.3F, 0.2F})), q(rows_of({0.6F, 0.4F}));
+    const auto make = [](learned_lengths& learned) {
+        return std::make_unique<on_the_table>(predicted_end(learned.table, 0.43, 2));
+    };
+    CHECK_THROWS_WITH(taking_turns<on_the_table>(make, two.slrs(0), two, p, q),
+                      Contains("stop rule") &&
+                          Contains("between a round's draft and its decision"));
+    CHECK(taking_turns<on_the_table>(make, two.tli(), two, p, q) < 1e-12);
+}
+
+TEST_CASE("whatever a drafter or stop rule reads has a mark that moves with it") {
+    exit_thresholds tau({0.5, 0.7});
+    confidence_exit choice(tau);
+    const law_mark before = choice.mark();
+    choice.thresholds().set(1, 0.6);
+    CHECK(choice.mark() != before);
+    choice.thresholds().set(1, 0.7);
+    CHECK(choice.mark() == before); // the same answers again
+
+    toy_model<draft_id> model(
+        4, [](const std::vector<draft_id>&) { return std::vector<float>(4); }, 0, 16);
+    model_drafter inner(model);
+    windowed_drafter windowed(inner, {.keep = 1, .block = 4, .room = 0});
+    windowed.begin_round(10);
+    const law_mark short_text = windowed.mark();
+    windowed.begin_round(12);
+    CHECK(windowed.mark() == short_text); // both fit
+    windowed.begin_round(20);
+    CHECK(windowed.mark() != short_text);
+
+    acceptance_table table;
+    const law_mark untaught = table.mark();
+    table.learn({});
+    CHECK(table.mark() != untaught);
+
+    toy_head<draft_id> head = toy_head<draft_id>::unit(4);
+    trimmed_head part(head, token_list<draft_id>(ids_of({1, 3}), 4));
+    const law_mark list = part.mark();
+    part.replace(0, draft_id{2});
+    CHECK(part.mark() != list);
+}
+
+} // namespace changes_tests
