@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/speculation/text_lengths.hpp>
+
+#include <memory>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/speculation/speculation.hpp>
+
+#include "support/batch_of.hpp"
+#include "support/toy_pair.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace text_lengths_tests {
+
+using target_model = text_model<target_id>;
+using draft_model = text_model<draft_id>;
+
+draft_outcome all_kept(std::span<const draft_progress> steps) {
+    return {.steps = steps, .kept = steps.size(), .forwards = steps.size(), .proposed = 1, .emitted = 2};
+}
+
+TEST_CASE("a round keeps the table of its draft until it is decided, also where it is redone") {
+    const length_settings predicted{.kind = length_kind::predicted, .threshold = 0.5};
+    learned_lengths learned;
+    text_lengths one(predicted, 4, learned, 1, 2), other(predicted, 4, learned, 1, 2);
+    const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.3}};
+    const auto predicts = [&] { return one.rule().predict(steps[0]); };
+
+    one.begin_round();
+    const double at_draft = predicts();
+    const law_mark mark = one.rule().mark();
+    other.learn(all_kept(steps));
+    CHECK(predicts() == at_draft);
+    one.begin_round(); // drafted again
+    CHECK(predicts() == at_draft);
+    CHECK(one.rule().mark() == mark);
+    one.learn(all_kept(steps)); // decided
+    one.begin_round();
+    CHECK(predicts() > at_draft); // by both outcomes
+    CHECK(one.rule().mark() != mark);
+    CHECK(predicts() == learned.table.accept(steps[0]));
+}
+
+TEST_CASE("the next text goes on from the rule of the one that ended, with a table of its own") {
+    learned_lengths learned;
+    learned.costs = {.pass = {1, 1.01}, .draft = 0.01, .catch_up = 0};
+    const length_settings automatic{};
+    const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.1}};
+    {
+        text_lengths text(automatic, 4, learned, 1, 1);
+        for (int i = 0; i < 100; ++i)
+            text.learn({.steps = steps, .kept = 0, .rejected = true, .forwards = 1, .proposed = 1});
+        CHECK_FALSE(text.rule().more({}));
+        text.end();
+    }
+    text_lengths next(automatic, 4, learned, 1, 1);
+    next.begin_round();
+    CHECK_FALSE(next.rule().more({}));
+    CHECK(text_lengths(automatic, 4, *std::make_unique<learned_lengths>(), 1, 1).rule().mark() != next.rule().mark());
+}
+
+/// A text whose passes the caller does.
+struct opened {
+    std::unique_ptr<speculative_text> text;
+    target_model target;
+
+    void draft() { REQUIRE(text->draft(target.capacity())); }
+    void decide() {
+        const context_edit<target_id> edit = text->target_edit();
+        target.truncate(edit.truncate_to);
+        const logits_rows<target_id> rows = target.score(edit.append);
+        text->target_fed(edit);
+        const std::size_t n = text->rows_needed();
+        text->decide(rows.middle(rows.size() - n, n));
+        text->commit();
+    }
+};
+
+/// What a text's rounds give, if another text drafts and commits one of its own between each draft
+/// and decision, or behind each decision.
+std::vector<target_id> turns(length_kind kind, std::uint64_t seed, bool between) {
+    const toy_pair words;
+    batch_of<target_id, target_model> models(2, target_model(words.target.table()));
+    batch_of<draft_id, draft_model> drafters(2, draft_model(words.draft.table(), {.seed = 2, .agreement = 0.4}));
+    speculation pair({.models = models, .tokenizer = words.target, .ends = {}},
+                     {.models = drafters, .tokenizer = words.draft, .bos = toy_pair::bos, .begins_with_bos = true});
+    const std::vector<target_id> prompt = words.encode("ab c");
+    decode_settings s{.rule = rule::slrs,
+                      .lengths = {.kind = kind, .length = 3, .threshold = 0.5,
+                                  .costs = cost_table{{1, 1.05, 1.2, 1.3}, 0.1, 0}},
+                      .lightest_draft = 0,
+                      .seed = seed,
+                      .limits = {.max_tokens = 30}};
+    opened a{pair.open({.prompt = prompt}, s), target_model(words.target.table())};
+    opened b{pair.open({.prompt = prompt, .sequence = 1}, s), target_model(words.target.table())};
+    std::vector<target_id> text;
+    for (int round = 0; round < 1; ++round) {
+        for (int learning = 0; learning < 3; ++learning) {
+            b.draft();
+            b.decide();
+        }
+        a.draft();
+        if (between) {
+            b.draft();
+            b.decide();
+        }
+        a.decide();
+    }
+    return a.text->result().tokens;
+}
+
+TEST_CASE("a text of the facade decides by the lengths of its draft, whatever others teach") {
+    std::size_t texts = 0;
+    for (const length_kind kind : {length_kind::predicted, length_kind::automatic})
+        for (std::uint64_t seed = 0; seed < 300; ++seed, ++texts) {
+            CAPTURE(name(kind), seed);
+            REQUIRE(turns(kind, seed, true) == turns(kind, seed, false));
+        }
+    CHECK(texts == 600);
+}
+
+} // namespace text_lengths_tests
