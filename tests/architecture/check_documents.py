@@ -21,7 +21,7 @@ SOURCE_PLACES = ("", "include/specdec", "include")  # where `folder/file.ext` ma
 
 root = pathlib.Path(sys.argv[1]).resolve()
 pages = [p for p in (root / "README.md", root / "CONTRIBUTING.md", root / "models/README.md",
-                     *sorted(root.glob("docs/*.md"))) if p.is_file()]
+                     *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
 
 
 def blocks(page):

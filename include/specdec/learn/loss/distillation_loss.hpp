@@ -41,8 +41,8 @@ struct distillation_losses {
 };
 
 /// What a taught text costs a drafter, and the gradient with respect to its rows of logits: the
-/// papers' losses (docs/learning.md), chosen by settings. p is the list of a row, renormalised;
-/// outside it the reverse KL gives every token an equal part of what the list lacks.
+/// papers' losses (docs/adapt/learning.md), chosen by settings. p is the list of a row,
+/// renormalised; outside it the reverse KL gives every token an equal part of what the list lacks.
 ///
 ///     loss.rows_of(text, behind);                  // which rows of the text it reads
 ///     sums = loss(text, behind, rows, gradients);  // rows[i]: behind text.tokens[behind[i]]
