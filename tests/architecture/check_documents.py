@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads the Markdown files and reports what a reader would stumble over.
 
-usage: check_documents.py ROOT                      links, anchors, named files, README's length
+usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, README's length
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -14,8 +14,10 @@ A program that stands in examples/ word for word is compiled there.
 """
 import pathlib, re, subprocess, sys
 
-LONGEST_README = 180
-MOST_COMPILED = 5  # each costs seconds
+WIDEST = 120          # characters of a line of prose; in README of any line
+LONGEST_PARAGRAPH = 4 # lines, in README
+LONGEST_READ = 3 * 240 # README's words of prose: what one reads in three minutes. Code and output are looked at
+MOST_COMPILED = 8  # each costs seconds
 FRAME_MARK = "// THE BLOCK"
 SOURCE_PLACES = ("", "include/specdec", "include")  # where `folder/file.ext` may be, besides beside the page
 
@@ -81,6 +83,52 @@ def broken_links(page):
                 yield number, f"names {name}, which does not exist"
 
 
+def unknown_functions(page):
+    """Links that are named after a function or class, [`batch::round`](../batch.hpp): the file has to know the name."""
+    for number, line in prose(page):
+        for name, path in re.findall(r"\[`([\w:]+)(?:\(\)|<\w+>)?`\]\(([^()\s]+\.(?:hpp|cpp|py))\)", line):
+            file = page.parent / path
+            for word in name.split("::"):
+                if file.is_file() and not re.search(rf"\b{word}\b", file.read_text()):
+                    yield number, f"links to {path} for {name}: no {word} in it"
+
+
+def paragraphs(page):
+    """(line number, lines) of every paragraph and item of a list; tables and headings are none."""
+    found, last = [], 0
+    for number, line in prose(page):
+        if not line.strip() or line.startswith(("#", "|", "<!--", "![")):
+            continue
+        begins = re.match(r" *(-|\*|\d+\.) ", line)
+        if found and not begins and last == number - 1:
+            found[-1][1].append(line)
+        else:
+            found.append((number, [line]))
+        last = number
+    return found
+
+
+def wide_lines(page):
+    """Of prose; in README of everything."""
+    whole = page == root / "README.md"
+    for number, line in enumerate(page.read_text().split("\n"), 1) if whole else prose(page):
+        if len(line) > WIDEST and (whole or not line.startswith("|")):
+            yield number, f"has {len(line)} characters, more than {WIDEST}"
+
+
+def long_reads(page):
+    """What makes README longer than what one reads in three minutes."""
+    if page != root / "README.md":
+        return
+    words = 0
+    for number, lines in paragraphs(page):
+        if len(lines) > LONGEST_PARAGRAPH:
+            yield number, f"has a paragraph of {len(lines)} lines, more than {LONGEST_PARAGRAPH}"
+        words += len(re.sub(r"\]\([^)]*\)", "]", " ".join(lines)).split())
+    if words > LONGEST_READ:
+        yield 1, f"has {words} words, more than {LONGEST_READ}"
+
+
 def unknown_marks(page):
     for number, language, mark, _ in blocks(page):
         if language != "cpp" or mark is None or mark == "fragment":
@@ -110,11 +158,9 @@ def programs():
 
 def complaints():
     for page in pages:
-        for number, what in (*broken_links(page), *unknown_marks(page)):
-            yield f"{page.relative_to(root)}:{number}: {what}"
-    length = len((root / "README.md").read_text().splitlines())
-    if length > LONGEST_README:
-        yield f"README.md: has {length} lines, more than {LONGEST_README}"
+        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, long_reads):
+            for number, what in check(page):
+                yield f"{page.relative_to(root)}:{number}: {what}"
 
 
 def refused_programs(command):
