@@ -10,7 +10,7 @@
 
 namespace specdec {
 
-/// What an engine has to do to a model's context: keep the first `truncate_to` tokens, then feed
+/// What an engine has to do to a model's context: truncate it to `truncate_to` tokens, then feed
 /// `append`.
 template <class Id>
 struct context_edit {
@@ -24,11 +24,11 @@ concept TellsHeld = requires(const M& m) {
     { m.held() } -> std::convertible_to<std::span<const Id>>;
 };
 
-/// Knows which tokens a model's context holds, so that a wanted context is reached by the shortest
-/// edit: truncate to the common prefix, append the rest. The record changes only when told what the
-/// model really did, so a failed or abandoned round leaves it right. Where somebody else has used
-/// the model, meet() sees it if the model tells what it holds, and else by its size alone: other
-/// tokens of the same number go unseen.
+/// A record of the tokens that a model's context holds. plan() gives the shortest edit to a wanted
+/// context: truncate to the common beginning, append the rest. The record changes only when it is
+/// told what the model did, so a failed or abandoned round leaves it right. meet() finds out
+/// whether somebody else has used the model: by its tokens if the model has held(), else by its
+/// size alone, so that other tokens of the same number are not noticed.
 template <class Id>
 class context_mirror {
 public:
@@ -56,9 +56,10 @@ public:
     /// The model was fed these tokens.
     void fed(std::span<const Id> ids) { held_.insert(held_.end(), ids.begin(), ids.end()); }
 
-    /// Before a plan: brings the record and the model together, whoever used the model meanwhile.
-    /// Returns how many of the first tokens are as they were recorded. What nobody knows is
-    /// truncated. Complexity: O(1), linear in the context for a model that tells what it holds.
+    /// Makes the record agree with the model, whoever used the model meanwhile; call it before
+    /// plan(). Returns how many of the first tokens are as they were recorded. A context whose
+    /// tokens are unknown is truncated to nothing. Complexity: O(1); linear in the context for a
+    /// model with held().
     template <class M>
     std::size_t meet(M& model) {
         if constexpr (TellsHeld<M, Id>) {
