@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reads the Markdown files and reports what a reader would stumble over.
 
-usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, README's length
+usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, README's length, layers
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -163,6 +163,17 @@ def complaints():
                 yield f"{page.relative_to(root)}:{number}: {what}"
 
 
+def wrong_layers():
+    """CONTRIBUTING lists the layers for people, check_includes.py for itself."""
+    told, checked = root / "CONTRIBUTING.md", root / "tests/architecture/check_includes.py"
+    if not (told.is_file() and checked.is_file()):
+        return
+    listed = re.search(r"^      core,.*?\n\n", told.read_text(), re.M | re.S)
+    layers = re.search(r'LAYERS = """(.*?)"""', checked.read_text(), re.S)[1].split()
+    if not listed or re.split(r"[,\s]+", listed[0].strip()) != layers:
+        yield "CONTRIBUTING.md: expected the layers as in tests/architecture/check_includes.py: " + ", ".join(layers)
+
+
 def refused_programs(command):
     found = list(programs())
     if len(found) > MOST_COMPILED:
@@ -175,6 +186,6 @@ def refused_programs(command):
     print(f"{len(found)} blocks compiled")
 
 
-found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else complaints())
+found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers()))
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(1 if found else 0)
