@@ -12,7 +12,7 @@
 
 namespace specdec {
 
-/// What an update of a head that learns beside its drafter is (OmniDraft, 3.3).
+/// How a head that learns beside its drafter is updated (OmniDraft, 3.3).
 struct acceptance_updates {
     std::size_t remembered = std::size_t{1} << 14; ///< examples
     /// Joint: one step on the examples since the update before. Interleaved: so many steps, each on
@@ -55,7 +55,8 @@ public:
     /// The examples remembered, all of them.
     [[nodiscard]] const acceptance_examples& examples() const { return examples_; }
 
-    /// The mean loss before it, of its first step; 0 where there is nothing to learn from yet.
+    /// Updates the head. Returns the mean loss before its first step; 0 if there are no examples
+    /// yet.
     double update() {
         const std::size_t n = examples_.size();
         double loss = 0;
