@@ -25,11 +25,10 @@ struct acceptance_updates {
 /// An acceptance head that learns from the drafts that it ends:
 ///
 ///     predicted_end stop(head, 0.4, 8);      asks it, and hands it what came of each round
-///     head.update();                         between two rounds, as often as the drafter is
-///     updated
+///     head.update();                         between two rounds, whenever the drafter is updated
 ///
-/// Models AcceptancePredictor; predictions change as acceptance_head says. Of a drafter that learns
-/// the embedding is that of today. Memory: at construction; nothing else allocates.
+/// Models AcceptancePredictor; predictions change as acceptance_head says. If the drafter learns,
+/// examples use its present embeddings. Allocates at construction only.
 template <TokenEmbedding Embedding, UniformSource U>
 class learning_acceptance_head {
 public:
