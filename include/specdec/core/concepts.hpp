@@ -86,9 +86,8 @@ template <class M>
         return false;
 }
 
-/// A model whose score returns rows of any kind: 16-bit logits, probabilities, a sampler's lists. A
-/// session can have such a target if its law factory takes these rows. A drafter's model returns
-/// logits or lists.
+/// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
+/// law factory takes such rows has a target of this kind; a drafter's model gives logits, or lists.
 template <class M, class Id>
 concept ScoringModelOf =
     ModelOf<M, Id> || (ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {

@@ -27,7 +27,7 @@ struct logits_row {
     [[nodiscard]] std::size_t size() const { return values.size(); }
 };
 
-/// Whether a row of logits allows any token. A drafter's row may forbid all of them.
+/// Whether a row of logits leaves anything to draw: a drafter may forbid every token.
 [[nodiscard]] inline bool any_allowed(std::span<const float> logits) {
     for (const float logit : logits)
         if (logit > -__builtin_inff())

@@ -43,7 +43,8 @@ struct batch_counts {
 /// do not depend on what else is in the pass and bridges share nothing that learns. Drafts of all
 /// texts compete for the pass, so a batch wants shorter drafts than a text alone.
 ///
-/// Borrows target and runs; a run must not move until it has left. Allocates at construction only.
+/// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
+/// only.
 template <ScoringBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
 class batch {
 public:
@@ -65,8 +66,8 @@ public:
     [[nodiscard]] std::size_t texts() const { return texts_; }
     [[nodiscard]] const batch_counts& counts() const { return counts_; }
 
-    /// Gives the text a free sequence of the target, whose context is dropped; the prompt is fed in
-    /// the next round. A text that has left may join again and goes on where it stood. Throws
+    /// The text takes a free sequence of the target, whose context is dropped. Its prompt is fed in
+    /// the next round. One that has left may join again and goes on where it stood. Throws
     /// specdec::error without room(), and for a text that is there already.
     void join(Run& run) {
         if (!room() || holds(run))

@@ -24,11 +24,11 @@ concept TellsHeld = requires(const M& m) {
     { m.held() } -> std::convertible_to<std::span<const Id>>;
 };
 
-/// A record of the tokens that a model's context holds. plan() gives the shortest edit to a wanted
-/// context: truncate to the common beginning, append the rest. The record changes only when it is
-/// told what the model did, so a failed or abandoned round leaves it right. meet() finds out
-/// whether somebody else has used the model: by its tokens if the model has held(), else by its
-/// size alone, so that other tokens of the same number are not noticed.
+/// Knows which tokens a model's context holds, so that a wanted context is reached by the shortest
+/// edit: truncate to the common prefix, append the rest. The record changes only when told what the
+/// model really did, so a failed or abandoned round leaves it right. Where somebody else has used
+/// the model, meet() sees it if the model tells what it holds, and else by its size alone: other
+/// tokens of the same number go unseen.
 template <class Id>
 class context_mirror {
 public:
