@@ -174,6 +174,18 @@ def wrong_layers():
         yield "CONTRIBUTING.md: expected the layers as in tests/architecture/check_includes.py: " + ", ".join(layers)
 
 
+def pages_not_listed():
+    """docs/README.md is the index: who adds a page says there which question it answers."""
+    index = root / "docs/README.md"
+    if not index.is_file():
+        return
+    linked = {(index.parent / target.partition("#")[0]).resolve()
+              for target in re.findall(r"\]\(([^()\s]+)\)", index.read_text())}
+    for page in pages:
+        if index.parent in page.parents and page != index and page not in linked:
+            yield f"docs/README.md: does not link to {page.relative_to(index.parent)}"
+
+
 def refused_programs(command):
     found = list(programs())
     if len(found) > MOST_COMPILED:
@@ -186,6 +198,6 @@ def refused_programs(command):
     print(f"{len(found)} blocks compiled")
 
 
-found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers()))
+found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers(), *pages_not_listed()))
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(1 if found else 0)
