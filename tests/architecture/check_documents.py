@@ -8,7 +8,9 @@ exit status 1 if anything is reported
 A ```cpp block is a complete program, unless a comment right before it says what it is:
 
     <!-- fragment -->          lines that need what the text around them tells of; not compiled
-    <!-- frame: NAME.cpp -->   compiled in tests/architecture/frames/NAME.cpp, where "// THE BLOCK" stands
+    <!-- frame: NAME.cpp -->   compiled in tests/architecture/frames/NAME.cpp, where "// THE BLOCK" stands, in a
+                               scope of its own; all blocks of a frame are compiled as one
+    <!-- frame: NAME.cpp, goes on -->                   the same in the scope of the frame's block before
 
 A program that stands in examples/ word for word is compiled there.
 """
@@ -133,7 +135,7 @@ def unknown_marks(page):
     for number, language, mark, _ in blocks(page):
         if language != "cpp" or mark is None or mark == "fragment":
             continue
-        frame = re.fullmatch(r"frame: ([\w-]+\.cpp)", mark)
+        frame = re.fullmatch(r"frame: ([\w-]+\.cpp)(?:, goes on)?", mark)
         if not frame:
             yield number, f"has a block marked '{mark}'; expected fragment or frame: NAME.cpp"
         elif not (root / "tests/architecture/frames" / frame[1]).is_file():
@@ -141,19 +143,27 @@ def unknown_marks(page):
 
 
 def programs():
-    """(where, source) of every block to compile."""
+    """(where, source) of everything to compile: each program, and each frame with its blocks."""
     examples = {p.read_text() for p in root.glob("examples/*.cpp")}
+    framed, opened = {}, {}  # of each frame: its blocks, and how many scopes they are in
     for page in pages:
         for number, language, mark, text in blocks(page):
             if language != "cpp" or mark == "fragment" or text in examples:
                 continue
-            text = f'#line {number + 1} "{page.relative_to(root)}"\n{text}'
-            frame = re.fullmatch(r"frame: (.+)", mark or "")
-            if frame:
-                outer = (root / "tests/architecture/frames" / frame[1]).read_text()
-                assert outer.count(FRAME_MARK) == 1, f"{frame[1]}: expected one line '{FRAME_MARK}'"
-                text = outer.replace(FRAME_MARK, text)
-            yield f"{page.relative_to(root)}:{number}", text
+            where = page.relative_to(root)
+            text = f'#line {number + 1} "{where}"\n{text}'
+            frame = re.fullmatch(r"frame: ([^,]+)(, goes on)?", mark or "")
+            if not frame:
+                yield f"{where}:{number}", text
+                continue
+            name, goes_on = frame.groups()
+            before = "" if goes_on else "}" * opened.get(name, 0)
+            framed[name] = framed.get(name, "") + before + "{\n" + text
+            opened[name] = opened.get(name, 0) - len(before) + 1
+    for name, text in framed.items():
+        outer = (root / "tests/architecture/frames" / name).read_text()
+        assert outer.count(FRAME_MARK) == 1, f"{name}: expected one line '{FRAME_MARK}'"
+        yield f"tests/architecture/frames/{name}", outer.replace(FRAME_MARK, text + "}" * opened[name])
 
 
 def complaints():
@@ -189,13 +199,13 @@ def pages_not_listed():
 def refused_programs(command):
     found = list(programs())
     if len(found) > MOST_COMPILED:
-        yield f"{len(found)} blocks to compile, more than {MOST_COMPILED}"
+        yield f"{len(found)} programs to compile, more than {MOST_COMPILED}"
     for where, source in found:
         done = subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], input=source, text=True, cwd=root,
                               stderr=subprocess.PIPE)
         if done.returncode != 0:
             yield f"{where}: does not compile\n{done.stderr}"
-    print(f"{len(found)} blocks compiled")
+    print(f"{len(found)} programs compiled")
 
 
 found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers(), *pages_not_listed()))
