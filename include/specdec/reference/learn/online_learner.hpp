@@ -49,17 +49,15 @@ struct online_counts {
 ///     texts -> replay_buffer -> drafter_learner, every so many rows -> serving_weights
 ///     rounds -> regression_guard: worse than before -> the weights before publish again
 ///
-/// with a budget: an update starts only if past update time plus the last one's fits into `budget`
-/// of the time since the beginning. Decoding calls
+/// An update starts only if past update time plus the last one's fits the budget. Decoding calls
 ///
 ///     online.round_begins();  if (auto next = serving.take()) drafter.use(next);
 ///     ...                     online.see(outcome);           behind every round
 ///     online.add(text);       for each taught text
 ///
-/// Without a thread of its own, the same calls give the same weights, as far as the clock leaves
-/// the budget the same. With one, updates take the latest texts whenever there are some, and the
-/// next round_begins() throws what they threw. Borrows learner and serving weights, of which others
-/// may call only take() and current().
+/// The same calls give the same weights, if the clock leaves the budget the same; not so with a
+/// thread, whose errors the next round_begins() throws. Borrows learner and serving weights, of
+/// which others may call only take() and current().
 template <PanelValue Value, Clock Time>
 class online_learner {
 public:
