@@ -184,8 +184,8 @@ private:
         watch_.updated();
     }
 
-    /// The texts of an update, copied, for the buffer goes on: the latest that were not learnt, and
-    /// some of all. None where a verdict alone is due. Pre: mutex_.
+    /// Copies an update's texts: the latest ones, and some of all; none for a mere verdict. Pre:
+    /// mutex_.
     void choose() {
         chosen_.clear();
         batch_.clear();
