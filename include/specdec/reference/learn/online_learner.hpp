@@ -184,8 +184,7 @@ private:
         watch_.updated();
     }
 
-    /// Copies an update's texts: the latest ones, and some of all; none for a mere verdict. Pre:
-    /// mutex_.
+    /// Copies an update's texts: the latest, and some of all; or none. Pre: mutex_.
     void choose() {
         chosen_.clear();
         batch_.clear();
