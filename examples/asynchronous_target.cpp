@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A target whose passes are not waited for: an engine (a GPU with its queue, another machine; here
 // a thread) computes for one text while another is decided, committed and drafted. What may
-// overlap: docs/design.md, "While the target computes".
+// overlap: docs/understand/design.md, "While the target computes".
 #include <cstdio>
 #include <exception>
 #include <future>

@@ -52,8 +52,8 @@ struct flags {
 
 constexpr std::string_view every_rule = "all";
 
-/// What a user would choose from (docs/choosing-a-rule.md): for greedy text, for sampling, for a
-/// drafter that is very cheap, for a text that must not change with the drafter; with one
+/// What a user would choose from (docs/use/choosing-a-rule.md): for greedy text, for sampling, for
+/// a drafter that is very cheap, for a text that must not change with the drafter; with one
 /// vocabulary the rule for that.
 constexpr std::array usual_rules{rule::identity,  rule::identity_block, rule::tli,
                                  rule::tli_block, rule::slem,           rule::slrs,

@@ -1,27 +1,31 @@
 #!/usr/bin/env python3
 """Reads the Markdown files and reports what a reader would stumble over.
 
-usage: check_documents.py ROOT                      links, anchors, named files, README's length
+usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, README's length, layers
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
 A ```cpp block is a complete program, unless a comment right before it says what it is:
 
     <!-- fragment -->          lines that need what the text around them tells of; not compiled
-    <!-- frame: NAME.cpp -->   compiled in tests/architecture/frames/NAME.cpp, where "// THE BLOCK" stands
+    <!-- frame: NAME.cpp -->   compiled in tests/architecture/frames/NAME.cpp, where "// THE BLOCK" stands, in a
+                               scope of its own; all blocks of a frame are compiled as one
+    <!-- frame: NAME.cpp, goes on -->                   the same in the scope of the frame's block before
 
 A program that stands in examples/ word for word is compiled there.
 """
 import pathlib, re, subprocess, sys
 
-LONGEST_README = 180
-MOST_COMPILED = 5  # each costs seconds
+WIDEST = 120          # characters of a line of prose; in README of any line
+LONGEST_PARAGRAPH = 4 # lines, in README
+LONGEST_READ = 3 * 240 # README's words of prose: what one reads in three minutes. Code and output are looked at
+MOST_COMPILED = 8  # each costs seconds
 FRAME_MARK = "// THE BLOCK"
 SOURCE_PLACES = ("", "include/specdec", "include")  # where `folder/file.ext` may be, besides beside the page
 
 root = pathlib.Path(sys.argv[1]).resolve()
 pages = [p for p in (root / "README.md", root / "CONTRIBUTING.md", root / "models/README.md",
-                     *sorted(root.glob("docs/*.md"))) if p.is_file()]
+                     *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
 
 
 def blocks(page):
@@ -81,11 +85,57 @@ def broken_links(page):
                 yield number, f"names {name}, which does not exist"
 
 
+def unknown_functions(page):
+    """Links that are named after a function or class, [`batch::round`](../batch.hpp): the file has to know the name."""
+    for number, line in prose(page):
+        for name, path in re.findall(r"\[`([\w:]+)(?:\(\)|<\w+>)?`\]\(([^()\s]+\.(?:hpp|cpp|py))\)", line):
+            file = page.parent / path
+            for word in name.split("::"):
+                if file.is_file() and not re.search(rf"\b{word}\b", file.read_text()):
+                    yield number, f"links to {path} for {name}: no {word} in it"
+
+
+def paragraphs(page):
+    """(line number, lines) of every paragraph and item of a list; tables and headings are none."""
+    found, last = [], 0
+    for number, line in prose(page):
+        if not line.strip() or line.startswith(("#", "|", "<!--", "![")):
+            continue
+        begins = re.match(r" *(-|\*|\d+\.) ", line)
+        if found and not begins and last == number - 1:
+            found[-1][1].append(line)
+        else:
+            found.append((number, [line]))
+        last = number
+    return found
+
+
+def wide_lines(page):
+    """Of prose; in README of everything."""
+    whole = page == root / "README.md"
+    for number, line in enumerate(page.read_text().split("\n"), 1) if whole else prose(page):
+        if len(line) > WIDEST and (whole or not line.startswith("|")):
+            yield number, f"has {len(line)} characters, more than {WIDEST}"
+
+
+def long_reads(page):
+    """What makes README longer than what one reads in three minutes."""
+    if page != root / "README.md":
+        return
+    words = 0
+    for number, lines in paragraphs(page):
+        if len(lines) > LONGEST_PARAGRAPH:
+            yield number, f"has a paragraph of {len(lines)} lines, more than {LONGEST_PARAGRAPH}"
+        words += len(re.sub(r"\]\([^)]*\)", "]", " ".join(lines)).split())
+    if words > LONGEST_READ:
+        yield 1, f"has {words} words, more than {LONGEST_READ}"
+
+
 def unknown_marks(page):
     for number, language, mark, _ in blocks(page):
         if language != "cpp" or mark is None or mark == "fragment":
             continue
-        frame = re.fullmatch(r"frame: ([\w-]+\.cpp)", mark)
+        frame = re.fullmatch(r"frame: ([\w-]+\.cpp)(?:, goes on)?", mark)
         if not frame:
             yield number, f"has a block marked '{mark}'; expected fragment or frame: NAME.cpp"
         elif not (root / "tests/architecture/frames" / frame[1]).is_file():
@@ -93,42 +143,71 @@ def unknown_marks(page):
 
 
 def programs():
-    """(where, source) of every block to compile."""
+    """(where, source) of everything to compile: each program, and each frame with its blocks."""
     examples = {p.read_text() for p in root.glob("examples/*.cpp")}
+    framed, opened = {}, {}  # of each frame: its blocks, and how many scopes they are in
     for page in pages:
         for number, language, mark, text in blocks(page):
             if language != "cpp" or mark == "fragment" or text in examples:
                 continue
-            text = f'#line {number + 1} "{page.relative_to(root)}"\n{text}'
-            frame = re.fullmatch(r"frame: (.+)", mark or "")
-            if frame:
-                outer = (root / "tests/architecture/frames" / frame[1]).read_text()
-                assert outer.count(FRAME_MARK) == 1, f"{frame[1]}: expected one line '{FRAME_MARK}'"
-                text = outer.replace(FRAME_MARK, text)
-            yield f"{page.relative_to(root)}:{number}", text
+            where = page.relative_to(root)
+            text = f'#line {number + 1} "{where}"\n{text}'
+            frame = re.fullmatch(r"frame: ([^,]+)(, goes on)?", mark or "")
+            if not frame:
+                yield f"{where}:{number}", text
+                continue
+            name, goes_on = frame.groups()
+            before = "" if goes_on else "}" * opened.get(name, 0)
+            framed[name] = framed.get(name, "") + before + "{\n" + text
+            opened[name] = opened.get(name, 0) - len(before) + 1
+    for name, text in framed.items():
+        outer = (root / "tests/architecture/frames" / name).read_text()
+        assert outer.count(FRAME_MARK) == 1, f"{name}: expected one line '{FRAME_MARK}'"
+        yield f"tests/architecture/frames/{name}", outer.replace(FRAME_MARK, text + "}" * opened[name])
 
 
 def complaints():
     for page in pages:
-        for number, what in (*broken_links(page), *unknown_marks(page)):
-            yield f"{page.relative_to(root)}:{number}: {what}"
-    length = len((root / "README.md").read_text().splitlines())
-    if length > LONGEST_README:
-        yield f"README.md: has {length} lines, more than {LONGEST_README}"
+        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, long_reads):
+            for number, what in check(page):
+                yield f"{page.relative_to(root)}:{number}: {what}"
+
+
+def wrong_layers():
+    """CONTRIBUTING lists the layers for people, check_includes.py for itself."""
+    told, checked = root / "CONTRIBUTING.md", root / "tests/architecture/check_includes.py"
+    if not (told.is_file() and checked.is_file()):
+        return
+    listed = re.search(r"^      core,.*?\n\n", told.read_text(), re.M | re.S)
+    layers = re.search(r'LAYERS = """(.*?)"""', checked.read_text(), re.S)[1].split()
+    if not listed or re.split(r"[,\s]+", listed[0].strip()) != layers:
+        yield "CONTRIBUTING.md: expected the layers as in tests/architecture/check_includes.py: " + ", ".join(layers)
+
+
+def pages_not_listed():
+    """docs/README.md is the index: who adds a page says there which question it answers."""
+    index = root / "docs/README.md"
+    if not index.is_file():
+        return
+    linked = {(index.parent / target.partition("#")[0]).resolve()
+              for target in re.findall(r"\]\(([^()\s]+)\)", index.read_text())}
+    for page in pages:
+        if index.parent in page.parents and page != index and page not in linked:
+            yield f"docs/README.md: does not link to {page.relative_to(index.parent)}"
 
 
 def refused_programs(command):
     found = list(programs())
     if len(found) > MOST_COMPILED:
-        yield f"{len(found)} blocks to compile, more than {MOST_COMPILED}"
+        yield f"{len(found)} programs to compile, more than {MOST_COMPILED}"
     for where, source in found:
         done = subprocess.run([*command, "-fsyntax-only", "-x", "c++", "-"], input=source, text=True, cwd=root,
                               stderr=subprocess.PIPE)
         if done.returncode != 0:
             yield f"{where}: does not compile\n{done.stderr}"
-    print(f"{len(found)} blocks compiled")
+    print(f"{len(found)} programs compiled")
 
 
-found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else complaints())
+found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers(), *pages_not_listed()))
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(1 if found else 0)

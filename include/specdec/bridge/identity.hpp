@@ -10,8 +10,8 @@
 
 namespace specdec {
 
-/// The map of two models with one vocabulary: id d is id d. Their LM heads may be padded
-/// differently; only ids that both have are drawn.
+/// The map of two models with one vocabulary: draft id d is target id d. Their LM heads may be
+/// padded to different sizes; only ids that both have may be drawn.
 class identity_map {
 public:
     identity_map(std::size_t draft_size, std::size_t target_size)
@@ -33,7 +33,7 @@ public:
 
     /// Whether d may be drawn.
     [[nodiscard]] bool allows(draft_id d) const { return d.index() < shared(); }
-    /// A row with -infinity where nothing may be drawn.
+    /// Copies a row, with -infinity for ids that may not be drawn.
     void prepare(std::span<const float> row, std::span<float> out) const {
         for (std::size_t d = 0; d < shared(); ++d)
             out[d] = row[d];
@@ -49,7 +49,7 @@ private:
 /// Standard speculative decoding with one vocabulary: the proposal is the draft token itself.
 /// Paper: Timor et al. 2025, Alg. 5. Lossless with every verifier.
 using identity_bridge = token_bridge<shared_context, identity_map>;
-/// The same for a drafter that lists.
+/// The same for a drafter that gives lists.
 using listed_identity_bridge = token_bridge<shared_context, identity_map, draft_list_store>;
 
 /// An identity bridge for a target context of `capacity` tokens.

@@ -29,19 +29,20 @@ namespace specdec {
 ///         while it goes on
 ///         the drafter's context := context + d
 ///
-/// The pieces and the reveal have together the law of f(d), d ~ q. The reveal depends on nothing
-/// but what is proposed already and what was revealed before; it is no part of the text, so under
-/// the target's law it may be thought drawn alike, and cancels in every ratio: lossless with every
-/// verifier, block verification included.
+/// Pieces and reveals together have the law of f(d), d ~ q. A reveal e has a probability r(e) that
+/// depends only on what was proposed and revealed before. It is no part of the text, so it may be
+/// thought drawn with the same r(e) under the target's law: p(v) r(e) / (q(v) r(e)) = p(v) / q(v).
+/// So the rule is lossless with every verifier, block verification included.
 ///
-/// With all tokens shared it is TLI. Only tokens without pieces lose their mass, but pieces are
-/// kept only where the target would write them: measured, a fifth more proposals than TLI's where
-/// the target's vocabulary is the finer one (a draft token is several of the target's), no more
-/// where it is the coarser. A table may leave tokens out: for those it is TLI.
+/// If all tokens are shared it is TLI. Only draft tokens without pieces lose their mass; a piece is
+/// kept where the target would write it. Measured: a fifth more proposals are kept than by TLI
+/// where the target's vocabulary is the finer one (a draft token is several of the target's), no
+/// more where it is the coarser one. A table may leave tokens out, which are then treated as by
+/// TLI.
 ///
-/// A draft may be cut inside a draft token, by its room or an end token; that token is undetermined
-/// and appears as an invalid id in draft_tokens. The stop rule is asked before every draft token
-/// and told the probability of the last one (of all with its pieces).
+/// Room or an end token may cut a draft inside a draft token. That token stays undetermined and is
+/// an invalid id in draft_tokens. The stop rule is asked before every draft token and sees the
+/// probability of the last one (of all draft tokens with its pieces).
 ///
 /// Sites: the i-th proposal of a round draws at its (purpose::draft, 2 i), the reveal behind it at
 /// 2 i + 1. Memory: one row a draft token ([max_draft, pieces.size()] floats), allocated at
@@ -116,11 +117,11 @@ private:
     }
 
     struct drawn_entry {
-        std::size_t place; ///< in the table; outside it for a token that was cut
+        std::size_t place; ///< index in the table; outside it if the token was cut
         double q;
     };
-    /// Proposes the pieces of one draft token d ~ q, as far as there is room. Returns d and q(d), 0
-    /// if d was cut.
+    /// Proposes the pieces of one draft token d ~ q, as many as there is room for. Returns d and
+    /// q(d), or 0 for q(d) if d was cut.
     template <class C>
     drawn_entry propose_token(const weighted_row& q, C& coin, const draft_request& request,
                               text_offset& place) {

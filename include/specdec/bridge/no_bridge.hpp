@@ -7,8 +7,8 @@
 
 namespace specdec {
 
-/// Decoding without a drafter, as a bridge that never proposes: autoregressive decoding is the same
-/// loop with empty drafts. Models Bridge with any drafter.
+/// A bridge that never proposes, for decoding without a drafter: the loop is the same, with empty
+/// drafts. Models Bridge with any drafter.
 struct no_bridge {
     using law_type = one_hot_law<target_id>;
 

@@ -25,8 +25,8 @@ namespace specdec::lossy {
 ///     q'(d_1) = q(d_1) - prod_j q(d_j)   of that n-gram only
 ///     q'(x)   = q(x)                     otherwise
 ///
-/// APPROXIMATE: the token was drawn by drafting and scanning, not from this law. (The prefix token
-/// loses the mass of an n-gram only in rounds where that one was drawn.) A view of the row.
+/// APPROXIMATE: drafting and scanning drew the token, and not from this law. (The prefix token d_1
+/// loses an n-gram's mass only in rounds where that n-gram was drawn.) A view of the row.
 class paper_merge_law {
 public:
     using id_type = target_id;
@@ -163,7 +163,7 @@ private:
         }
     }
 
-    /// The draft was drawn before: paper_merge_law draws nothing.
+    /// A coin that is never asked: the draft is drawn already, and paper_merge_law draws nothing.
     struct unused_coin {
         bool flip(draw_site, double) const { return false; }
         template <class L>

@@ -25,20 +25,19 @@ namespace specdec {
 ///     d_1 .. d_i := drawn from the drafter while the stop rule asks for more
 ///     t_1 .. t_m := T(d_1 + .. + d_i), realigned by look-behind where the tokenizer normalises
 ///
-/// Paper: Timor et al. 2025, Alg. 2 and "Algorithm 2 Supports Non-Injective Tokenizers".
-/// The proposals are one-hot: given the draft's text nothing about them is random. Lossless with
-/// exact match (the paper's verifier) and with token rejection. A control token of the drafter ends
-/// the draft; its equivalent in T, if it has one, is proposed last. A row of the drafter that
-/// forbids every token ends it, too. Memory: buffers for
-/// `capacity` tokens and the longest draft (16 bytes a byte of it), sized at construction, which
-/// visits the drafter's vocabulary once; a round allocates nothing, unless a tokenizer writes more
-/// tokens than a text has bytes.
+/// Paper: Timor et al. 2025, Alg. 2 and "Algorithm 2 Supports Non-Injective Tokenizers". The
+/// proposals are one-hot: given the draft's text they are certain. Lossless with exact match (the
+/// paper's verifier) and with token rejection. A control token of the drafter ends the draft; its
+/// equivalent in T, if there is one, is proposed last. A row that forbids every token ends the
+/// draft, too. Memory: buffers for `capacity` tokens and for the longest draft (16 bytes for each
+/// of its bytes), allocated at construction, which reads the drafter's vocabulary once. A round
+/// allocates nothing, unless a tokenizer makes more tokens of a text than it has bytes.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class slem_bridge {
 public:
     using law_type = one_hot_law<target_id>;
 
-    /// Everything passed by reference is borrowed; the map serves for control tokens only.
+    /// Borrows everything passed by reference. The map is used for control tokens only.
     slem_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
                 std::size_t capacity, std::size_t max_draft)
         : draft_tokenizer_(draft), map_(map), context_(target, draft, map, capacity),

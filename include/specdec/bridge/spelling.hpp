@@ -24,15 +24,15 @@ struct spelling_limits {
     /// Drafter forwards of a proposal besides its first. A token of more than max_looks + 1 draft
     /// tokens is never guessed.
     std::size_t max_looks = 8;
-    /// What the tokens whose spellings begin alike are taken to have together of the mass of that
-    /// beginning, in equal parts, until one of them is looked at. The more, the fewer are
-    /// overlooked, and the more are looked at in vain; with infinity none is overlooked.
+    /// A guess, used until one of them is looked at: the share of a beginning's mass that all
+    /// longer spellings with that beginning have together, in equal parts. A larger share overlooks
+    /// fewer tokens and looks in vain more often; infinity overlooks none.
     double likely_rest = 0.5;
 };
 
-/// Guesses over the target's whole vocabulary: a token that the drafter lacks is guessed by the
-/// probability that the drafter spells it (ours). For coupled sampling, where a guess may come from
-/// any law and the nearer to p the better.
+/// Guesses tokens of the target's whole vocabulary: a token that the drafter lacks by the
+/// probability that the drafter spells it (ours). Made for coupled sampling, where a guess may come
+/// from any law, and a law nearer to p is kept more often.
 ///
 ///     while the stop rule asks for more:
 ///         w := what the drafter's next row tells of the spellings (see spelling_weights)
@@ -42,17 +42,16 @@ struct spelling_limits {
 ///         until w(t) is known;  propose t
 ///         the drafter's context := context + the spelling of t
 ///
-/// Every t ~ w of a proposal has one place, so with a coupled_coin all of them are one race, which
-/// is run again after a look with what it has shown: the token that wins in the end is the one that
-/// would have won had all spellings been known, unless it was overlooked. The first row is
-/// restricted to draft tokens that begin a spelling; temperature, top-k and the like apply to what
-/// is left of it, and to every further row as it is. At temperature 0 the likeliest shared token is
-/// proposed.
+/// All draws t ~ w of one proposal have the same place, so with a coupled_coin they are one race,
+/// run again after each look. The final winner is the token that would have won had all spellings
+/// been known, unless it was overlooked. The first row is restricted to draft tokens that begin a
+/// spelling, then temperature, top-k and so on apply; further rows are not restricted. At
+/// temperature 0 the likeliest shared token is proposed.
 ///
-/// The proposals are one-hot, as SLEM's are: given the guess nothing about them is random. Lossless
-/// with exact match, coupled_match (what it is made for) and token rejection. Expected acceptance
-/// with a coupled_coin: race_winner's for p and w / sum of w, less what is overlooked. The stop
-/// rule is told the draft tokens so far and w of the last proposal.
+/// The proposals are one-hot, as SLEM's are: given the guess they are certain. Lossless with exact
+/// match, coupled_match (what it is made for) and token rejection. Expected acceptance with a
+/// coupled_coin: race_winner's for p and w / sum of w, less what is overlooked. The stop rule is
+/// told the draft tokens so far and w of the last proposal.
 ///
 /// Memory: 16 bytes a draft token and those of spelling_weights; a round allocates nothing. The
 /// table is borrowed and may serve many bridges. Complexity: a pass over both vocabularies a draw.
@@ -136,7 +135,7 @@ private:
         return limits;
     }
 
-    /// A guess is kept or not as a whole: all its draft tokens look as it does.
+    /// A guess is kept or rejected whole, so all its draft tokens get its probability.
     template <class Stop>
     void push_guess(const Stop& stop, std::span<const draft_id> spelling, double q) {
         draft_progress now = extend_progress(drawn_.progress(), stop, spelling.back(), q, q, 0);

@@ -13,7 +13,8 @@ namespace specdec {
 
 /// The map of TLI: draft ids outside the intersection are never drawn, and the law is renormalised
 /// over those inside: q'(t) = q(t) / sum of q over the intersection. Temperature, top-k and the
-/// like apply to the restricted row. A list is restricted behind them: they are part of it already.
+/// like apply to the restricted row. Lists come with these parameters applied, so a list is
+/// restricted after them.
 class tli_map : public id_map_view {
 public:
     using id_map_view::id_map_view;
@@ -31,7 +32,7 @@ public:
 /// q'(t)).
 template <class TargetTokenizer, class DraftTokenizer>
 using tli_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map>;
-/// The same for a drafter that lists.
+/// The same for a drafter that gives lists.
 template <class TargetTokenizer, class DraftTokenizer>
 using listed_tli_bridge =
     token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map, draft_list_store>;

@@ -11,8 +11,8 @@
 
 namespace specdec {
 
-/// The map of the union strategy: every draft id may be drawn; one outside the target's vocabulary
-/// has no image, so its proposal can only be rejected, and it ends the draft.
+/// The map of the union strategy: every draft id may be drawn. An id outside the target's
+/// vocabulary has no image: its proposal is always rejected and ends the draft.
 class union_map : public id_map_view {
 public:
     using id_map_view::id_map_view;
@@ -30,7 +30,7 @@ public:
 /// intersection of min(p(t), q(t)).
 template <class TargetTokenizer, class DraftTokenizer>
 using union_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map>;
-/// The same for a drafter that lists.
+/// The same for a drafter that gives lists.
 template <class TargetTokenizer, class DraftTokenizer>
 using listed_union_bridge =
     token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map, draft_list_store>;

@@ -17,7 +17,7 @@ enum class purpose : std::uint32_t {
     residual, ///< the token that replaces a rejected proposal of the round
     target, ///< the target's own sample: of the round (a free token), or at the position, whatever
             ///< the round (exact match)
-    exit, ///< whether an exit of a drafter speaks behind so many of its tokens (sampled_token_exit)
+    exit,   ///< whether an exit gives the drafter's row; the position counts the drafter's tokens
 };
 
 /// The name of one random decision.
@@ -25,17 +25,17 @@ struct draw_site {
     std::uint64_t position = 0; ///< index of a token in the sequence, prompt included
     purpose why = purpose::target;
     std::uint32_t attempt = 0; ///< counts the draws of one purpose in one round
-    /// Where in the text the drawn token begins (text_offset), 0 where nobody counts it. No part of
-    /// the name: only coins that couple the draws of two models read it.
+    /// Where in the text the drawn token begins (text_offset); 0: unknown. It is no part of the
+    /// name. Only coins that couple the draws of two models read it.
     std::uint64_t place = 0;
     std::uint32_t retry = 0; ///< see round_name
 };
 
-/// The name of a round: the index in the sequence of its first token, and how many rounds that
-/// began there were thrown away whole. A rule whose decisions belong to the round names them by it,
-/// not by the position that each is about: a round of which only some tokens are committed has then
-/// drawn nothing that a later one draws again, and what is drafted next may depend on all that was
-/// seen. (With one name for both the law would be off by up to 0.12 on a vocabulary of two.)
+/// The name of a round: the index of its first token in the sequence, and how many rounds that
+/// began there were thrown away whole. Most rules name their decisions by the round, not by the
+/// position that a decision is about. So a later round never draws again what a partly committed
+/// round drew, and what is drafted next may depend on all that was seen. (Named by positions, the
+/// law would be off by up to 0.12 on a vocabulary of two.)
 struct round_name {
     std::uint64_t position = 0;
     std::uint32_t retry = 0;
@@ -52,12 +52,12 @@ struct round_name {
     }
 };
 
-/// A number in [0, 1) that decides by what it is compared with: double, or in proofs one that is
-/// known by its comparisons only (testing/interval_coin.hpp). What a draw computes of it: a share
-/// or a multiple, a difference, a bound divided by it.
+/// A number u in [0, 1) that a decision compares with bounds. In production it is a double. In
+/// proofs it is an interval, which a comparison splits (testing/interval_coin.hpp). The library
+/// computes u * x, u * x - x, x * (1 - u) and x / u, and compares them with doubles.
 template <class U>
 concept UnitNumber = std::copy_constructible<U> && requires(const U& u, double x) {
-    requires std::same_as<decltype(u * x), U>; // no float, no whole number: they would be rounded
+    requires std::same_as<decltype(u * x), U>; // float and integers would round
     { u < x } -> std::convertible_to<bool>;
     { u* x - x < x } -> std::convertible_to<bool>;
     { x * (1 - u) > x } -> std::convertible_to<bool>;

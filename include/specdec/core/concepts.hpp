@@ -14,7 +14,7 @@
 /// owns no memory of theirs and calls nothing but what stands here.
 namespace specdec {
 
-/// A model's context: what ModelOf says of it, all but score.
+/// The context of a model: all that ModelOf requires but score.
 template <class M, class Id>
 concept ContextOf = requires(M& m, const M& c, std::span<const Id> ids, std::size_t n) {
     { c.size() } -> std::convertible_to<std::size_t>;
@@ -46,28 +46,27 @@ concept ContextOf = requires(M& m, const M& c, std::span<const Id> ids, std::siz
 /// held and the room are then as they were. An engine that cannot forget tokens refuses when it is
 /// made, not in truncate. testing/contract/engine_contract.hpp checks all this.
 ///
-/// One context is one user's, unless the model tells what it holds (m.held(); see shared_model).
+/// One user owns a context, unless the model has held(): then users may take turns (shared_model).
 template <class M, class Id>
 concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
 };
 
-/// A model or a drafter that wants to know where rounds of drafting begin, as feature_model and
-/// windowed_drafter do:
+/// A model or drafter that is told where a round of drafting begins (feature_model,
+/// windowed_drafter):
 ///
-///     m.begin_round(n)   until the next call contexts have at least n tokens, and what follows the
-///                        first n is drafted; a model may forget tokens (size() tells), none but
-///                        the last ones
+///     m.begin_round(n)   a round begins behind n tokens: until the next call the context has at
+///                        least n tokens, and those behind the first n are drafted. The model may
+///                        truncate itself here; size() then says how many tokens are left
 ///
-/// Of a model that holds several sequences: m.begin_round(s, n). Whatever wraps such a model hands
-/// it on.
+/// A model of several sequences has m.begin_round(s, n). A wrapper passes the call on.
 template <class M>
 concept RoundAware = requires(M& m, std::size_t n) { m.begin_round(n); };
 template <class M>
 concept RoundAwareBatch = requires(M& m, std::size_t s, std::size_t n) { m.begin_round(s, n); };
 
-/// Whether a model says that it reads the target's features, so that its context has to be the
-/// target's, token for token: m.reads_features(). Whatever wraps such a model hands it on.
+/// Whether a model reads the target's features: then its context must be the target's, token for
+/// token. The model says so by m.reads_features(), and a wrapper by what its model says.
 template <class M>
 [[nodiscard]] constexpr bool reads_features(const M& m) {
     if constexpr (requires { m.reads_features(); })
@@ -76,9 +75,9 @@ template <class M>
         return false;
 }
 
-/// Whether a model runs nothing for tokens that are appended until a row needs them, so that rows
-/// which nobody reads are better not asked for: m.defers_work(). Whatever wraps such a model hands
-/// it on.
+/// Whether a model does no work for appended tokens until a row needs it: then rows that nobody
+/// reads should not be asked for. The model says so by m.defers_work(), and a wrapper by what its
+/// model says.
 template <class M>
 [[nodiscard]] constexpr bool defers_work(const M& m) {
     if constexpr (requires { m.defers_work(); })
@@ -102,7 +101,7 @@ struct sequence_tokens {
     std::span<const Id> ids;
 };
 
-/// The contexts of such a model: what BatchModelOf says of it, all but score.
+/// The contexts of such a model: all that BatchModelOf requires but score.
 template <class M, class Id>
 concept BatchContextOf =
     requires(M& m, const M& c, std::size_t s, std::span<const Id> ids, std::size_t n) {
@@ -114,8 +113,8 @@ concept BatchContextOf =
         m.truncate(s, n);
     };
 
-/// A language model that holds several sequences side by side, numbered from 0. Each of them is as
-/// a model's context (see ModelOf), and none changes another's rows.
+/// A language model that holds several sequences side by side, numbered from 0. Each sequence
+/// behaves like a model's context (see ModelOf), and none changes another's rows.
 ///
 ///     m.sequences()           how many it holds
 ///     m.size(s)               tokens held of sequence s
@@ -142,7 +141,8 @@ concept ScoringBatchModelOf =
         { m.score(parts) } -> RowsOf<Id>;
     });
 
-/// What a model scores: of tokens, or of parts where it holds several sequences.
+/// Calls model.score(what): of tokens, or of parts for a model of several sequences. Logits come
+/// back as logits_rows<Id>, other rows as they are.
 template <class Id, class M, class What>
 [[nodiscard]] auto score_rows(M& model, std::span<const What> what) {
     if constexpr (std::convertible_to<decltype(model.score(what)), logits_rows<Id>>)
@@ -151,7 +151,7 @@ template <class Id, class M, class What>
         return model.score(what);
 }
 
-/// Where a text stands that a tokenizer is asked to encode.
+/// Where in a text the bytes stand that a tokenizer encodes.
 enum class encode_mode {
     start,        ///< the beginning of a text: a tokenizer that adds a leading space does so
     continuation, ///< directly behind other tokens: nothing is added in front

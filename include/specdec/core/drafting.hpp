@@ -13,13 +13,12 @@
 /// The concepts in which drafter, stop rule and bridge meet. None knows the others' types.
 namespace specdec {
 
-/// A drafter, whatever it tells of the next token: its context of tokens of its own vocabulary D.
+/// The part of a drafter that holds its context, in tokens of its own vocabulary D.
 ///
 ///     d.capacity()                the most draft tokens a context may have
-///     d.sync(context, unchanged)  what is asked next is for this context; its first `unchanged`
-///                                 tokens are those of the last sync. The span lives until the
-///                                 round's end.
-///     d.push(id)                  the context is hypothetically one draft token longer
+///     d.sync(context, unchanged)  sets the context; its first `unchanged` tokens are those of the
+///                                 last sync. The span stays alive until the round's end.
+///     d.push(id)                  adds a drafted token to the context, until the next sync
 ///     d.mark()                    another number whenever what it tells of the same context may be
 ///                                 something else (law_mark.hpp)
 ///
@@ -45,7 +44,7 @@ concept Drafter = DraftContextHolder<D> && requires(D& d) {
     { d.row() } -> std::convertible_to<logits_row<draft_id>>;
 };
 
-/// A drafter that has more to offer to bridges that look at several drafts:
+/// A drafter that also gives several rows in one pass, for bridges that look at several drafts:
 ///
 ///     d.rows(n)   directly behind sync: the rows behind each of the context's last n tokens, in
 ///                 one forward pass
@@ -58,16 +57,15 @@ concept ManyRowsDrafter = Drafter<D> && requires(D& d, std::size_t n) {
 struct draft_progress {
     std::size_t drafted = 0; ///< n
     double last = 1;         ///< q_n(d_n); 1 before the first
-    /// Probability of d_n under the drafter's row as it is: temperature 1, no cutoffs. That is what
-    /// tells how sure a greedy drafter was. For rules that read rows, otherwise as `last`; so is it
-    /// with lists, which are laws already.
+    /// Probability of d_n at temperature 1 without cutoffs: how sure the drafter was, even where it
+    /// drafts greedily. Set for rules that read rows; else, and for lists, equal to `last`.
     double sure = 1;
-    double entropy = 0; ///< of that row or list, in nats; for rules that read it, otherwise 0
-    double kept = 1;    ///< that d_1 .. d_n are all kept, as the rule predicts; 1 if it does not
+    double entropy = 0; ///< of that row or list, in nats; set for rules that read it, else 0
+    double kept = 1;    ///< the rule's prediction that d_1 .. d_n are all kept; 1 if it has none
     draft_id token{};   ///< d_n; invalid before the first, and where it left the vocabulary
 };
 
-/// What a stop rule has to know of a drafter's row beside the probability that was drawn: each
+/// What a stop rule reads of a drafter's row beside the drawn token's probability. Each reading
 /// costs a pass over the row.
 enum class row_reading : unsigned char { none, sureness, entropy };
 

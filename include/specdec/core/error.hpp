@@ -17,15 +17,16 @@ public:
 };
 
 #if !defined(__cpp_exceptions)
-/// Without exceptions (-fno-exceptions) errors come here. The program defines it, once, in any of
-/// its source files; the library has none of its own to fall back on, so that it holds no state and
-/// nobody forgets. It ends the program or leaves by std::longjmp (the objects in between are then
-/// not destroyed, and whatever was called must not be used again); where it returns, the program
-/// traps. All of a program is compiled with exceptions, or all without.
+/// Receives errors where exceptions are off (-fno-exceptions). The program defines it once, in any
+/// source file; without a definition it does not link. It must not return: it ends the program or
+/// leaves by std::longjmp, after which whatever was called must not be used again (objects in
+/// between are not destroyed). If it returns, the program traps. All of a program is compiled with
+/// exceptions, or all without.
 void on_error(const error& problem);
 #endif
 
-/// How the library throws an error: all of core to decode, which work without exceptions too.
+/// Throws error(source, field, expected); without exceptions it calls on_error and traps. All
+/// layers that compile without exceptions use it instead of a throw.
 [[noreturn]] inline void fail(const std::string& source, const std::string& field,
                               const std::string& expected) {
 #if defined(__cpp_exceptions)

@@ -3,9 +3,9 @@
 
 namespace specdec {
 
-/// The first number of [first, last) for which `holds(n)` is true, `last` where it is for none: a
-/// binary search, for the layers that do not include <algorithm>. Pre: first <= last; where it
-/// holds it holds for all numbers behind. O(log n) calls of `holds`.
+/// The first number n of [first, last) for which holds(n) is true, or `last` if there is none. A
+/// binary search, for the layers that do not include <algorithm>. Pre: first <= last; if holds(n),
+/// then holds(m) for every m > n. O(log n) calls of `holds`.
 template <class Number, class Holds>
 [[nodiscard]] constexpr Number first_where(Number first, Number last, const Holds& holds) {
     for (Number count = last - first; count > 0;) {

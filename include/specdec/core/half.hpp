@@ -4,8 +4,8 @@
 #include <bit> // std::bit_cast
 #include <cstdint>
 
-/// The 16-bit numbers in which engines keep logits: they are widened and nothing else. A view of an
-/// engine's own bits is had by a reinterpret_cast of the pointer: the layout is std::uint16_t's.
+/// The 16-bit numbers in which engines keep logits. The library only widens them to float. Their
+/// layout is std::uint16_t's, so a pointer to an engine's bits may be reinterpret_cast to them.
 namespace specdec {
 
 /// IEEE 754 binary16: 5 bits of exponent, 10 of mantissa.
@@ -15,7 +15,7 @@ struct float16 {
     explicit constexpr operator float() const {
         const std::uint32_t sign = (bits & 0x8000U) << 16;
         const std::uint32_t rest = bits & 0x7FFFU;
-        if (rest < 0x0400) { // below the normal ones
+        if (rest < 0x0400) { // subnormal
             const float value = static_cast<float>(rest) * 0x1p-24F;
             return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
         }

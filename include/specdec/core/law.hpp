@@ -17,7 +17,7 @@ namespace specdec {
 ///                         the set of u that give id has measure probability(id); never an id of
 ///                         mass 0. The library's laws take any UnitNumber, so that proofs run it
 ///
-/// A law may be a view of an engine's row and then lives no longer than the row.
+/// A law may be a view of an engine's row; then it lives as long as the row does.
 template <class L, class Id>
 concept LawOf = requires(const L& law, Id id, double u) {
     { law.size() } -> std::convertible_to<std::size_t>;
@@ -25,8 +25,8 @@ concept LawOf = requires(const L& law, Id id, double u) {
     { law.at(u) } -> std::same_as<Id>;
 };
 
-/// A law with all its mass on one id: what an exact draft (a greedy drafter, an n-gram, a
-/// retokenised string) is proposed from. Models LawOf. Allocates nothing.
+/// A law with all its mass on one id. Exact drafts are proposed from it: a greedy drafter's token,
+/// an n-gram, a retokenised string. Models LawOf. Allocates nothing.
 template <class Id>
 class one_hot_law {
 public:

@@ -5,8 +5,8 @@
 
 namespace specdec {
 
-/// Calls `undo` at the end of its scope, unless done() was said before: puts back what a throw
-/// would leave half changed. Works without exceptions, too, where nothing throws.
+/// Calls `undo` at the end of its scope, unless done() was called before. So a throw in between
+/// leaves nothing half changed. Compiles without exceptions, too.
 ///
 ///     on_throw guard([&] { model.truncate(size); });
 ///     model.append(first);

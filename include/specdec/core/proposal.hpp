@@ -9,9 +9,9 @@
 
 namespace specdec {
 
-/// A proposed target token together with the law q it was drawn from, inseparable: the commonest
-/// losslessness bug in the field is a q that is not the law the sample came from, so a proposal can
-/// only be made by drawing from its law.
+/// A proposed target token together with the law q that it was drawn from. A proposal can only be
+/// made by drawing from its law, because the commonest losslessness bug in the field is a q that is
+/// not the law the sample came from.
 ///
 /// The token is invalid where the draft left the target's vocabulary (Timor et al., Alg. 1): such a
 /// proposal can only be rejected.
@@ -20,8 +20,8 @@ class proposal {
 public:
     using law_type = Law;
 
-    /// Draws from the law (in the law's own way where it has one: law.draw(coin, site)). The
-    /// proposal is a view where the law is one.
+    /// Draws from the law, by law.draw(coin, site) if it has that, else by coin.pick. If the law is
+    /// a view, so is the proposal.
     template <Coin C>
     [[nodiscard]] static proposal draw(Law law, C& coin, draw_site site) {
         target_id token;
@@ -45,7 +45,7 @@ private:
     target_id token_;
 };
 
-/// A proposal without randomness of its own (given the draft it came from): q is one-hot.
+/// A proposal that is certain given the draft it came from: q is one-hot.
 [[nodiscard]] inline proposal<one_hot_law<target_id>> certain(target_id token) {
     return {one_hot_law<target_id>(token), token};
 }

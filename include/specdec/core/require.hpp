@@ -11,18 +11,18 @@
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
 
-/// What the library asks of what an engine hands it, in every build: a model or tokenizer that does
-/// not keep its side of the concepts would else be read out of bounds. Each throws specdec::error
-/// that names who asks (`source`), the side, what was expected and what was seen.
+/// Checks of what an engine hands to the library, made in every build: rows and ids that break the
+/// concepts would otherwise be read out of bounds. Each function throws specdec::error that names
+/// the caller (`source`), the side, what was expected and what came.
 namespace specdec {
 
-/// Whose ids they are.
+/// The side whose ids these are, for messages.
 template <class Id>
 [[nodiscard]] constexpr const char* side_of() {
     return std::same_as<Id, target_id> ? "target" : "drafter";
 }
 
-/// `count` rows, each of `vocabulary` logits. O(1).
+/// Requires `count` rows, each of `vocabulary` logits. O(1).
 template <class Rows>
 void require_rows(const Rows& rows, std::size_t count, std::size_t vocabulary, const char* source) {
     using Id = typename std::remove_cvref_t<decltype(rows[0])>::id_type;
@@ -37,7 +37,7 @@ void require_rows(const Rows& rows, std::size_t count, std::size_t vocabulary, c
                  std::to_string(rows.vocabulary()));
 }
 
-/// Ids from 0 to vocabulary - 1. Linear in the ids.
+/// Requires ids from 0 to vocabulary - 1. Linear in the ids.
 template <class Id>
 void require_ids(std::span<const Id> ids, std::size_t vocabulary, const char* source,
                  const char* what) {
@@ -48,7 +48,7 @@ void require_ids(std::span<const Id> ids, std::size_t vocabulary, const char* so
                      std::to_string(id.value));
 }
 
-/// Tables of one vocabulary agree. O(1).
+/// Requires that two tables of one vocabulary have the same size. O(1).
 template <class Id>
 void require_size(std::size_t got, std::size_t expected, const char* source, const char* of) {
     if (got != expected)

@@ -10,15 +10,15 @@
 
 namespace specdec {
 
-/// A number of a row: float, or what widens to one (float16, bfloat16, an engine's own). Whole
-/// numbers are none: the bits of a half would pass for its value.
+/// A number of a row: float, or what widens to one (float16, bfloat16, an engine's own). Integers
+/// are refused: the bits of a half would pass for its value.
 template <class E>
 concept RowNumber = !std::integral<E> && std::is_trivially_copyable_v<E> &&
                     requires(const E& e) { static_cast<float>(e); };
 
-/// One row of scores over a vocabulary, borrowed from the engine: a view of the logical vocabulary
-/// only. Rows that pad an LM head are not part of it and so never carry mass.
-/// -infinity forbids a token. Id is target_id or draft_id.
+/// One row of scores over a vocabulary, borrowed from the engine. It views the logical vocabulary
+/// only: padding of the LM head is left out, so it never carries mass. -infinity forbids a token.
+/// Id is target_id or draft_id.
 template <class Id, RowNumber Number = float>
 struct logits_row {
     using id_type = Id;
@@ -35,7 +35,7 @@ struct logits_row {
     return false;
 }
 
-/// One row of probabilities (not negative; scaled to any positive sum).
+/// One row of probabilities: numbers from 0 on whose sum is positive, but need not be 1.
 template <class Id>
 struct probabilities_row {
     using id_type = Id;
@@ -64,7 +64,7 @@ public:
     [[nodiscard]] std::size_t size() const { return rows_; }
     [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
 
-    /// Row i: what tells of the token after the i-th scored token. Precondition: i < size().
+    /// Row i: of the token after the i-th scored token. Precondition: i < size().
     [[nodiscard]] Row operator[](std::size_t i) const {
         SPECDEC_PRECONDITION(i < rows_);
         return {{data_ + i * stride_, vocabulary_}};

@@ -10,21 +10,22 @@
 
 namespace specdec {
 
-/// How far a token moves the place in a text: by its bytes; by 1 if it has none, so that no two
-/// tokens of a text begin at one place.
+/// How far a token moves the place in a text: by its number of bytes, or by 1 if it has none. So no
+/// two tokens of a text begin at the same place.
 [[nodiscard]] constexpr std::uint32_t text_width(std::string_view bytes) {
     return bytes.empty() ? 1U : static_cast<std::uint32_t>(bytes.size());
 }
 
-/// A place in a text, counted the same way whatever vocabulary the text is written in: the sum of
-/// the widths of all tokens before it. It names the noise that the drafter's and the target's draw
-/// of the token there share (rules of coupled sampling; ours). Strictly grows from token to token.
+/// A place in a text: the sum of the widths of all tokens before it. Drafter and target count it
+/// alike, whatever their vocabularies, so coupled rules give both draws of the token at a place the
+/// same noise (ours). It grows strictly from token to token.
 ///
 ///     place.value()      what goes into draw_site::place; 0: unknown
 ///     place.pass(token)  moves behind a token of the target, or behind a token's bytes
 ///
-/// A small value that views the target's widths (text_keys::widths(), [vocabulary]); an id outside
-/// them moves it by 1. Default-constructed it is unknown and stays so. O(1), allocates nothing.
+/// A small value that views the target's widths (text_keys::widths(), [vocabulary]). An id outside
+/// them moves it by 1. A default-constructed place is unknown and stays so. O(1), allocates
+/// nothing.
 class text_offset {
 public:
     constexpr text_offset() = default;

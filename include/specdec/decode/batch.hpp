@@ -37,12 +37,11 @@ struct batch_counts {
 ///         while (room() && there are texts left)  join(next)
 ///     while (round() || there are texts left)
 ///
-/// A text is the same as alone: in law given the target's rows, texts that learn into one n-gram
-/// cache included (all of them decide before any commits; but not one whose drafter threw in its
-/// decision, if others have taught the cache before it joins again); to the bit where the rows do
-/// not depend on what else is in a pass and bridges share nothing that learns. Speculation competes
-/// for the pass: a target that does one position as fast as several has less to give to a batch,
-/// whose drafts should be shorter.
+/// A text is the same as alone. In law, given the target's rows, also if texts share one n-gram
+/// cache, because all of them decide before any commits. (One exception: a text whose drafter threw
+/// in its decision, and that joins again after others have taught the cache.) To the bit, if rows
+/// do not depend on what else is in the pass and bridges share nothing that learns. Drafts of all
+/// texts compete for the pass, so a batch wants shorter drafts than a text alone.
 ///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
@@ -85,11 +84,11 @@ public:
         ++texts_;
     }
 
-    /// One round of every text; those that ended have left and tell why by run.finish(). False:
-    /// there is none left. Throws what models, drafters and readers throw: whatever was not decided
-    /// is as if the round had not been, what was decided and not committed is committed by the next
-    /// round(). A text whose own drafter, prompt or reader it was has left (see holds()) without
-    /// finish() and loses nothing either: see text_run.
+    /// Makes one round of every text. Texts that ended leave, and run.finish() says why. Returns
+    /// false if none is left. Throws what models, drafters and readers throw: then undecided texts
+    /// forget the round, and decided ones commit it in the next round(). A text whose own drafter,
+    /// prompt or reader threw has left (see holds()) without finish(); it loses nothing and may
+    /// join again (see text_run).
     bool round() {
         commit_all();
         draft_all();
@@ -107,7 +106,7 @@ private:
         double seconds = 0; // that its prompt took
     };
 
-    /// Step 1 of every text, and its part of the pass.
+    /// Step 1 of every text; collects the parts of the pass.
     void draft_all() {
         parts_.clear();
         for (std::size_t s = 0; s < seats_.size(); ++s) {
@@ -136,7 +135,7 @@ private:
         x.seconds += clock_() - begin;
     }
 
-    /// Step 2 of all texts. A text's share of the time is that of its rows.
+    /// Step 2 of all texts in one pass. A text's share of the time is its share of the rows.
     auto score_all() {
         const double begin = clock_();
         const auto rows =
@@ -157,8 +156,8 @@ private:
         return rows;
     }
 
-    /// Step 3 of every text. None may commit before all have decided: a cache that several of them
-    /// learn into must not change between a draft and its decision.
+    /// Step 3 of every text. All decide before one commits: a cache that they share must not change
+    /// between a draft and its decision.
     void decide_all(const auto& rows) {
         std::size_t first = 0;
         for (const auto& [sequence, ids] : parts_) {
@@ -168,7 +167,7 @@ private:
         }
     }
 
-    /// Step 4 of every text that has decided: before the others draft, those of an earlier round.
+    /// Step 4 of every decided text, also of those that an earlier round left decided.
     void commit_all() {
         for (seat& x : seats_) {
             if (x.run == nullptr)
@@ -179,7 +178,7 @@ private:
         }
     }
 
-    /// What throws takes the text out of the batch.
+    /// Does `act` to the text; if it throws, the text leaves the batch.
     template <class F>
     void or_leave(seat& x, const F& act) {
         on_throw guard([&] { leave(x); });

@@ -11,16 +11,15 @@
 
 namespace specdec {
 
-/// A reader that takes text and nothing else: bytes(text, origin) is given whole characters as soon
-/// as they are certain, round(result) every round before it is committed. Either may return false
-/// to cancel; a reader may also leave one of them out by inheriting this.
+/// A reader that ignores everything; inherit it to write only one of the two functions. bytes(text,
+/// origin) gets whole characters as soon as they are certain to stay. round(result) gets every
+/// round before it is committed. Either may return false to cancel the text.
 struct silent_reader {
     bool bytes(std::string_view, token_origin) { return true; }
     bool round(const round_result&) { return true; }
 };
 
-/// The reader of those who only want the text: calls take(bytes, origin), which may return false to
-/// cancel, or nothing.
+/// A reader of text only: calls take(bytes, origin), which returns nothing, or false to cancel.
 template <class Take>
 struct text_reader : silent_reader {
     Take take;
@@ -38,9 +37,9 @@ struct text_reader : silent_reader {
     }
 };
 
-/// Decodes a text: rounds until an end token, a stop string, a limit or a cancellation, inside an
-/// accepted run too (see text_run). Throws what the models, the drafter and the reader throw;
-/// called again, it goes on where the text stood, and nothing is lost or given twice:
+/// Decodes a text: makes rounds until an end token, a stop string, a limit or a cancellation, which
+/// may be inside a run of accepted tokens (see text_run). Throws what the models, the drafter and
+/// the reader throw. Called again it goes on where the text stood; nothing is lost or given twice:
 ///
 ///     text_run text(session, drafter, stop, coin, tokenizer, limits, reader);
 ///     generate(text, target);
@@ -53,11 +52,12 @@ finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& t
     return *text.finish();
 }
 
-/// The same in one call, for a text that is given up where something throws: what was held back for
-/// a stop string or a character, and how many tokens were left, are then gone. The session holds
-/// what was committed before.
+/// The same in one call. If something throws, the text cannot go on: bytes that were held back for
+/// a stop string or a character, and the count of tokens left, are lost. The session keeps what was
+/// committed before.
 ///
-/// The session has been started. Works the same without a drafter (no_bridge, no_drafter).
+/// Precondition: the session has been started. For decoding without a drafter: no_bridge,
+/// no_drafter.
 template <class B, class V, class Laws, ScoringModelOf<target_id> Target, DraftContextHolder D,
           StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer, class Reader,
           Clock Time = no_clock>

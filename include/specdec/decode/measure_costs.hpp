@@ -18,7 +18,7 @@ namespace measure_costs_detail {
 
 inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
 
-/// The number that as many are below as above. Without sorting, which the core does not include.
+/// The median. It counts instead of sorting, which the core does not include.
 [[nodiscard]] inline double median(const std::vector<double>& of) {
     const std::size_t middle = of.size() / 2;
     for (const double x : of) {
@@ -37,7 +37,7 @@ inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
     return static_cast<double>(static_cast<long long>(x * 100 + 0.5)) / 100;
 }
 
-/// A model behind a context of its tokens, whatever they are, with more to follow.
+/// A model whose context is filled with some tokens, and more tokens that can follow.
 template <class Id, class Model>
 class behind_tokens {
 public:
@@ -55,7 +55,7 @@ public:
             model.append(std::span<const Id>(ids_).first(context_));
     }
 
-    /// Tokens that may follow.
+    /// How many tokens can follow.
     [[nodiscard]] std::size_t more() const { return more_; }
     [[nodiscard]] std::span<const Id> tokens(std::size_t first, std::size_t n) const {
         return {ids_.data() + context_ + first, n};
@@ -79,8 +79,8 @@ struct round_seconds {
     double drafts = 0; ///< all draft tokens, a law of each side for each
 };
 
-/// Rounds of so many draft tokens again and again, as a text makes them; the first ones do not
-/// count, since what was done before leaves other weights in the caches.
+/// Times rounds of `drafts` draft tokens, again and again, as a text makes them. The first ones do
+/// not count, because the caches still hold other weights.
 template <class Target, class Draft, class Time>
 round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
                              const Time& clock) {
@@ -112,7 +112,7 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
     return {median(pass), median(draft)};
 }
 
-/// One turn through rounds of all lengths.
+/// Seconds of one turn through rounds of all lengths.
 struct turn {
     std::array<double, positions.size()> pass{};
     double draft = 0;        ///< a token, with a law of each side
@@ -124,7 +124,7 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
     turn out;
     double drafts = 0, drafted = 0;
     for (std::size_t i = 0; i < sizes; ++i) {
-        // Plain rounds, of which all others are parts, between all others.
+        // Plain rounds between all others: the unit that all others are told in.
         const double plain = measure_rounds(target, drafter, 0, clock).pass;
         out.pass[0] = i == 0 || plain < out.pass[0] ? plain : out.pass[0];
         if (i == 0)
@@ -153,14 +153,13 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
 
 } // namespace measure_costs_detail
 
-/// Measures what rounds cost, in passes of the target over one position, to two digits behind the
-/// point: passes of the target over 1 to 9 positions, a draft token (a pass of the drafter and one
-/// law of each side), and a token more in a pass of the drafter. It makes rounds of all lengths in
-/// turns; of each part the least counts, since what else a machine does can only add. Call it once,
-/// before any text; both contexts are empty afterwards. Takes half a second, or as long as 100 to
-/// 200 passes of the target over one position where that is more. Throws what the models throw, and
-/// specdec::error for a clock that stands still and for contexts without room for a token.
-/// Allocates.
+/// Measures what rounds cost: passes of the target over 1 to 9 positions, a draft token (a pass of
+/// the drafter and one law of each side), and one token more in a pass of the drafter. The unit is
+/// a pass of the target over one position, rounded to hundredths. It makes rounds of all lengths in
+/// turns and keeps the least time of each part, since other work on the machine can only add. Call
+/// it once, before any text; both contexts are empty afterwards. Takes half a second, or 100 to 200
+/// passes of the target if that is longer. Throws what the models throw, and specdec::error for a
+/// clock that stands still and for contexts without room for a token. Allocates.
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 [[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock) {
     using namespace measure_costs_detail;

@@ -10,10 +10,10 @@
 
 namespace specdec {
 
-/// What a round says to stop rules that learn: how many *draft* tokens were kept, by the bytes that
-/// the target accepted, whatever the bridge made of them. A control token of the draft is kept if
-/// all proposals are. extra_forwards: those of the bridge that deciding took, if it has any.
-/// Complexity: linear in the round's tokens. Allocates nothing.
+/// The outcome of a round for stop rules that learn: how many *draft* tokens were kept. A draft
+/// token is kept if the accepted proposals contain its bytes, whatever the bridge made of it; a
+/// control token if all proposals were accepted. extra_forwards: forwards of the drafter that the
+/// bridge's decisions took. Complexity: linear in the round's tokens. Allocates nothing.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 [[nodiscard]] draft_outcome outcome_of(const round_result& round, const TargetTokenizer& target,
                                        const DraftTokenizer& draft,

@@ -11,8 +11,8 @@
 
 namespace specdec {
 
-/// What a round decided, not yet part of the text: tokens to commit in order. Views into the
-/// session, alive until its next call.
+/// What a round decided: tokens that may be committed, in this order. They are not part of the text
+/// yet. Views into the session, which live until its next call.
 struct round_result {
     std::span<const target_id> tokens;      ///< the accepted proposals and one token of the target
     std::size_t accepted = 0;               ///< tokens[0 .. accepted) were proposals

@@ -31,17 +31,17 @@ namespace specdec {
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
 /// The steps are separate functions, so that a driver of several sequences can do step 2 for all of
-/// them in one pass (see batch); round() does 1 to 3 for one sequence. Nothing is remembered before
-/// commit(): a round may be abandoned at any point, and the next one does the same again.
+/// them in one pass (see batch). round() does steps 1 to 3 for one sequence. Only commit() changes
+/// the state: a round may be abandoned anywhere, and the next one does the same again.
 ///
-/// Guarantee: the committed tokens follow the laws that the law factory makes of the target's rows
-/// exactly when the verifier is lossless, whatever drafter, bridge and stop rule do.
+/// Guarantee: if the verifier is lossless, the committed tokens have the laws that the law factory
+/// makes of the target's rows, whatever drafter, bridge and stop rule do.
 ///
-/// Sessions may take turns with a target that tells what it holds (held(); shared_model adds that).
-/// With another they say target_lost() before every turn: a context as long is taken for one's own.
+/// Sessions may take turns with a target that has held() (see shared_model). With any other, each
+/// calls target_lost() before its turn: it takes a context of equal length for its own.
 ///
-/// Memory: everything is sized at construction; a round allocates nothing (with bridges that look
-/// at drafts that were not drawn, SLRS and n-gram merge: nothing once their buffers have grown).
+/// Allocates at construction. A round allocates nothing (SLRS, n-gram merge: once their buffers
+/// have grown).
 template <class B, class V, class Laws = softmax_rows>
 class session {
 public:
@@ -61,8 +61,8 @@ public:
     }
 
     /// Begins a sequence. The drafter's context begins with `draft_prefix` (its BOS, or nothing).
-    /// What the target's context still holds of an earlier sequence is used as far as it agrees.
-    /// Throws specdec::error if the prompt is empty or does not fit, or is of another vocabulary.
+    /// What the target's context holds is reused as far as it is the same. Throws specdec::error
+    /// for a prompt that is empty, does not fit, or is of another vocabulary.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
         require_beginning(prompt, draft_prefix, settings_.capacity, bridge_);
         tokens_.assign(prompt.begin(), prompt.end());
@@ -81,9 +81,9 @@ public:
     [[nodiscard]] const statistics& counts() const { return counts_; }
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
-    /// For a text of its own: processors of another prompt.
+    /// The law factory: to be changed between texts, as processors may hang on the prompt.
     [[nodiscard]] Laws& laws() { return laws_; }
-    /// From the next draft on. Errors: as at construction, and nothing changes.
+    /// Holds from the next draft on. Errors: as at construction, and nothing changes.
     void set_sampling(const sampling_parameters& target, const sampling_parameters& draft) {
         validate(target);
         validate(draft);
@@ -93,9 +93,8 @@ public:
     /// Whether another token fits.
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
-    /// Step 1: drafts at most `room` tokens, of which the round can commit at most room. Drafter
-    /// and stop rule are asked again by verify(), where a decision needs it. Precondition: started,
-    /// not full, room >= 1.
+    /// Step 1: drafts for a round that commits at most `room` tokens. verify() may ask drafter and
+    /// stop rule again. Precondition: started, not full, room >= 1.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const double begin = clock();
@@ -121,22 +120,22 @@ public:
     void draft(D& drafter, const Stop&& gone_before_verify, C& coin, Rest...) = delete;
 
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
-    /// give step 3 the rows of the last rows_needed() tokens of it.
+    /// give the rows of its last rows_needed() tokens to step 3.
     [[nodiscard]] context_edit<target_id> target_edit() const {
         return feed_.edit(tokens_, committed_);
     }
     [[nodiscard]] std::size_t rows_needed() const { return tokens_.size() - committed_ + 1; }
-    /// The engine did it, in so many seconds (of a pass for several sequences: this one's share).
-    /// Call before verify(), while `edit` still views what was fed.
+    /// The engine did the edit, in `seconds` (its share of a common pass). Call it before verify(),
+    /// while `edit` still views what was fed.
     void target_fed(const context_edit<target_id>& edit, double seconds = 0) {
         feed_.fed(edit, committed_);
         counts_.target_seconds += seconds;
     }
-    /// The engine lost its context (or holds another sequence's): everything will be fed again.
+    /// The engine lost its context, or it holds another sequence's: everything is fed again.
     void target_lost() { feed_.lost(); }
-    /// Step 2 with a model, but for the last pass: truncates, feeds what needs no row (a prompt).
-    /// What is left to score has rows_needed() tokens. Before step 1, too, for drafters that read
-    /// what the target makes of a text. Where the model throws, the session stands as it stood.
+    /// Step 2 with a model, without the last pass: truncates, and feeds the tokens that need no row
+    /// (a prompt). Returns the rest, rows_needed() tokens. Also before step 1, for drafters that
+    /// read the target's features. If the model throws, the session is unchanged.
     template <ContextOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] context_edit<target_id> prepare(Target& target, Time clock = {}) {
         const double begin = clock();
@@ -155,11 +154,12 @@ public:
         return rows;
     }
 
-    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], the row behind the last
-    /// committed token first. Throws specdec::error for rows of another shape, where drafter or
-    /// stop rule have changed since the draft (the round may be drafted again), and what a drafter
-    /// throws that has to be asked again, which hangs on what was drawn: to keep the law, the round
-    /// must then be drafted again by the same drafter, stop rule, room and coin (one with sites).
+    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary]; the first is the row behind
+    /// the last committed token. Throws specdec::error for rows of another shape; where drafter or
+    /// stop rule have changed since the draft (the round may be drafted again); and what the
+    /// drafter throws if a decision asks it again. That depends on what was drawn: to keep the law,
+    /// draft the round again with the same drafter, stop rule, room and coin (one that goes by
+    /// sites).
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const double begin = clock();
@@ -171,7 +171,7 @@ public:
         const auto law_at = [&](std::size_t i) {
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);
         };
-        verdict_ = {}; // should anything throw
+        verdict_ = {}; // stays so if anything throws
         verdict v = verify_(law_at, draft_.proposals, coin, name());
         if (v.evaluated > proposed_.size()) { // only the mark of the end was rejected
             v.evaluated = proposed_.size();
@@ -187,17 +187,17 @@ public:
                 draft_.steps, draft_.reason, log_p_.all()};
     }
 
-    /// Between verify(), which got these rows, and commit(): the round as learners see it.
+    /// The round as learners see it. Call it between verify(), with the same rows, and commit().
     template <RowsFor<Laws> Rows>
     [[nodiscard]] verified_round<Rows, law_type> verified(const Rows& rows) const {
         return round_of(bridge_, draft_, verdict_, tokens_, committed_, rows, sampling_);
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
-    /// discarded. specdec::error for n above the tokens of a verified round. n = 0 is a round paid
-    /// for but not used: the next one decides anew. n may depend on the tokens that are kept, what
-    /// is drafted next on all that was seen. (Who chooses n by a token that is then discarded draws
-    /// again what displeased; only exact and coupled match, which draw the same, bear that.)
+    /// discarded. Throws specdec::error for n above the tokens of a verified round. n = 0 wastes
+    /// the round: the next one decides anew. n may depend on kept tokens, what is drafted next on
+    /// all that was seen. Choosing n by a discarded token is selection bias; only exact and coupled
+    /// match tolerate it.
     void commit(std::size_t n) {
         if (!verdict_.next.valid() || n > verdict_.accepted + 1)
             fail("session", "commit", "expected at most the tokens of a verified round");
@@ -222,7 +222,7 @@ public:
     }
 
 private:
-    /// Whether an invalid token says that the draft ends, which is no proposal.
+    /// Whether an invalid proposal of this law only marks the end of the draft.
     static constexpr bool marks_end = requires { law_type::ends_drafts; };
 
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }

@@ -22,13 +22,13 @@ struct session_settings {
     std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
     std::size_t max_proposals = 16;   ///< most target tokens proposed a round
     std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
-    /// The round tells the log-probability of each token, and of so many of the likeliest at its
-    /// place; nothing: of none.
+    /// If set, a round has the log-probability of each of its tokens, and of this many of the
+    /// likeliest ones at each place.
     std::optional<std::size_t> log_probabilities{};
 };
 
-/// A prompt and a prefix of the drafter's context that a session can begin with. Errors:
-/// specdec::error.
+/// Requires a prompt and a prefix of the drafter's context that a session can begin with: not
+/// empty, shorter than the capacity, ids of the bridge's vocabularies. Errors: specdec::error.
 template <class B>
 void require_beginning(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix,
                        std::size_t capacity, const B& bridge) {
@@ -43,9 +43,8 @@ void require_beginning(std::span<const target_id> prompt, std::span<const draft_
     require_ids(draft_prefix, draft_size_of(bridge, most_ids), "session", "prefix");
 }
 
-/// The most tokens that a round behind `committed` tokens can commit where `room` more are wanted
-/// and the target's context can hold `capacity`: of all that is fed, which is all but the round's
-/// last token.
+/// The most tokens that a round behind `committed` tokens can commit, if `room` more are wanted and
+/// the target's context holds `capacity`. All tokens of the round but the last one are fed.
 [[nodiscard]] inline std::size_t room_within(std::size_t committed, std::size_t capacity,
                                              std::size_t room) {
     const std::size_t left = capacity > committed ? capacity - committed : 0;

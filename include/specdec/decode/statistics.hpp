@@ -11,9 +11,9 @@
 
 namespace specdec {
 
-/// What a session counts, over all its sequences. A round counts when it is committed (with 0
-/// tokens, too), an abandoned one counts in the times only, so the numbers add up: emitted =
-/// committed + discarded, emitted = accepted + corrected + free + residual.
+/// What a session counts, over all its sequences. A round counts when it is committed, with 0
+/// tokens, too; an abandoned round adds to the times only. So the numbers add up: emitted =
+/// committed + discarded, and emitted = accepted + corrected + free + residual.
 struct statistics {
     std::uint64_t rounds = 0;       ///< committed rounds = target calls used
     std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary

@@ -10,14 +10,14 @@
 
 namespace specdec {
 
-/// What the target's context holds of a session's text, and what it has to be fed: the text's
-/// tokens are its committed ones, then a round's, and a round wants a row behind the last committed
-/// token and behind each that follows.
+/// Knows what the target's context holds of a session's text, and what it has to be fed. `tokens`
+/// are the committed tokens of the text and then the round's; a round needs the row behind the last
+/// committed token and behind each of its own.
 class target_feed {
 public:
     void reserve(std::size_t tokens) { mirror_.reserve(tokens); }
 
-    /// Another text begins; the context may hold its beginning.
+    /// Another text begins. The context may hold the same beginning already.
     void start() { unchanged_ = 0; }
     /// The context is gone.
     void lost() {
@@ -36,7 +36,7 @@ public:
         unchanged_ = committed;
     }
 
-    /// Does the edit with a model, but for the tokens whose rows are wanted: those are returned.
+    /// Does the edit with a model, except for the tokens whose rows are needed. Returns those.
     template <ContextOf<target_id> Target>
     [[nodiscard]] context_edit<target_id> prepare(Target& target, std::span<const target_id> tokens,
                                                   std::size_t committed) {

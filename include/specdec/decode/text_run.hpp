@@ -33,8 +33,8 @@ enum class finish_reason : std::uint8_t {
     cancelled,    ///< the reader said so
 };
 
-/// One text on its way: what belongs to a sequence beside its session. A driver of one sequence
-/// (generate) and one of several (batch) do the same with it:
+/// One text on its way: a session with its drafter, stop rule, coin, limits and reader. Drivers of
+/// one sequence (generate) and of several (batch) call the same steps:
 ///
 ///     while run.draft(target or its capacity)  step 1 of a round; false once the text has ended
 ///         rows := the target's, for run.session(); run.score(target) where it is alone  step 2
@@ -42,19 +42,17 @@ enum class finish_reason : std::uint8_t {
 ///         run.commit()                         step 4: gives the reader what belongs to the text
 ///
 /// Tokens behind an end token, a stop string, the limit or a cancellation are discarded, never
-/// committed. Everything but the limits is borrowed; the session has been started.
+/// committed. Borrows everything but the limits. Precondition: the session has been started.
 ///
-/// A throw loses nothing: what the text has come to is in here, and every step may be asked for
-/// again. A round that was drafted and not decided is as if it had not been. A round that was
-/// decided stays so: the next commit(), or draft(), goes on with it where its reader threw. What
-/// the reader threw at counts as not given, and is given again, first and unchanged: round() with
-/// the same result, bytes() with the same bytes and origin. What it returned from is never given
-/// again. So the text is the one without throws, if a reader takes nothing of what it throws at
-/// and the coin goes by sites (generator_coin draws anew what is drafted again).
-/// (A tokenizer that throws leaves a session that has to be started again.)
+/// A throw loses nothing: every step may be called again. A round that was drafted but not decided
+/// is forgotten. A decided round stays decided: the next commit() or draft() goes on with it. A
+/// reader's function that throws is called again first, with the same arguments; one that returned
+/// is never called again for them. So the text is the one without throws, if the coin goes by sites
+/// (generator_coin draws anew) and the reader does nothing with arguments that it throws at. Only a
+/// tokenizer that throws leaves a session that has to be started again.
 ///
-/// Allocates nothing a round, unless more bytes than ever are held back for a stop string or
-/// character.
+/// A round allocates nothing, unless more bytes than ever before are held back for a stop string or
+/// a character.
 template <class Session, DraftContextHolder D, StopRule Stop, Coin C,
           TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
 class text_run {
@@ -67,11 +65,12 @@ public:
     text_run(Session& session, D& drafter, const Stop&& gone_before_use, Rest&&...) = delete;
 
     [[nodiscard]] Session& session() { return session_; }
-    /// Why the text ended; nothing while it has not, or its reader has not taken all of it.
+    /// Why the text ended; empty while it goes on, or while its reader has not been given all of
+    /// it.
     [[nodiscard]] std::optional<finish_reason> finish() const { return finish_; }
 
-    /// Whether there is another round, for a target whose context holds `capacity` tokens. Commits
-    /// what was decided. Throws what the reader throws.
+    /// Commits a decided round, and says whether there is another one for a target whose context
+    /// holds `capacity` tokens. Throws what the reader throws.
     [[nodiscard]] bool more(std::size_t capacity) {
         commit();
         if (!why_ && (session_.full() || session_.tokens().size() > capacity)) {
@@ -90,8 +89,8 @@ public:
         return true;
     }
 
-    /// Step 1 with a model of the engine, which is fed the prompt before: for drafters that read
-    /// what the target makes of it. Throws what the model throws, too.
+    /// Step 1 with a model of the engine. Feeds the prompt first, for drafters that read the
+    /// target's features. Throws what the model throws, too.
     template <ScoringModelOf<target_id> Target>
     [[nodiscard]] bool draft(Target& target) {
         if (!more(target.capacity()))
@@ -106,8 +105,8 @@ public:
         return session_.score(target, clock_);
     }
 
-    /// Step 3: nobody is told yet. Throws what verify() throws, and specdec::error for rows longer
-    /// than the tokenizer's vocabulary; the round must then be drafted again.
+    /// Step 3. The reader is not called yet. Throws what verify() throws, and specdec::error for
+    /// rows longer than the tokenizer's vocabulary; then the round has to be drafted again.
     template <RowsOf<target_id> Rows>
     void decide(const Rows& rows) {
         if (rows.vocabulary() > tokenizer_.vocabulary_size())
@@ -120,8 +119,8 @@ public:
         taken_ = 0;
     }
 
-    /// Step 4 of a decided round, as far as the reader has not had it. Nothing where there is
-    /// none. Throws what the reader throws.
+    /// Step 4 of a decided round: gives the reader what it has not had yet, then commits. Does
+    /// nothing if no round is decided. Throws what the reader throws.
     void commit() {
         if (phase_ == phase::decided) {
             if (!reader_.round(round_))
@@ -160,7 +159,7 @@ private:
         ++taken_;
         give();
     }
-    /// Of a cancelled text, nobody wants what was held back.
+    /// Ends the text. Held-back bytes are given to the reader, unless it cancelled.
     void end() {
         if (*why_ != finish_reason::cancelled)
             stream_.finish();
@@ -186,8 +185,8 @@ private:
     round_result round_; // the decided one
     phase phase_ = phase::none;
     std::size_t taken_ = 0;               // tokens of the round that belong to the text
-    std::optional<finish_reason> why_;    // the text ends
-    std::optional<finish_reason> finish_; // and its reader has had all of it
+    std::optional<finish_reason> why_;    // why the text ends
+    std::optional<finish_reason> finish_; // the same, once the reader has had all of it
 };
 
 } // namespace specdec

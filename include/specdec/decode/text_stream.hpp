@@ -13,7 +13,7 @@
 namespace specdec {
 
 /// How many bytes at the end of a text begin a UTF-8 character whose rest is still to come: 0 to 3.
-/// Bytes that can never become valid are not counted: they are passed on as they are.
+/// Bytes that can never become valid are not counted, as they are passed on unchanged.
 [[nodiscard]] inline std::size_t incomplete_utf8(std::string_view text) {
     const std::size_t open = utf8_tail(text);
     if (open == 0)
@@ -29,10 +29,10 @@ namespace specdec {
 ///     stream.push(bytes, origin)   a token's bytes
 ///     stream.give(sink)            what has become certain
 ///
-/// A sink is called as sink(std::string_view bytes, token_origin origin): a run of characters of
-/// one origin. A character made by several tokens has the origin of the first. A sink that throws
-/// has not been given the run: the next give() begins with it. Allocates when more bytes are held
-/// back than ever before; pushed bytes that could not be stored (std::bad_alloc) were not pushed.
+/// A sink is called as sink(std::string_view bytes, token_origin origin), with a run of characters
+/// of one origin. A character made by several tokens has the origin of the first. If a sink throws,
+/// the next give() begins with the same run. Allocates when more bytes are held back than ever
+/// before; if that throws (std::bad_alloc), the bytes were not pushed.
 class text_stream {
 public:
     explicit text_stream(std::vector<std::string> stop_strings = {})
@@ -80,8 +80,8 @@ public:
     }
 
 private:
-    /// Where the stop string begins that is complete first: how the text is cut into tokens does
-    /// not matter, even if one stop string stands inside another.
+    /// Where the stop string begins that is complete first in the text. So it does not matter how
+    /// the text is cut into tokens, even if one stop string stands inside another.
     [[nodiscard]] std::size_t first_stop() const {
         std::size_t first = std::string::npos, first_end = std::string::npos;
         for (const std::string& stop : stops_) {

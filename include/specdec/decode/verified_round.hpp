@@ -20,8 +20,8 @@ concept ShowsContext = requires(const B& bridge) {
     { bridge.context().ids() } -> std::convertible_to<std::span<const draft_id>>;
 };
 
-/// The drafter's context as the bridge holds it, empty for one that shows none. Where rounds draft
-/// nothing, contexts put off their work until they are asked: it costs what a draft pays for it.
+/// The drafter's context as the bridge holds it; empty if the bridge does not show it. Asking costs
+/// what a draft would pay: contexts put off their work while rounds draft nothing.
 template <class B>
 [[nodiscard]] std::span<const draft_id> context_of(const B& bridge) {
     if constexpr (ShowsContext<B>)
@@ -30,19 +30,19 @@ template <class B>
         return {};
 }
 
-/// All that a verified round says to who learns from it (session::verified). Views into session,
-/// bridge and the target's rows, alive until the next call of one of them. (The laws of SLRS and
-/// merge ask the drafter for what they do not know yet.)
+/// All that a learner can see of a verified round (session::verified). Views into session, bridge
+/// and the target's rows, which live until the next call of one of them. (The laws of SLRS and
+/// merge may ask the drafter again.)
 template <class Rows, class Law>
 struct verified_round {
-    std::span<const draft_id> context;     ///< the drafter's, which the draft began behind; empty
-                                           ///< where nothing was drafted: nobody has read it
-    std::span<const draft_id> drafted;     ///< d_1 .. d_n
-    std::span<const draft_progress> steps; ///< [n] how the draft looked behind each of them
+    std::span<const draft_id> context;        ///< the drafter's, at the beginning of the draft;
+                                              ///< empty if nothing was drafted
+    std::span<const draft_id> drafted;        ///< d_1 .. d_n
+    std::span<const draft_progress> steps;    ///< [n] how the draft looked behind each of them
     std::span<const proposal<Law>> proposals; ///< x_1 .. x_gamma with their laws; an invalid one
                                               ///< says that the draft's law ended it
     std::size_t accepted = 0;                 ///< x_1 .. x_accepted were kept
-    std::size_t evaluated = 0;         ///< proposals decided on: accepted, or one rejected more
+    std::size_t evaluated = 0;         ///< proposals decided on: accepted, and a rejected one
     std::span<const target_id> text;   ///< the committed tokens, without the round's
     std::span<const target_id> tokens; ///< the kept proposals and the target's own; to be committed
     Rows rows;                         ///< as given to verify(): row i is of the token behind
@@ -50,8 +50,8 @@ struct verified_round {
     sampling_parameters sampling{};    ///< with which they became laws
 };
 
-/// Of what a session holds between verify() and commit(); tokens: its text of `committed` tokens,
-/// then the round's.
+/// Makes the view of what a session holds between verify() and commit(). tokens: the `committed`
+/// tokens of the text, then the round's.
 template <class B, class Rows>
 [[nodiscard]] verified_round<Rows, typename B::law_type>
 round_of(const B& bridge, const draft_view<typename B::law_type>& draft, const verdict& decided,

@@ -7,7 +7,7 @@
 
 namespace specdec {
 
-/// All of an LM head. Models DraftHeadOf<Id>. Borrows the head.
+/// A draft head that computes all rows of an LM head. Models DraftHeadOf<Id>. Borrows the head.
 template <class Id, LmHeadOf<Id> Head>
 class full_head {
 public:

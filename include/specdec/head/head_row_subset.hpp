@@ -11,10 +11,10 @@
 
 namespace specdec {
 
-/// Where the rows of a part of a head are read.
+/// Where a part of a head reads its rows.
 enum class head_rows : unsigned char {
-    gathered, ///< where the head has them: nothing is copied
-    copied,   ///< from a copy, one behind the other: a stream, which memory gives faster
+    gathered, ///< from the head itself: nothing is copied
+    copied,   ///< from a copy, row after row: a stream, which is read faster
 };
 
 namespace detail {
@@ -32,9 +32,9 @@ struct selected<Id, Head> {
 
 } // namespace detail
 
-/// Some rows of an LM head, in the order of a list of ids that the owner keeps: products of runs of
-/// that list, gathered or from a copy. Borrows the head. Errors: specdec::error, of `source`, where
-/// a copy is asked for that the head cannot make.
+/// Some rows of an LM head, in the order of a list of ids, which the owner keeps. Multiplies runs
+/// of that list, gathered or from a copy. Borrows the head. Errors: specdec::error that names
+/// `source`, if a copy is asked for and the head cannot make one.
 template <class Id, LmHeadOf<Id> Head>
 class head_row_subset {
 public:
@@ -50,7 +50,8 @@ public:
 
     [[nodiscard]] head_rows from() const { return copy_ ? head_rows::copied : head_rows::gathered; }
 
-    /// out[i][k] = row of ids[k] times x[i]; ids stand in the list from place `first` on.
+    /// out[i][k] = row of ids[k] times x[i]. Precondition: ids are the list's from index `first`
+    /// on.
     void multiply(const hidden_states& x, std::size_t first, std::span<const Id> ids,
                   scores_out out) {
         if constexpr (selectable)
@@ -61,7 +62,7 @@ public:
         head_.multiply(x, ids, out);
     }
 
-    /// The list has another id at place k.
+    /// The list has another id at index k from now on.
     void replace([[maybe_unused]] std::size_t k, [[maybe_unused]] Id id) {
         if constexpr (selectable)
             if (copy_)

@@ -12,16 +12,16 @@
 
 namespace specdec {
 
-/// A draft head, and a model whose states it may be given.
+/// A draft head for a model: Model makes the hidden states that Head is given.
 template <class Head, class Model>
 concept HeadFor = DraftHeadOf<Head, typename Head::id_type> &&
                   (HiddenModelOf<Model, typename Head::id_type> ||
                    HiddenBatchModelOf<Model, typename Head::id_type>);
 
-/// What models made of a hidden-state model and a draft head have in common, whatever they make of
-/// the states: the context, which is the model's, and what it wants to be told. Borrows both.
-/// Errors: specdec::error, of `source`, where model and head are of different vocabularies or
-/// widths. Allocates nothing.
+/// The base of models that are made of a hidden-state model and a draft head. It forwards the
+/// context's functions to the model, and checks the hidden states. Borrows both. Errors:
+/// specdec::error that names `source`, if model and head are of different vocabularies or widths.
+/// Allocates nothing.
 template <class Model, HeadFor<Model> Head>
 class headed_context {
     using Id = typename Head::id_type;
@@ -97,7 +97,7 @@ protected:
 
     [[nodiscard]] Head& head() { return head_; }
 
-    /// Feeds, and the states behind each of ids.
+    /// Feeds ids and returns the hidden state behind each of them.
     [[nodiscard]] hidden_states states(std::span<const Id> ids) {
         return checked(model_.hidden(ids), ids.size());
     }

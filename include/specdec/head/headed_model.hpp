@@ -10,17 +10,18 @@
 
 namespace specdec {
 
-/// A model whose rows a draft head makes: trimmed, routed or full.
+/// A model made of a hidden-state model and a draft head (trimmed, routed or full), which makes its
+/// rows.
 ///
 ///     trimmed_head few(head, list);
 ///     headed_model draft(model, few);
 ///
-/// The rows stand over the whole vocabulary, with -infinity where the head computed nothing. So
-/// every bridge, drafter and verifier takes them as they are, and q is the law over what was
-/// computed, renormalised. Models ModelOf<Id>, and BatchModelOf<Id> where Model holds several
-/// sequences. Borrows both. Memory: `rows` rows, allocated at construction, more where a call asks
-/// for more than ever before. Cost beside the model's and the head's: none. Errors: specdec::error
-/// where model and head are of different vocabularies or widths.
+/// A row covers the whole vocabulary, with -infinity where the head computed nothing. So every
+/// bridge, drafter and verifier takes it as it is, and q is the law over the computed tokens,
+/// renormalised. Models ModelOf<Id>, and BatchModelOf<Id> where Model holds several sequences.
+/// Borrows both. Memory: `rows` rows, allocated at construction; a call that needs more allocates.
+/// Cost: the model's and the head's. Errors: specdec::error if model and head are of different
+/// vocabularies or widths.
 template <class Model, HeadFor<Model> Head>
 class headed_model : public headed_context<Model, Head> {
     using Id = typename Head::id_type;

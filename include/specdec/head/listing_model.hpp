@@ -13,24 +13,24 @@
 
 namespace specdec {
 
-/// A model that lists what a draft head computes, so that a draft token costs that and no row over
-/// the vocabulary:
+/// A model that lists the tokens that a draft head computes, so a draft token costs no row over the
+/// vocabulary:
 ///
 ///     trimmed_head few(head, list);
 ///     listing_model lists(model, few, {.temperature = 0.8F});
 ///     model_drafter drafter(lists);           // a ListingDrafter
 ///     listed_tli_bridge<T, D> bridge(tli_map(map), context, max_draft, few.most_listed());
 ///
-/// The sampling parameters of the draft stand here, where the logits are: a list is a law already,
-/// and the session's stay the default ones. Cutoffs and temperature 0 look at all that was
-/// computed, so a token that the bridge must not draw may take another's place (lossless, but a
-/// list of tokens that both vocabularies have drafts more). Otherwise q is headed_model's.
+/// A list is a law already, so the draft's sampling parameters are given here, and the session's
+/// draft parameters stay the default ones. Cutoffs and temperature 0 see all computed tokens, also
+/// those that the bridge must not draw: lossless, but a head whose tokens are all shared drafts
+/// more. Otherwise q is headed_model's.
 ///
 /// Models ListingModelOf<Id>, and ScoringBatchModelOf<Id> where Model holds several sequences.
-/// Borrows both. Memory: `rows` lists, allocated at construction, more where a call asks for more
-/// than ever before. Complexity beside the model's and the head's: a softmax over what was
-/// computed. Errors: specdec::error where model and head are of different vocabularies or widths,
-/// and for parameters out of range.
+/// Borrows both. Memory: `rows` lists, allocated at construction; a call that needs more allocates.
+/// Complexity: the model's and the head's, and a softmax over the computed tokens. Errors:
+/// specdec::error if model and head are of different vocabularies or widths, and for parameters out
+/// of range.
 template <class Model, HeadFor<Model> Head>
     requires ListingHeadOf<Head, typename Head::id_type>
 class listing_model : public headed_context<Model, Head> {
@@ -45,7 +45,7 @@ public:
     }
 
     [[nodiscard]] const sampling_parameters& sampling() const { return sampling_; }
-    /// Between rounds, never inside one. Errors: as at construction, and nothing changes.
+    /// To be called between rounds only. Errors: as at construction, and nothing changes.
     void set_sampling(const sampling_parameters& sampling) {
         validate(sampling);
         sampling_ = sampling;

@@ -8,11 +8,11 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/rows.hpp>
 
-/// What an engine supplies whose LM head can be reached apart from the rest of its model. Optional:
-/// models that only score are drafters and targets as well.
+/// What an engine supplies if its LM head can be reached apart from the rest of its model.
+/// Optional: a model that only scores can be a drafter or a target, too.
 namespace specdec {
 
-/// What an LM head is multiplied with: the model's state behind a token, normed and all.
+/// What an LM head is multiplied with: the model's state behind a token, after the last norm.
 struct hidden_state {
     std::span<const float> values; ///< [width]
 };
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] std::size_t width() const { return vocabulary(); }
 };
 
-/// Where products go: those of hidden state i begin at data + i * stride.
+/// Where products are written: those of hidden state i begin at data + i * stride.
 struct scores_out {
     float* data = nullptr;
     std::size_t stride = 0;
@@ -40,21 +40,20 @@ struct scores_out {
 ///     m.hidden(ids)   append, and the hidden state behind each of ids; they live until the next
 ///                     append, hidden, score or truncate of m
 ///
-/// Otherwise as ModelOf, score included where the engine has it.
+/// All else as in ModelOf. It need not have score.
 template <class M, class Id>
 concept HiddenModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.hidden(ids) } -> std::convertible_to<hidden_states>;
 };
 
-/// The same of several sequences; the states of one part stand behind those of the part before.
+/// The same for several sequences: the states of the first part, then those of the second, ...
 template <class M, class Id>
 concept HiddenBatchModelOf =
     BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
         { m.hidden(parts) } -> std::convertible_to<hidden_states>;
     };
 
-/// A row of logits of which only those of ids are known: row[ids[k]] = known[k], -infinity
-/// elsewhere.
+/// Writes a row of which only some logits are known: row[ids[k]] = known[k], -infinity elsewhere.
 template <class Id>
 void scatter(std::span<const float> known, std::span<const Id> ids, std::span<float> row) {
     for (float& logit : row)
@@ -63,8 +62,8 @@ void scatter(std::span<const float> known, std::span<const Id> ids, std::span<fl
         row[ids[k].index()] = known[k];
 }
 
-/// The rows of an LM head, one for each id of a vocabulary, as products: of all, of some in a row,
-/// of a list in any order.
+/// An LM head: one row of weights for each id. It multiplies all rows, a run of rows, or a list of
+/// rows in any order.
 ///
 ///     h.vocabulary_size()           ids 0 .. vocabulary_size()-1; rows of padding are not part
 ///     h.width()                     numbers of a hidden state
@@ -72,8 +71,7 @@ void scatter(std::span<const float> known, std::span<const Id> ids, std::span<fl
 ///     h.multiply(x, first, n, out)  out[i][k] = row of id first + k times x[i], k < n
 ///     h.multiply(x, ids, out)       out[i][k] = row of ids[k] times x[i]
 ///
-/// Ids are of the vocabulary; x has states of that width. The three agree up to rounding: which
-/// rows stand beside a row does not change its product otherwise.
+/// Ids are of the vocabulary; x has states of that width. The three functions agree up to rounding.
 /// testing/contract/head_contract.hpp checks all this.
 template <class H, class Id>
 concept LmHeadOf =
@@ -85,25 +83,26 @@ concept LmHeadOf =
         h.multiply(x, ids, out);
     };
 
-/// A head of which some rows can be copied into memory of their own, one behind the other, since
-/// gathered rows are read more slowly than a stream.
+/// A head that can copy some of its rows, one behind the other, because a stream is read faster
+/// than gathered rows.
 ///
-///     s = h.select(ids)     k-th of s's rows: that of ids[k]; an LM head of ids.size() rows
-///     s.replace(k, h, id)   from now on the k-th is that of id
+///     s = h.select(ids)     an LM head of ids.size() rows; its k-th row is a copy of ids[k]'s
+///     s.replace(k, h, id)   makes the k-th row a copy of id's
 template <class H, class Id>
 concept SelectableHeadOf = LmHeadOf<H, Id> && requires(H& h, std::span<const Id> ids, Id id) {
     { h.select(ids) } -> LmHeadOf<Id>;
     h.select(ids).replace(std::size_t{}, h, id);
 };
 
-/// A way to make rows of logits of hidden states: all of a head, or a part and -infinity elsewhere.
+/// Makes rows of logits from hidden states: of a whole head, or of a part of it with -infinity
+/// elsewhere.
 ///
 ///     H::id_type                       Id
 ///     h.vocabulary_size(), h.width()   as an LM head's
 ///     h.rows(x, out)                   out[i] = the logits [vocabulary_size()] behind x[i]
 ///
-/// A row is a function of its hidden state, until something is done to h between rounds. Models:
-/// full_head, trimmed_head, routed_head.
+/// A row is a function of its hidden state; h may be changed between rounds only. Models:
+/// full_head, trimmed_head, routed_head, reduced_vocabulary_head.
 template <class H, class Id>
 concept DraftHeadOf = requires(H& h, const hidden_states& x, scores_out out) {
     requires std::same_as<typename H::id_type, Id>;
@@ -112,7 +111,7 @@ concept DraftHeadOf = requires(H& h, const hidden_states& x, scores_out out) {
     h.rows(x, out);
 };
 
-/// A draft head that also tells what it computed, so that nobody touches the rest.
+/// A draft head that can also list the tokens that it computed, so that nobody reads the rest.
 ///
 ///     h.most_listed()   the most tokens of a row
 ///     h.list(x, f)      f(i, ids, logits) for each x[i]: the tokens that its row has a logit for,

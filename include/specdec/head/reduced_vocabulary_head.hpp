@@ -13,11 +13,13 @@
 
 namespace specdec {
 
-/// A head that was trained for some tokens only, as EAGLE-3's: its k-th row is that of the list's
-/// k-th token; all others have -infinity. Lossless with every bridge and verifier, as trimmed_head.
+/// A head that was trained for some tokens only, as EAGLE-3's is: its k-th row belongs to the k-th
+/// token of a list. All other tokens get -infinity. Lossless with every bridge and verifier, as
+/// trimmed_head.
 ///
-/// Models ListingHeadOf<Id>. Borrows the head. Memory: `rows` rows of products, more where a call
-/// has more than ever before. Errors: specdec::error where head and list are of different lengths.
+/// Models ListingHeadOf<Id>. Borrows the head. Memory: `rows` rows of products, allocated at
+/// construction; a call that needs more allocates. Errors: specdec::error if head and list are of
+/// different lengths.
 template <class Id, LmHeadOf<Id> Head>
 class reduced_vocabulary_head {
 public:

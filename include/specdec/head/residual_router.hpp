@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    /// In eight sums, which the compiler keeps in one register.
+    /// Adds in eight sums, which the compiler keeps in one register.
     static float dot(std::span<const float> a, std::span<const float> b) {
         float sums[8] = {};
         std::size_t i = 0;

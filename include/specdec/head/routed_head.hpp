@@ -21,7 +21,7 @@
 
 namespace specdec {
 
-/// What says which groups of tokens are likely behind a hidden state.
+/// A router: says how likely each group of tokens is behind a hidden state.
 ///
 ///     r.groups()        how many
 ///     r.width()         numbers of a hidden state
@@ -33,21 +33,21 @@ concept Router = requires(R& r, hidden_state x, std::span<float> out) {
     r.route(x, out);
 };
 
-/// An LM head of which only the likeliest groups of tokens are computed. Paper: CORAL (Weng et al.
-/// 2025), section 3.3, Eq. 7 and 8, with n of N groups:
+/// Computes only the likeliest n of N groups of an LM head's tokens. Paper: CORAL (Weng et al.
+/// 2025), section 3.3, Eq. 7 and 8:
 ///
 ///     p(x) = p_router(group of x) p_group(x),    p_router renormalised over the n groups
 ///
-/// p_group is a softmax over the group alone. The row holds log p, so it is a law at temperature 1
-/// and whatever sampling parameters make of it otherwise. Tokens of other groups, and of none, have
-/// -infinity: groups of a token list make a routed head over a trimmed one. Lossless with every
-/// bridge and verifier, since q is the law that is drawn from.
+/// p_group is a softmax over the group alone. The row holds log p, to which sampling parameters
+/// apply as to any logits. Tokens of other groups, or of none, get -infinity, so groups of a token
+/// list make a routed head over a trimmed one. Lossless with every bridge and verifier, since the
+/// token is drawn from q.
 ///
 /// Cost of a row: the router, the products of the n groups' head rows, a row filled with -infinity.
-/// `copied` puts the rows of each group one behind the other; otherwise groups of neighbouring ids
-/// are read as they lie, and others gathered. Models ListingHeadOf<Id>. Borrows head and router.
-/// Memory: a few numbers a group and products of the largest one, a list, and the copy. Errors:
-/// specdec::error where head, router and groups disagree, and for n = 0 or above N.
+/// `copied` stores the rows of each group one behind the other. `gathered` reads the head's own
+/// rows, as a stream for groups of neighbouring ids. Models ListingHeadOf<Id>. Borrows head and
+/// router. Memory: a few numbers a group and products of the largest one, a list, and the copy.
+/// Errors: specdec::error where head, router and groups disagree, and for n = 0 or above N.
 template <class Id, LmHeadOf<Id> Head, Router R>
 class routed_head {
 public:
@@ -124,7 +124,8 @@ private:
         }
         return n;
     }
-    /// Puts more tokens among the first n of the list, all of them ascending.
+    /// Merges more tokens into the first n of the list, both ascending. Returns how many there are
+    /// now.
     std::size_t merge(std::size_t n, std::span<const Id> ids, std::span<const float> logits) {
         const std::size_t all = n + ids.size();
         for (std::size_t to = all, more = ids.size(); more > 0;) {

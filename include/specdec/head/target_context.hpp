@@ -8,8 +8,8 @@
 
 namespace specdec {
 
-/// What a target's context tells, as it is: of targets that wrap another and watch what goes
-/// through (feature_recorder, topk_recorder). Of one sequence, or of several. Borrows the target.
+/// Base of target wrappers (feature_recorder, topk_recorder): forwards size and capacity, of one
+/// sequence or of several. Borrows the target.
 template <class Target>
     requires ContextOf<Target, target_id> || BatchContextOf<Target, target_id>
 class target_context {

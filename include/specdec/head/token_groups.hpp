@@ -12,10 +12,11 @@
 
 namespace specdec {
 
-/// Tokens of a vocabulary in groups, for a routed head: equal parts of the vocabulary in the order
-/// of ids (CORAL, section 3.3), equal parts of a list, or any assignment (clusters of head rows,
-/// tokens of like frequency). Tokens may be in no group. Immutable. Memory: 4 bytes a token.
-/// Errors: specdec::error for no group, for an empty one, and for ids outside the vocabulary.
+/// The tokens of a vocabulary in groups, for a routed head. Groups are equal parts of the
+/// vocabulary in the order of ids (CORAL, section 3.3), equal parts of a list, or any assignment,
+/// such as tokens of like frequency. A token may be in no group. Immutable. Memory: 4 bytes a
+/// token. Errors: specdec::error for no group, for an empty one, and for ids outside the
+/// vocabulary.
 template <class Id>
 class token_groups {
 public:
@@ -53,7 +54,7 @@ public:
             group[of.ids()[k].index()] = static_cast<std::uint32_t>(k * groups / of.size());
         return {group, groups};
     }
-    /// The same of the whole vocabulary. Precondition: vocabulary > 0.
+    /// Equal parts of the whole vocabulary. Precondition: vocabulary > 0.
     [[nodiscard]] static token_groups equal_parts(std::size_t vocabulary, std::size_t groups) {
         return equal_parts(every_token<Id>(vocabulary), groups);
     }
@@ -64,7 +65,7 @@ public:
     [[nodiscard]] std::span<const Id> operator[](std::size_t g) const {
         return std::span(ids_).subspan(begin_[g], begin_[g + 1] - begin_[g]);
     }
-    /// All of them, a group behind the other, and where each begins.
+    /// The tokens of all groups, group after group; begin_of(g) is where group g begins.
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
     [[nodiscard]] std::size_t begin_of(std::size_t g) const { return begin_[g]; }
 

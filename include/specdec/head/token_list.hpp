@@ -13,9 +13,9 @@
 
 namespace specdec {
 
-/// Some tokens of a vocabulary, ascending, each once: what a trimmed head keeps. Immutable. Memory:
-/// 4 bytes a token of the list. Errors: specdec::error, of `source`, for an empty list and for ids
-/// that do not ascend or are outside the vocabulary.
+/// Some tokens of a vocabulary, in ascending order, each once: what a trimmed head keeps.
+/// Immutable. Memory: 4 bytes a token of the list. Errors: specdec::error that names `source`, for
+/// an empty list and for ids that do not ascend or are outside the vocabulary.
 template <class Id>
 class token_list {
 public:
@@ -36,7 +36,7 @@ public:
     }
 
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
-    /// Ids of which these are some.
+    /// The number of ids that the list was chosen from.
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
     /// O(log n).

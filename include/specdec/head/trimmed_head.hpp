@@ -13,18 +13,18 @@
 
 namespace specdec {
 
-/// The LM head's rows of some tokens; all others have -infinity. Paper: VocabTrim (Goel et al.
-/// 2025), Alg. 1 and 2. Lossless with every bridge and verifier: q is the law over the kept tokens,
-/// renormalised, and it is what is drawn from. What is lost is acceptance, where the target wants a
-/// token that was cut.
+/// Computes an LM head's rows of some tokens; all others get -infinity. Paper: VocabTrim (Goel et
+/// al. 2025), Alg. 1 and 2. Lossless with every bridge and verifier: q is the law over the kept
+/// tokens, renormalised, and the token is drawn from it. Where the target wants a token that was
+/// cut, acceptance is lost.
 ///
-/// Cost of a row: size() products instead of vocabulary_size(), and a row filled with -infinity.
-/// The k-th product is that of ids()[k] and goes there, whatever order they stand in, so a token
-/// may be replaced by another one (see adaptive_model). Models ListingHeadOf<Id>, whose lists write
-/// no -infinity. Borrows the head. Memory: a few numbers a kept token, `rows` rows of size()
-/// products, more where a call has more than ever before, and a copy of the head's rows where that
-/// is asked for, allocated at construction. Errors: specdec::error where list and head are of
-/// different vocabularies, or the head's rows cannot be copied.
+/// Cost of a row: size() products instead of vocabulary_size(), and a row filled with -infinity; a
+/// list needs no -infinity. The k-th product belongs to ids()[k]. ids() need not ascend, so a token
+/// may be replaced by another (see adaptive_model). Models ListingHeadOf<Id>. Borrows the head.
+/// Memory: a few numbers a kept token, `rows` rows of size() products, and a copy of the head's
+/// rows if asked for, allocated at construction; a call that needs more rows allocates. Errors:
+/// specdec::error if list and head are of different vocabularies, or if the head's rows cannot be
+/// copied.
 template <class Id, LmHeadOf<Id> Head>
 class trimmed_head {
 public:
@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
-    /// Tokens that are kept.
+    /// How many tokens are kept.
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
     [[nodiscard]] head_rows from() const { return kept_.from(); }
@@ -67,8 +67,8 @@ public:
         }
     }
 
-    /// From now on the k-th kept token is `id`: between rounds, never inside one. Preconditions:
-    /// k < size(); id is of the vocabulary and not kept. O(size()).
+    /// Replaces the k-th kept token by `id`. To be called between rounds only. Preconditions: k <
+    /// size(); id is of the vocabulary and not kept. O(size()).
     void replace(std::size_t k, Id id) {
         SPECDEC_PRECONDITION(k < size() && id.valid() && id.index() < vocabulary_size());
         kept_.replace(k, id);

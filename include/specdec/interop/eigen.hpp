@@ -13,8 +13,8 @@
 
 namespace specdec {
 
-/// Floats of Eigen that lie in memory (matrix, array, map, block; no expression to be computed),
-/// and still do when the call returns: a temporary must be a view.
+/// Floats of Eigen that lie in memory: a matrix, array, map or block, but no expression to be
+/// computed. They must outlive the call, so a temporary must be a view.
 template <class M>
 concept EigenFloats =
     std::derived_from<std::remove_cvref_t<M>, Eigen::DenseBase<std::remove_cvref_t<M>>> &&

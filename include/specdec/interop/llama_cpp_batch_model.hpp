@@ -16,10 +16,10 @@
 
 namespace specdec {
 
-/// All sequences of a llama_context (n_seq_max of them) as what the library calls a model of
-/// several (BatchModelOf<Id>): a score is one llama_decode for all parts. Rows depend a little on
-/// what else is in the decode, as llama.cpp's do; with llama_cpp_scoring::alone every position has
-/// a decode of its own, and a text is the same beside others as alone.
+/// All sequences of a llama_context (n_seq_max of them) as a BatchModelOf<Id>: a score is one
+/// llama_decode for all parts. Rows depend a little on what else is in the decode, as llama.cpp's
+/// do; with llama_cpp_scoring::alone every position has a decode of its own, and a text is the same
+/// beside others as alone.
 ///
 /// The context is borrowed, see llama_cpp_model; so are the rules for its rows, which are copied
 /// only for a single part of more than n_batch ids and for llama_cpp_scoring::alone. Allocates at
@@ -43,7 +43,7 @@ public:
 
     [[nodiscard]] std::size_t sequences() const { return models_.size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return models_[s].size(); }
-    /// In a memory that all sequences share: an equal part of it.
+    /// Of a memory that all sequences share each has an equal part.
     [[nodiscard]] std::size_t capacity() const {
         const llama_context* context = models_[0].context();
         const std::size_t part = llama_n_ctx(context) / sequences();

@@ -24,7 +24,7 @@ enum class llama_cpp_scoring {
     alone,    ///< one decode a position: a drafter cannot change a row, nor therefore greedy text
 };
 
-/// One sequence of a llama_context as what the library calls a model (ModelOf<Id>).
+/// One sequence of a llama_context as a ModelOf<Id>.
 ///
 /// The context is borrowed: it outlives this object, has causal attention, no backend samplers and
 /// n_outputs_max, if set, at least the rows of a score.
@@ -72,8 +72,8 @@ public:
     [[nodiscard]] std::size_t size() const {
         return static_cast<std::size_t>(llama_memory_seq_pos_max(memory_, sequence_) + 1);
     }
-    /// The tokens of the context; not size() many where others used it: sessions that take turns
-    /// with this model find what each has left.
+    /// The tokens of the context, so sessions may take turns with this model. If others used the
+    /// sequence, they are not size() many.
     [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
     [[nodiscard]] std::size_t capacity() const { return llama_n_ctx_seq(context_); }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }

@@ -21,7 +21,7 @@
 
 namespace specdec {
 
-/// A llama_vocab as what the library calls a tokenizer (TokenizerOf<Id>).
+/// A llama_vocab as a TokenizerOf<Id>.
 ///
 /// encode is llama_tokenize without special tokens, except where that would change the text: a
 /// vocabulary that adds a space in front (SentencePiece) does so at encode_mode::start only, not

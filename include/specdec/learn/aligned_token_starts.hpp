@@ -10,15 +10,15 @@
 
 namespace specdec {
 
-/// The places where tokens of both vocabularies begin together, of one text in both of them: calls
-/// f(i, j) where target token i and draft token j begin at the same byte, in ascending order, the
-/// text's end (sizes for i and j) included. Draft tokens before `first` are no part of the text.
+/// Finds where tokens of both vocabularies begin at the same byte of one text. Calls f(i, j) in
+/// ascending order for target token i and draft token j that begin together, and at the text's end
+/// with both sizes. Draft tokens before `first` are no part of the text.
 ///
-/// Control tokens (no bytes) stand as retokenised_context puts them: one with an equivalent is that
-/// draft token, one without leaves no trace, so that the next begins at the same j. Where the
-/// drafter's tokens say other bytes (its tokenizer normalises; the space that it adds in front of a
-/// text is no difference), nothing is told up to the next control token that both have, and nothing
-/// behind what it held back of an incomplete character.
+/// Control tokens (no bytes) are as retokenised_context puts them: one with an equivalent is that
+/// draft token; one without is left out, so the next token begins at the same j. If the drafter's
+/// tokens have other bytes (its tokenizer normalises), f is not called up to the next control token
+/// that both have; a space added in front of the text is no difference. Nor is it called behind
+/// bytes of an incomplete character that the context held back.
 ///
 /// Complexity: linear in the bytes. Allocates nothing.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer, class F>

@@ -23,23 +23,23 @@ struct lesson_settings {
     std::size_t window = 512;  ///< most draft tokens of a distillation_sample, prefix included
 };
 
-/// Follows a text round by round and makes of it what a drafter learns from (OmniDraft, 3.2: KL
-/// where tokens are shared, NLL of the tokens that one of the target's was merged from).
+/// Follows a text round by round and makes training samples of it (OmniDraft, 3.2: KL where tokens
+/// are shared, NLL of the draft tokens that make up one target token).
 ///
 ///     lessons.start(prompt, prefix)       as the session
 ///     lessons.follow(rows, committed)     every committed round, those without drafts, too
 ///     while (lessons.finish(text))        behind the text, or anywhere in it
 ///         buffer.add(text)
 ///
-/// Taught is a row wherever a committed target token and a draft token begin at one byte: the
-/// `keep` likeliest entries of the target's row under softmax at temperature 1 (whatever it is
-/// sampled with: that is what a drafter learns from); and a merge, with the token's probability
-/// under the same law, where its bytes are exactly two draft tokens or more. Of two target tokens
-/// that begin at one place (a control token without an equivalent leaves no trace) the later one.
+/// A sample has a row wherever a committed target token and a draft token begin at the same byte:
+/// the `keep` likeliest entries of the target's row, by softmax at temperature 1, whatever the text
+/// is sampled with. It has a merge, with the token's probability by the same law, where a target
+/// token's bytes are exactly two or more draft tokens. Of two target tokens that begin at one place
+/// (the first a control token without an equivalent) it takes the later one.
 ///
-/// A text longer than the window is taught in windows: the prefix, then consecutive tokens, half a
-/// window of them before the first row where there are as many. A merge longer than what is left of
-/// a window is not taught.
+/// A text longer than the window gives several samples. Each has the prefix and then consecutive
+/// tokens, with up to half a window of them before its first row. A merge that does not fit into a
+/// window is left out.
 ///
 /// Borrows tokenizers and map. Single owner. Complexity: two reads of a row for each token; finish:
 /// linear in the text, and behind it in the window. Memory, at construction: about 8 keep + 60
@@ -102,7 +102,7 @@ public:
         context_.follow(committed);
     }
 
-    /// Writes a window with the next rows that were not taught. False: all were.
+    /// Writes a sample with the next rows that no sample has had. False: there are none.
     bool finish(distillation_sample& out) {
         out.clear();
         read();

@@ -10,9 +10,9 @@
 
 namespace specdec {
 
-/// A text as the target wrote it and as a drafter learns from it: the drafter's tokens, and what
-/// the target's rows said at the places where tokens of both vocabularies begin together. The
-/// losses' rows are those that the drafter computes behind these tokens, in one pass over the text.
+/// A text of the target, as a drafter learns from it: the text in the drafter's tokens, and the
+/// target's laws at places where tokens of both vocabularies begin. Losses compare these laws with
+/// the rows that the drafter computes behind its tokens, in one pass over the text.
 struct distillation_sample {
     /// A law of the target: of its token that begins behind tokens[behind].
     struct row {

@@ -13,34 +13,34 @@ namespace specdec {
 enum class watch_verdict : std::uint8_t {
     wait,      ///< not known yet
     keep,      ///< not worse than those before: they are the good ones now, to be saved
-    roll_back, ///< worse: the good ones, as saved last, have to draft again
+    roll_back, ///< worse: go back to the weights that were saved last
 };
 
 struct watch_settings {
     std::size_t window = 128; ///< rounds that new weights draft before they are judged
-    double deviations = 3;    ///< z: they are rolled back where they are worse by more than chance
+    double deviations = 3;    ///< z, in standard errors: how much worse is rolled back
 };
 
-/// Notices that a drafter which learns has become worse. Judged are the target tokens that a round
-/// gives (what drafting is for), those without drafts included:
+/// Notices when a drafter that learns has become worse. It compares the number of target tokens a
+/// round, of all rounds, with drafts and without:
 ///
 ///     worse  :=  before - after  >  z sqrt(s_before^2 / n_before + s_after^2 / n_after)
 ///
-/// for the mean and variance of one window of rounds after an update, and of what came before, in
-/// which a round fades with 1 / (4 windows), so that many small declines are seen against what the
-/// drafter was. (n_before is the number of rounds that its weights are worth.) Rounds taken as
-/// independent and windows as long as 30, equal weights are rolled back with probability 1 - Phi(z)
-/// the first time, Phi the normal law: 0.0013 at z = 3, 0.023 at z = 2 (in a long run up to twice
-/// as often, since a lucky `before` errs again); weights that are worse by more than (z + 3) s
-/// sqrt(1 / n_before + 1 / n_after) are found at the end of the window with probability 0.999.
-/// Texts that become harder look like a drafter that became worse: a window should span several.
+/// `after` is one window of rounds behind an update, `before` all rounds before it, fading by 1 /
+/// (4 windows) a round, so that many small declines add up; s^2 is the variance of each, and
+/// n_before the number of rounds that the fading ones are worth. Rounds taken as independent and
+/// windows as long as 30, equal weights are rolled back with probability 1 - Phi(z) the first time,
+/// Phi the normal law: 0.0013 at z = 3, 0.023 at z = 2 (in a long run up to twice as often, since a
+/// lucky `before` errs again); weights that are worse by more than (z + 3) s sqrt(1 / n_before + 1
+/// / n_after) are found at the end of the window with probability 0.999. Harder texts look like a
+/// worse drafter, so a window should span several texts.
 ///
 ///     watch.updated()        new weights draft from the next round on; more updates may follow
 ///     watch.see(outcome)     every committed round; where it says keep or roll_back, do so before
 ///                            the next round
 ///
-/// Without half a window of rounds before the first update there is nothing to compare: keep. The
-/// same rounds give the same verdicts. O(1) a round; allocates nothing.
+/// With less than half a window of rounds before the first update the verdict is keep. The same
+/// rounds give the same verdicts. O(1) a round; allocates nothing.
 class regression_guard {
 public:
     /// Errors: specdec::error for a window of less than 8 rounds, for a z that is not above 0.

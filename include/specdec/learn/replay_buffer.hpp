@@ -12,16 +12,16 @@
 
 namespace specdec {
 
-/// Randomness of a choice: a callable that returns numbers in [0, 1).
+/// A source of randomness: a callable that returns uniform numbers in [0, 1).
 template <class U>
 concept UniformSource = requires(U& uniform) {
     { uniform() } -> std::convertible_to<double>;
 };
 
-/// The last texts that a drafter learnt from, as many as have at most `max_tokens` draft tokens
-/// together: what an update learns again, so that it keeps what it knew (OmniDraft, 3.3: "data from
-/// previous batches"). A ring: the oldest leave, and their memory is used again, so that a buffer
-/// that has seen its longest texts allocates nothing.
+/// Keeps the last texts that a drafter learnt from, with at most `max_tokens` draft tokens
+/// together. An update learns some of them again, so that the drafter does not forget (OmniDraft,
+/// 3.3: "data from previous batches"). A ring: the oldest texts leave and their memory is reused,
+/// so in the long run it allocates nothing.
 class replay_buffer {
 public:
     explicit replay_buffer(std::size_t max_tokens) : max_tokens_(max_tokens) {}

@@ -12,14 +12,15 @@
 
 namespace specdec {
 
-/// The law factory of rows that are laws already, because the engine samples by itself:
-/// probabilities of all ids, or lists of those that its cutoffs keep. The text then has these laws.
+/// The law factory for engines that sample by themselves: their rows are laws already, either
+/// probabilities of all ids or lists of the ids that their cutoffs keep. The text then has these
+/// laws.
 ///
-/// Models LawFactory for probabilities_row and listed_row. Takes nothing but the default sampling
-/// parameters: they have been applied. Errors: specdec::error for other parameters, for numbers
-/// that are no probabilities (see dense_law, sparse_law), for ids that do not ascend or are outside
-/// the vocabulary, and for a sum further from 1 than `tolerance`: what was cut off a law has to be
-/// made up for by its rest. No copy.
+/// Models LawFactory for probabilities_row and listed_row. Takes the default sampling parameters
+/// only, because the engine has applied its own. Errors: specdec::error for other parameters, for
+/// numbers that are no probabilities (see dense_law, sparse_law), for ids that do not ascend or are
+/// outside the vocabulary, and for a sum further from 1 than `tolerance`: a law that was cut must
+/// be renormalised. Copies nothing.
 struct given_laws {
     double tolerance = 1e-3; ///< infinity: any positive sum, by which the row is divided
 

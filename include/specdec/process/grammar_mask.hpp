@@ -14,10 +14,10 @@
 
 namespace specdec {
 
-/// What a text may be, as an automaton over its bytes.
+/// An automaton over bytes that says which texts are allowed.
 ///
 ///     g.begin()              the state before the first byte: a small value
-///     g.step(state, byte)    the state behind one byte more; false where no text begins so
+///     g.step(state, byte)    moves the state behind one more byte; false: no text begins so
 ///     g.complete(state)      whether the text may end here
 template <class G>
 concept ByteGrammar = std::copyable<typename G::state_type> &&
@@ -27,17 +27,17 @@ concept ByteGrammar = std::copyable<typename G::state_type> &&
                           { g.complete(state) } -> std::convertible_to<bool>;
                       };
 
-/// Forbids the tokens with which a text cannot go on under a grammar: those with a byte that it
-/// refuses, and control tokens, but for the ends where the text may end. The grammar begins behind
-/// the prompt's bytes, a number that is the same on both sides, however they cut the text into
-/// tokens. Models RowProcessor<Id>. Everything passed by reference is borrowed.
+/// Forbids the tokens with which a text cannot go on under a grammar: tokens with a byte that it
+/// refuses, and control tokens, except `ends` where the text may end. The grammar begins behind the
+/// prompt, which is counted in bytes, so that both sides agree however they cut it into tokens.
+/// Models RowProcessor<Id>. Everything passed by reference is borrowed.
 ///
-/// On the target's side every text that the grammar begins has to be one that its tokens can go on
-/// with (single bytes do), or else a row is left without a token, which is an error there. (A
-/// drafter ends its draft.)
+/// On the target's side some token has to be left wherever the grammar lets a text come to (a
+/// vocabulary of all single bytes suffices); a row without a token is an error there. On the
+/// drafter's side it ends the draft.
 ///
-/// Complexity: a step for each byte of the tokens that may follow, and a glance at the others: the
-/// vocabulary is walked in the order of bytes. Memory: a state a token.
+/// Complexity: the vocabulary is walked in the order of bytes, with a step for each byte of the
+/// tokens that may follow, and O(1) for each other token. Memory: a state a token.
 template <class Id, ByteGrammar G, TokenizerOf<Id> Tokenizer>
 class grammar_mask {
     using state_type = typename G::state_type;

@@ -16,14 +16,14 @@ namespace specdec {
 
 /// How a session makes the target's laws of what its model scores.
 ///
-///     f.reserve(places, tokens)     before all else: as many laws are alive at a time, of texts
-///                                   of no more tokens; it may allocate now
+///     f.reserve(places, tokens)     called first: at most `places` laws are alive at a time, and
+///                                   texts have at most `tokens` tokens; f may allocate now
 ///     f(row, i, tokens, sampling)   p at place i of a round, i = 0 .. places-1: of the token
 ///                                   behind `tokens`, which are the text and the i first proposals
 ///
-/// Asked at most once for each place of a round, in ascending order; the laws of a round live until
-/// its end, all at once. A law is a function of row, tokens and sampling, whatever was asked before
-/// (a round may be asked for again). Models: softmax_rows, processed_rows, given_laws.
+/// Called at most once for each place of a round, in ascending order. All laws of a round live
+/// until its end. A law is a function of row, tokens and sampling, not of earlier calls, because a
+/// round may be made again. Models: softmax_rows, processed_rows, given_laws.
 template <class F, class Row>
 concept LawFactory = requires(F& make, const Row& row, std::size_t n,
                               std::span<const target_id> tokens, const sampling_parameters& s) {
@@ -31,7 +31,7 @@ concept LawFactory = requires(F& make, const Row& row, std::size_t n,
     { make(row, n, tokens, s) } -> LawOf<target_id>;
 };
 
-/// Rows of a kind that a law factory takes.
+/// Rows that a law factory takes.
 template <class R, class F>
 concept RowsFor = RowsOf<R, target_id> &&
                   LawFactory<F, std::remove_cvref_t<decltype(std::declval<const R&>()[0])>>;

@@ -19,7 +19,7 @@
 
 namespace specdec {
 
-/// A token and the logarithm of its probability. No token (invalid) where a row has fewer than were
+/// A token and the logarithm of its probability. The token is invalid if a row has fewer than were
 /// asked for.
 struct token_log_probability {
     target_id token;
@@ -30,7 +30,7 @@ struct token_log_probability {
 /// target gave it: the softmax at temperature 1, before processors and cutoffs. (Of rows that are
 /// laws already: under those; what a list leaves out has -infinity.)
 struct round_log_probabilities {
-    std::span<const double> of_tokens;          ///< [tokens] of each; empty where nobody asked
+    std::span<const double> of_tokens;          ///< [tokens] of each; empty if not asked for
     std::span<const token_log_probability> top; ///< [tokens, k]
     std::size_t k = 0;
 
@@ -40,7 +40,7 @@ struct round_log_probabilities {
     }
 };
 
-/// Whether the log-probabilities of such a row are known: not of an engine's own kind.
+/// Whether the log-probabilities of such a row can be found: not of an engine's own kind of row.
 template <class Row>
 inline constexpr bool tells_log_probabilities =
     std::same_as<Row, probabilities_row<target_id>> || std::same_as<Row, listed_row<target_id>>;
@@ -48,10 +48,10 @@ template <class Number>
 inline constexpr bool tells_log_probabilities<logits_row<target_id, Number>> = true;
 
 /// Finds the log-probabilities of a round, within about 1e-6. Complexity: two reads of a row.
-/// Memory: sized by reserve, and a row of floats once there is one that has to be widened.
+/// Memory: allocated by reserve, and a row of floats when the first row has to be widened.
 class log_probability_record {
 public:
-    /// For `places` tokens a round, with so many of the likeliest each; nothing: off.
+    /// For `places` tokens a round, each with the `likeliest` likeliest tokens; empty: off.
     void reserve(std::optional<std::size_t> likeliest, std::size_t places) {
         wanted_ = likeliest.has_value();
         likeliest_ = likeliest.value_or(0);

@@ -30,7 +30,7 @@ public:
             tokens.subspan(skipped_ < tokens.size() ? skipped_ : tokens.size()),
             [this](Id id) {
                 if (id.index() < count_.size() && --count_[id.index()] == 0)
-                    distinct_.pop_back(); // the last that came is the first to go
+                    distinct_.pop_back(); // undone in reverse order
             },
             [this](Id id) {
                 if (id.index() < count_.size() && count_[id.index()]++ == 0)
@@ -38,7 +38,7 @@ public:
             });
     }
 
-    /// Those that occur, each once.
+    /// The tokens that occur, each once.
     [[nodiscard]] std::span<const Id> distinct() const { return distinct_; }
     [[nodiscard]] std::size_t operator[](Id id) const { return count_[id.index()]; }
 
@@ -85,8 +85,8 @@ struct occurrence_costs {
     float frequency = 0; ///< for each time that it occurs
 };
 
-/// Presence and frequency penalty as in OpenAI's API, over the tokens written behind a prompt of so
-/// many: logit(i) -= frequency * count(i) + presence * [count(i) > 0]. Models RowProcessor<Id>.
+/// Presence and frequency penalty as in OpenAI's API, over the tokens behind a prompt of `prompt`
+/// tokens: logit(i) -= frequency * count(i) + presence * [count(i) > 0]. Models RowProcessor<Id>.
 /// Complexity: linear in the distinct tokens.
 template <class Id>
 class occurrence_penalty {

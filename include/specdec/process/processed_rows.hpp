@@ -14,8 +14,8 @@
 
 namespace specdec {
 
-/// The law factory of logits that are processed first, or that are no floats: each row is copied,
-/// widened on the way, goes through the processors, and becomes a softmax_law.
+/// The law factory of logits that are processed first, or that are no floats. It copies each row,
+/// widens it to float, gives it to the processors, and makes a softmax_law of it.
 ///
 ///     session text(bridge, verifier, settings,
 ///                  processed_rows(vocabulary, chain(penalty, mask)));
@@ -29,7 +29,7 @@ public:
     explicit processed_rows(std::size_t vocabulary, P process = {})
         : vocabulary_(vocabulary), process_(std::move(process)) {}
 
-    /// For a text of its own: other prompts, other settings.
+    /// To be changed between texts: another prompt, other settings.
     [[nodiscard]] P& processor() { return process_; }
 
     void reserve(std::size_t places, std::size_t tokens) {

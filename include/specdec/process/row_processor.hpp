@@ -9,20 +9,21 @@
 
 namespace specdec {
 
-/// Changes rows of logits before they become laws: a bias, a penalty, a mask. On either side.
+/// A row processor changes rows of logits before they become laws, on either side: a bias, a
+/// penalty, a mask.
 ///
-///     p(tokens, row)   tokens: all that stands before the row on its side, the prompt and the
-///                      tokens that are only proposed included; row: the logits behind them
-///     p.reserve(n)     optional: no more tokens than these will be seen; it may allocate now
-///     p.active()       optional: false where it changes nothing, so that nothing need be copied
+///     p(tokens, row)   tokens: all tokens before the row on its side, with the prompt and with
+///                      tokens that are only proposed; row: the logits behind them
+///     p.reserve(n)     optional: `tokens` will have at most n tokens; p may allocate now
+///     p.active()       optional: false if p changes nothing, so that no row need be copied
 ///
-/// The row after the call is a function of tokens and row alone, whatever was asked before: so what
-/// a round proposes and does not keep is forgotten by itself. State that is kept for speed has to
-/// be brought in step at every call (see token_history). It may forbid (-infinity), on the target's
-/// side never all; it makes no NaN and no +infinity.
+/// The row after the call is a function of tokens and row alone, not of earlier calls, so rejected
+/// proposals need not be taken back. State that is kept for speed has to follow `tokens` at every
+/// call (see token_history). It may forbid tokens (-infinity), but never all of the target's; it
+/// makes no NaN and no +infinity.
 ///
-/// The target's processors make p and so change what is written. Those of the drafter change only
-/// q, whatever they do.
+/// The target's processors change p, and so the text's law. The drafter's change q only, which is
+/// lossless.
 template <class P, class Id>
 concept RowProcessor =
     requires(P& p, std::span<const Id> tokens, std::span<float> row) { p(tokens, row); };
@@ -42,8 +43,8 @@ template <class P>
         return true;
 }
 
-/// Processors one behind the other, each on what the one before has left; none: the row as it is.
-/// Models RowProcessor where all do.
+/// Processors one behind the other; each gets the row that the one before has left. An empty chain
+/// changes nothing. Models RowProcessor if all do.
 template <class... P>
 class chain {
 public:

@@ -10,10 +10,10 @@
 #include <specdec/core/require.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
-/// Processors that add a number to some logits, and what they are on the drafter's side.
+/// Processors that add a number to some logits, and their mirror images on the drafter's side.
 namespace specdec {
 
-/// What a logit is raised by; -infinity forbids the token.
+/// A token and what its logit is raised by; -infinity forbids the token.
 template <class Id>
 struct token_bias {
     Id id;
@@ -55,7 +55,8 @@ template <class Id>
     return {vocabulary, std::move(biases)};
 }
 
-/// The draft tokens of a target token's bytes; those that the drafter lacks have none.
+/// The draft tokens with the same bytes as these target tokens. Tokens that the drafter lacks are
+/// left out.
 [[nodiscard]] inline std::vector<draft_id> mirrored(std::span<const target_id> ids,
                                                     const id_map& map) {
     std::vector<draft_id> found;
@@ -75,8 +76,8 @@ template <class Id>
     return {map.draft_size(), std::move(found)};
 }
 
-/// Forbids the tokens that end a text until it has `least` tokens behind a prompt of so many.
-/// Models RowProcessor<Id>.
+/// Forbids the tokens that end a text until the text has `least` tokens behind its prompt. Models
+/// RowProcessor<Id>.
 template <class Id>
 class minimum_length {
 public:

@@ -10,16 +10,16 @@
 
 namespace specdec {
 
-/// The tokens that a state was made of, to bring it in step with those of a call: what was thrown
-/// away since is taken back from it, what is new is added.
+/// Remembers the tokens that a state was made of, and makes the state follow the tokens of a call:
+/// it undoes tokens that are gone and adds tokens that are new.
 ///
 ///     history.follow(tokens, undo, add)
 ///
 /// calls undo(id) for each token held that is not in `tokens` at its place, the last first, then
-/// add(id) for each further one. So a state that can be taken back follows commit, truncation, and
-/// another text, and nobody has to tell it. An add that throws has to leave the state as it was.
-/// Complexity: linear in the tokens undone and added; those that stay are compared, at the speed of
-/// memory. Allocates only beyond what was reserved.
+/// add(id) for each further one. So a state that can undo tokens follows commits, truncations and
+/// other texts without being told. If add throws, it must leave the state as it was. Complexity:
+/// linear in the tokens undone and added; tokens that stay are compared by memcmp. Allocates only
+/// beyond what was reserved.
 template <class Id>
 class token_history {
 public:

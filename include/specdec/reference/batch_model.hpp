@@ -14,10 +14,9 @@
 
 namespace specdec::reference {
 
-/// A transformer whose context was made for several sequences (context_options::sequences), over
-/// one vocabulary: what the library calls a model of several (specdec::BatchModelOf<Id>). A
-/// sequence's rows are bit for bit those it gets alone. Allocates only where a pass has more tokens
-/// or rows than ever before.
+/// A transformer whose context holds several sequences (context_options::sequences), as a
+/// specdec::BatchModelOf<Id>. A sequence's rows are bit for bit those that it gets alone. Allocates
+/// only if a pass has more tokens or rows than ever before.
 template <class Id>
 class batch_model {
 public:
@@ -44,7 +43,8 @@ public:
         return {engine_.states().data(), ids_.size(), engine_.states().shape(1),
                 engine_.states().shape(1)};
     }
-    /// Of the latest append or score, where context_options ask for them (FeatureBatchModelOf).
+    /// The features of the latest append or score, if context_options ask for them
+    /// (FeatureBatchModelOf).
     [[nodiscard]] std::size_t feature_width() const { return engine_.feature_width(); }
     [[nodiscard]] hidden_states features() const {
         return {engine_.features().data(), ids_.size(), feature_width(), feature_width()};

@@ -40,7 +40,7 @@ struct load_options {
     return c;
 }
 
-/// A transformer of an open checkpoint (which is not needed afterwards).
+/// Makes a transformer of an open checkpoint, which may be closed afterwards.
 [[nodiscard]] inline transformer make_transformer(const checkpoint& c,
                                                   const load_options& options) {
     if (options.number_format == precision::f32)

@@ -14,8 +14,7 @@
 
 namespace specdec::reference {
 
-/// A transformer over one vocabulary: what the library calls a model (specdec::ModelOf<Id>). Tells
-/// which tokens it holds, so sessions may take turns with it.
+/// A transformer as a specdec::ModelOf<Id>. It has held(), so sessions may take turns with it.
 template <class Id>
 class model {
 public:
@@ -28,7 +27,7 @@ public:
     [[nodiscard]] std::size_t capacity() const { return engine_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
 
-    /// The tokens of the context; not size() many where engine() was used beside this.
+    /// The tokens of the context. If engine() was used directly, they are not size() many.
     [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
 
     void append(std::span<const Id> ids) {
@@ -48,7 +47,8 @@ public:
         return {engine_.states().data(), ids.size(), engine_.states().shape(1),
                 engine_.states().shape(1)};
     }
-    /// Of the latest append or score, where context_options ask for them (FeatureModelOf).
+    /// The features of the latest append or score, if context_options ask for them
+    /// (FeatureModelOf).
     [[nodiscard]] std::size_t feature_width() const { return engine_.feature_width(); }
     [[nodiscard]] hidden_states features() const {
         return {engine_.features().data(), ids_.size(), feature_width(), feature_width()};

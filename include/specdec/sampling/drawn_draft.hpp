@@ -12,8 +12,8 @@
 
 namespace specdec {
 
-/// The draft tokens of a round as they are drawn, and how the draft looked to the stop rule behind
-/// each of them. Allocates in reserve() only, for drafts of that length.
+/// The draft tokens of a round in the order drawn, and what the stop rule saw behind each of them.
+/// Allocates in reserve() only.
 class drawn_draft {
 public:
     void reserve(std::size_t most) {

@@ -7,15 +7,16 @@
 
 namespace specdec {
 
-/// A draft law whose probabilities are sums too long to finish, but can be compared:
-/// below(t, bound) says whether probability(t) < bound, and looks no further than that takes.
+/// A draft law whose probabilities are sums too long to finish, but can be compared: below(t,
+/// bound) says whether probability(t) < bound, and sums only as far as that takes.
 template <class Q, class Id>
 concept ComparableLaw = requires(const Q& q, Id t, double bound) {
     { q.below(t, bound) } -> std::convertible_to<bool>;
 };
 
-/// One that can do with less when t was drawn from it: keeps(t, p, u) is true for a share
-/// min(1, p / q(t)) of u, uniform in [0, 1), and of the ways in which t was drawn.
+/// A law that decides with even less work about a t that was drawn from it: keeps(t, p, u) is true
+/// with probability min(1, p / q(t)) over u, uniform in [0, 1), and over the drafts that may have
+/// led to t.
 template <class Q, class Id>
 concept KeepingLaw = ComparableLaw<Q, Id> && requires(const Q& q, Id t, double p, double u) {
     { q.keeps(t, p, u) } -> std::convertible_to<bool>;
@@ -27,9 +28,9 @@ concept UniformCoin = requires(C& coin, draw_site site) {
     { coin.uniform(site) } -> UnitNumber;
 };
 
-/// True with probability min(1, p / q(t)), for a t drawn from q: for a comparable law u is drawn
-/// first and u q(t) < p is decided, with any other the ratio is computed. The outcome is the same,
-/// but for a keeping law, which decides otherwise with the same probability.
+/// True with probability min(1, p / q(t)), for a t drawn from q. For a comparable law it draws u
+/// first and decides u q(t) < p; for any other law it computes the ratio. The outcome is the same.
+/// A keeping law has another outcome, with the same probability.
 template <Coin C, class Q, class Id>
 [[nodiscard]] bool flip_ratio(C& coin, draw_site site, double p, const Q& q, Id t) {
     if constexpr (KeepingLaw<Q, Id> && UniformCoin<C>)

@@ -11,7 +11,7 @@
 
 namespace specdec {
 
-/// What an engine's own sampler leaves of a row: the ids that it keeps, ascending, with their
+/// A list instead of a row: the ids that an engine's own sampler keeps, ascending, with their
 /// probabilities.
 template <class Id>
 struct listed_row {

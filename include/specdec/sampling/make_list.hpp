@@ -12,10 +12,10 @@
 
 namespace specdec {
 
-/// The law of some logits as a list: softmax_law of a row that has logits[k] at ids[k] and
-/// -infinity elsewhere, which is not made. Writes ids with their probabilities into `out`, those
-/// that a cutoff leaves, and returns how many they are: one at temperature 0 (the lowest id among
-/// equals), none where every logit is -infinity.
+/// Makes a list of some logits: the softmax_law of a row that has logits[k] at ids[k] and -infinity
+/// elsewhere, without making that row. Writes the ids that the cutoffs leave, with their
+/// probabilities, into `out`, and returns how many there are: one at temperature 0 (the lowest id
+/// among equals), none if every logit is -infinity.
 ///
 /// Pre: ids ascend; logits.size() == ids.size() <= out.size(). Complexity: that of softmax_law over
 /// the ids alone. Allocates nothing. Errors: as softmax_law.

@@ -14,8 +14,8 @@
 
 namespace specdec {
 
-/// values[j] = probability of the id at position first + j: at once where the law can, else one by
-/// one.
+/// values[j] = probability of the id at position first + j: in one call if the law has it, else one
+/// by one.
 template <class L>
 void fill_probabilities(const L& law, std::size_t first, std::span<double> values) {
     if constexpr (requires { law.probabilities(first, values); }) {
@@ -27,11 +27,11 @@ void fill_probabilities(const L& law, std::size_t first, std::span<double> value
     }
 }
 
-/// What replaces a rejected proposal: the law norm(max(scale * p - q, 0)), with p the target's and
-/// q the draft's law over the same ids. Scale 1: Leviathan et al. (2023), Thm 3.5; scale P_i in [0,
-/// 1]: the residual of block verification (Sun et al. 2025). Where scale * p <= q everywhere (p = q
-/// up to rounding) it is p. A view of both laws. Models LawOf. Complexity: one evaluation of p and
-/// q to construct, of one block for at(u). Allocates nothing.
+/// The law of the token that replaces a rejected proposal: norm(max(scale * p - q, 0)), with p the
+/// target's and q the draft's law over the same ids. Scale 1: Leviathan et al. (2023), Thm 3.5;
+/// scale P_i in [0, 1]: the residual of block verification (Sun et al. 2025). Where scale * p <= q
+/// everywhere (p = q up to rounding) it is p. A view of both laws. Models LawOf. Complexity: one
+/// evaluation of p and q to construct, of one block for at(u). Allocates nothing.
 template <class P, class Q>
 class residual_law {
 public:
@@ -120,14 +120,14 @@ private:
     std::array<double, block_limit> ends_; ///< excess of the blocks up to and with b
 };
 
-/// How many draws by thinning before the residual is summed exactly. Affects speed only, but for
-/// a residual of no mass.
+/// How many draws by thinning before the residual is summed exactly. Affects speed only, unless the
+/// residual has no mass.
 struct thinning_limits {
     static constexpr std::uint32_t unlimited = 1U << 20;
 
     std::uint32_t draws = 32;
-    /// For a comparable law, whose sums take long; `unlimited`: from p behind a million draws, as
-    /// the residual has then rounded to nothing.
+    /// The same for a comparable law, whose sums take long. `unlimited`: after a million draws it
+    /// draws from p, because the residual has then rounded to nothing.
     std::uint32_t lazy_draws = unlimited;
 };
 

@@ -11,23 +11,23 @@
 
 namespace specdec {
 
-/// A coin that takes every outcome in turn, as enumerating_coin does, through the decisions that
-/// ship: it hands out u, a number of which only an interval is known, at first [0, 1). Each
-/// comparison with u that the interval leaves open splits it, and both parts are taken. So flip,
-/// a law's at(u), and whatever looks at uniform() (lazy acceptance, lazy thinning) run as they run
-/// with philox_coin, and a decision that no user's coin would make cannot be proved right.
+/// A coin that takes every outcome in turn, as enumerating_coin does, but through the decisions
+/// that ship. It hands out a number u of which only an interval is known, at first [0, 1). A
+/// comparison with u that the interval leaves open splits it, and both parts are taken in turn. So
+/// flip, a law's at(u), and code that reads uniform() (lazy acceptance, lazy thinning) run as with
+/// philox_coin: what is proved is what users run.
 ///
 ///     enumerate<interval_coin>([&](interval_coin& coin) { ... law[text] += coin.probability(); });
 ///
-/// One site has one u in a text, as with philox_coin: a site that is drawn twice (a redraft, an
-/// abandoned round, two decisions that share a name by mistake) gives outcomes as dependent as they
-/// are there. Models Coin and UniformCoin.
+/// One site has one u in a text, as with philox_coin. So a site that is drawn twice (a redraft, an
+/// abandoned round, two decisions that share a name by mistake) gives dependent outcomes here, too.
+/// Models Coin and UniformCoin.
 ///
-/// Parts narrower than `grain` (about what a double of philox_coin tells apart) are left out: they
-/// are what rounding makes where two bounds are one. Cost: the calls of enumerate() are the paths;
-/// a lazy decision has as many as it has places to stop at, and thinning without an end has no end:
-/// give the rule thinning_limits of a few draws, which change no law. Errors: specdec::error when
-/// the code draws or compares differently after the same outcomes.
+/// Parts narrower than `grain` (about what a double of philox_coin tells apart) are left out:
+/// rounding makes them where two bounds are equal. Cost: one call for each path; a lazy decision
+/// has a path for each place where it may stop. Give rules thinning_limits of a few draws, which
+/// change no law: unlimited thinning has paths without end. Errors: specdec::error when the code
+/// draws or compares differently after the same outcomes.
 class interval_coin {
 public:
     static constexpr double grain = 0x1p-50;

@@ -10,9 +10,9 @@
 
 namespace specdec {
 
-/// Block verification: keeps the longest prefix of the draft that passes its test, so that a good
-/// token may make up for a doubtful one before it. Lossless for any q, and keeps at least as many
-/// proposals on average as token-wise rejection; as many for one proposal and for one-hot q.
+/// Block verification keeps the longest prefix of the draft that passes a test, so a likely token
+/// can make up for an unlikely one before it. Lossless for any q. On average it keeps at least as
+/// many proposals as token-wise rejection: the same number for one proposal and for one-hot q.
 ///
 ///     P_0 = 1,  P_{i+1} = min(1, P_i * p_i(x_i) / q_i(x_i))
 ///     S_i = sum over t of max(P_i * p_i(t) - q_i(t), 0)
@@ -24,20 +24,21 @@ namespace specdec {
 /// Symbols: x_i = proposals[i].token(), q_i = proposals[i].law(), p_i = law_at(i), gamma =
 /// proposals.size(). A proposal outside the target's vocabulary has p = 0.
 ///
-/// The tests are made from gamma down, so one that a longer prefix makes needless is never made,
-/// and without S_i (ours): repeat { with probability 1 - P_i the test fails; draw t ~ p_i; with
-/// probability max(1 - q_i(t) / (P_i * p_i(t)), 0) it succeeds and t is the next token }. A pass
-/// succeeds with probability S_i and fails with 1 - P_i, hence h_i and the residual. A test is
-/// reached with probability S_i + 1 - P_i: one draw a place on average, whatever p and q are. After
-/// thinning.draws the sums decide.
+/// The tests run from gamma down, so the first that succeeds ends them. They need no S_i (ours):
+/// repeat { with probability 1 - P_i the test fails; draw t ~ p_i; with probability max(1 - q_i(t)
+/// / (P_i * p_i(t)), 0) it succeeds and t is the next token }. One pass of the loop succeeds with
+/// probability S_i and fails with 1 - P_i, which gives h_i and the residual. On average this takes
+/// one draw a place, whatever p and q are, since a test is reached with probability S_i + 1 - P_i.
+/// After thinning.draws passes the sums decide.
 ///
-/// P_i in double may underflow where the true value is below 1e-307; since the sum over t of
-/// q_i(t) * P_{i+1} is at most P_i, what is behind weighs no more than that in the law.
-/// Complexity: gamma laws (fewer behind a proposal of p = 0), all alive at once: about 1 KB of
-/// stack a proposal. With one proposal every draw is token_rejection's. Sites: of the round;
-/// accept and residual, attempts numbered through the places; target, gamma. Allocates nothing.
+/// P_i in double underflows where the true value is below 1e-307. The sum over t of q_i(t) *
+/// P_{i+1} is at most P_i, so the law is off by no more than that. Complexity: gamma laws (fewer if
+/// a proposal has p = 0), all alive at once: about 1 KB of stack a proposal. With one proposal
+/// every draw is token_rejection's. Sites: the round's; attempts of accept and residual are
+/// numbered through all places; target has attempt gamma. Allocates nothing.
 struct block_verification {
-    /// Precondition: the draws times the proposals below 2^29 (the sites are numbered).
+    /// Precondition: thinning.draws times the number of proposals is below 2^29, because the sites
+    /// are numbered.
     thinning_limits thinning{};
 
     template <class LawAt, class Law, Coin C>
@@ -47,8 +48,8 @@ struct block_verification {
     }
 
 private:
-    /// The longest prefix of at least i proposals that passes; no token if none does.
-    /// Precondition: weight = P_i > 0.
+    /// Finds the longest prefix of at least i proposals that passes its test. The verdict has no
+    /// token if none does. Precondition: weight = P_i > 0.
     template <class LawAt, class Law, class C>
     verdict longest(LawAt& law_at, std::span<const proposal<Law>> proposals, C& coin,
                     round_name round, std::size_t i, double weight) const {
@@ -75,7 +76,8 @@ private:
         return {i, i + 1, t, token_origin::corrected};
     }
 
-    /// The test of probability h_i, i > 0, and the token behind the prefix if it succeeds.
+    /// Makes the test of probability h_i, i > 0. Returns the token behind the prefix if it
+    /// succeeds, else an invalid one.
     template <class L, class Q, class C>
     target_id test(const L& p, const Q& q, double weight, C& coin, round_name round,
                    std::size_t i) const {
@@ -96,7 +98,8 @@ private:
         return coin.pick(residual_site(round, i, 2 * thinning.draws), exact);
     }
 
-    /// Residual sites of the places behind the first, whose draw_residual() may take any below.
+    /// The first attempt number of residual sites behind the first place, whose draw_residual()
+    /// uses numbers below it.
     static constexpr std::uint32_t behind_first = 1U << 31;
 
     [[nodiscard]] draw_site test_site(round_name round, std::size_t i,

@@ -11,16 +11,16 @@
 
 namespace specdec {
 
-/// Exact match whose draws say where in the text they stand, so that a coupled_coin gives the
-/// target the noise that it gave the drafter there. Like exact match it emits the target's own
-/// draws and is lossless whatever is proposed and with every coin; with a coupled_coin a proposal
-/// is kept about as often as by token rejection, and the text of a seed is the same, byte for byte,
-/// with any drafter, bridge, draft length and stop rule, and none.
+/// Exact match whose draw sites carry their place in the text, so a coupled_coin gives the target
+/// the same noise that it gave the drafter at that place. Like exact match it emits the target's
+/// own draws, so it is lossless whatever is proposed and with every coin. With a coupled_coin it
+/// keeps proposals about as often as token rejection, and the text of a seed is the same, byte for
+/// byte, with any drafter, bridge, draft length and stop rule, and with none.
 ///
-/// Paper: Daliri, Musco, Suresh 2024 (one vocabulary); places: ours.
-/// Expected acceptance at a position whose context the drafter shares: race_winner's; at least
-/// (1 - TV) / (1 + TV), where token rejection has 1 - TV.
-/// Models Verifier and FollowsText. Borrows the keys. Complexity, allocation: as exact_match.
+/// Paper: Daliri, Musco, Suresh 2024 (one vocabulary); places: ours. Expected acceptance at a
+/// position whose context the drafter shares: race_winner's; at least (1 - TV) / (1 + TV), where
+/// token rejection has 1 - TV. Models Verifier and FollowsText. Borrows the keys; its only state is
+/// the place behind the committed text. Complexity, allocation: as exact_match.
 class coupled_match {
 public:
     explicit coupled_match(const text_keys& keys) : begin_(keys.widths()), place_(begin_) {}
@@ -33,7 +33,7 @@ public:
         for (const target_id t : committed)
             place_.pass(t);
     }
-    /// Behind all that is committed.
+    /// The place behind the committed text.
     [[nodiscard]] text_offset place() const { return place_; }
 
     template <class LawAt, class Law, Coin C>
@@ -44,8 +44,8 @@ public:
     }
 
 private:
-    /// Exact match draws the tokens of a text one behind the other: each begins where the last
-    /// ended.
+    /// Adds the place to each site. Exact match draws the tokens of a text in order, so each begins
+    /// where the last one ended.
     template <class C>
     struct placed_coin {
         C& coin;

@@ -10,9 +10,9 @@
 namespace specdec {
 
 /// Exact match: the target draws its own token at every position, and a proposal is kept when it is
-/// that token. What is emitted is always the target's own sample, so the rule is lossless whatever
-/// the proposals are, and for a counter-based coin the text of a seed is the same with any draft
-/// and none.
+/// that token. Every emitted token is the target's own sample, so the rule is lossless whatever is
+/// proposed. With a coin that goes by sites (philox_coin) the text of a seed is the same with any
+/// draft and with none.
 ///
 /// Paper: Timor et al. 2025, Alg. 2 line 8-9 (the verifier of SLEM).
 /// Symbols: x_i = proposals[i].token(), t_i ~ p_i, gamma = proposals.size().

@@ -11,17 +11,17 @@
 
 namespace specdec {
 
-/// Token-wise rejection sampling: keep x_i with probability min(1, p(x_i) / q(x_i)); at the first
-/// rejection draw from norm(max(p - q, 0)); when all are kept draw one more token from p. Lossless
-/// for any q, because a proposal carries the law it was drawn from.
+/// Token-wise rejection sampling. It keeps x_i with probability min(1, p(x_i) / q(x_i)), draws from
+/// norm(max(p - q, 0)) at the first rejection, and draws one more token from p if all are kept.
+/// Lossless for any q, because a proposal carries the law that it was drawn from.
 ///
 /// Paper: Leviathan et al. 2023, Chen et al. 2023; Timor et al. 2025, Alg. 5 (and line 8 of Alg. 1,
 /// 4). Symbols: x_i = proposals[i].token(), q = proposals[i].law(), p = law_at(i), gamma =
 /// proposals.size(). Expected acceptance at a position: sum over t of min(p(t), q(t)). A proposal
 /// outside the target's vocabulary has p = 0 and is rejected. Complexity: one law a position up to
-/// the rejection; the residual is drawn by thinning, whose expected number of draws a position is
-/// at most 1 whatever p and q. Sites: of the round; accept and target numbered by the place in the
-/// draft. Allocates nothing.
+/// the rejection; thinning draws the residual, with at most 1 draw a position expected, whatever p
+/// and q are. Sites: the round's; accept and target are numbered by the place in the draft.
+/// Allocates nothing.
 struct token_rejection {
     thinning_limits thinning{};
 

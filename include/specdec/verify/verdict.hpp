@@ -18,8 +18,8 @@ enum class token_origin : std::uint8_t {
     accepted,  ///< a proposal that was kept
     corrected, ///< the target's replacement of a rejected proposal
     free,      ///< the target's own token behind the last proposal (or without any)
-    residual,  ///< the target's token where the draft's law ended the draft (SLRS, merge): drawn
-               ///< from what that law leaves of p, though no proposal was rejected
+    residual,  ///< the target's token where the draft's law ended the draft (SLRS, merge): no
+               ///< proposal was rejected, but the token is drawn from the residual all the same
 };
 
 /// What a verification rule decided about one draft of gamma proposals.
@@ -27,21 +27,21 @@ struct verdict {
     std::size_t accepted = 0;  ///< tau: proposals kept, a prefix of the draft
     std::size_t evaluated = 0; ///< proposals decided on: tau, or tau + 1 after a rejection
     target_id next;            ///< the token behind them; always valid
-    token_origin origin = token_origin::free; ///< of `next`: corrected or free (a rule's own words)
+    token_origin origin = token_origin::free; ///< of `next`; a rule says corrected or free
 };
 
 /// A verification rule: decides how many proposals to keep and draws the token behind them.
 ///
 ///     verify(law_at, proposals, coin, round)
 ///
-/// law_at(i), i = 0 .. gamma: the target law p of the token at `round.position + i` given the
-/// context and the first i proposals; called at most once for an i, in ascending order, and only
-/// for rows that the rule needs (each call reads the row); all these laws may be alive at once.
-/// `round` names the decisions (see round_name). A rule keeps no state, allocates nothing and is
-/// re-entrant.
+/// law_at(i), i = 0 .. gamma, is the target law p of the token at `round.position + i`, given the
+/// context and the first i proposals. A rule calls it at most once for each i, in ascending order,
+/// and only where it needs the law, because each call reads the row. All these laws may be alive at
+/// once. `round` names the decisions (see round_name). A rule keeps no state, allocates nothing and
+/// is re-entrant.
 ///
-/// `evaluated` has one meaning for all rules, so that acceptance rates compare: a block rule looks
-/// at every proposal before it decides, yet behind the first rejected one none was decided on.
+/// verdict::evaluated counts the kept proposals and the first rejected one, for every rule, so that
+/// acceptance rates compare. A block rule looks at more proposals, but does not count them.
 template <class V, class Law, class LawAt, class C>
 concept Verifier = LawOf<Law, target_id> && Coin<C> &&
                    requires(const V& verify, LawAt& law_at,
@@ -49,9 +49,9 @@ concept Verifier = LawOf<Law, target_id> && Coin<C> &&
                        { verify(law_at, proposals, coin, round) } -> std::same_as<verdict>;
                    };
 
-/// A rule whose draw sites carry the place in the text (coupled_match) has to know what is
-/// committed. The session tells it exactly when it tells the bridge, so an abandoned round leaves
-/// no trace; what it counts is all the state it has.
+/// A rule whose draw sites carry the place in the text (coupled_match) has to know the committed
+/// tokens. The session calls it whenever it calls the bridge's start and follow, so an abandoned
+/// round leaves no trace. The place is all the state it has.
 ///
 ///     verify.start(prompt)   forget everything; the text begins with the prompt
 ///     verify.follow(tokens)  these tokens were committed

@@ -1,4 +1,4 @@
-// docs/choosing-a-rule.md, "In code": the bridges and verifiers over two tokenizers.
+// docs/use/choosing-a-rule.md, "In code": the bridges and verifiers over two tokenizers.
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 

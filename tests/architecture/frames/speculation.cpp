@@ -1,4 +1,4 @@
-// docs/speculation.md: any rule by its name, over two toy models.
+// docs/use/speculation.md: any rule by its name, over two toy models.
 #include <iostream>
 #include <vector>
 

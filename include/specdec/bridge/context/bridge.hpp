@@ -23,11 +23,11 @@ struct draft_request {
     std::size_t max_proposals = 0;        ///< the round has room for this many target tokens
     sampling_parameters sampling{};       ///< how the drafter's rows become the draft law q
     std::span<const target_id> end_ids{}; ///< proposing one of these ends the draft behind it
-    text_offset place{}; ///< where the first drafted token begins, if anyone counts
+    text_offset place{}; ///< where the first drafted token begins, for coins that couple draws
 };
 
-/// A draft: proposals of target tokens, each with its law, and what they were made from. Views into
-/// the bridge, alive until its next call.
+/// A draft: proposals of target tokens, each with its law, and the draft tokens that they were made
+/// from. Views into the bridge, which live until its next call.
 template <class Law>
 struct draft_view {
     std::span<const proposal<Law>> proposals;
@@ -45,10 +45,11 @@ struct draft_view {
     return false;
 }
 
-/// Why a round drafts nothing, asked by every bridge before it touches drafter or context; `none`:
-/// it drafts, and a drafter that wants to know is told that the round begins. Room: target tokens
-/// it may propose; longest: draft tokens it may draw; shared: whether there is any token it could
-/// propose. The context is asked last: where the stop rule wants no draft, nobody reads the text.
+/// Begins a draft, or says why there is none. Every bridge calls it before it touches drafter or
+/// context. `none` means that the bridge drafts; a RoundAware drafter has then been told that the
+/// round begins. room: target tokens that the bridge may propose; longest: draft tokens that it may
+/// draw; shared: whether there is a token that it could propose. The context is asked last, because
+/// asking may encode text, which a round without a draft need not pay for.
 template <DraftContext Context, DraftContextHolder D, StopRule Stop>
 [[nodiscard]] no_draft begin_draft(const Context& context, D& drafter, const Stop& stop,
                                    std::size_t room, std::size_t longest, bool shared = true) {
@@ -68,8 +69,8 @@ template <DraftContext Context, DraftContextHolder D, StopRule Stop>
     return no_draft::none;
 }
 
-/// The drafter's next row. Errors: specdec::error, of the bridge, unless it has a logit for each of
-/// the map's draft ids.
+/// The drafter's next row. Errors: specdec::error that names the bridge, if the row has not one
+/// logit for each of the map's `ids` draft ids.
 template <Drafter D>
 [[nodiscard]] logits_row<draft_id> next_row(D& drafter, std::size_t ids, const char* bridge) {
     const logits_row<draft_id> row = drafter.row();
@@ -80,25 +81,25 @@ template <Drafter D>
     return row;
 }
 
-/// A bridge: turns draws in the drafter's vocabulary D into proposals in the target's vocabulary T,
-/// and the committed target tokens into the drafter's context. It drives the drafter through the
+/// A bridge turns draws in the drafter's vocabulary D into proposals in the target's vocabulary T,
+/// and committed target tokens into the drafter's context. It drives the drafter through the
 /// concept Drafter, or ListingDrafter, and knows nothing of the verifier.
 ///
 ///     b.start(prefix)                 forget everything; the drafter's context begins with
 ///                                     `prefix` (its BOS, or nothing)
 ///     b.follow(tokens)                these target tokens were committed
-///     b.propose(drafter, stop, coin, request)     one draft; its laws may ask drafter and stop
-///                                     rule again, which live until the round's end
+///     b.propose(drafter, stop, coin, request)     one draft. Its laws may ask drafter and stop
+///                                     rule again until the round ends, so both stay alive
 ///
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
 ///
 /// A bridge whose laws ask again also has b.require_unchanged(), which is called before every
 /// decision, whatever was drawn, and throws specdec::error where one of their marks has changed
-/// since the draft. (A refusal that hung on what was drawn would itself change the law.)
+/// since the draft. (A refusal that depends on what was drawn would itself change the law.)
 ///
-/// Every draw of a draft token has the place of that token in its site: a bridge takes a copy of
-/// request.place, puts its value() into draw_site::place, and moves it behind the token drawn
-/// (pass: the target token it becomes, or its bytes) before it draws the next one.
+/// Every draw of a draft token has that token's place in its site. A bridge copies request.place,
+/// writes its value() into draw_site::place, and moves it behind the drawn token by pass() (of the
+/// target token, or of the bytes) before it draws the next token.
 template <class B, class D, class Stop, class C>
 concept Bridge = DraftContextHolder<D> && StopRule<Stop> && Coin<C> &&
                  requires(B& b, D& drafter, const Stop& stop, C& coin, const draft_request& request,

@@ -17,8 +17,8 @@ namespace specdec {
 ///     c.unchanged()        the first ids that are as they were at the last mark()
 ///     c.mark()             the drafter has seen ids()
 ///
-/// Rounds that draft nothing only follow: a context may put off its work until it is asked. Cost
-/// of a committed token, whenever it arises: independent of the context's length.
+/// A round that drafts nothing calls follow() only, so a context may put off its work until ids()
+/// is asked for. The cost of a committed token does not depend on the length of the context.
 template <class C>
 concept DraftContext = requires(C& c, const C& k, std::span<const draft_id> prefix,
                                 std::span<const target_id> committed) {

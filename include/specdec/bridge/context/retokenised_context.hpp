@@ -17,16 +17,17 @@ namespace specdec {
 
 /// The drafter's context when the vocabularies differ: the committed text, encoded again in the
 /// drafter's vocabulary. A target token without a draft token of the same bytes becomes several
-/// draft tokens, never UNK or EOS. A control token becomes its equivalent of the map; without one
-/// it leaves no trace (it is no text).
+/// draft tokens, never UNK or EOS. A control token becomes its equivalent in the map; without one
+/// it is left out, as it is no text.
 ///
-/// follow() notes the tokens, in 4 bytes each; whoever asks next has them encoded, up to
-/// `together` bytes in one go. So rounds that draft nothing cost nothing here.
+/// follow() only notes the tokens, 4 bytes each. The next call of ids(), unchanged() or mark()
+/// encodes them, up to `together` bytes at once. So rounds that draft nothing cost nothing here.
 ///
-/// Models DraftContext. Borrows the tokenizers and the map. Single owner: asking changes it, too.
-/// Allocates beyond the reserved capacity (target tokens) only. Errors: specdec::error for a map of
-/// other vocabularies, intersect()'s with its arguments swapped among them (see require_map); what
-/// a tokenizer throws, of ids(), unchanged() and mark(): then it has to be started again.
+/// Models DraftContext. Borrows the tokenizers and the map. Not for several threads: const
+/// functions encode, too. Allocates only beyond the reserved capacity (in target tokens). Errors:
+/// specdec::error for a map of other vocabularies, also one made with swapped arguments (see
+/// require_map). If a tokenizer throws in ids(), unchanged() or mark(), the context has to be
+/// started again.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class retokenised_context {
 public:
@@ -63,7 +64,7 @@ private:
     using text_type = retokenizer<DraftTokenizer, draft_id>;
     static constexpr std::size_t together = 128;
 
-    /// The text with all that was noted.
+    /// The text, with all noted tokens encoded.
     text_type& read() const {
         for (const target_id t : noted_) {
             const std::string_view bytes = target_.bytes(t);
@@ -84,7 +85,8 @@ private:
         text_.append(bytes_);
         bytes_.clear();
     }
-    /// Behind what opens a sequence (BOS) a text starts; behind other control tokens it goes on.
+    /// Behind a control token that opens the sequence (BOS) a text starts; behind any other one it
+    /// goes on.
     void special(draft_id d) const {
         text_.append_special(d,
                              text_.ids().empty() ? encode_mode::start : encode_mode::continuation);
@@ -93,8 +95,8 @@ private:
     const TargetTokenizer& target_;
     const id_map& map_;
     mutable text_type text_;
-    mutable std::vector<target_id> noted_; // committed and not in text_
-    mutable std::string bytes_;            // of them, what is encoded next
+    mutable std::vector<target_id> noted_; // committed, not yet in text_
+    mutable std::string bytes_;            // of noted tokens, to be encoded next
 };
 
 } // namespace specdec

@@ -10,7 +10,7 @@
 namespace specdec {
 
 /// The drafter's context when both models have one vocabulary: the committed target ids themselves.
-/// An id that only the target has (the longer padding) leaves no trace: no model is fed an id
+/// An id that only the target has (its padding may be longer) is left out: no model is fed an id
 /// outside its vocabulary. Models DraftContext. Complexity: O(1) a token. Allocates beyond the
 /// reserved capacity only.
 class shared_context {

@@ -5,8 +5,8 @@
 
 namespace specdec {
 
-/// A bridge may tell the sizes of its vocabularies, which it reads tables by: b.target_size(),
-/// b.draft_size(). Where it does not, `otherwise`.
+/// The size of a bridge's target or draft vocabulary: b.target_size() or b.draft_size() if the
+/// bridge has it, else `otherwise`.
 template <class B>
 [[nodiscard]] std::size_t target_size_of(const B& bridge, std::size_t otherwise) {
     if constexpr (requires { bridge.target_size(); })

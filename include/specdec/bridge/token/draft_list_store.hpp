@@ -16,10 +16,10 @@
 
 namespace specdec {
 
-/// The lists of a draft as a token bridge keeps them: copied, so that the laws outlive the
-/// drafter's next list, with a weight of 0 for ids that its map does not allow; q is what is left,
-/// renormalised. Complexity: linear in the entries, whatever the vocabulary. Memory: [max_draft,
-/// entries] ids and weights, allocated at construction.
+/// Keeps the drafter's lists of one draft for a token bridge. It copies each list, because the laws
+/// must outlive the drafter's next list, and gives ids that the map does not allow the weight 0. q
+/// is the rest, renormalised. Complexity: linear in the entries, whatever the vocabulary. Memory:
+/// [max_draft, entries] ids and weights, allocated at construction.
 class draft_list_store {
 public:
     using law_type = sparse_law<draft_id>;
@@ -33,7 +33,7 @@ public:
         : vocabulary_(vocabulary), most_(entries < vocabulary ? entries : vocabulary),
           entries_(max_draft * most_), counts_(max_draft) {}
 
-    /// Keeps the drafter's next list as the i-th; whether it leaves anything to draw. Errors:
+    /// Copies the drafter's next list as the i-th. True if it leaves a token to draw. Errors:
     /// specdec::error for a list of another vocabulary, or of more entries than there is room for.
     template <ListingDrafter D, class Map>
     [[nodiscard]] bool keep(std::size_t i, D& drafter, const Map& map) {

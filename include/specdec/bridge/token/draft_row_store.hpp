@@ -12,9 +12,9 @@
 
 namespace specdec {
 
-/// The rows of a draft as a token bridge keeps them: copied and prepared by its map, so that the
-/// laws outlive the drafter's next row. Memory: [max_draft, vocabulary] floats, allocated at
-/// construction.
+/// Keeps the drafter's rows of one draft for a token bridge. The map copies and prepares each row,
+/// because the laws must outlive the drafter's next row. Memory: [max_draft, vocabulary] floats,
+/// allocated at construction.
 class draft_row_store {
 public:
     using law_type = softmax_law<draft_id>;
@@ -24,7 +24,7 @@ public:
     draft_row_store(std::size_t max_draft, std::size_t vocabulary)
         : vocabulary_(vocabulary), rows_(max_draft * vocabulary) {}
 
-    /// Keeps the drafter's next row as the i-th; whether it leaves anything to draw. Errors:
+    /// Copies the drafter's next row as the i-th. True if it leaves a token to draw. Errors:
     /// specdec::error for a row of another vocabulary.
     template <Drafter D, class Map>
     [[nodiscard]] bool keep(std::size_t i, D& drafter, const Map& map) {
@@ -38,7 +38,7 @@ public:
         return make_law(logits_row<draft_id>{row(i)}, sampling);
     }
 
-    /// d, which may be invalid, was drawn from the i-th law with probability q.
+    /// Notes that d was drawn from the i-th law with probability q. d may be invalid.
     template <StopRule Stop>
     void note(drawn_draft& drawn, const Stop& stop, std::size_t i, draft_id d, double q,
               const sampling_parameters& sampling) const {

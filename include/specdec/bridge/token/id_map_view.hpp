@@ -7,8 +7,8 @@
 
 namespace specdec {
 
-/// An id_map seen as the map of a token bridge: a small copyable view. What the bridge may draw is
-/// added by a derived class as allows(d) and prepare(row, out). Borrows the id_map.
+/// A small copyable view of an id_map, to be the map of a token bridge. A derived class adds which
+/// ids the bridge may draw: allows(d), and prepare(row, out). Borrows the id_map.
 class id_map_view {
 public:
     explicit id_map_view(const id_map& map) : map_(&map) {}

@@ -10,12 +10,11 @@
 
 namespace specdec {
 
-/// The law of map(d) for d ~ inner: a draft law over D seen through an id map, as a law over T.
-/// q(t) = sum of inner(d) over the draft ids d that map to t. Nothing is gathered or scattered: a
-/// verification rule needs q at a few ids only.
-/// Where the map leaves T (union, Timor et al. Alg. 1) at() returns an invalid id and the
-/// probabilities over T sum to less than 1. Models LawOf<target_id>. Map is a small
-/// copyable view.
+/// A draft law over D seen through an id map as a law over T: the law of map(d) for d ~ inner. q(t)
+/// = sum of inner(d) over the draft ids d that map to t. It sums on demand and makes no row over T,
+/// because a verifier needs q at a few ids only. If some d has no image in T (union, Timor et al.
+/// Alg. 1), at() may return an invalid id, and the probabilities over T sum to less than 1. Models
+/// LawOf<target_id>. Map is a small copyable view.
 template <LawOf<draft_id> Inner, class Map>
 class mapped_law {
 public:
@@ -38,7 +37,7 @@ public:
         return map_.to_target(inner_.at(u));
     }
 
-    /// The same draw as at(), made in D, where every outcome has an id.
+    /// Draws in D, where every outcome has an id, and maps the draw to T. The same law as at().
     template <Coin C>
     [[nodiscard]] target_id draw(C& coin, draw_site site) const {
         return map_.to_target(coin.pick(site, inner_));

@@ -12,15 +12,16 @@
 
 namespace specdec {
 
-/// The law of the next piece of a draft token d ~ q, given the pieces before it and that more are
-/// pending (ours):
+/// The law of the next piece of a draft token d ~ q, given the pieces before it and that d has more
+/// (ours):
 ///
 ///     q(v) = sum of q(d) over d in `range` whose next piece is v / sum of q(d) over d in `range`
 ///
-/// `range` holds the draft tokens that begin with the pieces before and go on: all for the first
-/// piece. A view of the row of entries (token_pieces::gather) and of the table; about 1 KB large.
-/// Models LawOf<target_id>. Complexity: probability(v) linear in the draft tokens that go on with
-/// v; at(u) linear in the range (one block of the row for the first piece). Allocates nothing.
+/// `range` holds the draft tokens that begin with the pieces before and have more; for the first
+/// piece it holds all. A view of the row of entries (token_pieces::gather) and of the table; about
+/// 1 KB large. Models LawOf<target_id>. Complexity: probability(v) linear in the draft tokens that
+/// go on with v; at(u) linear in the range (one block of the row for the first piece). Allocates
+/// nothing.
 class nested_law {
 public:
     using id_type = target_id;

@@ -26,21 +26,21 @@ namespace specdec {
 ///         stop behind an end token or a token that has left T
 ///         the drafter's context := context + x
 ///
-/// Map: to_target, to_draft, next_duplicate, target_size; which draft ids may be drawn, as
-/// allows(d), and as prepare(row, out), which copies a row and forbids the others. Kept: copies of
-/// what the drafter said, one a proposal, because the residual needs q after the drafter has moved
-/// on; draft_row_store for a Drafter, draft_list_store for a ListingDrafter. Memory: theirs,
+/// Map: to_target, to_draft, next_duplicate, target_size, shared; allows(d) says whether d may be
+/// drawn, and prepare(row, out) copies a row and forbids the other ids. Kept: stores a copy of the
+/// row or list of each proposal, because the residual needs q after the drafter has moved on. It is
+/// draft_row_store for a Drafter, draft_list_store for a ListingDrafter. Memory: the store's,
 /// allocated at construction. A round allocates nothing.
 template <DraftContext Context, class Map, class Kept = draft_row_store>
 class token_bridge {
 public:
     using law_type = mapped_law<typename Kept::law_type, Map>;
 
-    /// The map is a small view of tables shared by all sequences; max_draft bounds the draft.
-    /// Errors: specdec::error where map and context are of different vocabularies.
+    /// `map` is a small view of tables that all sequences share. max_draft is the most draft tokens
+    /// of a round. Errors: specdec::error where map and context are of different vocabularies.
     token_bridge(Map map, Context context, std::size_t max_draft)
         : token_bridge(map, std::move(context), max_draft, Kept(max_draft, map.draft_size())) {}
-    /// For lists of at most `entries` entries; otherwise there is room for all draft ids.
+    /// For lists of at most `entries` entries; without it there is room for all draft ids.
     token_bridge(Map map, Context context, std::size_t max_draft, std::size_t entries)
         requires std::constructible_from<Kept, std::size_t, std::size_t, std::size_t>
         : token_bridge(map, std::move(context), max_draft,

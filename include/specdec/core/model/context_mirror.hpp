@@ -10,7 +10,7 @@
 
 namespace specdec {
 
-/// What an engine has to do to a model's context: keep the first `truncate_to` tokens, then feed
+/// What an engine has to do to a model's context: truncate it to `truncate_to` tokens, then feed
 /// `append`.
 template <class Id>
 struct context_edit {
@@ -56,9 +56,10 @@ public:
     /// The model was fed these tokens.
     void fed(std::span<const Id> ids) { held_.insert(held_.end(), ids.begin(), ids.end()); }
 
-    /// Before a plan: brings the record and the model together, whoever used the model meanwhile.
-    /// Returns how many of the first tokens are as they were recorded. What nobody knows is
-    /// truncated. Complexity: O(1), linear in the context for a model that tells what it holds.
+    /// Makes the record agree with the model, whoever used the model meanwhile; call it before
+    /// plan(). Returns how many of the first tokens are as they were recorded. A context whose
+    /// tokens are unknown is truncated to nothing. Complexity: O(1); linear in the context for a
+    /// model with held().
     template <class M>
     std::size_t meet(M& model) {
         if constexpr (TellsHeld<M, Id>) {

@@ -9,9 +9,8 @@
 
 namespace specdec {
 
-/// One sequence of a model that holds several, as a model (ModelOf<Id>): for its prompt, for a
-/// drafter, or to run alone. Borrows the model. Its rows live until the next call on the model,
-/// whichever sequence that is for.
+/// One sequence of a model of several, seen as a model of one (ModelOf<Id>). Borrows the model. Its
+/// rows live until the next call on the model, for whichever sequence.
 template <class Id, ScoringBatchModelOf<Id> M>
 class one_sequence {
 public:

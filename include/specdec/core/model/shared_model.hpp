@@ -10,18 +10,17 @@
 
 namespace specdec {
 
-/// A model's context that several users take turns with (sessions with one target, drafters with
-/// one drafter's model): it knows what it holds, so each of them finds whatever the others left and
-/// reaches its own text by the shortest edit, from a common beginning on. Without it they have to
-/// say target_lost() before every turn, since another text of equal length is not seen from
-/// outside.
+/// Lets several users take turns with one model's context: sessions with one target, or drafters
+/// with one drafter's model. It records the tokens of the context, so each user sees what the
+/// others left, and feeds only what differs from its own text. Without it every user has to call
+/// target_lost() before its turn: it would take another text of equal length for its own.
 ///
 ///     shared_model<target_id, engine_model> target(model);    // one, which all of them use
 ///     generate(..first text.., target);  generate(..second text.., target);  ...
 ///
-/// Models what the model does. Borrows the model, which nobody else may feed or truncate meanwhile
-/// (its engine may drop its context: size() tells). Memory: 4 bytes a token of its capacity;
-/// allocates at construction only.
+/// Models ScoringModelOf<Id>, and RoundAware if the model does. Borrows the model, which nobody
+/// else may feed or truncate meanwhile; its engine may drop the context, which size() shows.
+/// Memory: 4 bytes a token of the capacity; allocates at construction only.
 template <class Id, ScoringModelOf<Id> M>
 class shared_model {
 public:
@@ -34,7 +33,7 @@ public:
     [[nodiscard]] std::size_t size() const { return model_->size(); }
     [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
-    /// The tokens of the context; not size() many where the engine dropped it.
+    /// The tokens of the context. If the engine dropped it, they are not size() many.
     [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
 
     void append(std::span<const Id> ids) {

@@ -13,8 +13,8 @@
 
 namespace specdec {
 
-/// The largest probability of a row, at temperature 1 and without cutoffs; 0 where it allows
-/// nothing. Complexity: three reads of the row.
+/// The largest probability of a row, at temperature 1 and without cutoffs; 0 if it allows no token.
+/// Complexity: three reads of the row.
 [[nodiscard]] inline double row_confidence(std::span<const float> row) {
     if (!any_allowed(row))
         return 0;
@@ -22,15 +22,14 @@ namespace specdec {
         .sureness(row_kernels::best().maximum(row.data(), row.size()));
 }
 
-/// The first exit whose row is sure enough speaks. Paper: S2D (Kavehzadeh et al. 2024), Alg. 1,
-/// with the row's largest probability as its confidence:
+/// Chooses the first exit whose row is confident enough. Paper: S2D (Kavehzadeh et al. 2024), Alg.
+/// 1, with the row's largest probability as its confidence:
 ///
 ///     e := min { e : max_x softmax(l_e)(x) >= tau_e },     q := the law of l_e
 ///
-/// That is the paper's own rule for greedy drafts. At any temperature of the draft the confidence
-/// is read at temperature 1, so e is a function of the context and q is q_e itself: lossless with
-/// every bridge and verifier, as any drafter. A last exit with a threshold ends the draft where it
-/// is not sure.
+/// That is the paper's own rule for greedy drafts. The confidence is always read at temperature 1,
+/// so e is a function of the context, and q is q_e itself: lossless with every bridge and verifier,
+/// as any drafter. If the last exit has a threshold and is not confident, the draft ends.
 ///
 /// Models ExitChoice. Complexity: row_confidence. Allocates nothing.
 class confidence_exit {

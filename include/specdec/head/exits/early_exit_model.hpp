@@ -16,26 +16,26 @@
 
 namespace specdec {
 
-/// A drafter of several depths in one model: each row is that of the first exit that speaks. Paper:
+/// A drafter's model of several depths: each row is that of the first exit that is chosen. Paper:
 /// S2D (Kavehzadeh et al. 2024), Alg. 1 and section 3.3.
 ///
 ///     confidence_exit choice(exit_thresholds({0.7, 0.75}));      // or sampled_token_exit
 ///     early_exit_model draft(model, choice);                    // then one_sequence and
 ///                                                           // model_drafter, or a side of a pair
 ///
-/// Lossless with every bridge and verifier: the row is the law that the token is drawn from, it
-/// depends on the context and on nothing else (of sampled_token_exit: given its draws), and nothing
-/// that was drawn is dropped. Where no exit speaks the row allows nothing, which ends a draft.
+/// Lossless with every bridge and verifier: the token is drawn from the row's law, the row depends
+/// on the context alone (with sampled_token_exit: given its draws), and no drawn token is dropped.
+/// If no exit is chosen, the row allows no token, which ends a draft.
 ///
-/// Models BatchModelOf<draft_id>. Borrows both. Memory: `rows` rows, allocated at construction,
-/// more where a call asks for more than ever before, and a byte a token of the capacity. Cost of a
-/// row: the layers up to the exit that speaks, once, and a head's product for each exit that is
-/// asked. Tokens that are appended cost nothing until a row needs them. Errors: specdec::error
-/// where model and choice disagree, and for rows of another shape than asked for.
+/// Models BatchModelOf<draft_id>. Borrows both. Memory: `rows` rows and a byte for each token of
+/// the capacity, allocated at construction; a call that needs more rows allocates. Cost of a row:
+/// the layers up to the chosen exit, once, and the head's product for each exit that is tried.
+/// Appended tokens cost nothing until a row needs them. Errors: specdec::error if model and choice
+/// disagree, and for rows of another shape than asked for.
 template <ExitModelOf<draft_id> Model, ExitChoice Choice>
 class early_exit_model {
 public:
-    /// exit_of() where no exit spoke, or no row was asked for.
+    /// What exit_of() returns if no exit was chosen, or no row was asked for.
     static constexpr std::size_t none = 255;
 
     early_exit_model(Model& model, Choice& choice, std::size_t rows = 16)
@@ -84,9 +84,9 @@ public:
         return mark_of(model_, s) + mark_of(choice_);
     }
 
-    /// The exit whose row stands behind token i of sequence s, as it was asked for last.
+    /// The exit that gave the last row asked for behind token i of sequence s.
     [[nodiscard]] std::size_t exit_of(std::size_t s, std::size_t i) const { return spoke_[s][i]; }
-    /// How many rows each exit gave, and how many no exit did.
+    /// How many rows each exit gave; ended(): how many rows no exit gave.
     [[nodiscard]] std::span<const std::uint64_t> counts() const { return counts_; }
     [[nodiscard]] std::uint64_t ended() const { return ended_; }
     void clear_counts() {
@@ -105,8 +105,8 @@ private:
             spoke_[s][i] = none;
     }
 
-    /// The rows behind tokens first .. first + n - 1: exits are asked for those of them that have
-    /// no row yet, all neighbours at once.
+    /// Makes the rows behind tokens first .. first + n - 1. Each exit is asked for the tokens that
+    /// have no row yet, neighbours in one call.
     void settle(std::size_t s, std::size_t first, std::size_t n, float* out) {
         std::size_t open = n;
         for (std::size_t e = 0; e < model_.exits() && open > 0; ++e)
@@ -125,7 +125,7 @@ private:
                 ++ended_;
             }
     }
-    /// Exit e behind n tokens; for how many it speaks.
+    /// Asks exit e for n rows. Returns for how many it is chosen.
     std::size_t ask(std::size_t s, std::size_t e, std::size_t first, std::size_t n, float* out) {
         const logits_rows<draft_id> rows = model_.exit_rows(s, e, first, n);
         require_rows(rows, n, vocabulary_size(), "sorted exits");

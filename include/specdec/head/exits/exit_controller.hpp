@@ -10,24 +10,24 @@ namespace specdec {
 
 /// What an exit_controller aims at.
 struct exit_aim {
-    /// The share of an exit's tokens that the target should keep: near what it keeps of the last
-    /// exit's tokens shallow ones cost nothing but save layers; a lower one makes drafts cheaper.
+    /// The share of an exit's tokens that the target should keep. Near the last exit's rate,
+    /// shallow exits save layers without lowering acceptance; a lower share makes drafts cheaper.
     double kept = 0.8;
     /// How far one token that is not kept moves a threshold, for `kept` near 1.
     double step = 0.02;
 };
 
-/// Thresholds that follow what the target keeps: ours, for the thresholds that S2D finds by trial
-/// for each target. When a token of exit e was decided on,
+/// Moves thresholds by what the target keeps (ours); S2D finds them by trial for each target. When
+/// a token of exit e was decided on,
 ///
 ///     tau_e := tau_e + step (kept_share - 1)   it was kept,
 ///              tau_e + step kept_share         it was not,        within [0, 1],
 ///
 /// so that tau_e moves until kept_share of the exit's tokens are kept, if any threshold does that.
-/// Deterministic: a function of what was decided. The thresholds change where `learn` is called,
-/// which is between rounds: lossless, as what is drafted next may depend on all that was seen.
-/// Complexity of a call: the tokens of a draft. Allocates nothing. Errors: specdec::error for an
-/// aim outside (0, 1).
+/// Deterministic: a function of what was decided. `learn` changes the thresholds, between rounds.
+/// That is lossless, because what is drafted next may depend on all that was seen. Complexity of a
+/// call: linear in the draft's tokens. Allocates nothing. Errors: specdec::error for an aim outside
+/// (0, 1).
 class exit_controller {
 public:
     explicit exit_controller(const exit_aim& aim = {}) : aim_(aim) {
@@ -37,7 +37,8 @@ public:
             fail("exit controller", "step", "expected a number between 0 and 1");
     }
 
-    /// A token of that exit was kept or not. Exits without a threshold or passed over stay so.
+    /// Moves the threshold of an exit whose token was kept or not. An exit without a threshold, or
+    /// one that is never asked, stays so.
     void decided(exit_thresholds& tau, std::size_t exit, bool kept) const {
         if (exit >= tau.values().size() || tau[exit] == exit_thresholds::never)
             return;

@@ -26,17 +26,17 @@ namespace specdec {
 ///                                     that is not const
 ///
 /// Exit e is the model of its layers alone: a row depends on the exit and on the tokens before it,
-/// and on nothing else, whatever was asked for before. So where some layers of earlier tokens were
-/// skipped, they are filled in when a deeper row needs them; a deeper row behind the same token
-/// costs only the layers between. exit_rows may throw, and changes no size then.
-/// testing/contract/exit_contract.hpp checks all this.
+/// and not on what was asked for before. So the model fills in skipped layers of earlier tokens
+/// when a deeper row needs them; a deeper row behind the same token costs only the layers between.
+/// If exit_rows throws, no size has changed. testing/contract/exit_contract.hpp checks all this.
 template <class M, class Id>
 concept ExitModelOf = BatchContextOf<M, Id> && requires(M& m, const M& c, std::size_t n) {
     { c.exits() } -> std::convertible_to<std::size_t>;
     { m.exit_rows(n, n, n, n) } -> std::convertible_to<logits_rows<Id>>;
 };
 
-/// Which exit speaks: whose row is the drafter's. Exits are asked from the shallowest on.
+/// Chooses the exit whose row is the drafter's (it "speaks"). Exits are asked from the shallowest
+/// on.
 ///
 ///     c.check(exits, sequences)        throws specdec::error where c is for other models
 ///     c.asks(exit)                     false: it never speaks, its row is not computed
@@ -45,8 +45,8 @@ concept ExitModelOf = BatchContextOf<M, Id> && requires(M& m, const M& c, std::s
 ///                                      (-infinity) then. Where the last one does not, the draft
 ///                                      ends
 ///
-/// The same answer for the same arguments until something is done to c between rounds, since
-/// bridges ask again for rows of a round. A choice that can be changed has a mark (law_mark.hpp).
+/// The answers are the same for the same arguments, because bridges ask again for rows of a round.
+/// c may be changed between rounds only; a choice that can be changed has a mark (law_mark.hpp).
 template <class C>
 concept ExitChoice = requires(C& c, std::size_t n, std::span<float> row) {
     c.check(n, n);

@@ -10,8 +10,8 @@
 
 namespace specdec {
 
-/// Which thresholds one drafter serves each of several targets with, by the target's name. Paper:
-/// S2D (Kavehzadeh et al. 2024), sections 3.3 and 4.4.1: a small target wants cheap drafts (low
+/// The thresholds of one drafter for each of several targets, by the target's name. Paper: S2D
+/// (Kavehzadeh et al. 2024), sections 3.3 and 4.4.1: a small target wants cheap drafts (low
 /// thresholds, or a fixed shallow exit), a large one good ones.
 ///
 ///     exit_table table;                                     // others: the first exit alone
@@ -22,7 +22,7 @@ namespace specdec {
 /// Complexity: linear in the names. `set` allocates.
 class exit_table {
 public:
-    /// `otherwise`: for targets that are not named.
+    /// `otherwise` is for targets that are not named.
     explicit exit_table(exit_thresholds otherwise = {}) : otherwise_(std::move(otherwise)) {}
 
     void set(std::string_view target, exit_thresholds thresholds) {

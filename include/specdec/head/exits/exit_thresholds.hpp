@@ -12,11 +12,11 @@
 
 namespace specdec {
 
-/// The confidence from which each exit of a drafter speaks: tau_0, tau_1, ... of the shallowest
-/// exits, from 0 (it always does) to 1; an exit behind those given always speaks. `never`: an exit
-/// is passed over. Paper: S2D (Kavehzadeh et al. 2024), Alg. 1, T; its Figure 1 has 0.7 and 0.75
-/// for two exits of three. Few tokens of a shallow exit pass a high threshold: costlier drafts,
-/// better ones. Errors: specdec::error for another number.
+/// The confidence that each exit of a drafter needs: tau_0, tau_1, ... of the shallowest exits,
+/// from 0 (always enough) to 1. An exit behind those given needs none. `never`: the exit is passed
+/// over. Paper: S2D (Kavehzadeh et al. 2024), Alg. 1, T; its Figure 1 has 0.7 and 0.75 for two
+/// exits of three. A high threshold lets few tokens leave early: drafts cost more and are better.
+/// Errors: specdec::error for any other number.
 class exit_thresholds {
 public:
     /// Above every confidence.
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] double operator[](std::size_t exit) const {
         return exit < tau_.size() ? tau_[exit] : 0;
     }
-    /// Those given.
+    /// The thresholds that were given.
     [[nodiscard]] std::span<const double> values() const { return tau_; }
     [[nodiscard]] law_mark mark() const {
         law_mark all = 0;

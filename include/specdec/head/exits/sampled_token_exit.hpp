@@ -18,30 +18,28 @@
 
 namespace specdec {
 
-/// The first exit speaks whose drawn token is likely enough. Paper: S2D (Kavehzadeh et al. 2024),
-/// Alg. 1 as printed, x, c ~ p_S. A token is kept there only where its own probability passes, so
-/// the law at an exit is not q_e (which would be the law of a token that was dropped, too). With
+/// Chooses the first exit whose drawn token is likely enough. Paper: S2D (Kavehzadeh et al. 2024),
+/// Alg. 1 as printed, x, c ~ p_S. There an exit keeps a drawn token only if its own probability
+/// passes, so a kept token does not have the law q_e. With
 ///
 ///     A_e := { x : q_e(x) >= tau_e },   S_e := q_e(A_e),
 ///
-/// exit e speaks with probability S_e if those before it did not, and then q := q_e restricted to
-/// A_e, renormalised: the same law of exit and token as the paper's, in another order. Which exit
-/// speaks is drawn first, no drawn token is ever dropped, and q is what the token is drawn from,
-/// whatever number S_e is. What does not pass at the last exit (where it has a threshold) ends the
-/// draft.
+/// exit e is chosen with probability S_e if those before it were not, and then q := q_e restricted
+/// to A_e, renormalised. Exit and token have the same joint law as in the paper. But the exit is
+/// drawn first, no drawn token is dropped, and the token is drawn from q. If the last exit has a
+/// threshold and is not chosen, the draft ends.
 ///
-/// q_e is the law of the exit's row under `sampling`: give the draft's parameters. Logits outside
-/// A_e become -infinity, so that the bridge's law of the row is the restricted one (with top_p it
-/// cuts that once more). At temperature 0, where q_e is all on one token, its probability is read
-/// at temperature 1: confidence_exit.
+/// q_e is the law of the exit's row under `sampling`, which should be the draft's parameters.
+/// Logits outside A_e become -infinity, so the bridge's law of the row is the restricted one (top_p
+/// then cuts once more). At temperature 0 it does what confidence_exit does.
 ///
-/// Whether exit e speaks behind n tokens of the drafter is a draw at site (n, purpose::exit, e):
-/// the same whenever it is asked for, by SLRS' and merge's decisions, or in a round that is drafted
-/// again. Given all these draws the drafter is a function of the context alone, and any such
-/// drafter is lossless; so the text does not depend on them, and rounds need no names here.
+/// The choice of exit e behind n tokens is a draw at site (n, purpose::exit, e). It is the same
+/// whenever it is asked for: by decisions of SLRS and merge, or in a round that is drafted again.
+/// Given all these draws the drafter is a function of the context alone, and any such drafter is
+/// lossless. So these sites need no round's name.
 ///
-/// Models ExitChoice. Borrows the coins, one for each sequence; a text's own will do, since nothing
-/// else draws at these sites. Complexity: a softmax_law and two reads of the row. Allocates
+/// Models ExitChoice. Borrows the coins, one for each sequence; a text's own coin will do, since
+/// nothing else draws at these sites. Complexity: a softmax_law and two reads of the row. Allocates
 /// nothing. Errors: specdec::error for sampling parameters out of range, for a model with other
 /// sequences than coins.
 template <Coin C>
@@ -54,7 +52,7 @@ public:
     }
 
     [[nodiscard]] const exit_thresholds& thresholds() const { return thresholds_; }
-    /// To be changed between rounds only.
+    /// May be changed between rounds only.
     [[nodiscard]] exit_thresholds& thresholds() { return thresholds_; }
     [[nodiscard]] law_mark mark() const { return thresholds_.mark(); }
 
@@ -88,11 +86,11 @@ public:
     }
 
 private:
-    /// A_e: the likelier a token, the larger its logit, so it is the logits from `least` on.
+    /// A_e: the tokens whose logit is at least `least`, since likelier tokens have larger logits.
     struct passing {
         double mass = 0;
         float least = __builtin_inff();
-        bool all = true; ///< that have mass at all
+        bool all = true; ///< all tokens that have mass
     };
     [[nodiscard]] passing those_that_pass(std::span<const float> row, double tau) const {
         const softmax_law<draft_id> law(logits_row<draft_id>{row}, sampling_);

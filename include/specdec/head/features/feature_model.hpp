@@ -18,30 +18,30 @@
 namespace specdec {
 
 /// A drafter's model that reads the target's features. Paper: EAGLE (Li et al. 2024), section 3.1;
-/// CORAL (Weng et al. 2025), section 2. Of a text t_0 .. t_(n-1) behind which a round begins,
+/// CORAL (Weng et al. 2025), section 2. A round begins behind a text t_0 .. t_(n-1). The body reads
 ///
-///     place i := (t_(i+1), f_i)        f_i: the target's feature behind t_i, for i < n - 1,
-///                                      its own behind place i - 1 from there on
+///     place i := (t_(i+1), f_i)        f_i: the target's feature behind t_i if i < n - 1,
+///                                      else the body's own feature of place i - 1
 ///
-/// and a draft head makes the row behind t_(i+1) of what the body gives for place i. So a row is a
-/// function of the context and of where the round began: begin_round says so, which every bridge,
-/// drafter and seat of the library hands on. What was made of its own features is forgotten where
-/// the next round begins, and made of the target's. Rounds that begin with nothing (measure_costs)
-/// read zeros. Behind the first token of a text, which has no place, the hidden state is zero.
+/// and a draft head makes the row behind t_(i+1) from the body's state of place i. So a row is a
+/// function of the context and of n, which begin_round sets; every bridge, drafter and seat of the
+/// library passes that call on. The next round forgets places that were made of own features, and
+/// makes them of the target's. A round that begins with nothing (measure_costs) reads zeros. The
+/// first token of a text has no place; the hidden state behind it is zero.
 ///
 ///     feature_model body_and_records(body, records);
 ///     headed_model draft(body_and_records, head);     // then model_drafter, or a side of a pair
 ///
 /// Target and drafter share their ids. Models HiddenBatchModelOf<draft_id>. Borrows both. Memory:
-/// the tokens of each sequence and some hidden states, allocated at construction, more where a call
-/// or a draft is longer than ever before. Complexity beside the body's: O(1) a row, and a
-/// comparison of the text's tokens with a record's a round. Errors: specdec::error where body and
-/// records disagree, where no round has begun, and where the records lack a feature: the target has
-/// to be fed all but the text's last token before the drafter is asked (session::prepare does so).
+/// the tokens of each sequence and some hidden states, allocated at construction; a longer call or
+/// draft than ever before allocates. Complexity beside the body's: O(1) a row; once a round it
+/// compares the text with a record. Errors: specdec::error if body and records disagree, if no
+/// round has begun, and if the records lack a feature: the target has to be fed all but the text's
+/// last token before the drafter is asked (session::prepare does that).
 template <FeatureBody Body>
 class feature_model {
 public:
-    /// Places that are read in one pass.
+    /// The most places that are read in one pass.
     static constexpr std::size_t at_once = 128;
 
     feature_model(Body& body, const feature_records& records, std::size_t rows = 16)
@@ -68,7 +68,7 @@ public:
     /// A round of sequence s begins behind n tokens.
     void begin_round(std::size_t s, std::size_t n) {
         text& t = texts_[s];
-        // What both rounds make of the target's features stays.
+        // Places that both rounds make of the target's features stay.
         const std::size_t before = t.round.value_or(0), real = before < n ? before : n;
         if (t.round != n)
             ++t.changes;
@@ -109,7 +109,7 @@ private:
     };
     static std::size_t places_of(std::size_t tokens) { return tokens > 0 ? tokens - 1 : 0; }
 
-    /// Holds ids after what is held, and keeps the hidden states behind them where they are wanted.
+    /// Adds ids to the sequence, and keeps the hidden states behind them if they are wanted.
     void read(std::size_t s, std::span<const draft_id> ids, bool wanted) {
         text& t = texts_[s];
         require_ids(ids, vocabulary_size(), "feature model", "tokens");
@@ -128,8 +128,8 @@ private:
         guard.done();
     }
 
-    /// As many as are read in one pass: those with features of one kind; of its own one by one,
-    /// since each makes the next.
+    /// Reads as many ids as one pass takes and returns how many: those with features of the target,
+    /// or one with an own feature, since each of these makes the next.
     std::size_t read_some(std::size_t s, text& t, std::span<const draft_id> ids, bool wanted) {
         const std::size_t held = t.ids.size();
         if (held == 0) { // no place
@@ -182,7 +182,7 @@ private:
             const std::span<const float> state = rows.states[i].values;
             states_.insert(states_.end(), state.begin(), state.end());
         }
-        // Only the last place's can be asked for before others follow, and those of a draft.
+        // Later places read the own feature of the last place, or of the draft's places.
         const std::size_t place = t.ids.size() - 2;
         if (!given.own || t.own.empty()) {
             t.own.clear();

@@ -15,17 +15,17 @@
 
 namespace specdec {
 
-/// A target whose features are kept in records, for drafters that read them:
+/// Wraps a target and keeps its features in records, for drafters that read them:
 ///
 ///     feature_records records(sequences, target.capacity(), target.feature_width());
 ///     feature_recorder words(target, records);     // goes wherever the target does
 ///     feature_model draft(body, records);
 ///
 /// Models ModelOf<target_id>, or BatchModelOf<target_id> where Target holds several sequences.
-/// Borrows both. Prompts are fed in parts of `at_once` tokens, which bounds what the engine keeps
-/// of features. Complexity: a copy of a feature for each token fed. Errors: specdec::error where
-/// target and records disagree in sequences, capacity or width; a pass that throws leaves both as
-/// they were.
+/// Borrows both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many
+/// features at most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if
+/// target and records disagree in sequences, capacity or width. If a pass throws, both are
+/// unchanged.
 template <class Target>
     requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
 class feature_recorder : public target_context<Target> {
@@ -91,7 +91,8 @@ private:
             fail("recorded target", field, "expected the records' to be the target's");
     }
 
-    /// The target has been fed these tokens; if it gives no feature for each, it forgets them.
+    /// Records the features of these tokens, which the target has been fed. If they do not fit,
+    /// both forget the sequences, and it throws.
     void record(std::span<const sequence_tokens<target_id>> parts) {
         const hidden_states all = target_.features();
         std::size_t n = 0;
@@ -116,7 +117,7 @@ private:
         }
     }
 
-    /// In parts; none of them, should one throw.
+    /// Feeds in parts. If one throws, all of them are taken back.
     void feed(std::size_t s, std::span<const target_id> ids) {
         on_throw guard([this, s, size = records_[s].size()] { forget(s, size); });
         while (!ids.empty()) {

@@ -23,13 +23,13 @@ public:
     [[nodiscard]] std::size_t size() const { return tokens_.size(); }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] std::size_t width() const { return width_; }
-    /// Those behind the tokens `first` .. `first + n - 1`.
+    /// The features behind the tokens `first` .. `first + n - 1`.
     [[nodiscard]] hidden_states features(std::size_t first, std::size_t n) const {
         SPECDEC_PRECONDITION(first + n <= size());
         return {values_.data() + first * width_, n, width_, width_};
     }
 
-    /// Whether these tokens, by number, are the first that it holds. Complexity: linear in them.
+    /// Whether the record begins with these tokens, compared by number. Linear in them.
     [[nodiscard]] bool begins_with(std::span<const draft_id> text) const {
         if (text.size() > size())
             return false;
@@ -40,7 +40,7 @@ public:
     }
 
     void truncate(std::size_t n) { tokens_.resize(n < size() ? n : size()); }
-    /// Preconditions: as many features, of this width; room for them.
+    /// Preconditions: one feature of this width for each token, and room for them.
     void add(std::span<const target_id> ids, const hidden_states& features) {
         SPECDEC_PRECONDITION(features.size() == ids.size() && features.width() == width_ &&
                              ids.size() <= capacity() - size());
@@ -58,8 +58,8 @@ private:
     std::vector<float> values_; // [capacity, width]
 };
 
-/// The records of all sequences of a target. It is found by a text's tokens which record a drafter
-/// reads: equal tokens have equal features, so nobody has to say which sequence a text is in.
+/// The records of all sequences of a target. A drafter finds its record by the text's tokens: equal
+/// tokens have equal features, so it need not know which sequence of the target a text is in.
 class feature_records {
 public:
     feature_records(std::size_t sequences, std::size_t capacity, std::size_t width)

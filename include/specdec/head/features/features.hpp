@@ -17,14 +17,14 @@
 ///     feature_model       a drafter's model: body and records; a draft head makes its rows
 namespace specdec {
 
-/// A model that shows a feature of every token it is fed: one or several hidden states of the pass,
-/// side by side. Which they are, target and drafter's training have agreed on.
+/// A model that shows a feature of every token that it is fed: one or several hidden states of the
+/// pass, side by side. The drafter was trained for the same ones.
 ///
 ///     m.feature_width()   numbers of a feature
 ///     m.features()        the features behind the tokens of the latest append or score, in order;
 ///                         they live until the next one
 ///
-/// A feature depends on the tokens before it and on its own, and on nothing else. Otherwise as
+/// A feature depends on its token and on those before it, and on nothing else. All else as in
 /// ModelOf. testing/contract/feature_contract.hpp checks all this.
 template <class M>
 concept ShowsFeatures = requires(M& m) {
@@ -34,27 +34,27 @@ concept ShowsFeatures = requires(M& m) {
 template <class M, class Id>
 concept FeatureModelOf = ScoringModelOf<M, Id> && ShowsFeatures<M>;
 
-/// The same of several sequences; the features of one part stand behind those of the part before.
+/// The same for several sequences: the features of the first part, then those of the second, ...
 template <class M, class Id>
 concept FeatureBatchModelOf = ScoringBatchModelOf<M, Id> && ShowsFeatures<M>;
 
-/// What a body that reads features gives for each of its places.
+/// What a body gives for each of its places.
 struct body_output {
     hidden_states states; ///< what the drafter's head is multiplied with
-    hidden_states own;    ///< its own features: for the next token's place, inside a draft
+    hidden_states own;    ///< the body's own features: a draft's next place reads them
 };
 
-/// Features on their way into a body.
+/// The features that a body is given.
 struct body_input {
     hidden_states rows;
-    bool own = false; ///< the body's, of width own_width(); otherwise the target's
+    bool own = false; ///< true: the body's own, of own_width(); false: the target's
 };
 
-/// A drafter's body that reads features. It holds places: a place is a token together with the
-/// feature behind the token before it, so a text of n tokens has n - 1.
+/// A drafter's body that reads features. It holds places. A place is a token together with the
+/// feature behind the token before it, so a text of n tokens has n - 1 places.
 ///
 ///     b.sequences(), b.size(s), b.capacity(), b.vocabulary_size(), b.truncate(s, n)
-///                            as a model of several sequences has them, in places
+///                            as of a model of several sequences, counted in places
 ///     b.feature_width()      numbers of a target's feature
 ///     b.own_width()          of a feature of its own
 ///     b.width()              of a hidden state that its head is multiplied with

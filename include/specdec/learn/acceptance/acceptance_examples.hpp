@@ -12,8 +12,8 @@
 
 namespace specdec {
 
-/// What an acceptance head learns from: how a draft looked, and whether its last token was kept, or
-/// the one behind it.
+/// One example for an acceptance head: what a draft looked like, and whether its last token, or the
+/// next one, was kept.
 struct acceptance_example {
     draft_progress at;
     std::size_t output = 0; ///< 0: d_n was kept; 1: d_(n+1) was
@@ -37,8 +37,7 @@ public:
         for (std::size_t i = 0; i < labels.size() && i < steps.size(); ++i)
             add(steps, i, labels[i]);
     }
-    /// The same of what came of a draft, where nobody has labels: 1 for each token that was kept,
-    /// 0 for the one that was rejected.
+    /// The same without labels: 1 for each kept token of the draft, 0 for the rejected one.
     void add(const draft_outcome& o) {
         const std::size_t decided = o.kept + (o.rejected ? 1U : 0U);
         for (std::size_t i = 0; i < decided && i < o.steps.size(); ++i)

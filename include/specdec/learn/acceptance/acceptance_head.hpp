@@ -14,8 +14,8 @@
 
 namespace specdec {
 
-/// The embeddings e_d of draft tokens: a callable that views the numbers of a valid id, or nothing
-/// where it has none. (Of a drafter that learns, they may move between rounds.)
+/// The embeddings e_d of draft tokens: a callable that returns a view of the numbers of a valid id,
+/// or an empty one. Those of a drafter that learns may change between rounds.
 template <class E>
 concept TokenEmbedding = requires(const E& embedding, draft_id d) {
     { embedding(d) } -> std::convertible_to<std::span<const float>>;
@@ -34,10 +34,10 @@ template <TokenEmbedding Embedding>
 ///     head.take(learner.parameters());   at any time
 ///     stop.learn(outcome_of(...));       between a round's decision and the next draft, as ever
 ///
-/// Predictions stay as they are until a round is decided: what take() brought is used from learn()
-/// on. SLRS and merge ask again while they decide, and an answer that had changed meanwhile would
-/// cost the target's law. One for a text; for texts that take turns, learn() waits until none of
-/// them is between the two.
+/// Parameters of take() are used from the next learn() on, so predictions do not change between a
+/// draft and its decision. SLRS and merge ask again while they decide; a changed answer would break
+/// the target's law. Have one head for each text; for texts that take turns, call learn() when none
+/// of them is between draft and decision.
 ///
 /// Memory: the parameters twice, at construction; take() and predictions allocate nothing.
 template <TokenEmbedding Embedding>

@@ -12,7 +12,7 @@
 
 namespace specdec {
 
-/// What an update of a head that learns beside its drafter is (OmniDraft, 3.3).
+/// How a head that learns beside its drafter is updated (OmniDraft, 3.3).
 struct acceptance_updates {
     std::size_t remembered = std::size_t{1} << 14; ///< examples
     /// Joint: one step on the examples since the update before. Interleaved: so many steps, each on
@@ -25,11 +25,10 @@ struct acceptance_updates {
 /// An acceptance head that learns from the drafts that it ends:
 ///
 ///     predicted_end stop(head, 0.4, 8);      asks it, and hands it what came of each round
-///     head.update();                         between two rounds, as often as the drafter is
-///     updated
+///     head.update();                         between two rounds, whenever the drafter is updated
 ///
-/// Models AcceptancePredictor; predictions change as acceptance_head says. Of a drafter that learns
-/// the embedding is that of today. Memory: at construction; nothing else allocates.
+/// Models AcceptancePredictor; predictions change as acceptance_head says. If the drafter learns,
+/// examples use its present embeddings. Allocates at construction only.
 template <TokenEmbedding Embedding, UniformSource U>
 class learning_acceptance_head {
 public:
@@ -56,7 +55,8 @@ public:
     /// The examples remembered, all of them.
     [[nodiscard]] const acceptance_examples& examples() const { return examples_; }
 
-    /// The mean loss before it, of its first step; 0 where there is nothing to learn from yet.
+    /// Updates the head. Returns the mean loss before its first step; 0 if there are no examples
+    /// yet.
     double update() {
         const std::size_t n = examples_.size();
         double loss = 0;

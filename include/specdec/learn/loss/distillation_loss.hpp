@@ -34,15 +34,15 @@ struct distillation_losses {
         rows += more.rows;
         merges += more.merges;
     }
-    /// A taught token's.
+    /// The mean of a taught token.
     [[nodiscard]] double mean() const {
         return rows == 0 ? 0.0 : (direct + ngram) / static_cast<double>(rows);
     }
 };
 
-/// What a taught text costs a drafter, and the gradient with respect to its rows of logits: the
-/// papers' losses (docs/learning.md), chosen by settings. p is the list of a row, renormalised;
-/// outside it the reverse KL gives every token an equal part of what the list lacks.
+/// The loss of a sample's rows and merges, and its gradient with respect to the drafter's rows of
+/// logits: the papers' losses (docs/adapt/learning.md), chosen by settings. p is the list of a row,
+/// renormalised; outside it the reverse KL gives every token an equal part of what the list lacks.
 ///
 ///     loss.rows_of(text, behind);                  // which rows of the text it reads
 ///     sums = loss(text, behind, rows, gradients);  // rows[i]: behind text.tokens[behind[i]]
@@ -162,7 +162,7 @@ private:
         return loss / weight;
     }
 
-    /// What a token outside the list may have.
+    /// The floor of a token outside the list: the missing mass in equal parts.
     [[nodiscard]] static probability_floor floor_of(const sparse_law<target_id>& p) {
         const double missing = (1 - p.total()) / static_cast<double>(p.size());
         return {missing > probability_floor{}.value ? missing : probability_floor{}.value};

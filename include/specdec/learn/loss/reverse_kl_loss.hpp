@@ -12,10 +12,10 @@
 
 namespace specdec {
 
-/// What a probability of the target counts at least where its logarithm is taken: a token that the
-/// target forbids, or a list leaves out, then costs log(1 / value) and not infinity. At the
-/// default, about where softmax_law gives 0, it matters for such tokens only. For a list that was
-/// cut from a row, what a token outside it may have (the missing mass / |T|) is a better one.
+/// The least value of p(t) before its logarithm is taken. So a token that the target forbids, or
+/// that a list leaves out, costs log(1 / value) instead of infinity. The default is about where
+/// softmax_law gives 0, so it affects such tokens only. For a list that was cut from a row, the
+/// missing mass / |T| is a better value.
 struct probability_floor {
     double value = 1e-30;
 

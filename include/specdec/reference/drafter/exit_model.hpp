@@ -20,7 +20,7 @@
 
 namespace specdec::reference {
 
-/// What a model with exits is made with.
+/// Settings of a model with exits.
 struct exit_options {
     std::size_t sequences = 1;
     /// Tokens of each sequence; 0: the transformer's.
@@ -32,11 +32,11 @@ struct exit_options {
     std::vector<std::size_t> exits = {};
 };
 
-/// A transformer with exits, over one vocabulary (specdec::ExitModelOf<Id>). The head is the
-/// model's; so is the norm before it, unless the checkpoint has one for each exit but the last
-/// (exits.0.norm.weight, exits.1.norm.weight, ...). Weights, threads and precision are shared with
-/// the transformer that it is made of, which may go; the context is its own. Each row is bit for
-/// bit that of a model of the exit's layers alone. Not for two threads at once.
+/// A transformer with exits as a specdec::ExitModelOf<Id>. All exits share the model's head, and
+/// the norm before it unless the checkpoint has one for each exit but the last
+/// (exits.0.norm.weight, exits.1.norm.weight, ...). It shares weights, threads and precision with
+/// the transformer that it is made of, which may be destroyed; the context is its own. Each row is
+/// bit for bit that of a model of the exit's layers alone. Not for two threads at once.
 template <class Id>
 class exit_model {
 public:

@@ -17,15 +17,15 @@
 
 namespace specdec::reference {
 
-/// The forward pass of a transformer that may stop behind some of its layers, one KV cache for all
-/// depths (S2D, section 3.3). Of a sequence of n tokens the layers up to exit e have run for the
-/// first run[e] of them,
+/// The forward pass of a transformer that may stop behind some of its layers, with one KV cache for
+/// all depths (S2D, section 3.3). For a sequence of n tokens the layers up to exit e have run for
+/// the first run[e] tokens,
 ///
 ///     n >= run[0] >= run[1] >= ...
 ///
-/// and the residual stream of each token is kept where its last layer left it. A row of exit e runs
-/// the layers before it for all tokens up to its own that lack them, in batches: those of a prompt,
-/// and those that stopped at a shallower exit.
+/// and the residual stream of each token is kept as its last layer left it. For a row of exit e the
+/// missing layers run first, in batches, for all tokens up to that row: tokens of a prompt, and
+/// tokens that stopped at a shallower exit.
 ///
 /// Every token goes through the same operations in the same order as in a model of these layers
 /// alone: bit for bit the same rows. Memory: beside the blocks' a residual for each token of the

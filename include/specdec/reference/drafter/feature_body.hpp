@@ -21,7 +21,7 @@
 
 namespace specdec::reference {
 
-/// What a body is made with.
+/// Settings of a body.
 struct feature_body_options {
     std::size_t sequences = 1;
     /// Places of each sequence; 0: the target's capacity and 64, so that no text is too long.

@@ -17,11 +17,11 @@
 
 namespace specdec::reference {
 
-/// The LM head of a transformer in BF16, a row in one piece, for lists that change at no cost: any
-/// rows are gathered where they are. A copy of the head, made at construction. Models LmHeadOf<Id>.
-/// Products differ from those of panels by rounding, and are bit for bit the same whichever rows
-/// they are asked for with. Threads are the transformer's. Allocates where there are more hidden
-/// states than ever before. Not for two threads at once.
+/// A copy of a transformer's LM head in BF16 with each row in one piece, so any list of rows can be
+/// gathered and lists change at no cost. Models LmHeadOf<Id>. Products differ from those of panels
+/// by rounding; a row's product is bit for bit the same beside any other rows. It uses the
+/// transformer's threads. Allocates at construction, and when there are more hidden states than
+/// ever before. Not for two threads at once.
 template <class Id>
 class row_head {
 public:

@@ -38,8 +38,8 @@ inline void check(const rotary_config& c, std::size_t head_dimension, const std:
         throw error(source, "rope_freqs", "expected one factor for each pair of a head");
 }
 
-/// What the engine needs to know of a Llama-family model, whatever file it came from
-/// (hf_config.hpp, gguf_config.hpp and llama2c.hpp fill it).
+/// The configuration of a Llama-family model, whatever file it came from (hf_config.hpp,
+/// gguf_checkpoint.hpp and llama2c.hpp fill it).
 struct model_config {
     std::size_t dimension = 0;        ///< of the residual stream ("hidden_size")
     std::size_t layers = 0;           ///< transformer blocks
@@ -62,8 +62,7 @@ struct model_config {
     [[nodiscard]] std::size_t kv_size() const { return kv_heads * head_dimension; }
 };
 
-/// Throws specdec::error unless layers behind which a model of so many may stop rise to all of
-/// them.
+/// Throws specdec::error unless `exits` rise and the last one is behind all `layers`.
 inline void check_exits(const std::vector<std::size_t>& exits, std::size_t layers,
                         const std::string& source) {
     std::size_t before = 0;

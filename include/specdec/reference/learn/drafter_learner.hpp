@@ -56,7 +56,7 @@ inline void check(const learner_settings& s) {
         throw error("drafter learner", "batch", "expected sequences and a length of at least 1");
 }
 
-/// What came of an update.
+/// The result of an update.
 struct update_result {
     distillation_losses losses; ///< before it
     std::size_t tokens = 0;     ///< of the texts
@@ -64,14 +64,14 @@ struct update_result {
     bool applied = false;       ///< false: the gradient was not finite, or there was none
 };
 
-/// A drafter that learns from what its target wrote: an update is
+/// Trains a drafter on texts of its target. An update is
 ///
 ///     texts -> training_pass::forward -> distillation_loss -> reverse -> clip -> AdamW
 ///
-/// of all weights or of LoRA's adapters alone. The gradient is that of the losses' sum divided by
-/// the rows that the batch asks for. The result depends on texts and settings alone, not on
-/// threads. All memory is taken in the constructor (a pass and two rows of logits a token), but for
-/// what Eigen's products take while they run. Borrows the map.
+/// of all weights, or of LoRA's adapters alone. The gradient is that of the sum of the losses,
+/// divided by the number of rows of the batch. The result depends on texts and settings alone, not
+/// on threads. Memory: a pass and two rows of logits a token, allocated in the constructor; Eigen's
+/// products allocate while they run. Borrows the map.
 class drafter_learner {
 public:
     /// Errors: specdec::error for a map of another vocabulary, and as check(settings) and lora.
@@ -122,8 +122,8 @@ public:
         return forward_and_losses(texts).losses;
     }
 
-    /// What a drafter decodes with: the weights, with the adapters merged into them where there are
-    /// some. Valid until the next call.
+    /// The weights that a drafter decodes with; adapters, if there are any, are merged into them.
+    /// Valid until the next call.
     [[nodiscard]] const model_parameters<float>& weights() {
         if (!adapters_)
             return weights_;

@@ -15,8 +15,8 @@ namespace specdec::reference {
 /// arXiv 1608.03983) down to `least`, and `least` for ever after:
 ///
 ///     t < warmup:   peak (t + 1) / warmup
-///     then:         least + (peak - least) (1 + cos(pi x)) / 2,   x = (t - warmup) / (steps -
-///     warmup)
+///     then:         least + (peak - least) (1 + cos(pi x)) / 2,
+///                   x = (t - warmup) / (steps - warmup)
 struct learning_rate {
     double peak = 1e-3;
     double least = 0;

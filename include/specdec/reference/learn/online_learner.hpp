@@ -29,7 +29,7 @@ namespace specdec::reference {
 /// When a drafter that serves learns, and from what.
 struct online_settings {
     std::size_t every = 64;   ///< newly taught rows before an update
-    double budget = 0.1;      ///< most of the clock's time that updates take, 0 to 1: no limit
+    double budget = 0.1;      ///< the share of time that updates may take; 1: no limit
     std::size_t replayed = 1; ///< texts of an update that are drawn from all that are remembered
     std::size_t remembered = std::size_t{1} << 18; ///< draft tokens of the texts that are
     std::uint64_t seed = 1;                        ///< of the draws
@@ -49,17 +49,15 @@ struct online_counts {
 ///     texts -> replay_buffer -> drafter_learner, every so many rows -> serving_weights
 ///     rounds -> regression_guard: worse than before -> the weights before publish again
 ///
-/// with a budget: no update begins while those that were, and one as long as the latest, take more
-/// than a share of the time since the beginning. Decoding says
+/// An update starts only if past update time plus the last one's fits the budget. Decoding calls
 ///
 ///     online.round_begins();  if (auto next = serving.take()) drafter.use(next);
 ///     ...                     online.see(outcome);           behind every round
 ///     online.add(text);       for each taught text
 ///
-/// Between rounds the same calls make the same weights, but for the clock's part in the budget.
-/// Updates with a thread of their own take the latest texts whenever there are some; what they
-/// throw is thrown by the next round_begins(). Borrows learner and serving weights, which nobody
-/// else uses meanwhile (but for take() and current()).
+/// The same calls give the same weights, if the clock leaves the budget the same; not so with a
+/// thread, whose errors the next round_begins() throws. Borrows learner and serving weights, of
+/// which others may call only take() and current().
 template <PanelValue Value, Clock Time>
 class online_learner {
 public:
@@ -186,8 +184,7 @@ private:
         watch_.updated();
     }
 
-    /// The texts of an update, copied, for the buffer goes on: the latest that were not learnt, and
-    /// some of all. None where a verdict alone is due. Pre: mutex_.
+    /// Copies an update's texts: the latest, and some of all; or none. Pre: mutex_.
     void choose() {
         chosen_.clear();
         batch_.clear();

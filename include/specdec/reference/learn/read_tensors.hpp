@@ -15,8 +15,8 @@
 
 namespace specdec::reference {
 
-/// The tensors of a file that arrays of known layouts are filled from: each has to be there in its
-/// shape, and none besides.
+/// Fills arrays of known layouts from the tensors of a file: each tensor has to be there in its
+/// shape, and there must be no other.
 class expected_tensors {
 public:
     /// `tensors` view the file's bytes, which must live as long.

@@ -10,10 +10,10 @@
 
 namespace specdec::reference {
 
-/// Writes what was learnt into the packed weights of a model that decodes, in their own precision.
-/// Contexts that share them use it from their next pass on, between rounds and between threads'
-/// passes only; what they hold was computed with the weights before, so that who wants rows of the
-/// new ones alone truncates them to nothing. threads: 0: one a core. Errors: specdec::error for
+/// Writes learnt weights into the packed weights of a model that decodes, in their precision.
+/// Contexts that share them use the new weights from their next pass on. Call it between rounds,
+/// when no thread is in a pass. What contexts hold was computed with the old weights: truncate them
+/// to nothing for rows of the new weights alone. threads: 0: one a core. Errors: specdec::error for
 /// weights of another shape. Complexity: a read and a write of all weights.
 ///
 ///     const auto packed = std::make_shared<model_weights<bf16_bits>>(parameters.config());

@@ -12,18 +12,18 @@
 
 namespace specdec::reference {
 
-/// Two sets of packed weights of a drafter that decodes while it learns: one decodes, the other one
-/// is written. What was published decodes from the next take() on, so a round that takes weights
-/// where it begins, and nowhere else, draws and decides by one law, whatever happens meanwhile.
+/// Two sets of packed weights of a drafter that decodes while it learns: one set decodes, the other
+/// is written. Published weights decode from the next take() on. So a round that calls take() where
+/// it begins, and nowhere else, draws and decides by one law, whatever is published meanwhile.
 ///
 ///     serving_weights<bf16_bits> serving(learner.weights());
 ///     ... after an update, on any thread:   serving.publish(learner.weights());
 ///     ... where a round begins:             if (auto next = serving.take()) drafter.use(next);
 ///
-/// Of what is published between two takes the latest counts. For one decoding thread (one model,
-/// all of whose contexts change together) and any number of publishing ones, which take turns; no
-/// thread waits while weights are packed but another publisher. Whoever has taken a set must not
-/// read it behind the next take() that gave one. Memory: twice the packed weights.
+/// Of several publications between two takes the latest counts. For one decoding thread (one model,
+/// whose contexts all change together) and any number of publishing threads, which wait for each
+/// other; the decoding thread does not wait. A set that was taken must not be read after the next
+/// take() that gave one. Memory: twice the packed weights.
 template <PanelValue Value>
 class serving_weights {
 public:
@@ -51,7 +51,7 @@ public:
         fresh_ = true;
     }
 
-    /// The latest set, where it is new; null where nothing is.
+    /// The latest set if it is new, else null.
     [[nodiscard]] set take() {
         const std::lock_guard lock(mutex_);
         if (!fresh_)

@@ -42,10 +42,9 @@ struct tokenizer_parts {
 /// A BPE tokenizer: bytes of ids, ids of texts. An immutable value: copies share everything, and
 /// any number of threads may encode at once.
 ///
-/// encode: added tokens found in the text -> normalizer -> added tokens found in the normalized
-/// text
-/// -> pre-tokenizer -> merges. Byte-level tokenizers with all 256 bytes give back any bytes:
-/// joined bytes(encode(x)) == x unless a normalizer changes x.
+/// encode: finds added tokens in the text, normalizes, finds added tokens in the normalized text,
+/// pre-tokenizes, merges. Byte-level tokenizers with all 256 bytes give back any bytes: joined
+/// bytes(encode(x)) == x unless a normalizer changes x.
 /// Complexity: about linear in the text. Errors: specdec::error where a pattern of the tokenizer's
 /// file exceeds PCRE2's limits.
 class tokenizer {

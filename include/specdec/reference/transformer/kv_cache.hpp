@@ -15,8 +15,7 @@ namespace specdec::reference {
 /// every other product: for a key/value head,
 ///
 ///     scores = K q   K [positions, head dimension]: a panel holds 32 positions
-///     output = V p   V [head dimension, positions]: a panel holds 32 dimensions and grows in
-///     length
+///     output = V p   V [head dimension, positions]: a panel holds 32 dimensions, its length grows
 ///
 /// Shapes: keys [layers, heads, panels of positions, 32 * key length],
 ///         values [layers, heads, panels of dimensions, 32 * value length].

@@ -14,20 +14,21 @@
 
 namespace specdec {
 
-/// The coin of coupled sampling: the drafter's and the target's draw of the token at one place of
-/// the text share their noise, keyed by (seed, sequence, place, bytes of the token), so that models
-/// that agree draw the same token, though no probability is exchanged.
+/// The coin of coupled sampling. The drafter's and the target's draw at one place of the text share
+/// their noise, keyed by (seed, sequence, place, bytes of the token). So models that agree draw the
+/// same token, without exchanging probabilities.
 ///
 ///     t = argmax over i of log p(i) + g(place, bytes(i))    at purpose::target
 ///     d = argmax over i of log q(i) + g(place, bytes(i))    at purpose::draft
 ///
 /// Papers: Daliri, Musco, Suresh 2024 (arXiv:2408.07978), Gumbel coupling within one vocabulary;
 /// keyed by place and bytes, so that the vocabularies may differ: ours. Goes with coupled_match,
-/// which counts the places. What is emitted is the target's own draw: its law is p, because no two
-/// of its draws have one place; the text of a seed is the same with any drafter and none.
+/// which counts the places. The emitted token is the target's own draw. Its law is p, because no
+/// two of its draws have the same place. The text of a seed is the same with any drafter and with
+/// none.
 ///
-/// Models Coin, but outcomes of a draft and a target site of one place are dependent: that is the
-/// point. So it serves rules that emit the target's draws only; under rules that count no places
+/// Models Coin, except that outcomes of a draft and a target site of one place are dependent, on
+/// purpose. So it is for rules that emit the target's own draws. Under rules that count no places
 /// (every site has place 0), and for every other purpose, it is philox_coin(seed, sequence).
 ///
 /// Without state; borrows the keys. The same seed gives the same noise: one (seed, sequence), one

@@ -27,7 +27,7 @@ public:
 
     [[nodiscard]] const race_kernels::noise_words& words() const { return words_; }
 
-    /// Exp(1), and at least v: what screening relies on.
+    /// A variable with law Exp(1). It is at least v, on which the screening relies.
     [[nodiscard]] double exponential(std::uint32_t key) const {
         const std::uint64_t lower = philox4x64::block(key_, {place_, key, 0, for_key})[0] >> 32;
         const double v = static_cast<double>(race_kernels::upper(key, words_)) * 0x1p-32 +

@@ -45,10 +45,10 @@ private:
     philox4x64::key_type key_;
 };
 
-/// A coin over any std::uniform_random_bit_generator, which it borrows. Models Coin. Outcomes
-/// depend on the order of draws; sites are ignored: what is drawn again is drawn anew. So a round
-/// must not be drafted again after a throw that hung on what was drawn (see session::verify), and
-/// exact match does not repeat what was discarded.
+/// A coin over any std::uniform_random_bit_generator, which it borrows. Models Coin. It ignores
+/// sites: outcomes depend on the order of draws, and a repeated draw gives a new outcome. So a
+/// round must not be drafted again after a throw that depended on what was drawn (see
+/// session::verify), and exact match does not repeat discarded tokens.
 template <class G>
 class generator_coin {
 public:

@@ -14,9 +14,9 @@
 
 namespace specdec {
 
-/// What coupled sampling has to know of two vocabularies, built once for them and read by any
-/// number of sequences and threads: for every id of either side a key, equal for two ids if and
-/// only if they are one token, and the width of every target id.
+/// The keys of two vocabularies for coupled sampling: one for every id of either side, equal for
+/// two ids if and only if they are the same token; and the width of every target id. Built once;
+/// any number of sequences and threads may read it.
 ///
 /// - The key of a target id is a hash of its bytes (of its id, where it has none), so the text of a
 ///   seed depends on neither the drafter nor the numbering. Ids of one vocabulary never share a
@@ -29,7 +29,7 @@ namespace specdec {
 /// Memory: 4 bytes a draft id, 8 a target id. Complexity: linear in the bytes of the vocabulary.
 class text_keys {
 public:
-    /// Decoding without a drafter.
+    /// For decoding without a drafter.
     template <TokenizerOf<target_id> Tokenizer>
     explicit text_keys(const Tokenizer& target) {
         const std::size_t size = target.vocabulary_size();

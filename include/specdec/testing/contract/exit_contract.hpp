@@ -16,10 +16,9 @@
 ///     report = check_exits<draft_id>(make_model, {.tolerance = 1e-5});
 ///
 ///     exits.shape      at least one exit; a row of vocabulary_size() logits for each token asked
-///     of exits.context    rows of an exit are the same whether they are asked for at once or one
-///     by one,
-///                      and whatever exits were asked for before, of them and of tokens before them
-///     exits.truncated  and after a truncation and other tokens
+///     exits.context    an exit's rows are the same asked for at once or one by one, and whatever
+///                      exits were asked for before, of the same tokens and of earlier ones
+///     exits.truncated  they are the same after a truncation and other tokens
 ///     exits.depth      exits are different models
 ///     exits.full       holding more than the capacity throws and changes nothing
 namespace specdec {

@@ -21,10 +21,10 @@ struct encoding_split {
     [[nodiscard]] bool found() const { return byte > 0; }
 };
 
-/// Finds places where an encoding can be cut: where the back, encoded by itself as a continuation,
-/// has the last tokens of the whole, so that a text that grows behind it can be encoded from there
-/// on. No tokenizer is understood, only called. The places tried first are those where a word ends
-/// (a space behind something else), then others.
+/// Finds places where an encoding can be cut: there the back, encoded by itself as a continuation,
+/// has the same tokens as in the whole. So a text that grows at its end can be encoded from there
+/// on. The tokenizer is only called; nothing is known about it. It tries places where a word ends
+/// (a space behind something else) first, then others.
 ///
 /// Parameters of both searches: `tokens` == encode(text, where); the place lies in
 /// [earliest, latest], 0 < earliest, latest < text.size().
@@ -41,8 +41,8 @@ public:
         front_.reserve(n);
     }
 
-    /// Such a place, or none. Where normalising hides which bytes are whose, the front is encoded,
-    /// too, and has to have the first tokens of the whole.
+    /// Finds such a place, or none. If normalising hides which bytes belong to which token, the
+    /// front is encoded, too, and must have the first tokens of the whole.
     [[nodiscard]] encoding_split exact(std::string_view text, encode_mode where,
                                        std::span<const Id> tokens, std::size_t earliest,
                                        std::size_t latest) {

@@ -26,10 +26,10 @@ struct retokenizer_options {
 /// line 4), so that a target token outside the intersection becomes several draft tokens and never
 /// UNK.
 ///
-/// The invariant is  ids() = settled ids, then encode(live text) : only the live text, one to two
-/// look-behinds long, is encoded again by an append. Its front is settled at a place behind which
-/// the text by itself was seen to have the tokens it has in the whole (encoding_split.hpp). So:
-/// - ids() == encode(whole run) for tokenizers whose tokens depend on less than look_behind bytes
+/// The invariant is ids() = settled ids, then encode(live text) : only the live text, one to two
+/// look-behinds long, is encoded again by an append. Its front is settled at a place where the
+/// rest, encoded by itself, has the same tokens as in the whole (encoding_split.hpp). So: - ids()
+/// == encode(whole run) for tokenizers whose tokens depend on less than look_behind bytes
 ///   to either side (BPE with pre-tokens, SentencePiece, longest match), whatever the appends;
 /// - normalising tokenizers (NFC, space clean-up, literal U+2581) lose and double nothing, since a
 ///   place is refused where bytes would come or go; with a tokenizer that offers no such place the
@@ -89,7 +89,7 @@ public:
     /// The encoding of everything appended. Valid until the next call that is not const.
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
 
-    /// From now on changed_from() speaks of changes since here: the engine's context equals ids().
+    /// The engine's context equals ids() now: changed_from() tells of changes since here.
     void mark() { changed_ = ids_.size(); }
 
     /// The ids before this index are those of the last mark(): truncate the engine's context to

@@ -26,10 +26,10 @@ private:
     std::array<std::uint64_t, 4> words_{};
 };
 
-/// Where a text in the target's vocabulary can be cut without changing its tokens: what stands
-/// before such a place is encoded for good (the "first target token has been determined" of Timor
-/// et al. 2025, Lookahead). Never inside a UTF-8 character. Immutable, shareable between threads;
-/// views the tokenizer's bytes. Memory: 8 KB and 24 bytes a token. Construction: O(V log V).
+/// Knows where a text in the target's vocabulary can be cut without changing its tokens: the tokens
+/// before such a place are final (the "first target token has been determined" of Timor et al.
+/// 2025, Lookahead). Never inside a UTF-8 character. Immutable, shareable between threads; views
+/// the tokenizer's bytes. Memory: 8 KB and 24 bytes a token. Construction: O(V log V).
 class safe_cuts {
 public:
     template <class Tokenizer>

@@ -11,11 +11,11 @@
 namespace specdec {
 
 /// Finds the node of a trie by its parent and token: the numbers of nodes 1, 2, 3, ... in an open
-/// hash table, four bytes an entry. Six bits of an entry are of its hash, so that a search reads
-/// the table in one place and hardly ever a node that is another's: where drafts are scanned
-/// nothing is in the processor's caches.
+/// hash table, four bytes an entry. Six bits of an entry are of its hash, so a search reads one
+/// place of the table and hardly ever a wrong node. That matters because drafts are scanned with
+/// cold caches.
 ///
-/// What an entry stands for is asked of the caller: key_of(node) is its child_key.
+/// The caller gives each node's key: key_of(node) is its child_key.
 class child_index {
 public:
     static constexpr std::uint32_t none = 0xffffffffu;

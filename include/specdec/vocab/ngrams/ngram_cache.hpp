@@ -99,8 +99,9 @@ public:
         });
     }
 
-    /// Counts what alters the answers of step, target or for_each_child: n-grams that came or went,
-    /// another cache assigned to this one. A law made from the cache is that of one such count.
+    /// Counts changes of what step, target or for_each_child answer: n-grams that came or went,
+    /// another cache assigned to this one. While it stays the same, a law made from the cache does,
+    /// too.
     [[nodiscard]] std::uint64_t changes() const { return changes_.count; }
 
     /// Bytes allocated (the paper's Table 4).
@@ -145,8 +146,8 @@ public:
     /// So many tokens have been processed (what growth_rate() divides by).
     void count_tokens(std::size_t n) noexcept { counts_.tokens += n; }
 
-    /// Evicts what is too much; where the policy evicts nothing, the capacity stays at least
-    /// size(). Pre: capacity <= unlimited.
+    /// Evicts n-grams beyond the new capacity; if the policy evicts nothing, the capacity stays at
+    /// least size(). Pre: capacity <= unlimited.
     void set_capacity(std::size_t capacity) noexcept {
         SPECDEC_PRECONDITION(capacity <= ngram_cache_settings::unlimited);
         if constexpr (Eviction::evicts)

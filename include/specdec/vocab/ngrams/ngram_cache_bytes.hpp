@@ -17,14 +17,16 @@ namespace specdec {
 
 /// The bytes of a saved n-gram cache, version 1, all numbers little-endian:
 ///
-///     magic "specdec n-grams\n", version u32, policy 4 bytes ("none", "lru ", "lfu "),
-///     fingerprints of both vocabularies 2 x u64, capacity u64, longest u64, hits, inserts,
-///     evictions, tokens 4 x u64, number of n-grams u64 for every n-gram, in the order of for_each:
-///     its place in the order of eviction u32 (where nothing is evicted: its number), frequency
-///     u32, target token u32, length u32, draft tokens u32 checksum u64 of all that stands before
-///     it
+///     magic "specdec n-grams\n", version u32, policy 4 bytes ("none", "lru ", "lfu ")
+///     fingerprints of both vocabularies 2 x u64, capacity u64, longest u64
+///     hits, inserts, evictions, tokens 4 x u64, number of n-grams u64
+///     for every n-gram, in the order of for_each:
+///         its place in the order of eviction u32 (without eviction: its number),
+///         frequency u32, target token u32, length u32, draft tokens u32 each
+///     checksum u64 of all bytes before it
 ///
-/// What is read behaves as what was written, now and later: same walks, same evictions.
+/// A cache that was read behaves as the one that was written, now and later: same walks, same
+/// evictions.
 struct ngram_cache_codec {
     static constexpr std::string_view magic = "specdec n-grams\n";
     static constexpr std::uint32_t version = 1;
@@ -64,10 +66,10 @@ struct ngram_cache_codec {
         return out;
     }
 
-    /// Any bytes: the cache that was written, or an error that names `source`, the field and what
-    /// was expected there. A foreign cache is one of other vocabularies than `expected` names; its
-    /// other settings are those of the file. Complexity: linear; nothing is allocated that the
-    /// size of the bytes does not warrant.
+    /// Takes any bytes. Returns the cache that was written, or throws an error that names `source`,
+    /// the field and what was expected there. A foreign cache is one of other vocabularies than
+    /// `expected` names; its other settings are those of the file. Complexity: linear; nothing is
+    /// allocated that the size of the bytes does not warrant.
     template <class Eviction>
     [[nodiscard]] static ngram_cache<Eviction>
     read(std::string_view bytes, const std::string& source, const ngram_cache_settings& expected) {

@@ -83,8 +83,7 @@ private:
 /// - another text token is what the target's own tokenizer writes for its bytes in a continuation,
 ///   since that is where the target has its mass; if that does not give back the exact bytes (it
 ///   normalises, or a character is cut), the fewest target tokens that do;
-/// - without any (the target lacks a byte, a control token without equivalent) it has no pieces,
-/// and
+/// - any other (the target lacks a byte; a control token without equivalent) has no pieces, and
 ///   nested TLI never draws it.
 ///
 /// Errors: those of the tokenizer. Complexity: an encode of every draft token that is not shared.

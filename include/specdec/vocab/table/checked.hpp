@@ -13,11 +13,11 @@
 #include <specdec/core/require.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
-/// What the library asks of tokenizers and of the tables made from them.
+/// Checks of tokenizers and of the tables made from them.
 namespace specdec {
 
-/// tokenizer.encode(). Errors: specdec::error for an id outside the tokenizer's own vocabulary,
-/// whose bytes nobody has.
+/// Calls tokenizer.encode() and checks its ids. Errors: specdec::error for an id outside the
+/// tokenizer's own vocabulary.
 template <class Id, TokenizerOf<Id> Tokenizer>
 void encode(const Tokenizer& tokenizer, std::string_view text, encode_mode where,
             std::vector<Id>& out) {
@@ -27,7 +27,7 @@ void encode(const Tokenizer& tokenizer, std::string_view text, encode_mode where
                 tokenizer.vocabulary_size(), "tokenizer", "encoding");
 }
 
-/// Whether a map that knows what it was built from was built from this tokenizer, which tells.
+/// Whether a map was built from this tokenizer, by fingerprint; true if either has none.
 template <class Tokenizer>
 [[nodiscard]] bool has_fingerprint(const Tokenizer& tokenizer, std::uint64_t fingerprint) {
     if constexpr (requires { tokenizer.table().fingerprint(); })
@@ -36,9 +36,10 @@ template <class Tokenizer>
         return true;
 }
 
-/// Errors: specdec::error unless the map leads from the one tokenizer's vocabulary to the other's:
-/// it was built from others, or the other way around. By sizes; by fingerprints, too, where both
-/// the map and the tokenizers (tokenizer.table()) have them. Complexity: linear in the bytes.
+/// Requires that the map leads from the drafter's vocabulary to the target's. Errors:
+/// specdec::error if it was built from other tokenizers, or the other way around. It compares
+/// sizes, and fingerprints if map and tokenizers (tokenizer.table()) have them. Complexity: linear
+/// in the bytes.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 void require_map(const id_map& map, const TargetTokenizer& target, const DraftTokenizer& draft,
                  const char* source) {

@@ -106,7 +106,7 @@ public:
     [[nodiscard]] std::span<const std::int32_t> draft_to_target() const { return draft_to_target_; }
     [[nodiscard]] std::span<const std::int32_t> target_to_draft() const { return target_to_draft_; }
 
-    /// Fingerprints of the vocabularies the map was built from: compare before use (peers C 9).
+    /// Fingerprints of the vocabularies that the map was built from; 0: unknown.
     [[nodiscard]] std::uint64_t draft_fingerprint() const { return draft_fingerprint_; }
     [[nodiscard]] std::uint64_t target_fingerprint() const { return target_fingerprint_; }
 

@@ -54,16 +54,13 @@ using ids_by_bytes = boost::unordered_flat_set<std::int32_t, hash_of_bytes, equa
 /// joins on those displayed strings miss such pairs and make false ones (string_join.hpp counts
 /// both).
 ///
-/// - Text tokens are those of kind normal, byte and user. Control and unused ids have no bytes:
-/// they are
-///   joined by the equivalences alone, which also override the join by bytes.
-/// - Target ids with equal bytes: the lowest that is not of kind byte is the partner, for it is the
-/// one
-///   that the target's own tokenizer writes (<0x41> is written only where there is no A). The
-///   others have no draft id: the drafter could not tell them apart.
-/// - Draft ids with equal bytes all map; the canonical one is chosen by the same rule. An
-/// equivalence's
-///   draft id is canonical before any.
+/// - Text tokens are those of kind normal, byte and user. Control and unused ids have no bytes;
+///   only the equivalences join them, and they override the join by bytes.
+/// - Of target ids with equal bytes the partner is the lowest that is not of kind byte, because
+///   the target's own tokenizer writes it (<0x41> is written only where there is no A). The others
+///   have no draft id: the drafter could not tell them apart.
+/// - Draft ids with equal bytes all map; the same rule chooses the canonical one. An
+///   equivalence's draft id is canonical before any other.
 ///
 /// Errors: those of equivalences::resolve. Complexity: one hash of every text token; at 150,000 ids
 /// a side at most 15 ms (bench/vocab/intersection.cpp). Nothing of the vocabularies is kept.

@@ -9,8 +9,8 @@
 
 namespace specdec::reference {
 
-/// Queries that are treated together: a tile of them sees a rectangle of keys, of which the corner
-/// behind the diagonal is for nothing.
+/// Queries that are treated together. A tile of queries sees a rectangle of keys; the corner behind
+/// the diagonal is computed in vain.
 inline constexpr std::size_t query_tile = 64;
 
 /// Scratch of one thread for sequences of up to `longest` positions: two tiles of weights.
@@ -70,7 +70,8 @@ void causal_attention(constant_columns<Scalar> queries, constant_columns<Scalar>
     }
 }
 
-/// Its reverse. The weights are made again rather than kept, so that memory grows with n, not n^2:
+/// Its reverse. It computes the weights again instead of keeping them, so that memory grows with n,
+/// not n^2:
 ///
 ///     dV += dO P^T    dP = V^T dO    dS_ij = P_ij (dP_ij - sum over i of P_ij dP_ij) / sqrt(d)
 ///     dQ = K dS       dK += Q dS^T

@@ -31,8 +31,8 @@ struct lora_settings {
 ///
 ///     y = W x + (alpha / r) B A x        A [r, inputs], B [outputs, r]
 ///
-/// with W frozen. A and B of all modules lie in one flat array under PEFT's names, so that whatever
-/// optimises and saves a model's weights does the same with them.
+/// with W frozen. A and B of all modules lie in one flat array under PEFT's names, so the code that
+/// optimises and saves a model's weights works for them, too.
 template <class Scalar>
 class lora {
 public:

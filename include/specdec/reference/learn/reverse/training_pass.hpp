@@ -20,19 +20,19 @@
 namespace specdec::reference {
 
 /// A Llama-family model forwards and in reverse (Rumelhart, Hinton and Williams 1986), over batches
-/// of sequences of any lengths: embedding, blocks, final norm, head. A loss is the caller's: it
-/// reads logits and gives their gradient.
+/// of sequences of any lengths: embedding, blocks, final norm, head. The caller brings the loss: it
+/// reads logits and writes their gradient.
 ///
 ///     training_pass<float> pass(parameters.config(), limits);
 ///     auto logits = pass.forward(parameters, batch);     // [vocabulary, rows], a column a row
 ///     ...                                                // logits := d loss / d logits
 ///     pass.reverse(constant(logits), gradient);          // gradient += d loss / d parameters
 ///
-/// Results depend neither on the number of threads nor on earlier passes. All memory is taken in
-/// the constructor (with adapters: in the first pass); Eigen's products take more while they run.
-/// Complexity: forward 2 n P + attention for n tokens and P parameters of matrices, reverse twice
-/// that, or as much again where only adapters learn. Nearly all of it is Eigen's products, in the
-/// instructions that the program is compiled for: -march=native takes half of the time.
+/// Results depend neither on the number of threads nor on earlier passes. Allocates in the
+/// constructor (with adapters: in the first pass); Eigen's products allocate while they run.
+/// Complexity: forward 2 n P + attention for n tokens and P parameters of matrices; reverse twice
+/// that, or as much again if only adapters learn. Nearly all of it is Eigen's products, with the
+/// instructions that the program is compiled for: -march=native halves the time.
 template <class Scalar>
 class training_pass {
 public:

@@ -1,0 +1,1 @@
+LAYERS = """core sampling verify""".split()
