@@ -20,7 +20,11 @@ using target_model = text_model<target_id>;
 using draft_model = text_model<draft_id>;
 
 draft_outcome all_kept(std::span<const draft_progress> steps) {
-    return {.steps = steps, .kept = steps.size(), .forwards = steps.size(), .proposed = 1, .emitted = 2};
+    return {.steps = steps,
+            .kept = steps.size(),
+            .forwards = steps.size(),
+            .proposed = 1,
+            .emitted = 2};
 }
 
 TEST_CASE("a round keeps the table of its draft until it is decided, also where it is redone") {
@@ -60,7 +64,8 @@ TEST_CASE("the next text goes on from the rule of the one that ended, with a tab
     text_lengths next(automatic, 4, learned, 1, 1);
     next.begin_round();
     CHECK_FALSE(next.rule().more({}));
-    CHECK(text_lengths(automatic, 4, *std::make_unique<learned_lengths>(), 1, 1).rule().mark() != next.rule().mark());
+    CHECK(text_lengths(automatic, 4, *std::make_unique<learned_lengths>(), 1, 1).rule().mark() !=
+          next.rule().mark());
 }
 
 /// A text whose passes the caller does.
@@ -80,47 +85,43 @@ struct opened {
     }
 };
 
-/// What a text's rounds give, if another text drafts and commits one of its own between each draft
-/// and decision, or behind each decision.
-std::vector<target_id> turns(length_kind kind, std::uint64_t seed, bool between) {
+/// What a text's first round gives, if another text drafts, decides and commits between its draft
+/// and decision, or behind them.
+std::vector<target_id> first_round(length_kind kind, std::uint64_t seed, bool between) {
     const toy_pair words;
     batch_of<target_id, target_model> models(2, target_model(words.target.table()));
-    batch_of<draft_id, draft_model> drafters(2, draft_model(words.draft.table(), {.seed = 2, .agreement = 0.4}));
+    batch_of<draft_id, draft_model> drafters(
+        2, draft_model(words.draft.table(), {.seed = 2, .agreement = 0.4, .sharpness = 2}));
     speculation pair({.models = models, .tokenizer = words.target, .ends = {}},
-                     {.models = drafters, .tokenizer = words.draft, .bos = toy_pair::bos, .begins_with_bos = true});
+                     {.models = drafters, .tokenizer = words.draft});
     const std::vector<target_id> prompt = words.encode("ab c");
-    decode_settings s{.rule = rule::slrs,
-                      .lengths = {.kind = kind, .length = 3, .threshold = 0.5,
-                                  .costs = cost_table{{1, 1.05, 1.2, 1.3}, 0.1, 0}},
-                      .lightest_draft = 0,
-                      .seed = seed,
-                      .limits = {.max_tokens = 30}};
+    const cost_table costs{{1, 1.05, 1.1, 1.15}, 0.05 + 0.001 * static_cast<double>(seed % 300), 0};
+    const decode_settings s{
+        .rule = rule::slrs,
+        .lengths = {.kind = kind,
+                    .length = 3,
+                    .threshold = 0.3 + 0.002 * static_cast<double>(seed % 300),
+                    .costs = costs},
+        .lightest_draft = 0,
+        .seed = seed,
+        .limits = {.max_tokens = 40}};
     opened a{pair.open({.prompt = prompt}, s), target_model(words.target.table())};
     opened b{pair.open({.prompt = prompt, .sequence = 1}, s), target_model(words.target.table())};
-    std::vector<target_id> text;
-    for (int round = 0; round < 1; ++round) {
-        for (int learning = 0; learning < 3; ++learning) {
-            b.draft();
-            b.decide();
-        }
-        a.draft();
-        if (between) {
-            b.draft();
-            b.decide();
-        }
-        a.decide();
+    a.draft();
+    for (int rounds = 0; between && rounds < 12; ++rounds) {
+        b.draft();
+        b.decide();
     }
+    a.decide();
     return a.text->result().tokens;
 }
 
 TEST_CASE("a text of the facade decides by the lengths of its draft, whatever others teach") {
-    std::size_t texts = 0;
+    std::size_t others = 0;
     for (const length_kind kind : {length_kind::predicted, length_kind::automatic})
-        for (std::uint64_t seed = 0; seed < 300; ++seed, ++texts) {
-            CAPTURE(name(kind), seed);
-            REQUIRE(turns(kind, seed, true) == turns(kind, seed, false));
-        }
-    CHECK(texts == 600);
+        for (std::uint64_t seed = 0; seed < 900; ++seed)
+            others += first_round(kind, seed, true) == first_round(kind, seed, false) ? 0U : 1U;
+    CHECK(others == 0);
 }
 
 } // namespace text_lengths_tests

@@ -156,17 +156,15 @@ public:
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary]; the first is the row behind
     /// the last committed token. Throws specdec::error for rows of another shape; where drafter or
-    /// stop rule have changed since the draft (the round may be drafted again); and what the
-    /// drafter throws if a decision asks it again. That depends on what was drawn: to keep the law,
-    /// draft the round again with the same drafter, stop rule, room and coin (one that goes by
-    /// sites).
+    /// stop rule have changed since the draft (draft the round again); and what the drafter throws
+    /// if a decision asks it again. That depends on what was drawn: to keep the law, draft again
+    /// with the same drafter, stop rule, room and coin (one that goes by sites).
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const double begin = clock();
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         if constexpr (requires { bridge_.require_unchanged(); })
-            if (!draft_.proposals.empty())
-                bridge_.require_unchanged();
+            draft_.proposals.empty() ? void() : bridge_.require_unchanged();
         const std::span<const target_id> text = tokens_;
         const auto law_at = [&](std::size_t i) {
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);

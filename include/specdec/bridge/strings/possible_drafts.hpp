@@ -9,6 +9,7 @@
 
 #include <specdec/bridge/strings/draft_node.hpp>
 #include <specdec/bridge/strings/draft_source.hpp>
+#include <specdec/bridge/strings/round_marks.hpp>
 #include <specdec/bridge/strings/translation.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
@@ -20,9 +21,8 @@ namespace specdec {
 ///
 /// A draft ends where step says so, at max_draft tokens, where its probability falls below
 /// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
-/// the draft alone, so f's law is well defined on drafts that were never drawn. It stays one
-/// function from the draft to its decision: the marks of drafter, stop rule and f are taken with
-/// the first row, and whoever asks for something when one of them has changed gets specdec::error.
+/// the draft alone, so f's law is well defined on drafts that were never drawn, and refused once a
+/// mark has changed.
 /// Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
 template <Translation F>
 class possible_drafts {
@@ -37,13 +37,11 @@ public:
     [[nodiscard]] const F& translation() const { return f_; }
 
     /// A new round. `unchanged`: the context's first ids that are as in the last round. Costs the
-    /// drafter's row behind the context, unless the last round has looked there and the drafter is
-    /// what it was.
+    /// row behind the context, unless the last round has looked there with the drafter as it is.
     void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
                const sampling_parameters& sampling, std::size_t max_draft, double lightest) {
         const std::size_t kept = unchanged < context_size_ ? unchanged : context_size_;
-        first_known_ = source.drafter == source_.drafter &&
-                       source.mark_of_drafter(source.drafter) == marks_.drafter &&
+        first_known_ = source.drafter == source_.drafter && marks_.has_drafter_of(source) &&
                        kept == context_size_ && recall(context.subspan(kept));
         source_ = source;
         sampling_ = sampling;
@@ -60,26 +58,11 @@ public:
         state_type empty;
         f_.begin(empty);
         const std::size_t root = add(none, draft_id{}, empty, 1.0);
-        if (first_known_)
-            prepare(nodes_[root]);
-        else
-            fetch(root, {});
-        marks_ = marks_now();
+        first_known_ ? prepare(nodes_[root]) : fetch(root, {});
+        marks_.take(source_, f_);
     }
 
-    /// Errors: specdec::error where a mark has changed since the round's first row.
-    void require_unchanged() const {
-        const marks now = marks_now();
-        const char* const who = now.drafter != marks_.drafter ? "drafter"
-                                : now.stop != marks_.stop     ? "stop rule"
-                                : now.f != marks_.f           ? "translation"
-                                                              : nullptr;
-        if (who != nullptr)
-            fail("round", who,
-                 "expected no change between a round's draft and its decision: texts that share "
-                 "it are all decided before one of them drafts, learns or commits");
-    }
-
+    void require_unchanged() const { marks_.require_unchanged(source_, f_); }
     /// Forward passes of the drafter in this round.
     [[nodiscard]] std::size_t forwards() const { return forwards_; }
     /// Whether the round's first row was known from the last.
@@ -124,7 +107,6 @@ public:
 
     /// Whether the node behind the step is there: behind() takes no forward.
     [[nodiscard]] bool knows(std::size_t node, draft_id d) const { return find(node, d) != none; }
-    /// Where d stands in the order.
     [[nodiscard]] std::size_t place(draft_id d) const { return f_.order().place(d, f_.bytes(d)); }
 
     /// The node behind a step that goes on: found, or made by a drafter forward, which brings the
@@ -143,14 +125,6 @@ public:
     }
 
 private:
-    struct marks {
-        law_mark drafter = 0, stop = 0, f = 0;
-    };
-    [[nodiscard]] marks marks_now() const {
-        return {source_.mark_of_drafter(source_.drafter), source_.mark_of_stop(source_.stop),
-                f_.mark()};
-    }
-
     [[nodiscard]] std::size_t find(std::size_t node, draft_id d) const {
         std::size_t n = nodes_[node].child;
         while (n != none && nodes_[n].token != d)
@@ -242,13 +216,9 @@ private:
         n.spread = row_spread(n.row, source_.reads);
         probabilities_.resize(order.size());
         laws_.back().probabilities(0, probabilities_);
-        n.sums.resize(order.size() + 1);
-        double sum = 0;
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            n.sums[i] = sum;
-            sum += probabilities_[order.id(i).index()];
-        }
-        n.sums[order.size()] = sum;
+        n.sums.assign(order.size() + 1, 0);
+        for (std::size_t i = 0; i < order.size(); ++i)
+            n.sums[i + 1] = n.sums[i] + probabilities_[order.id(i).index()];
     }
 
     /// context_ := the round's context and the tokens on the way to the node.
@@ -260,7 +230,7 @@ private:
 
     F f_;
     draft_source source_;
-    marks marks_; // with the round's first row
+    round_marks marks_;
     sampling_parameters sampling_;
     std::size_t max_draft_ = 0;
     double lightest_ = 0;
