@@ -109,8 +109,8 @@ public:
     void run(std::size_t threads, const std::function<void(double)>& progress) {
         thread_team team(threads);
         std::vector<float> rows(team.size() * longest_); // [thread][longest]
-        constexpr float largest = std::same_as<Value, float> ? std::numeric_limits<float>::max()
-                                                             : largest_in_bf16;
+        constexpr float largest =
+            std::same_as<Value, float> ? std::numeric_limits<float>::max() : largest_in_bf16;
         std::size_t done = 0;
         for (const packing_job<Value>& job : jobs_) {
             if (progress)
