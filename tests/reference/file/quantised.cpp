@@ -83,8 +83,7 @@ TEST_CASE("weights are refused that are not finite, also by their blocks' scales
         for (const bool is_nan : {false, true}) {
             CAPTURE(name(type), is_nan);
             std::vector<std::byte> bytes(2 * 64 / block_values(type) * block_bytes(type));
-            tensor t{.source = "file", .name = "w", .type = type, .shape = {2, 64}};
-            t.bytes = bytes;
+            const tensor t{"file", "w", type, "", {2, 64}, bytes};
             std::vector<float> row(64);
             CHECK_NOTHROW(read_weights(t, 0, row));
             const auto half = static_cast<std::uint16_t>(is_nan ? 0xFE00 : 0x7C00);
@@ -95,11 +94,7 @@ TEST_CASE("weights are refused that are not finite, also by their blocks' scales
                               "file: tensor w: expected finite numbers, found another in row 1");
         }
     const float values[] = {std::numeric_limits<float>::max(), -largest_in_bf16, infinity};
-    const tensor t{.source = "file",
-                   .name = "w",
-                   .type = dtype::f32,
-                   .shape = {3, 1},
-                   .bytes = std::as_bytes(std::span(values))};
+    const tensor t{"file", "w", dtype::f32, "", {3, 1}, std::as_bytes(std::span(values))};
     std::vector<float> row(1);
     CHECK_NOTHROW(read_weights(t, 0, row));
     CHECK_THROWS_WITH(read_weights(t, 0, row, largest_in_bf16), Catch::Contains("in BF16"));
