@@ -362,3 +362,21 @@ TEST_CASE("guesses by spelling refuse what they cannot use") {
     script_drafter narrow(drafts - 1, {a});
     CHECK_THROWS_AS(f.propose(bridge, narrow, coin, 1), error);
 }
+
+TEST_CASE("guesses by spelling refuse rows with NaN or +infinity, at temperature 0, too") {
+    const spelling_fixture f;
+    philox_coin coin(1);
+    for (const float temperature : {0.0F, 1.0F})
+        for (const float bad : {__builtin_inff(), std::nanf("")})
+            for (const bool all : {false, true}) {
+                words_spelling bridge = f.bridge({.max_draft = 1});
+                tree_drafter drafter(7);
+                drafter.rows = row_tree([=](const sequence&) {
+                    std::vector<float> row(drafts, all ? bad : 0.5F);
+                    row[a.index()] = bad;
+                    return row;
+                });
+                CHECK_THROWS_WITH(f.propose(bridge, drafter, coin, 8, {.temperature = temperature}),
+                                  Catch::Contains("logits row"));
+            }
+}

@@ -58,6 +58,8 @@ TEST_CASE("rows without padding, and no rows at all") {
 TEST_CASE("whether a row leaves anything to draw") {
     constexpr float forbidden = -std::numeric_limits<float>::infinity();
     const float some[] = {forbidden, -1000, forbidden};
+    const float broken[] = {forbidden, std::numeric_limits<float>::quiet_NaN()};
+    CHECK(any_allowed(broken)); // to be refused where its law is made
     const float none[] = {forbidden, forbidden};
     CHECK(any_allowed(some));
     CHECK_FALSE(any_allowed(none));

@@ -406,6 +406,54 @@ TEST_CASE(
     });
 }
 
+/// A model that writes `bad` into each of its rows.
+template <class Model, class Id>
+struct broken_model {
+    Model model;
+    float bad = 0;
+    bool everywhere = false;
+    std::vector<float> rows{};
+
+    [[nodiscard]] std::size_t size() const { return model.size(); }
+    [[nodiscard]] std::size_t capacity() const { return model.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model.vocabulary_size(); }
+    void append(std::span<const Id> ids) { model.append(ids); }
+    void truncate(std::size_t n) { model.truncate(n); }
+    logits_rows<Id> score(std::span<const Id> ids) {
+        const logits_rows<Id> given = model.score(ids);
+        rows.clear();
+        for (std::size_t i = 0; i < given.size(); ++i)
+            for (std::size_t v = 0; v < given.vocabulary(); ++v)
+                rows.push_back(everywhere || v == 5 ? bad : given[i].values[v]);
+        return {rows.data(), given.size(), given.vocabulary(), given.vocabulary()};
+    }
+};
+
+TEST_CASE("a row with NaN or +infinity of either side is refused at every temperature") {
+    toy_world world;
+    for_every_pair(world, [&](auto bridge, auto rule) {
+        for (const bool of_target : {true, false})
+            for (const bool everywhere : {true, false})
+                for (const float bad : {std::nanf(""), -std::nanf(""), __builtin_inff()})
+                    for (const float temperature : {0.0F, 1.0F}) {
+                        broken_model<target_text_model, target_id> target{world.target_model()};
+                        broken_model<draft_text_model, draft_id> draft{world.draft_model()};
+                        (of_target ? target.bad : draft.bad) = bad;
+                        (of_target ? draft.bad : target.bad) = -1;
+                        (of_target ? target.everywhere : draft.everywhere) = everywhere;
+                        model_drafter drafter(draft);
+                        philox_coin coin(7);
+                        session decoder(bridge, rule, world.settings(temperature));
+                        decoder.start(world.prompt, world.prefix);
+                        const auto before = copy(decoder.tokens());
+                        CAPTURE(of_target, everywhere, bad, temperature);
+                        CHECK_THROWS_WITH(decoder.round(target, drafter, four, coin, 20),
+                                          Catch::Contains("logits row"));
+                        CHECK(copy(decoder.tokens()) == before);
+                    }
+    });
+}
+
 TEST_CASE("a target whose context was touched is fed again from the start") {
     toy_world world;
     const auto expected = undisturbed(world, world.two.slem(4), exact_match{});

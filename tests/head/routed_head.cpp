@@ -122,4 +122,35 @@ TEST_CASE("a routed head whose parts disagree is refused") {
     CHECK_THROWS_WITH(make(tokens, 3, 1), Contains("width"));
 }
 
+/// Says one thing of every hidden state.
+struct fixed_router {
+    std::vector<float> logits;
+    [[nodiscard]] std::size_t groups() const { return logits.size(); }
+    [[nodiscard]] std::size_t width() const { return routed_tests::width; }
+    void route(hidden_state, std::span<float> out) const {
+        std::copy(logits.begin(), logits.end(), out.begin());
+    }
+};
+
+TEST_CASE("what is not finite is refused, of the router and of the head") {
+    using Catch::Contains;
+    head_type head = head_type::random(tokens, width, 3);
+    const float infinity = __builtin_inff(), nan = std::nanf("");
+    for (const float bad : {infinity, -infinity, nan})
+        for (const std::size_t g : {0U, 1U, 2U}) {
+            fixed_router router{{3, 2, 1}};
+            router.logits[g] = bad; // of a group that is chosen, and of one that is not
+            routed_head part(head, router, token_groups<draft_id>::equal_parts(tokens, 3), 2);
+            CHECK_THROWS_WITH(laws_of(part), Contains("routed head") && Contains("router"));
+        }
+    toy_router router{3, width};
+    routed_head part(head, router, token_groups<draft_id>::equal_parts(tokens, 3), 3);
+    for (const float bad : {infinity, nan}) {
+        std::vector<float> broken = states;
+        broken[2] = bad;
+        std::vector<float> out(2 * tokens);
+        CHECK_THROWS_AS(part.rows(states_of(broken, width), {out.data(), tokens}), error);
+    }
+}
+
 } // namespace routed_tests

@@ -88,10 +88,11 @@ TEST_CASE("token rejection has the target's law for every draft law", "[law]") {
     check_every_draft_law(token_rejection{.thinning = {1, 1}});
 }
 
-TEST_CASE("the rules keep the target's law under temperature, top-k and top-p", "[law]") {
+TEST_CASE("the rules keep the target's law under temperature, top-k, top-p and min-p", "[law]") {
     for (const sampling_parameters& parameters :
          {sampling_parameters{.temperature = 0.5F}, sampling_parameters{.top_k = 2},
-          sampling_parameters{.top_p = 0.7F}, sampling_parameters{.temperature = 0}}) {
+          sampling_parameters{.top_p = 0.7F}, sampling_parameters{.min_p = 0.4F},
+          sampling_parameters{.temperature = 0}}) {
         check_lossless<from_logits>(exact_match{}, 3, 2, parameters);
         check_lossless<from_logits>(token_rejection{.thinning = {1, 1}}, 3, 2, parameters);
         check_lossless<from_argmax>(token_rejection{.thinning = {1, 1}}, 3, 2, parameters);

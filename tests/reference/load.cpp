@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/reference/load.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -142,6 +143,42 @@ TEST_CASE("tensors that disagree with the configuration are named") {
     const std::string integers =
         good.safetensors([](nlohmann::json& h) { h["model.norm.weight"]["dtype"] = "I32"; });
     fails(good.config(), integers, "model.norm.weight: expected F32");
+}
+
+TEST_CASE("weights that are not finite are refused by file and tensor, in every format") {
+    const toy::temporary_folder folder;
+    const toy::checkpoint good;
+    const auto fails = [&](const toy::checkpoint& broken, const std::string& name,
+                           const load_options& options) {
+        const auto named = [&](const std::string& file, const std::string& tensor) {
+            return Contains(file + ": tensor " + tensor + ": expected finite numbers");
+        };
+        CHECK_THROWS_WITH(
+            load_transformer(write_folder(folder, broken.config(), broken.safetensors()), options),
+            named("model.safetensors", name));
+        CHECK_THROWS_WITH(load_transformer(folder.write("m.gguf", broken.gguf()), options),
+                          named("m.gguf", toy::gguf_name(name)));
+        CHECK_THROWS_WITH(load_transformer(folder.write("m.bin", broken.llama2c()), options),
+                          named("m.bin", name));
+    };
+    std::size_t turn = 0;
+    for (const auto& [name, w] : good.tensors)
+        for (const float bad : {std::nanf(""), -std::nanf(""), __builtin_inff()}) {
+            toy::checkpoint broken;
+            std::vector<float>& values = broken.tensors[name].values;
+            values[turn++ * 7919 % values.size()] = bad;
+            load_options options = turn % 2 == 0 ? full : load_options{};
+            options.context.threads = 1 + turn / 2 % 2;
+            fails(broken, name, options);
+        }
+    toy::checkpoint large; // finite, but not in BF16
+    large.tensors["lm_head.weight"].values[5] = -3.4e38F;
+    fails(large, "lm_head.weight", {});
+    write_folder(folder, large.config(), large.safetensors());
+    CHECK_NOTHROW(load_transformer(folder.path(), full));
+    large.tensors["lm_head.weight"].values[5] = largest_in_bf16;
+    write_folder(folder, large.config(), large.safetensors());
+    CHECK_NOTHROW(load_transformer(folder.path()));
 }
 
 TEST_CASE("bit flips in a header give an error or a model, never a crash") {

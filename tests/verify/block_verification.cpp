@@ -14,6 +14,7 @@
 
 #include "support/archetypes.hpp"
 #include "support/watched_laws.hpp"
+#include "verify/coin_ends.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -210,6 +211,11 @@ TEST_CASE("block verification: no two decisions of a round have one site, howeve
         most = coin.picks > most ? coin.picks : most;
     }
     CHECK(most > 40);
+}
+
+TEST_CASE("block verification: a coin of 0 or 1 keeps and draws nothing that p forbids") {
+    check_ends_of_the_coin(block_verification{});
+    check_ends_of_the_coin(block_verification{.thinning = {0, 0}});
 }
 
 } // namespace block_verification_tests

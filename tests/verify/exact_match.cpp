@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/watched_laws.hpp"
+#include "verify/coin_ends.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -87,6 +88,10 @@ TEST_CASE("exact match: the tokens of a seed are the same whatever is proposed")
             REQUIRE(v.next == own[v.accepted]);
         }
     }
+}
+
+TEST_CASE("exact match: a coin of 0 or 1 keeps and draws nothing that p forbids") {
+    check_ends_of_the_coin(exact_match{});
 }
 
 } // namespace exact_match_tests

@@ -2,11 +2,13 @@
 #include <specdec/verify/token_rejection.hpp>
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "support/watched_laws.hpp"
+#include "verify/coin_ends.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -124,6 +126,22 @@ TEST_CASE("token rejection: the number of thinning draws changes no verdict but 
         REQUIRE(a.accepted == b.accepted);
         REQUIRE(a.evaluated == b.evaluated);
         REQUIRE(a.origin == b.origin);
+    }
+}
+
+TEST_CASE("token rejection: a coin of 0 or 1 keeps and draws nothing that p forbids") {
+    check_ends_of_the_coin(token_rejection{});
+    check_ends_of_the_coin(token_rejection{.thinning = {0, 0}});
+    // A coin of 0 keeps all that p allows, and none below 1 rejects what is as likely as proposed.
+    const auto rows = random_rows(3, 5, 1);
+    for (const double u : {0.0, 1 - 0x1p-53}) {
+        std::vector<proposal<softmax_law<target_id>>> draft;
+        fixed_coin coin{u};
+        for (const std::size_t i : {0U, 1U})
+            draft.push_back(proposal<softmax_law<target_id>>::draw(
+                softmax_law<target_id>(logits_row<target_id>{rows[i]}), coin, {}));
+        watched_laws laws(rows);
+        CHECK(token_rejection{}(laws, std::span(std::as_const(draft)), coin, 5).accepted == 2);
     }
 }
 

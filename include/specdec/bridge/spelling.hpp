@@ -183,6 +183,8 @@ private:
     }
 
     [[nodiscard]] target_id likeliest_shared(logits_row<draft_id> row) const {
+        if (any_allowed(row.values))
+            (void)make_law(row, {.temperature = 0}); // refuses what is no row
         target_id likeliest;
         float most = -__builtin_inff();
         for (std::size_t d = 0; d < row.size(); ++d) {

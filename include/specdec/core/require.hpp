@@ -57,4 +57,10 @@ void require_size(std::size_t got, std::size_t expected, const char* source, con
                  std::to_string(got));
 }
 
+/// A row of logits that makes a law.
+inline void require_logits(bool holds) {
+    if (!holds)
+        fail("logits row", "values", "expected no NaN, no +infinity and at least one finite value");
+}
+
 } // namespace specdec

@@ -27,10 +27,11 @@ struct logits_row {
     [[nodiscard]] std::size_t size() const { return values.size(); }
 };
 
-/// Whether a row of logits leaves anything to draw: a drafter may forbid every token.
+/// Whether a row of logits leaves anything to draw: a drafter may forbid every token. (NaN is not
+/// -infinity: a row of nothing else goes on to where it is refused.)
 [[nodiscard]] inline bool any_allowed(std::span<const float> logits) {
     for (const float logit : logits)
-        if (logit > -__builtin_inff())
+        if (logit != -__builtin_inff())
             return true;
     return false;
 }

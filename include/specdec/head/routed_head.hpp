@@ -106,8 +106,12 @@ private:
     std::size_t make_list(const hidden_states& x) {
         std::size_t n = 0;
         router_.route(x[0], route_);
-        if (top_ids(logits_row<group_id>{route_}, std::span(chosen_)) != active())
+        bool finite = true;
+        for (const float logit : route_)
+            finite = finite && logit > -__builtin_inff() && logit < __builtin_inff();
+        if (!finite)
             fail("routed head", "router", "expected a finite logit for each group");
+        top_ids(logits_row<group_id>{route_}, std::span(chosen_));
         for (std::size_t k = 0; k < active(); ++k)
             of_chosen_[k] = route_[chosen_[k].index()];
         const double of_all = log_sum(of_chosen_);

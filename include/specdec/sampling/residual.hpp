@@ -10,6 +10,7 @@
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/sampling/law/block_of.hpp>
+#include <specdec/sampling/law/floating_point.hpp>
 #include <specdec/sampling/lazy_flip.hpp>
 
 namespace specdec {

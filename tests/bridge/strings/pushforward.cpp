@@ -200,6 +200,34 @@ TEST_CASE("merge: the last proposal is kept with the law's probability") {
                700);
 }
 
+TEST_CASE("a coin of exactly 0 keeps nothing of p = 0, however lazily that is decided") {
+    const spelled_pair two;
+    const std::vector context{draft_id{0}};
+    std::size_t asked = 0;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        row_tree q(toy_rows(row_kinds[i % 7], 3, i));
+        auto draft = model_of<draft_id>(q, 3);
+        model_drafter drafter(draft);
+        const fixed_length stop{4};
+        philox_coin coin(i);
+        pushforward law(retokenising(two.target, two.draft, two.map, two.order, two.edges), 16);
+        law.begin(draft_source::of(drafter, stop), context, 0, {}, 4, 0, 2);
+        for (std::size_t j = 0; j < 2; ++j) {
+            const target_id t = law.draw(j, coin, {j, purpose::draft});
+            if (!t.valid())
+                break;
+            CAPTURE(i, j);
+            CHECK_FALSE(law.below(j, t, 0.0 / 0.0)); // p / u of both 0
+            CHECK_FALSE(law.below(j, t, 0.0));
+            if (j == 1)
+                CHECK_FALSE(law.keeps(j, 0.0, 0.0));
+            CHECK_FALSE(law.below(j, t, 0.0));
+            asked += j;
+        }
+    }
+    CHECK(asked > 100);
+}
+
 TEST_CASE("a lightest draft that is no probability is refused") {
     const spelled_pair two;
     for (const double lightest : {-0.1, 1.5, 400.0, std::nan("")})

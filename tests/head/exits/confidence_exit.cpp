@@ -26,3 +26,12 @@ TEST_CASE("an exit speaks whose row is sure enough, at temperature 1") {
     choice.thresholds().set(1, 0.5);
     CHECK(choice.speaks(0, 5, 1, row));
 }
+
+TEST_CASE("a row with NaN or +infinity has no confidence") {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const float nan = std::nanf("");
+    for (const std::vector<float>& row :
+         {std::vector{0.0F, infinity, 1.0F}, std::vector{-infinity, nan, 1.0F},
+          std::vector{nan, nan}, std::vector{-nan, -infinity}, std::vector{infinity}})
+        CHECK_THROWS_WITH(row_confidence(row), Catch::Contains("logits row"));
+}

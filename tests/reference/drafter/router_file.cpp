@@ -71,6 +71,13 @@ TEST_CASE("router file: what is no router is named") {
     CHECK_THROWS_WITH(read(inner, groups, toy::weights{{2, 3}, {1, 2, 3, 4, 5, 6}}),
                       Catch::Contains(groups) && Catch::Contains("expected shape [2, 2]"));
     CHECK_THROWS_WITH(read_router("/nowhere"), Catch::Contains("/nowhere"));
+    for (const float bad : {__builtin_inff(), -__builtin_inff(), __builtin_nanf("")}) {
+        CHECK_THROWS_WITH(read(inner, groups, toy::weights{{3, 2}, {1, 2, 3, 4, 5, bad}}),
+                          "file: tensor " + groups +
+                              ": expected finite numbers, found another in row 2");
+        CHECK_THROWS_WITH(read(toy::weights{{2, 2}, {0, bad, 0, 0}}, groups, outer),
+                          Catch::Contains("router.inner.weight: expected finite numbers"));
+    }
 }
 
 } // namespace router_file_tests

@@ -48,4 +48,12 @@ TEST_CASE("other architectures, missing keys and strange tensors are named") {
                       Contains("m.gguf: tensor token_embx.weight"));
     CHECK_THROWS_WITH(open(replaced("blk.1.attn_q.weight", "blk.0.attn_q.weight")),
                       Contains("expected each tensor once"));
+    for (const float bad : {0.0F, -1.0F, __builtin_inff(), __builtin_nanf("")}) {
+        toy::checkpoint scaled;
+        scaled.tensors["rope_freqs.weight"] = {{3}, {1, 2, 4}};
+        CHECK(open(scaled.gguf()).config.rotary.factors.size() == 3);
+        scaled.tensors["rope_freqs.weight"].values[1] = bad;
+        CHECK_THROWS_WITH(open(scaled.gguf()),
+                          Contains("m.gguf: rope_freqs: expected positive, finite"));
+    }
 }

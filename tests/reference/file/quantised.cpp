@@ -2,6 +2,8 @@
 #include <specdec/reference/file/quantised.hpp>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -73,6 +75,33 @@ TEST_CASE("quantised rows become the values of their formulas") {
                 REQUIRE(row[i] == Approx(expected[128 * r + i]).margin(1e-6));
         }
     }
+}
+
+TEST_CASE("weights are refused that are not finite, also by their blocks' scales") {
+    const float infinity = std::numeric_limits<float>::infinity();
+    for (const dtype type : {dtype::f16, dtype::q4_0, dtype::q4_1, dtype::q8_0})
+        for (const bool is_nan : {false, true}) {
+            CAPTURE(name(type), is_nan);
+            std::vector<std::byte> bytes(2 * 64 / block_values(type) * block_bytes(type));
+            const tensor t{"file", "w", type, "", {2, 64}, bytes};
+            std::vector<float> row(64);
+            CHECK_NOTHROW(read_weights(t, 0, row));
+            const auto half = static_cast<std::uint16_t>(is_nan ? 0xFE00 : 0x7C00);
+            std::byte* const last = &bytes[bytes.size() - block_bytes(type)];
+            std::memcpy(last, &half, sizeof half); // of row 1: a value, or its block's scale
+            CHECK_NOTHROW(read_weights(t, 0, row));
+            CHECK_THROWS_WITH(read_weights(t, 1, row),
+                              "file: tensor w: expected finite numbers, found another in row 1");
+        }
+    const float values[] = {std::numeric_limits<float>::max(), -largest_in_bf16, infinity};
+    const tensor t{"file", "w", dtype::f32, "", {3, 1}, std::as_bytes(std::span(values))};
+    std::vector<float> row(1);
+    CHECK_NOTHROW(read_weights(t, 0, row));
+    CHECK_THROWS_WITH(read_weights(t, 0, row, largest_in_bf16), Catch::Contains("in BF16"));
+    CHECK_NOTHROW(read_weights(t, 1, row, largest_in_bf16));
+    CHECK_THROWS_AS(read_weights(t, 2, row), specdec::error);
+    CHECK(std::isinf(widen(round_to_bf16(std::nextafter(largest_in_bf16, infinity)))));
+    CHECK_FALSE(std::isinf(widen(round_to_bf16(largest_in_bf16))));
 }
 
 TEST_CASE("F32, F16 and BF16 rows are read exactly, from any address") {

@@ -66,6 +66,19 @@ TEST_CASE("folders that do not fit are refused by file and field") {
 
 /// For read_by_peft.py, which says where: base/ is there; adapter/, the logits with it and merged/
 /// are made.
+TEST_CASE("adapters that are not finite are refused by file and tensor") {
+    const toy::temporary_folder folder;
+    const auto c = open_toy(form::untied).open().config;
+    for (const float bad : {__builtin_inff(), __builtin_nanf("")}) {
+        auto saved = drawn(c, {.rank = 2});
+        saved.values()[saved.values().size() - 1] = bad;
+        save_peft_folder(folder.path(), saved);
+        CHECK_THROWS_WITH(read_peft_folder(folder.path(), c),
+                          Contains("adapter_model.safetensors: tensor ") &&
+                              Contains("expected finite numbers"));
+    }
+}
+
 TEST_CASE("a folder for PEFT", "[.peft]") {
     const char* const where = std::getenv("SPECDEC_PEFT_FOLDER");
     REQUIRE(where != nullptr);

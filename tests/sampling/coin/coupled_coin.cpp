@@ -12,6 +12,7 @@
 #include <specdec/core/coin.hpp>
 #include <specdec/sampling/law/dense_law.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/verify/token_rejection.hpp>
 
 #include "support/toy_pair.hpp"
 
@@ -103,6 +104,18 @@ draw_site target_at(std::uint64_t place, std::uint64_t position = 0) {
 draw_site draft_at(std::uint64_t place, std::uint64_t position = 0, std::uint32_t attempt = 0) {
     return {position, purpose::draft, attempt, place};
 }
+
+/// Gives a residual the noise of the draft token that it replaces.
+struct one_noise_coin {
+    coupled_coin coin;
+    bool flip(draw_site site, double probability) const { return coin.flip(site, probability); }
+    template <class L>
+    auto pick(draw_site site, const L& law) const {
+        if (site.why == purpose::residual)
+            site = draft_at(site.position + 1, site.position);
+        return coin.pick(site, law);
+    }
+};
 
 /// Four letters in two orders.
 struct letters {
@@ -279,6 +292,35 @@ TEST_CASE("a large law with cutoffs: the coin draws from what they keep", "[law]
     }
     CHECK(kept == 51);
     CHECK(sum < critical_50);
+}
+
+TEST_CASE("what replaces a rejected draft token has noise of its own", "[law]") {
+    // A bug of 2026 (draft and residual share a noise vector), with drafts that race at a place and
+    // token rejection: the coin itself, and one with that bug.
+    const std::vector<float> p{5, 1, 3, 2}, q{1, 6, 2, 2};
+    const letters l;
+    const text_keys keys(l.target);
+    using law = dense_law<target_id>;
+    const auto off = [&](auto coin) {
+        std::vector<double> counts(4);
+        for (std::uint64_t i = 0; i < samples; ++i) {
+            const proposal<law> x[] = {
+                proposal<law>::draw(dense_law_of<target_id>(q), coin, draft_at(i + 1, i))};
+            const auto law_at = [&](std::size_t) { return dense_law_of<target_id>(p); };
+            const verdict v = token_rejection{.thinning = {0, 0}}(
+                law_at, std::span<const proposal<law>>(x), coin, i);
+            counts[(v.accepted > 0 ? x[0].token() : v.next).index()] += 1;
+        }
+        const auto expected = probabilities<target_id>(p);
+        double sum = 0;
+        for (std::size_t t = 0; t < 4; ++t) {
+            const double wanted = expected[t] * static_cast<double>(samples);
+            sum += (counts[t] - wanted) * (counts[t] - wanted) / wanted;
+        }
+        return sum;
+    };
+    CHECK(off(coupled_coin(keys, 5)) < critical_3);
+    CHECK(off(one_noise_coin{coupled_coin(keys, 5)}) > 1000);
 }
 
 TEST_CASE("without a place, and for other purposes, it is the philox coin") {

@@ -112,6 +112,22 @@ TEST_CASE("masses far below what float holds do not mislead the race") {
     check_winners(dense_law(probabilities_row<target_id>{weights}), 2000);
 }
 
+TEST_CASE("a number that rounds to 1 is the slowest of all, and wins where it runs alone") {
+    // Found by search: the 64 bits of this key's noise are closer to 1 than a double is.
+    const race_noise noise({5, 6}, 1'578'549);
+    std::vector<std::uint32_t> keys{2'501'128'076, 7};
+    REQUIRE(std::isinf(noise.exponential(keys[0])));
+    for (const auto& [weights, winner] :
+         {std::pair{std::vector{1.0F, 0.0F}, 0}, std::pair{std::vector{1.0F, 1e-10F}, 1},
+          std::pair{std::vector{1e-30F, 0.0F}, 0}}) {
+        CHECK(race_winner(dense_law(probabilities_row<target_id>{weights}), keys, noise) ==
+              target_id{winner});
+        std::vector<float> logits{std::log(weights[0]), std::log(weights[1])};
+        CHECK(race_winner(softmax_law(logits_row<target_id>{logits}), keys, noise) ==
+              target_id{winner});
+    }
+}
+
 TEST_CASE("noise: exponential, at least its upper bits, named by key, sequence and place") {
     const race_noise noise(key, 9);
     double sum = 0, square = 0;

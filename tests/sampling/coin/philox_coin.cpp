@@ -90,9 +90,11 @@ TEST_CASE("any generator stays at or above 0 and below 1") {
         (void)coin.pick({}, law);
         CHECK(law.drawn < 1);
         CHECK(law.drawn > 0.9999999);
+        CHECK(coin.flip({}, 1.0));
         generator.value = decltype(generator)::min();
         (void)coin.pick({}, law);
         CHECK(law.drawn == 0);
+        CHECK_FALSE(coin.flip({}, 0.0)); // a bug of 2026: a coin of exactly 0 accepts p = 0
     };
     check_ends(constant_generator<std::uint8_t, 0, 255>{});
     check_ends(constant_generator<std::uint32_t, 0, 0xFFFFFFFF>{});

@@ -43,12 +43,17 @@ TEST_CASE("argmax is the lowest of the largest, wherever it stands") {
         }
 }
 
-TEST_CASE("argmax passes over NaN and finds nothing in a forbidden row") {
-    const float nan = std::nanf("");
-    const std::vector<float> row{nan, -3, nan, -2, nan}, none{minus_infinity, nan};
-    CHECK(argmax(logits_row<target_id>{row}) == target_id{3});
+TEST_CASE("argmax finds nothing in a forbidden row and refuses NaN and infinity") {
+    const std::vector<float> none{minus_infinity, minus_infinity};
     CHECK_FALSE(argmax(logits_row<target_id>{none}).valid());
     CHECK_FALSE(argmax(logits_row<target_id>{}).valid());
+    for (const std::size_t size : sizes)
+        for (const float bad : {std::nanf(""), -std::nanf(""), -minus_infinity})
+            for (const std::size_t place : {std::size_t{0}, size / 2, size - 1}) {
+                std::vector<float> row = random_row(size, 1);
+                row[place] = bad;
+                CHECK_THROWS_AS(argmax(logits_row<target_id>{row}), error);
+            }
 }
 
 TEST_CASE("top ids are those that sorting gives") {

@@ -151,6 +151,57 @@ TEST_CASE("the maximum of any size and place") {
     }
 }
 
+TEST_CASE("the maximum of each block, and whether a row has NaN") {
+    for (const auto& [name, kernel] : tables())
+        for (const std::size_t size : sizes) {
+            INFO(name << " size " << size);
+            const std::vector<float> plain = random_row(size, static_cast<unsigned>(size));
+            const std::size_t block = size > 40 ? size / 7 + 1 : 16;
+            std::vector<float> maxima((size + block - 1) / block);
+            const auto numbers = [&](const std::vector<float>& row) {
+                return kernel.block_maxima(row.data(), size, block, maxima.data());
+            };
+            REQUIRE(numbers(plain));
+            for (std::size_t b = 0; b < maxima.size(); ++b)
+                REQUIRE(maxima[b] ==
+                        *std::max_element(plain.data() + b * block,
+                                          plain.data() + std::min(size, (b + 1) * block)));
+            for (std::size_t i = 0; i<size; i += size> 300 ? 37 : 1)
+                for (const float bad : {std::nanf(""), -std::nanf("")}) {
+                    std::vector<float> row = plain;
+                    row[i] = bad;
+                    REQUIRE_FALSE(numbers(row));
+                    row[size - 1 - i / 2] = -minus_infinity;
+                    row[i / 2] = minus_infinity;
+                    row[i] = bad;
+                    REQUIRE_FALSE(numbers(row));
+                }
+        }
+}
+
+TEST_CASE("infinities, and numbers whose sum is none, are not NaN") {
+    for (const auto& [name, kernel] : tables()) {
+        INFO(name);
+        std::vector<float> row(200, minus_infinity), maxima(2);
+        const auto numbers = [&] { return kernel.block_maxima(row.data(), 200, 128, &maxima[0]); };
+        CHECK(numbers());
+        CHECK(maxima[1] == minus_infinity);
+        row[70] = -minus_infinity;
+        CHECK(numbers());
+        CHECK(maxima[0] == -minus_infinity);
+        for (std::size_t i = 0; i < row.size(); ++i)
+            row[i] = i % 64 < 32 ? 3e38F : -3e38F;
+        CHECK(numbers());
+        CHECK(maxima[1] == 3e38F);
+    }
+}
+
+TEST_CASE("make_exponent ends for every reference") {
+    for (const float scale : {1e-6F, 1.4426950F, 3e38F})
+        for (const float reference : {minus_infinity, -minus_infinity, std::nanf("")})
+            CHECK(row_kernels::make_exponent(reference, scale).scale == scale);
+}
+
 TEST_CASE("make_exponent keeps every kept logit in the kernels' range") {
     for (const float scale : {1e-6F, 0.01F, 1.4426950F, 1e4F, 1e20F, 3e38F})
         for (const float reference :

@@ -221,9 +221,11 @@ TEST_CASE("logits that are no law are refused") {
     }
     for (const std::size_t place : {std::size_t{0}, std::size_t{77}, std::size_t{4999}}) {
         std::vector<float> row = random_row(5000, 1);
-        row[place] = std::nanf("");
-        refuse(row, 1);
-        refuse(row, 0.01F);
+        for (const float nan : {std::nanf(""), -std::nanf("")})
+            for (const float temperature : {0.0F, 0.01F, 1.0F}) {
+                row[place] = nan;
+                refuse(row, temperature);
+            }
     }
     CHECK_THROWS_AS(softmax_of({1, 2}, {.temperature = -1}), error);
 }

@@ -58,7 +58,7 @@ template <class Id>
     const auto values = [](const tensor& t) {
         std::vector<float> out(t.rows() * t.columns());
         for (std::size_t r = 0; r < t.rows(); ++r)
-            read_row(t, r, std::span(out).subspan(r * t.columns(), t.columns()));
+            read_weights(t, r, std::span(out).subspan(r * t.columns(), t.columns()));
         return out;
     };
     const tensor& inner = matrix("router.inner.weight");

@@ -36,6 +36,9 @@ inline void check(const rotary_config& c, std::size_t head_dimension, const std:
         throw error(source, "rope_scaling", "expected factor >= 1, 0 < low < high, context > 0");
     if (!c.factors.empty() && c.factors.size() != head_dimension / 2)
         throw error(source, "rope_freqs", "expected one factor for each pair of a head");
+    for (const float factor : c.factors)
+        if (!(factor > 0.0F && std::isfinite(factor)))
+            throw error(source, "rope_freqs", "expected positive, finite factors");
 }
 
 /// The configuration of a Llama-family model, whatever file it came from (hf_config.hpp,

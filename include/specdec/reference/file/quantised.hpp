@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit> // std::bit_cast
 #include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
+#include <limits>
 #include <span>
+#include <string>
 
 #include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/reference/file/tensor.hpp>
 #include <specdec/reference/kernel/numbers.hpp>
 
@@ -79,6 +83,23 @@ inline void read_row(const tensor& t, std::size_t row, std::span<float> out) {
         for (std::size_t b = 0; b < blocks; ++b)
             dequantise_block(t.type, from + b * block_bytes(t.type), out.data() + 32 * b);
     }
+}
+
+/// The same of weights, which a forward pass can use: one NaN or infinity among them spreads to
+/// every row of logits. Errors: specdec::error naming file and tensor for a number that is not
+/// finite, or larger than `largest`.
+inline void read_weights(const tensor& t, std::size_t row, std::span<float> out,
+                         float largest = std::numeric_limits<float>::max()) {
+    read_row(t, row, out);
+    const auto most = std::bit_cast<std::int32_t>(largest);
+    std::int32_t strange = 0; // by whole numbers and without an end, so that the loop vectorises
+    for (const float x : out)
+        strange |= (std::bit_cast<std::int32_t>(x) & 0x7FFFFFFF) > most ? 1 : 0;
+    if (strange != 0)
+        throw error(t.source, "tensor " + t.name,
+                    std::string("expected finite numbers") +
+                        (largest < std::numeric_limits<float>::max() ? " in BF16" : "") +
+                        ", found another in row " + std::to_string(row));
 }
 
 } // namespace specdec::reference

@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include <specdec/reference/kernel/panels.hpp>
+#include <specdec/sampling/law/floating_point.hpp>
 
 /// What a transformer does to single positions: RMSNorm, SwiGLU, softmax. Every function sees one
 /// column at a time, in whole lines of 16 values, so that a result depends on neither the grouping
@@ -74,6 +75,7 @@ using line_halves [[gnu::vector_size(32)]] = std::uint16_t;
 /// x = exp(x), to about 2 units in the last place: 2^n e^r with |r| <= ln 2 / 2 (Cephes'
 /// polynomial).
 [[gnu::always_inline]] inline void exponential(line& x) {
+    SPECDEC_SUMS_AS_WRITTEN
     const line low = line{} - 87.3F;
     const line high = line{} + 88.3F;
     x = x < low ? low : x;

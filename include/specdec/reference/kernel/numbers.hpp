@@ -84,6 +84,9 @@ using bf16_bits = std::uint16_t;
     return static_cast<bf16_bits>((is_nan ? (bits | 0x400000U) : rounded) >> 16);
 }
 
+/// The largest float that is finite in BF16.
+inline constexpr float largest_in_bf16 = std::bit_cast<float>(0x7F7F7FFFU);
+
 [[nodiscard]] inline float widen_half(std::uint16_t bits) {
     return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
 }

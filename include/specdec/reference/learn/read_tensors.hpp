@@ -47,7 +47,8 @@ public:
                             std::to_string(found_.size()));
     }
 
-    /// Precondition: expect() of the same. Copies bits where the file has F32.
+    /// Precondition: expect() of the same. Copies bits where the file has F32. Errors:
+    /// specdec::error naming file and tensor for numbers that are not finite.
     template <class Scalar>
     void read(const parameter_layout& layout, std::span<Scalar> values,
               const std::string& prefix = "") const {
@@ -56,7 +57,7 @@ public:
             const tensor& t = found_.at(prefix + p.name);
             row.resize(t.columns());
             for (std::size_t r = 0; r < t.rows(); ++r) {
-                read_row(t, r, row);
+                read_weights(t, r, row);
                 for (std::size_t k = 0; k < row.size(); ++k)
                     values[p.offset + r * row.size() + k] = static_cast<Scalar>(row[k]);
             }

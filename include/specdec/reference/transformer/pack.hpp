@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm> // std::max
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -57,7 +59,7 @@ public:
         if (to == nullptr)
             return;
         std::vector<float> values(n);
-        read_row(t, 0, values);
+        read_weights(t, 0, values);
         for (std::size_t i = 0; i < n; ++i)
             (*to)[place(i)] = values[i];
     }
@@ -107,6 +109,8 @@ public:
     void run(std::size_t threads, const std::function<void(double)>& progress) {
         thread_team team(threads);
         std::vector<float> rows(team.size() * longest_); // [thread][longest]
+        constexpr float largest =
+            std::same_as<Value, float> ? std::numeric_limits<float>::max() : largest_in_bf16;
         std::size_t done = 0;
         for (const packing_job<Value>& job : jobs_) {
             if (progress)
@@ -115,7 +119,7 @@ public:
             team.run(n, panel_rows, [&](team_share s) {
                 const std::span<float> row(&rows[s.member * longest_], job.from->columns());
                 for (std::size_t r = s.begin; r < s.end; ++r) {
-                    read_row(*job.from, r, row);
+                    read_weights(*job.from, r, row, largest);
                     job.to->write_row(job.place(r), row);
                 }
             });
@@ -162,7 +166,8 @@ void ask_for_model(tensor_packer<Value>& tensors, const model_config& c, model_w
 } // namespace detail
 
 /// Reads, converts and packs all tensors of a checkpoint. All of them are checked before memory for
-/// the weights is taken. threads: 0: one a core. Errors: specdec::error naming file and tensor.
+/// the weights is taken, but for their numbers, which must be finite and are looked at on their
+/// way. threads: 0: one a core. Errors: specdec::error naming file and tensor.
 template <PanelValue Value>
 [[nodiscard]] std::shared_ptr<const model_weights<Value>>
 pack(const checkpoint& c, std::size_t threads = 0,

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <specdec/sampling/law/floating_point.hpp>
+
 /// The loop that hashes a whole vocabulary for one draw, compiled for several instruction sets and
 /// chosen once by what the CPU has. All give the same answers.
 namespace specdec::race_kernels {

@@ -74,7 +74,7 @@ private:
 
     /// Ascends with the value; -0 and +0 are one key. Without a branch on the sign.
     static std::uint32_t key_of(float value) {
-        const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);
+        const std::uint32_t bits = row_kernels::bits_of(value);
         return bits ^ ((0U - (bits >> 31)) | 0x80000000U);
     }
     static float value_of(std::uint32_t key) {

@@ -9,6 +9,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/rows.hpp>
+#include <specdec/sampling/law/floating_point.hpp>
 
 namespace specdec {
 

@@ -4,27 +4,34 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/sampling/law/row_kernels.hpp>
 
 namespace specdec {
 
-/// The id of the largest logit, the lowest id among equals; NaN is never chosen; no id (invalid)
-/// when nothing is above -infinity. Complexity: one read. Allocates nothing.
+/// The id of the largest logit, the lowest id among equals; no id (invalid) when nothing is above
+/// -infinity. Errors: specdec::error for a row that holds NaN or +infinity. Complexity: one read.
+/// Allocates nothing.
 template <class Id>
 [[nodiscard]] Id argmax(logits_row<Id> row) {
     constexpr std::size_t chunk = 1024;
-    float largest = -row_kernels::infinity;
+    constexpr std::size_t at_once = 16;
+    float maxima[at_once], largest = -row_kernels::infinity;
     std::size_t i = 0; // the first chunk that holds it
-    for (std::size_t first = 0; first < row.size(); first += chunk) {
-        const std::size_t n = row.size() - first < chunk ? row.size() - first : chunk;
-        const float maximum = row_kernels::best().maximum(&row.values[first], n);
-        if (maximum > largest) {
-            largest = maximum;
-            i = first;
-        }
+    bool numbers = true;
+    for (std::size_t first = 0; first < row.size(); first += at_once * chunk) {
+        const std::size_t left = row.size() - first;
+        const std::size_t n = left < at_once * chunk ? left : at_once * chunk;
+        numbers = row_kernels::best().block_maxima(&row.values[first], n, chunk, maxima) && numbers;
+        for (std::size_t c = 0; c * chunk < n; ++c)
+            if (maxima[c] > largest) {
+                largest = maxima[c];
+                i = first + c * chunk;
+            }
     }
+    require_logits(numbers && largest < row_kernels::infinity);
     if (!(largest > -row_kernels::infinity))
         return Id{};
     while (row.values[i] != largest)

@@ -5,11 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#ifdef __FAST_MATH__
-#error "specdec needs infinities and rounding as IEEE 754 has them: compile without -ffast-math"
-#endif
+#include <specdec/sampling/law/floating_point.hpp>
 
-/// The three loops that read rows of logits, compiled for several instruction sets and chosen once
+/// The loops that read rows of logits, compiled for several instruction sets and chosen once
 /// by what the CPU has. Vector code is written with the vector extensions of GCC and Clang.
 namespace specdec::row_kernels {
 
@@ -30,15 +28,22 @@ inline float make_scale(double temperature) {
     return static_cast<float>(scale < 3e38 ? scale : 3e38);
 }
 
-/// The exponent with the lowest `lowest` that its precondition allows.
-/// Pre: reference is finite, scale >= 1e-6.
+/// The bits of a float, -0 as +0 (by whole numbers: a compiler may be told to ignore the sign of
+/// zero).
+inline std::uint32_t bits_of(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return bits & (0U - (bits << 1 != 0 ? 1U : 0U));
+}
+
+/// The exponent with the lowest `lowest` that its precondition allows. Pre: scale >= 1e-6;
+/// reference is finite. (With another one it ends, too, and weights are NaN or 0.)
 inline exponent make_exponent(float reference, float scale) {
     float lowest = reference - 124 / scale;
     if (!(lowest > -infinity))
         lowest = -0x1.fffffep127F;
-    while (!((lowest - reference) * scale >= -125)) { // rounded too far: the next float above
-        const auto bits = std::bit_cast<std::int32_t>(lowest + 0.0F);
-        lowest = std::bit_cast<float>(bits < 0 ? bits - 1 : bits + 1);
+    while ((lowest - reference) * scale < -125) { // rounded too far: the next float above
+        const std::uint32_t bits = bits_of(lowest);
+        lowest = std::bit_cast<float>(bits >> 31 != 0 ? bits - 1 : bits + 1);
     }
     return {reference, scale, lowest};
 }
@@ -47,6 +52,8 @@ inline exponent make_exponent(float reference, float scale) {
 struct table {
     /// The largest value; -infinity for an empty row; NaN is ignored.
     float (*maximum)(const float* row, std::size_t n);
+    /// The same of each block of that many values, in order; whether the row has no NaN.
+    bool (*block_maxima)(const float* row, std::size_t n, std::size_t block, float* maxima);
     /// weights[i] = w(row[i]).
     void (*weigh)(const float* row, float* weights, std::size_t n, exponent e);
     /// Returns the sum of w(row[i]) in double, and in `maximum` the largest value.

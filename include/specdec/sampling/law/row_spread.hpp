@@ -6,15 +6,16 @@
 #include <span>
 
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/sampling/law/row_kernels.hpp>
 
 namespace specdec {
 
 /// How sure a row of logits is, at temperature 1 and without cutoffs.
 ///
-/// Symbols: softmax(l_i) = exp(l_i - log_sum), H = log_sum - sum of softmax(l_i) l_i. Precondition:
-/// the row has a finite logit. Complexity: one read of the row, two for the entropy. Allocates
-/// nothing.
+/// Symbols: softmax(l_i) = exp(l_i - log_sum), H = log_sum - sum of softmax(l_i) l_i. Complexity:
+/// two reads of the row, three for the entropy. Allocates nothing. Errors: specdec::error for a row
+/// that makes no law: empty, with NaN, +infinity, or nothing finite.
 struct row_spread {
     double log_sum = 0; ///< logarithm of the sum of exp(l_i)
     double entropy = 0; ///< H in nats; 0 where it was not asked for
@@ -27,6 +28,8 @@ struct row_spread {
         float maximum = kernels.maximum(row.data(), row.size());
         const auto e = row_kernels::make_exponent(maximum, row_kernels::make_scale(1.0));
         const double sum = kernels.sum(row.data(), row.size(), e, maximum);
+        require_logits(maximum > -row_kernels::infinity && maximum < row_kernels::infinity &&
+                       sum < 0x1p126); // NaN makes it larger
         log_sum = static_cast<double>(maximum) + __builtin_log(sum);
         if (what != row_reading::entropy)
             return;

@@ -20,10 +20,10 @@ namespace specdec {
 /// softmax, and 1e-7 more for every factor of 2 below the likeliest; they sum to 1 within 1e-12;
 /// at(u) and probability(id) belong to the same law to double rounding. Ids less likely than 2^-100
 /// times the likeliest may get 0. Errors: specdec::error for parameters out of range and for a row
-/// that is empty, holds +infinity, nothing finite, or (temperature above 0) NaN; at temperature 0
-/// NaN is never chosen. Complexity: one read of the row to construct (more reads of it, then
-/// cached, with top_k, top_p, min_p or a wide row at a low temperature); at(u) reads one block of
-/// about V / 128 logits; probability and log_probability O(1). Allocates nothing; about 1 KB large.
+/// that is empty, holds NaN, +infinity, or nothing finite. Complexity: one read of the row to
+/// construct (more reads of it, then cached, with top_k, top_p, min_p or a wide row at a low
+/// temperature); at(u) reads one block of about V / 128 logits; probability and log_probability
+/// O(1). Allocates nothing; about 1 KB large.
 template <class Id>
 class softmax_law {
 public:

@@ -12,6 +12,7 @@
 #include <specdec/core/first_where.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/sampling/law/block_of.hpp>
+#include <specdec/sampling/law/floating_point.hpp>
 
 namespace specdec {
 

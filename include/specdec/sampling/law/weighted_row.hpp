@@ -6,7 +6,7 @@
 #include <span>
 
 #include <specdec/core/coin.hpp>
-#include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/sampling/law/block_of.hpp>
 #include <specdec/sampling/law/cutoff.hpp>
 #include <specdec/sampling/law/parameters.hpp>
@@ -104,17 +104,14 @@ private:
         return row_.subspan(b * block_, smaller(size() - b * block_, block_));
     }
 
-    static void require(bool holds) {
-        if (!holds)
-            fail("logits row", "values",
-                 "expected no NaN, no +infinity and at least one finite value");
-    }
-
     /// The maximum and its first block.
     void choose_maximum() {
+        block_maxima maxima;
+        const bool numbers =
+            row_kernels::best().block_maxima(row_.data(), size(), block_, maxima.data());
         for (std::size_t b = 0; b < blocks_; ++b)
-            raise_maximum(b, row_kernels::best().maximum(block(b).data(), block(b).size()));
-        require(maximum_ > -infinity && maximum_ < infinity);
+            raise_maximum(b, maxima[b]);
+        require_logits(numbers && maximum_ > -infinity && maximum_ < infinity);
         log_sum_exp_ = static_cast<double>(maximum_);
     }
 
@@ -137,7 +134,8 @@ private:
             choose_maximum();
             sum_blocks(maximum_, maxima);
         }
-        require(maximum_ > -infinity && maximum_ < infinity && mass() > 0 && mass() < 0x1p126);
+        require_logits(maximum_ > -infinity && maximum_ < infinity && mass() > 0 &&
+                       mass() < 0x1p126);
         log_sum_exp_ =
             static_cast<double>(exponent_.reference) / temperature_ + __builtin_log(mass());
         cut(parameters, maxima);

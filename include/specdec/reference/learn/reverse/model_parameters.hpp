@@ -65,7 +65,7 @@ void read_parameter(const tensor& t, bool turned, std::size_t head_dimension,
     std::vector<float> row(t.columns());
     for (std::size_t r = 0; r < rows; ++r) {
         if (!vector || r == 0)
-            read_row(t, vector ? 0 : r, row);
+            read_weights(t, vector ? 0 : r, row);
         const std::size_t in_head = r % head_dimension;
         const std::size_t to = turned ? r - in_head + half_split_row(in_head, head_dimension) : r;
         for (std::size_t k = 0; k < width; ++k)
@@ -77,7 +77,8 @@ void read_parameter(const tensor& t, bool turned, std::size_t head_dimension,
 
 /// The weights of a checkpoint of any number format, widened. Interleaved rotary pairs become
 /// half-split ones (rotary.hpp), as Hugging Face has them, so that what is saved is in its form.
-/// Errors: specdec::error naming file and tensor for what is missing or has another shape.
+/// Errors: specdec::error naming file and tensor for what is missing, has another shape or holds
+/// a number that is not finite.
 template <class Scalar = float>
 [[nodiscard]] model_parameters<Scalar> read_parameters(const checkpoint& c) {
     check(c.config, c.source);
