@@ -29,6 +29,9 @@ struct batch_counts {
     }
 };
 
+/// What a text that joins does with what its sequence of the target still holds.
+enum class left_context { reused, dropped };
+
 /// Several texts side by side: one pass of the target a round serves all of them, each with its own
 /// session, drafter, stop rule, coin and limits (Run: a text_run; or a speculative_text, whose rule
 /// is chosen at run time: each may then have its own). Texts join and leave between rounds.
@@ -43,6 +46,10 @@ struct batch_counts {
 /// not depend on what else is in a pass and bridges share nothing that learns. Speculation competes
 /// for the pass: a target that does one position as fast as several has less to give to a batch,
 /// whose drafts should be shorter.
+///
+/// A target that tells what its sequences hold (TellsHeldBatch, as any_batch_model does) keeps it
+/// when a text has left, and a text that joins takes the free sequence that begins as it does: what
+/// both have in front is not fed again.
 ///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
@@ -67,20 +74,19 @@ public:
     [[nodiscard]] std::size_t texts() const { return texts_; }
     [[nodiscard]] const batch_counts& counts() const { return counts_; }
 
-    /// The text takes a free sequence of the target, whose context is dropped. Its prompt is fed in
-    /// the next round. One that has left may join again and goes on where it stood. Throws
+    /// The text takes a free sequence of the target; its prompt, as far as that does not hold it, is
+    /// fed in the next round. One that has left may join again and goes on where it stood. Throws
     /// specdec::error without room(), and for a text that is there already.
-    void join(Run& run) {
+    void join(Run& run, left_context left = left_context::reused) {
         if (!room() || holds(run))
             fail("batch", "join",
                  room() ? "expected a text that is not there already"
                         : "expected a free sequence, all " + std::to_string(seats_.size()) +
                               " are taken");
-        std::size_t sequence = 0;
-        while (seats_[sequence].run != nullptr)
-            ++sequence;
-        target_.truncate(sequence, 0);
-        run.session().target_lost();
+        const std::size_t sequence = free_sequence(run.session().tokens());
+        if (!tells || left == left_context::dropped)
+            target_.truncate(sequence, 0);
+        run.session().target_lost(); // it will see what is held
         seats_[sequence] = {.run = &run};
         ++texts_;
     }
@@ -101,6 +107,27 @@ public:
     }
 
 private:
+    static constexpr bool tells = TellsHeldBatch<Target, target_id>;
+
+    /// The one that holds most of the text's beginning; of several the one that holds least.
+    [[nodiscard]] std::size_t free_sequence([[maybe_unused]] std::span<const target_id> text) const {
+        std::size_t best = seats_.size(), most = 0, least = 0;
+        for (std::size_t s = 0; s < seats_.size(); ++s) {
+            if (seats_[s].run != nullptr)
+                continue;
+            std::size_t common = 0;
+            if constexpr (tells)
+                common = common_prefix<target_id>(target_.held(s), text);
+            const std::size_t size = tells ? target_.size(s) : 0;
+            if (best == seats_.size() || common > most || (common == most && size < least)) {
+                best = s;
+                most = common;
+                least = size;
+            }
+        }
+        return best;
+    }
+
     struct seat {
         Run* run = nullptr;
         context_edit<target_id> edit{};
@@ -112,7 +139,7 @@ private:
         parts_.clear();
         for (std::size_t s = 0; s < seats_.size(); ++s) {
             if (seats_[s].run == nullptr) {
-                if (target_.size(s) > 0) // the others may share its memory
+                if (!tells && target_.size(s) > 0) // the others may share its memory
                     target_.truncate(s, 0);
                 continue;
             }

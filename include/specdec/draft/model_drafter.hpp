@@ -27,10 +27,12 @@ class model_drafter {
         std::conditional_t<ModelOf<Model, draft_id>, logits_rows<draft_id>, listed_rows<draft_id>>;
 
 public:
-    /// Precondition: the model's context is empty or may be dropped (it is truncated to nothing).
+    /// Precondition: the model's context is empty or may be dropped: it is truncated to nothing,
+    /// but for a model that tells what it holds, of which is kept what agrees.
     explicit model_drafter(Model& model) : model_(model) {
         mirror_.reserve(model.capacity());
-        model_.truncate(0);
+        if constexpr (!TellsHeld<Model, draft_id>)
+            model_.truncate(0);
     }
 
     [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
