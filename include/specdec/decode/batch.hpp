@@ -74,9 +74,9 @@ public:
     [[nodiscard]] std::size_t texts() const { return texts_; }
     [[nodiscard]] const batch_counts& counts() const { return counts_; }
 
-    /// The text takes a free sequence of the target; its prompt, as far as that does not hold it, is
-    /// fed in the next round. One that has left may join again and goes on where it stood. Throws
-    /// specdec::error without room(), and for a text that is there already.
+    /// The text takes a free sequence of the target; its prompt, as far as that does not hold it,
+    /// is fed in the next round. One that has left may join again and goes on where it stood.
+    /// Throws specdec::error without room(), and for a text that is there already.
     void join(Run& run, left_context left = left_context::reused) {
         if (!room() || holds(run))
             fail("batch", "join",
@@ -110,7 +110,8 @@ private:
     static constexpr bool tells = TellsHeldBatch<Target, target_id>;
 
     /// The one that holds most of the text's beginning; of several the one that holds least.
-    [[nodiscard]] std::size_t free_sequence([[maybe_unused]] std::span<const target_id> text) const {
+    [[nodiscard]] std::size_t
+    free_sequence([[maybe_unused]] std::span<const target_id> text) const {
         std::size_t best = seats_.size(), most = 0, least = 0;
         for (std::size_t s = 0; s < seats_.size(); ++s) {
             if (seats_[s].run != nullptr)

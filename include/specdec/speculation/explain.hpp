@@ -84,7 +84,8 @@ namespace specdec {
     if (how == rule::autoregressive)
         return text;
     text += std::to_string(map->shared()) + " of the drafter's " +
-            std::to_string(pair.draft_table()->size()) + " tokens are the target's, too, which has " +
+            std::to_string(pair.draft_table()->size()) +
+            " tokens are the target's, too, which has " +
             std::to_string(pair.target_table().size()) + ".\n" + explain(s.lengths, how) + "\n";
     if (s.lengths.kind == length_kind::automatic)
         text += explain(*pair.costs_of(s.lengths)) + "\n";

@@ -92,14 +92,14 @@ public:
                                          capacity, limits),
                         token_rejection{});
         case rule::merge:
-            return with(make_ngram_merge_bridge(ngrams(), words_, pieces, map,
-                                                tables_.order(), capacity, limits),
+            return with(make_ngram_merge_bridge(ngrams(), words_, pieces, map, tables_.order(),
+                                                capacity, limits),
                         token_rejection{});
         case rule::merge_paper:
-            return with(lossy::paper_merge_bridge(
-                            merging(ngrams(), words_, pieces, map, tables_.order()), map,
-                            context(), most),
-                        token_rejection{});
+            return with(
+                lossy::paper_merge_bridge(merging(ngrams(), words_, pieces, map, tables_.order()),
+                                          map, context(), most),
+                token_rejection{});
         case rule::coupled:
             return coupled(tli());
         case rule::coupled_slem:

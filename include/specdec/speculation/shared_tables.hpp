@@ -60,8 +60,8 @@ public:
     }
     /// As it was before any text.
     [[nodiscard]] std::unique_ptr<any_ngram_cache> new_ngrams() const {
-        return std::make_unique<any_ngram_cache>(
-            cache_settings_, draft_->table().fingerprint(), target_.table().fingerprint());
+        return std::make_unique<any_ngram_cache>(cache_settings_, draft_->table().fingerprint(),
+                                                 target_.table().fingerprint());
     }
     /// What texts have taught it is gone. No text is using it.
     void forget_ngrams() {

@@ -40,8 +40,7 @@ namespace specdec {
 /// take over from each other, carry_over says. Not for several threads at a time.
 ///
 /// All rules are compiled with this header, once a program: its other files include decoder.hpp.
-/// Errors: specdec::error for sides that do not fit (see require_side), maps that do not (see
-/// intersect).
+/// Errors: specdec::error for sides (require_side) and maps (intersect) that do not fit.
 class speculation final : public decoder {
 public:
     explicit speculation(speculation_side<target_id> target)
@@ -68,8 +67,8 @@ public:
     speculation(const speculation&) = delete; // texts and tables borrow from it
     speculation& operator=(const speculation&) = delete;
 
-    [[nodiscard]] std::unique_ptr<speculative_text> open(const text_request& request,
-                                                         const decode_settings& settings) & override {
+    [[nodiscard]] std::unique_ptr<speculative_text>
+        open(const text_request& request, const decode_settings& settings) & override {
         return open(request, settings, sequences());
     }
 
@@ -125,14 +124,12 @@ public:
     void forget() override {
         if (seats_.any_taken())
             fail("speculation", "forget", "expected no text, one is under way");
-        for (std::size_t i = 0; i < target_.models.sequences(); ++i)
-            target_.models.truncate(i, 0);
+        target_.models.clear();
         learned_.clear();
         costs_.reset();
         if (!draft_)
             return;
-        for (std::size_t i = 0; i < seats_.size(); ++i)
-            draft_->models.truncate(i, 0);
+        draft_->models.clear();
         seats_ = drafter_seats(seats_.size());
         tables_.forget_ngrams();
         forget_learnt();

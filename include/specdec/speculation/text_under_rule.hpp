@@ -20,7 +20,7 @@
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
-#include <specdec/speculation/cancel_check.hpp>
+#include <specdec/speculation/any/cancel_check.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/steady_seconds.hpp>
 #include <specdec/speculation/text.hpp>

@@ -22,9 +22,10 @@ concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
 };
 
 /// A drafter's model whose trimmed head follows the text: where a round begins, and only there, the
-/// tokens that its context has gained (the prompt, what was committed) go through the adaptive list, and
-/// what enters it is kept by the head. So a list never changes between a draw and the decision
-/// about it. Lossless with every bridge and verifier, since all of them tell where rounds begin.
+/// tokens that its context has gained (the prompt, what was committed) go through the adaptive
+/// list, and what enters it is kept by the head. So a list never changes between a draw and the
+/// decision about it. Lossless with every bridge and verifier, since all of them tell where rounds
+/// begin.
 ///
 ///     adaptive_token_list<draft_id> hot(list);
 ///     trimmed_head few(head, list);           // the same list, in the same order
@@ -53,7 +54,8 @@ public:
         for (std::size_t k = 0; same && k < kept.size(); ++k)
             same = kept[k] == hot.ids()[k];
         if (!same)
-            fail("adaptive model", "list", "expected head and adaptive list to hold the same tokens");
+            fail("adaptive model", "list",
+                 "expected head and adaptive list to hold the same tokens");
         mirror_.reserve(model.capacity());
         seen_.reserve(model.capacity());
         model.truncate(0);

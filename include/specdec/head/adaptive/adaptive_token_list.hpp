@@ -37,13 +37,16 @@ public:
     explicit adaptive_token_list(const token_list<Id>& begin, std::span<const Id> stay = {},
                                  adaptive_token_list_settings settings = {})
         : begin_(begin.ids().begin(), begin.ids().end()), stay_(stay.begin(), stay.end()),
-          prior_(settings.prior), place_(begin.vocabulary_size()), growth_(1 / __builtin_exp2(-1 / settings.half_life)) {
+          prior_(settings.prior), place_(begin.vocabulary_size()),
+          growth_(1 / __builtin_exp2(-1 / settings.half_life)) {
         if (!(settings.half_life > 0) || !(settings.prior >= 0))
-            fail("adaptive list", "settings", "expected a half-life above 0 and a prior of at least 0");
+            fail("adaptive list", "settings",
+                 "expected a half-life above 0 and a prior of at least 0");
         if (!(settings.likely >= 0 && settings.likely <= 1))
             fail("adaptive list", "likely", "expected a part of the list, from 0 to 1");
         require_ids(stay, place_.size(), "adaptive list", "tokens that stay");
-        likely_.resize(static_cast<std::size_t>(settings.likely * static_cast<double>(begin_.size())));
+        likely_.resize(
+            static_cast<std::size_t>(settings.likely * static_cast<double>(begin_.size())));
         reset();
     }
 

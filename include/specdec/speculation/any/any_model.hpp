@@ -26,8 +26,8 @@ namespace specdec {
 /// It knows what its sequences hold (held), so that texts reuse it. Of a type that lacks a member
 /// the compiler says which one (require_members.hpp).
 ///
-/// Models BatchModelOf<Id>. Movable. Allocates at construction, and ids of a sequence's capacity
-/// when it is first fed.
+/// Models BatchModelOf<Id>. Movable. Allocates at construction, and where a sequence is longer than
+/// ever before.
 template <class Id>
 class any_batch_model {
 public:
@@ -66,6 +66,11 @@ public:
         contexts_.meet(s, size(s));
         held_->truncate(s, n);
         contexts_.truncated(s, n);
+    }
+    /// Truncates all sequences to nothing.
+    void clear() {
+        for (std::size_t s = 0; s < sequences(); ++s)
+            truncate(s, 0);
     }
     /// Nothing, where the model does not want to know.
     void begin_round(std::size_t s, std::size_t n) {

@@ -18,76 +18,71 @@ namespace specdec {
 /// error of compilation for each member that it lacks.
 template <class M, class Id>
 [[nodiscard]] constexpr bool require_model_members() {
-    static_assert(!std::is_const_v<M>, "model: expected one that is not const, since it is fed");
+    using number = std::size_t;
     using ids = std::span<const Id>;
-    static_assert(
-        requires(const M& m) {
-            { m.capacity() } -> std::convertible_to<std::size_t>;
-        }, "model: expected a member `std::size_t capacity() const`");
-    static_assert(
-        requires(const M& m) {
-            { m.vocabulary_size() } -> std::convertible_to<std::size_t>;
-        }, "model: expected a member `std::size_t vocabulary_size() const`");
-    if constexpr (requires(const M& m) { m.sequences(); } && !ModelOf<M, Id>) {
-        static_assert(
-            requires(const M& m) {
-                { m.sequences() } -> std::convertible_to<std::size_t>;
-            }, "model: expected a member `std::size_t sequences() const`");
-        static_assert(
-            requires(const M& m, std::size_t s) {
-                { m.size(s) } -> std::convertible_to<std::size_t>;
-            }, "model of several sequences: expected a member `std::size_t size(std::size_t s) const`");
-        static_assert(
-            requires(M& m, std::size_t s, ids x) { m.append(s, x); },
-            "model of several sequences: expected a member "
-            "`void append(std::size_t s, std::span<const Id> ids)`, Id as the side's");
-        static_assert(
-            requires(M& m, std::span<const sequence_tokens<Id>> parts) {
-                { m.score(parts) } -> std::convertible_to<logits_rows<Id>>;
-            }, "model of several sequences: expected a member "
-               "`logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts)`, Id as the side's");
-        static_assert(
-            requires(M& m, std::size_t s, std::size_t n) { m.truncate(s, n); },
-            "model of several sequences: expected a member "
-            "`void truncate(std::size_t s, std::size_t n)`");
-        return BatchModelOf<M, Id>;
+    using parts = std::span<const sequence_tokens<Id>>;
+    using rows = logits_rows<Id>;
+
+    static_assert(!std::is_const_v<M>, "model: expected one that is not const, since it is fed");
+    constexpr bool capacity = requires(const M& m) { number(m.capacity()); };
+    static_assert(capacity, "model: expected a member `std::size_t capacity() const`");
+    constexpr bool vocabulary = requires(const M& m) { number(m.vocabulary_size()); };
+    static_assert(vocabulary, "model: expected a member `std::size_t vocabulary_size() const`");
+
+    constexpr bool several = requires(const M& m) { m.sequences(); };
+    if constexpr (several && !ModelOf<M, Id>) {
+        constexpr bool size = requires(const M& m, number s) { number(m.size(s)); };
+        static_assert(size, "model of several sequences: expected a member "
+                            "`std::size_t size(std::size_t s) const`");
+        constexpr bool append = requires(M& m, number s, ids x) { m.append(s, x); };
+        static_assert(append, "model of several sequences: expected a member "
+                              "`void append(std::size_t s, std::span<const Id> ids)`, Id as the "
+                              "side's");
+        constexpr bool score = requires(M& m, parts x) { rows(m.score(x)); };
+        static_assert(score,
+                      "model of several sequences: expected a member `logits_rows<Id> "
+                      "score(std::span<const sequence_tokens<Id>> parts)`, Id as the side's");
+        constexpr bool truncate = requires(M& m, number s, number n) { m.truncate(s, n); };
+        static_assert(truncate, "model of several sequences: expected a member "
+                                "`void truncate(std::size_t s, std::size_t n)`");
+        constexpr bool complete = BatchModelOf<M, Id>;
+        static_assert(complete, "model of several sequences: expected what core/concepts.hpp says of it");
+        return complete;
     } else {
-        static_assert(
-            requires(const M& m) {
-                { m.size() } -> std::convertible_to<std::size_t>;
-            }, "model: expected a member `std::size_t size() const`");
-        static_assert(
-            requires(M& m, ids x) { m.append(x); },
-            "model: expected a member `void append(std::span<const Id> ids)`, Id as the side's");
-        static_assert(
-            requires(M& m, ids x) {
-                { m.score(x) } -> std::convertible_to<logits_rows<Id>>;
-            }, "model: expected a member `logits_rows<Id> score(std::span<const Id> ids)`, Id as the "
-               "side's");
-        static_assert(
-            requires(M& m, std::size_t n) { m.truncate(n); },
-            "model: expected a member `void truncate(std::size_t n)`");
-        return ModelOf<M, Id>;
+        constexpr bool size = requires(const M& m) { number(m.size()); };
+        static_assert(size, "model: expected a member `std::size_t size() const`");
+        constexpr bool append = requires(M& m, ids x) { m.append(x); };
+        static_assert(append, "model: expected a member `void append(std::span<const Id> ids)`, "
+                              "Id as the side's");
+        constexpr bool score = requires(M& m, ids x) { rows(m.score(x)); };
+        static_assert(score, "model: expected a member "
+                             "`logits_rows<Id> score(std::span<const Id> ids)`, Id as the side's");
+        constexpr bool truncate = requires(M& m, number n) { m.truncate(n); };
+        static_assert(truncate, "model: expected a member `void truncate(std::size_t n)`");
+        constexpr bool complete = ModelOf<M, Id>;
+        static_assert(complete, "model: expected what core/concepts.hpp says of it");
+        return complete;
     }
 }
 
 /// The same of a tokenizer.
 template <class T, class Id>
 [[nodiscard]] constexpr bool require_tokenizer_members() {
-    static_assert(
-        requires(const T& t) {
-            { t.vocabulary_size() } -> std::convertible_to<std::size_t>;
-        }, "tokenizer: expected a member `std::size_t vocabulary_size() const`");
-    static_assert(
-        requires(const T& t, Id id) {
-            { t.bytes(id) } -> std::same_as<std::string_view>;
-        }, "tokenizer: expected a member `std::string_view bytes(Id id) const`, Id as the side's");
-    static_assert(
-        requires(const T& t, std::string_view text, encode_mode where, std::vector<Id>& out) {
-            t.encode(text, where, out);
-        }, "tokenizer: expected a member `void encode(std::string_view text, encode_mode where, "
-           "std::vector<Id>& out) const`, Id as the side's");
-    return TokenizerOf<T, Id>;
+    constexpr bool vocabulary =
+        requires(const T& t) { static_cast<std::size_t>(t.vocabulary_size()); };
+    static_assert(vocabulary, "tokenizer: expected a member `std::size_t vocabulary_size() const`");
+    constexpr bool bytes = requires(const T& t, Id id) {
+        { t.bytes(id) } -> std::same_as<std::string_view>;
+    };
+    static_assert(bytes, "tokenizer: expected a member `std::string_view bytes(Id id) const`, Id "
+                         "as the side's");
+    constexpr bool encode = requires(const T& t, std::string_view text, encode_mode where,
+                                     std::vector<Id>& out) { t.encode(text, where, out); };
+    static_assert(encode, "tokenizer: expected a member `void encode(std::string_view text, "
+                          "encode_mode where, std::vector<Id>& out) const`, Id as the side's");
+    constexpr bool complete = TokenizerOf<T, Id>;
+    static_assert(complete, "tokenizer: expected what core/concepts.hpp says of it");
+    return complete;
 }
 
 } // namespace specdec
