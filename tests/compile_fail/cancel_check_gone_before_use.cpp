@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Settings with a question whose state ends with the expression.
-// build error: (use of deleted function|deleted constructor|deleted function|overload resolution selected deleted)
+// build error: (use of deleted function|deleted constructor|deleted function|overload resolution
+// selected deleted)
 #include <specdec/speculation/text.hpp>
 
 using namespace specdec;

@@ -7,7 +7,9 @@
 
 using namespace specdec;
 
-std::vector<target_id> encode() { return {target_id{1}}; }
+std::vector<target_id> encode() {
+    return {target_id{1}};
+}
 
 int main() {
     const std::vector<target_id> kept = encode();

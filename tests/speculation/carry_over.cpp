@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a text takes over from those before it: contexts that are not fed again, and what can be left
-// out, so that a seed's text is the same again.
+// What a text takes over from those before it: contexts that are not fed again, and what can be
+// left out, so that a seed's text is the same again.
 #include <specdec/speculation/carry_over.hpp>
 
 #include <set>

@@ -18,7 +18,7 @@ struct batch_of {
     std::vector<Model> models;
     std::vector<float> rows;
     std::size_t passes = 0;
-    std::size_t fed = 0; ///< tokens
+    std::size_t fed = 0;                    ///< tokens
     std::size_t fails_at = ~std::size_t{0}; ///< the pass that throws
 
     batch_of(std::size_t n, const Model& model) : models(n, model) {}

@@ -29,9 +29,6 @@ struct batch_counts {
     }
 };
 
-/// What a text that joins does with what its sequence of the target still holds.
-enum class left_context { reused, dropped };
-
 /// Several texts side by side: one pass of the target a round serves all of them, each with its own
 /// session, drafter, stop rule, coin and limits (Run: a text_run; or a speculative_text, whose rule
 /// is chosen at run time: each may then have its own). Texts join and leave between rounds.

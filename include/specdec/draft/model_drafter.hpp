@@ -27,11 +27,17 @@ class model_drafter {
         std::conditional_t<ModelOf<Model, draft_id>, logits_rows<draft_id>, listed_rows<draft_id>>;
 
 public:
-    /// Precondition: the model's context is empty or may be dropped: it is truncated to nothing,
-    /// but for a model that tells what it holds, of which is kept what agrees.
+    /// Precondition: the model's context is empty or may be dropped (it is truncated to nothing).
     explicit model_drafter(Model& model) : model_(model) {
         mirror_.reserve(model.capacity());
-        if constexpr (!TellsHeld<Model, draft_id>)
+        model_.truncate(0);
+    }
+    /// Of a model that tells what it holds: as far as that agrees with a context, it is used.
+    model_drafter(Model& model, left_context left)
+        requires TellsHeld<Model, draft_id>
+        : model_(model) {
+        mirror_.reserve(model.capacity());
+        if (left == left_context::dropped)
             model_.truncate(0);
     }
 

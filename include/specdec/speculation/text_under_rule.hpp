@@ -33,8 +33,9 @@ class drafter_seat {
 public:
     drafter_seat(any_batch_model<draft_id>& models, drafter_seats& seats, std::size_t sequence,
                  any_row_processor<draft_id> process, std::size_t tokens)
-        : seats_(seats), sequence_(sequence), model_(models, sequence), full_(model_),
-          windowed_(full_), processed_(windowed_, std::move(process), tokens) {
+        : seats_(seats), sequence_(sequence), model_(models, sequence),
+          full_(model_, left_context::reused), windowed_(full_),
+          processed_(windowed_, std::move(process), tokens) {
         seats_.take(sequence);
     }
     drafter_seat(const drafter_seat&) = delete;

@@ -30,6 +30,9 @@ concept TellsHeldBatch = requires(const M& m, std::size_t s) {
     { m.held(s) } -> std::convertible_to<std::span<const Id>>;
 };
 
+/// What is done with what a context still holds of an earlier text.
+enum class left_context { reused, dropped };
+
 /// How many of the first tokens are the same.
 template <class Id>
 [[nodiscard]] std::size_t common_prefix(std::span<const Id> a, std::span<const Id> b) {

@@ -46,7 +46,8 @@ template <class M, class Id>
         static_assert(truncate, "model of several sequences: expected a member "
                                 "`void truncate(std::size_t s, std::size_t n)`");
         constexpr bool complete = BatchModelOf<M, Id>;
-        static_assert(complete, "model of several sequences: expected what core/concepts.hpp says of it");
+        static_assert(complete,
+                      "model of several sequences: expected what core/concepts.hpp says of it");
         return complete;
     } else {
         constexpr bool size = requires(const M& m) { number(m.size()); };
