@@ -286,6 +286,7 @@ private:
 
 void run(flags f, const adapting_engine& e) {
     validate(f.decoding.sampling);
+    f.decoding.carry.contexts = false; // every text is paid for whole
     f.decoding.rule = rule_of(f.rule, "--rule").rule;
     f.decoding.lengths = f.lengths.settings(f.draft_length);
     f.learner.loss = loss_of(f.loss);

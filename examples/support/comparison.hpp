@@ -115,6 +115,7 @@ inline void compare_rules(
     const std::function<void(double)>& progress,
     const std::function<void(const row&, const given_prompt&, const decode_result&)>& made) {
     decode_settings s = settings.decoding;
+    s.carry.contexts = false; // every rule feeds all prompts
     std::vector<text_request> texts;
     const auto ask_for = [&](std::size_t first, std::size_t n, std::uint64_t sequence) {
         texts.clear();
