@@ -19,8 +19,8 @@
 #include <specdec/sampling/law/parameters.hpp>
 #include <specdec/speculation/any/any_model.hpp>
 #include <specdec/speculation/any/any_row_processor.hpp>
+#include <specdec/speculation/any/borrowed_span.hpp>
 #include <specdec/speculation/any/cancel_check.hpp>
-#include <specdec/speculation/borrowed_span.hpp>
 #include <specdec/speculation/carry_over.hpp>
 #include <specdec/speculation/length_settings.hpp>
 #include <specdec/speculation/rule.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/speculation/borrowed_span.hpp>
+#include <specdec/speculation/any/borrowed_span.hpp>
 
 #include <array>
 #include <vector>
