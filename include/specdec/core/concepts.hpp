@@ -131,6 +131,8 @@ concept BatchContextOf =
 ///     m.score(parts)          one pass over all parts (sequence_tokens; no sequence twice): the
 ///                             rows of the first part, then those of the second, ...
 ///     m.truncate(s, n)        as a model's, for sequence s
+///     m.held(s)               optional: the tokens of sequence s (TellsHeldBatch), for those who
+///                             would use what another text has left
 ///
 /// A pass that throws leaves all of its sequences as they were.
 /// testing/contract/engine_contract.hpp checks all this.
