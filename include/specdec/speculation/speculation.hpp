@@ -35,9 +35,9 @@ namespace specdec {
 /// Models and tokenizers are those of the concepts, given by name to be borrowed or moved in, and
 /// used for texts by this object alone: what their contexts hold is used again. Who uses them
 /// elsewhere meanwhile says forget() before the next text, or has models that tell what they hold
-/// (TellsHeldBatch). Whoever wants no indirection at all uses the templates that this is made of:
-/// session, text_run, batch; here a round costs a few virtual calls more, a token none. What texts
-/// take over from each other, carry_over says. Not for several threads at a time.
+/// (TellsHeldBatch). What texts take over from each other, carry_over says. The templates that this
+/// is made of, session, text_run and batch, save a few virtual calls a round. Not for several
+/// threads at a time.
 ///
 /// All rules are compiled with this header, once a program: its other files include decoder.hpp.
 /// Errors: specdec::error for sides (require_side) and maps (intersect) that do not fit.
