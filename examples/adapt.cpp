@@ -42,7 +42,7 @@
 #include <specdec/reference/learn/model_folder.hpp>
 #include <specdec/reference/learn/online_learner.hpp>
 #include <specdec/reference/learn/peft_folder.hpp>
-#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/any/steady_seconds.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
 
 namespace {
@@ -286,6 +286,7 @@ private:
 
 void run(flags f, const adapting_engine& e) {
     validate(f.decoding.sampling);
+    f.decoding.carry.contexts = false; // every text is paid for whole
     f.decoding.rule = rule_of(f.rule, "--rule").rule;
     f.decoding.lengths = f.lengths.settings(f.draft_length);
     f.learner.loss = loss_of(f.loss);

@@ -13,7 +13,7 @@
 #include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/reference/model.hpp>
 #include <specdec/specdec.hpp>
-#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/any/steady_seconds.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;

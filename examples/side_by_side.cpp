@@ -74,6 +74,7 @@ outcome decode_all(decoder& pair, std::span<const text_request> texts, std::size
 
 void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
+    f.decoding.carry.contexts = false; // each way feeds all prompts
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     const std::string name = !f.rule.empty()                       ? f.rule

@@ -81,7 +81,8 @@ int main(int argc, char** argv) {
                                 {.rule = rule::tli,
                                  .lengths = {.kind = length_kind::fixed, .length = length},
                                  .seed = seed,
-                                 .limits = limits})
+                                 .limits = limits,
+                                 .carry = {.contexts = false}})
                       .text;
     };
 

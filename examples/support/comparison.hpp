@@ -15,7 +15,7 @@
 #include "support/prompts_file.hpp"
 #include "support/ratio.hpp"
 #include "support/statistics_json.hpp"
-#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/any/steady_seconds.hpp>
 
 namespace specdec::examples {
 
@@ -115,6 +115,7 @@ inline void compare_rules(
     const std::function<void(double)>& progress,
     const std::function<void(const row&, const given_prompt&, const decode_result&)>& made) {
     decode_settings s = settings.decoding;
+    s.carry.contexts = false; // every rule feeds all prompts
     std::vector<text_request> texts;
     const auto ask_for = [&](std::size_t first, std::size_t n, std::uint64_t sequence) {
         texts.clear();

@@ -64,6 +64,10 @@ struct recording_coin {
 
 } // namespace
 
+// What is borrowed has a name: a temporary would be gone before use.
+static_assert(std::is_constructible_v<bridge_type, token_pieces&, words_context, std::size_t>);
+static_assert(!std::is_constructible_v<bridge_type, token_pieces, words_context, std::size_t>);
+
 TEST_CASE("a draft token of the drafter's own is proposed piece by piece") {
     nested_fixture f;
     const auto draft = f.propose(16);

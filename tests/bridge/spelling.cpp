@@ -109,6 +109,12 @@ struct spelling_fixture {
 
 } // namespace
 
+// What is borrowed has a name: a temporary would be gone before use.
+template <class Table>
+constexpr bool spells =
+    std::is_constructible_v<words_spelling, Table, words_context, std::size_t, spelling_limits>;
+static_assert(borrows_table<const canonical_spellings&> && !borrows_table<canonical_spellings>);
+
 TEST_CASE("the guess is the winner of the race between all spellings") {
     const spelling_fixture f;
     std::size_t looked = 0;

@@ -14,6 +14,10 @@
 using namespace specdec;
 using namespace specdec::testing;
 
+// What is borrowed has a name: a temporary would be gone before use.
+static_assert(std::is_constructible_v<tli_map, const id_map&>);
+static_assert(!std::is_constructible_v<tli_map, id_map>);
+
 TEST_CASE("the drafter's own tokens are never drawn: q is renormalised over the intersection") {
     const toy_pair two;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

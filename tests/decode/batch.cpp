@@ -294,3 +294,42 @@ TEST_CASE("texts side by side over rows of another kind are those of one alone")
     CHECK(first.tokens == plain.tokens);
     CHECK(second.tokens == plain.tokens);
 }
+
+TEST_CASE("a target that tells what it holds keeps it, and texts join where they begin") {
+    struct telling : batched {
+        using batched::batched;
+        [[nodiscard]] std::span<const target_id> held(std::size_t s) const {
+            return models[s].held();
+        }
+    };
+    const toy_world world;
+    using one = text<words_tli, token_rejection>;
+    const auto serve_all = [&](auto& target, std::size_t first, left_context left) {
+        std::deque<one> all;
+        batch<std::remove_reference_t<decltype(target)>, one::run_type> side_by_side(target);
+        for (std::size_t i = 0; i < 2; ++i) { // the second time the other way round
+            all.emplace_back(world, world.two.tli(4, world.capacity), token_rejection{},
+                             (i + first) % 2);
+            side_by_side.join(*all.back().run, left);
+        }
+        target.fed = 0;
+        while (side_by_side.round()) {
+        }
+        std::vector<std::vector<target_id>> texts{tokens_of(all[0]), tokens_of(all[1])};
+        if (first == 1)
+            std::swap(texts[0], texts[1]);
+        return std::pair{texts, target.fed};
+    };
+    telling target(2, world.target_model());
+    const auto once = serve_all(target, 0, left_context::reused);
+    CHECK(target.size(0) > 0);
+    const auto again = serve_all(target, 1, left_context::reused);
+    CHECK(again.first == once.first);
+    CHECK(again.second < once.second);
+    const auto anew = serve_all(target, 1, left_context::dropped);
+    CHECK(anew.first == once.first);
+    CHECK(anew.second == once.second);
+    batched silent(2, world.target_model());
+    CHECK(serve_all(silent, 0, left_context::reused).second == once.second);
+    CHECK(serve_all(silent, 1, left_context::reused).second == once.second);
+}

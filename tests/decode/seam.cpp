@@ -231,9 +231,9 @@ void for_every_text_bridge(const uncounted<target_id>& target, const uncounted<d
         return lossy::paper_merge_bridge(merging(cache, target, draft, map, order), map, context(),
                                          3);
     });
+    const token_pieces pieces = split_tokens(target, draft, id_map::identity(0, 0));
     f("nested", [&] {
-        return nested_tli_bridge<uncounted<target_id>, uncounted<draft_id>>(
-            split_tokens(target, draft, id_map::identity(0, 0)), context(), 3);
+        return nested_tli_bridge<uncounted<target_id>, uncounted<draft_id>>(pieces, context(), 3);
     });
 }
 
@@ -297,7 +297,8 @@ TEST_CASE("a map of swapped or other vocabularies is refused by every bridge") {
     });
     const id_map right = intersect(equal_size, target);
     CHECK_NOTHROW(retokenised_context(target, equal_size, right, 10));
-    CHECK_NOTHROW(retokenised_context(target, equal_size, id_map::identity(4, 4), 10)); // unknown
+    const id_map unknown = id_map::identity(4, 4);
+    CHECK_NOTHROW(retokenised_context(target, equal_size, unknown, 10));
 }
 
 TEST_CASE("tables of other vocabularies than the context's are refused") {
@@ -313,7 +314,8 @@ TEST_CASE("tables of other vocabularies than the context's are refused") {
     const canonical_spellings spellings(target_words({"a", "b"}), draft_words({"b", "a"}),
                                         id_map::identity(2, 2));
     CHECK_THROWS_AS(words_spelling(spellings, context, 64, {}), error);
-    const byte_order<draft_id> order(draft_words({"a"}));
+    const draft_words one_piece({"a"});
+    const byte_order<draft_id> order(one_piece);
     const safe_cuts edges(world.two.target);
     CHECK_THROWS_AS(
         make_slrs_bridge(world.two.target, world.two.draft, world.two.map, order, edges, 64, {}),

@@ -62,6 +62,20 @@ TEST_CASE("what a model holds at construction is dropped") {
     CHECK(values(drafter.row()) == row_of(context));
 }
 
+TEST_CASE("what a model that tells it holds at construction is used, if that is wished") {
+    for (const left_context left : {left_context::reused, left_context::dropped}) {
+        toy m = model();
+        m.append(ids_of({0, 1, 1}));
+        m.fed = 0;
+        model_drafter drafter(m, left);
+        CHECK(m.size() == (left == left_context::reused ? 3U : 0U));
+        const ids context = ids_of({0, 1, 0, 1});
+        drafter.sync(context, 0);
+        CHECK(values(drafter.row()) == row_of(context));
+        CHECK(m.fed == (left == left_context::reused ? 2U : 4U));
+    }
+}
+
 TEST_CASE("nothing is fed before a row is asked for, and then only what is new") {
     toy m = model();
     model_drafter drafter(m);

@@ -11,49 +11,11 @@
 #include <specdec/bridge/tli.hpp>
 #include <specdec/decode/generate.hpp>
 
-#include "support/batch_of.hpp"
-#include "support/toy_pair.hpp"
+#include "support/toy_speculation.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 using Catch::Matchers::Contains;
-
-namespace {
-
-using target_model = text_model<target_id>;
-using draft_model = text_model<draft_id>;
-
-struct toys {
-    toy_pair words;
-    batch_of<target_id, target_model> target;
-    batch_of<draft_id, draft_model> draft;
-
-    explicit toys(std::size_t sequences = 1)
-        : target(sequences, target_model(words.target.table())),
-          draft(sequences, draft_model(words.draft.table(), {.seed = 2})) {}
-
-    speculation_side<target_id> target_side() {
-        return {.models = target, .tokenizer = words.target, .ends = {toy_pair::end}};
-    }
-    speculation_side<draft_id> draft_side() {
-        return {.models = draft,
-                .tokenizer = words.draft,
-                .bos = toy_pair::bos,
-                .begins_with_bos = true,
-                .ends = {toy_pair::stop}};
-    }
-    speculation pair() { return speculation(target_side(), draft_side()); }
-};
-
-decode_settings fixed(std::optional<rule> how, float temperature, std::uint64_t seed = 1) {
-    return {.rule = how,
-            .sampling = {.temperature = temperature},
-            .lengths = {.kind = length_kind::fixed, .length = 3},
-            .seed = seed,
-            .limits = {.max_tokens = 40}};
-}
-
-} // namespace
 
 TEST_CASE("speculation: every rule by name gives the target's greedy text") {
     toys x;

@@ -18,6 +18,7 @@ struct batch_of {
     std::vector<Model> models;
     std::vector<float> rows;
     std::size_t passes = 0;
+    std::size_t fed = 0;                    ///< tokens
     std::size_t fails_at = ~std::size_t{0}; ///< the pass that throws
 
     batch_of(std::size_t n, const Model& model) : models(n, model) {}
@@ -26,7 +27,10 @@ struct batch_of {
     [[nodiscard]] std::size_t size(std::size_t s) const { return models[s].size(); }
     [[nodiscard]] std::size_t capacity() const { return models[0].capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return models[0].vocabulary_size(); }
-    void append(std::size_t s, std::span<const Id> ids) { models[s].append(ids); }
+    void append(std::size_t s, std::span<const Id> ids) {
+        models[s].append(ids);
+        fed += ids.size();
+    }
     void truncate(std::size_t s, std::size_t n) { models[s].truncate(n); }
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         if (passes++ == fails_at)
@@ -38,6 +42,7 @@ struct batch_of {
         std::size_t n = 0;
         for (const auto& [s, ids] : parts) {
             const logits_rows<Id> own = models[s].score(ids);
+            fed += ids.size();
             for (std::size_t i = 0; i < own.size(); ++i, ++n)
                 rows.insert(rows.end(), own[i].values.begin(), own[i].values.end());
         }

@@ -18,6 +18,7 @@ using certain_proposal = proposal<one_hot_law<target_id>>;
 using law_function = softmax_law<target_id> (*)(std::size_t);
 static_assert(Verifier<coupled_match, one_hot_law<target_id>, law_function, philox_coin>);
 static_assert(FollowsText<coupled_match>);
+static_assert(!std::is_constructible_v<coupled_match, text_keys>); // gone before use
 static_assert(!FollowsText<exact_match>);
 static_assert(!FollowsText<token_rejection>);
 

@@ -67,6 +67,9 @@ public:
         drawn_.reserve(max_draft);
     }
 
+    nested_tli_bridge(const token_pieces&& gone_before_use, context_type, std::size_t,
+                      std::size_t = 16) = delete;
+
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
     void follow(std::span<const target_id> committed) { context_.follow(committed); }
     [[nodiscard]] const context_type& context() const { return context_; }

@@ -81,6 +81,9 @@ public:
         drawn_.reserve(limits.max_draft * longest_);
     }
 
+    spelling_bridge(const canonical_spellings&& gone_before_use, context_type, std::size_t,
+                    spelling_limits) = delete;
+
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
     void follow(std::span<const target_id> committed) { context_.follow(committed); }
     [[nodiscard]] const context_type& context() const { return context_; }

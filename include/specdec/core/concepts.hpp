@@ -86,6 +86,12 @@ template <class M>
         return false;
 }
 
+/// A model whose rows hang on the texts that it served before, as those of a list that follows the
+/// text (adaptive_model): m.forget_learnt() makes it as it was before the first of them. Called
+/// between texts, where none is under way. Whatever wraps such a model hands it on.
+template <class M>
+concept LearnsFromTexts = requires(M& m) { m.forget_learnt(); };
+
 /// The same with rows of any kind: of halves, of probabilities, lists of a sampler. A session whose
 /// law factory takes such rows has a target of this kind; a drafter's model gives logits, or lists.
 template <class M, class Id>
@@ -124,6 +130,8 @@ concept BatchContextOf =
 ///     m.score(parts)          one pass over all parts (sequence_tokens; no sequence twice): the
 ///                             rows of the first part, then those of the second, ...
 ///     m.truncate(s, n)        as a model's, for sequence s
+///     m.held(s)               optional: the tokens of sequence s (TellsHeldBatch), for those who
+///                             would use what another text has left
 ///
 /// A pass that throws leaves all of its sequences as they were.
 /// testing/contract/engine_contract.hpp checks all this.

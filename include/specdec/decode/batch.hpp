@@ -43,6 +43,10 @@ struct batch_counts {
 /// do not depend on what else is in the pass and bridges share nothing that learns. Drafts of all
 /// texts compete for the pass, so a batch wants shorter drafts than a text alone.
 ///
+/// A target that tells what its sequences hold (TellsHeldBatch, as any_batch_model does) keeps it
+/// when a text has left, and a text that joins takes the free sequence that begins as it does: what
+/// both have in front is not fed again.
+///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
 template <ScoringBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
@@ -66,20 +70,19 @@ public:
     [[nodiscard]] std::size_t texts() const { return texts_; }
     [[nodiscard]] const batch_counts& counts() const { return counts_; }
 
-    /// The text takes a free sequence of the target, whose context is dropped. Its prompt is fed in
-    /// the next round. One that has left may join again and goes on where it stood. Throws
-    /// specdec::error without room(), and for a text that is there already.
-    void join(Run& run) {
+    /// The text takes a free sequence of the target; its prompt, as far as that does not hold it,
+    /// is fed in the next round. One that has left may join again and goes on where it stood.
+    /// Throws specdec::error without room(), and for a text that is there already.
+    void join(Run& run, left_context left = left_context::reused) {
         if (!room() || holds(run))
             fail("batch", "join",
                  room() ? "expected a text that is not there already"
                         : "expected a free sequence, all " + std::to_string(seats_.size()) +
                               " are taken");
-        std::size_t sequence = 0;
-        while (seats_[sequence].run != nullptr)
-            ++sequence;
-        target_.truncate(sequence, 0);
-        run.session().target_lost();
+        const std::size_t sequence = free_sequence(run.session().tokens());
+        if (!tells || left == left_context::dropped)
+            target_.truncate(sequence, 0);
+        run.session().target_lost(); // it will see what is held
         seats_[sequence] = {.run = &run};
         ++texts_;
     }
@@ -100,6 +103,28 @@ public:
     }
 
 private:
+    static constexpr bool tells = TellsHeldBatch<Target, target_id>;
+
+    /// The one that holds most of the text's beginning; of several the one that holds least.
+    [[nodiscard]] std::size_t
+    free_sequence([[maybe_unused]] std::span<const target_id> text) const {
+        std::size_t best = seats_.size(), most = 0, least = 0;
+        for (std::size_t s = 0; s < seats_.size(); ++s) {
+            if (seats_[s].run != nullptr)
+                continue;
+            std::size_t common = 0;
+            if constexpr (tells)
+                common = common_prefix<target_id>(target_.held(s), text);
+            const std::size_t size = tells ? target_.size(s) : 0;
+            if (best == seats_.size() || common > most || (common == most && size < least)) {
+                best = s;
+                most = common;
+                least = size;
+            }
+        }
+        return best;
+    }
+
     struct seat {
         Run* run = nullptr;
         context_edit<target_id> edit{};
@@ -111,7 +136,7 @@ private:
         parts_.clear();
         for (std::size_t s = 0; s < seats_.size(); ++s) {
             if (seats_[s].run == nullptr) {
-                if (target_.size(s) > 0) // the others may share its memory
+                if (!tells && target_.size(s) > 0) // the others may share its memory
                     target_.truncate(s, 0);
                 continue;
             }

@@ -32,6 +32,14 @@ public:
         mirror_.reserve(model.capacity());
         model_.truncate(0);
     }
+    /// Of a model that tells what it holds: as far as that agrees with a context, it is used.
+    model_drafter(Model& model, left_context left)
+        requires TellsHeld<Model, draft_id>
+        : model_(model) {
+        mirror_.reserve(model.capacity());
+        if (left == left_context::dropped)
+            model_.truncate(0);
+    }
 
     [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
 

@@ -8,7 +8,7 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/decode/batch.hpp>
-#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/any/steady_seconds.hpp>
 #include <specdec/speculation/text.hpp>
 
 namespace specdec {
@@ -23,7 +23,8 @@ template <class Open>
         std::size_t text = 0; // which of the texts
         std::unique_ptr<speculative_text> run;
     };
-    const auto cancelled = [&] { return settings.cancelled != nullptr && settings.cancelled(); };
+    const left_context left =
+        settings.carry.contexts ? left_context::reused : left_context::dropped;
     decode_results results;
     results.texts.resize(texts.size());
     std::vector<seat> seats(most);
@@ -38,17 +39,17 @@ template <class Open>
                 results.texts[x.text].seconds = clock() - begin;
                 x.run.reset();
             }
-            if (x.run || next == texts.size() || cancelled())
+            if (x.run || next == texts.size() || settings.cancelled())
                 continue;
             x.text = next++;
             x.run = open(texts[x.text]);
-            together.join(*x.run);
+            together.join(*x.run, left);
         }
     };
     const auto decode = [&] {
         do
             take_seats();
-        while (together.round() || (next < texts.size() && !cancelled()));
+        while (together.round() || (next < texts.size() && !settings.cancelled()));
         take_seats();
     };
 #if defined(__cpp_exceptions)

@@ -31,25 +31,35 @@ public:
     /// its reader may not. Errors: specdec::error for a prompt that is empty or does not fit, for a
     /// rule that the pair cannot follow, and where all sequences of the drafter are taken.
     [[nodiscard]] virtual std::unique_ptr<speculative_text>
-    open(const text_request& request, const decode_settings& settings) = 0;
+    open(const text_request& request, const decode_settings& settings) & = 0;
 
-    /// Decodes texts from empty contexts, as many side by side as the target holds (and the
-    /// drafter, if there is one); once the settings say cancelled, they end at the next round and
-    /// those that were still to come are empty, all of them cancelled. Errors: as open(); what the
-    /// models throw, with where the prompt came from in front.
+    /// Decodes texts, as many side by side as the target holds (and the drafter, if there is one),
+    /// each with its own settings before these; what a sequence holds of a text's beginning is not
+    /// fed again. Once the settings say cancelled, they end at the next round and those that were
+    /// still to come are empty, all of them cancelled. Errors: as open(); what the models throw,
+    /// with where the prompt came from in front.
     [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
                                              const decode_settings& settings) = 0;
 
     /// One text from its bytes, encoded as the beginning of a text.
     [[nodiscard]] decode_result generate(std::string_view prompt, const decode_settings& settings,
                                          listener* reader = nullptr) {
+        return generate(prompt, settings, text_request{.reader = reader});
+    }
+    /// The same with what else a request may say; its prompt is this one.
+    [[nodiscard]] decode_result generate(std::string_view prompt, const decode_settings& settings,
+                                         text_request request) {
         std::vector<target_id> ids;
         if (const std::optional<target_id> bos = begin_token())
             ids.push_back(*bos);
         encode(prompt, encode_mode::start, ids);
-        const text_request request{.prompt = ids, .reader = reader};
+        request.prompt = ids;
         return std::move(run({&request, 1}, settings).texts.front());
     }
+
+    /// Whatever texts have left is gone (carry_over, measured costs): it is as it was made. Errors:
+    /// specdec::error while a text has a sequence of the drafter.
+    virtual void forget() = 0;
 
     /// In words: which rule, what it will do and why. Measures the costs of drafts where automatic
     /// lengths need them.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/speculation/decoder.hpp>
 #include <specdec/speculation/length_settings.hpp>
 #include <specdec/speculation/rule.hpp>
 
@@ -62,6 +63,33 @@ namespace specdec {
     default:
         return s.length == 0 ? "Nothing is drafted." : "Drafts have " + most + ".";
     }
+}
+
+/// What a pair will do under these settings, and why. Measures the costs of drafts where automatic
+/// lengths need them.
+[[nodiscard]] inline std::string explain(decoder& pair, const decode_settings& s) {
+    const rule how = pair.rule_for(s);
+    const id_map* const map = pair.map();
+    std::string text = std::string(about(how).name) + ": " + std::string(about(how).what) +
+                       (about(how).lossless ? ", lossless.\n" : ", NOT lossless.\n");
+    if (!pair.applies(how))
+        return text + "This pair cannot follow it.\n";
+    if (!s.rule && map != nullptr)
+        text += map->draft_fingerprint() == map->target_fingerprint()
+                    ? "Chosen for two equal vocabularies.\n"
+                : s.sampling.temperature == 0
+                    ? "Chosen at temperature 0: it keeps what the drafter writes right, however "
+                      "it is cut into tokens.\n"
+                    : "Chosen above temperature 0: of shared tokens the laws overlap most.\n";
+    if (how == rule::autoregressive)
+        return text;
+    text += std::to_string(map->shared()) + " of the drafter's " +
+            std::to_string(pair.draft_table()->size()) +
+            " tokens are the target's, too, which has " +
+            std::to_string(pair.target_table().size()) + ".\n" + explain(s.lengths, how) + "\n";
+    if (s.lengths.kind == length_kind::automatic)
+        text += explain(*pair.costs_of(s.lengths)) + "\n";
+    return text;
 }
 
 } // namespace specdec

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/identity.hpp>
@@ -19,6 +18,7 @@
 #include <specdec/bridge/union.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/sampling/coin/philox.hpp>
+#include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text_under_rule.hpp>
@@ -33,8 +33,8 @@ namespace specdec {
 struct drafting_side {
     speculation_side<draft_id>& side;
     const id_map& map;
-    std::vector<bool>& taken; ///< [sequences of the model] by a text
-    std::size_t sequence;     ///< the free one that the text gets
+    drafter_seats& seats;
+    std::size_t sequence; ///< the free one that the text gets
 };
 
 /// A text under a rule by name: where each name gets its bridge, verifier and coin. draft: null
@@ -92,14 +92,14 @@ public:
                                          capacity, limits),
                         token_rejection{});
         case rule::merge:
-            return with(make_ngram_merge_bridge(tables_.ngrams(), words_, pieces, map,
-                                                tables_.order(), capacity, limits),
+            return with(make_ngram_merge_bridge(ngrams(), words_, pieces, map, tables_.order(),
+                                                capacity, limits),
                         token_rejection{});
         case rule::merge_paper:
-            return with(lossy::paper_merge_bridge(
-                            merging(tables_.ngrams(), words_, pieces, map, tables_.order()), map,
-                            context(), most),
-                        token_rejection{});
+            return with(
+                lossy::paper_merge_bridge(merging(ngrams(), words_, pieces, map, tables_.order()),
+                                          map, context(), most),
+                token_rejection{});
         case rule::coupled:
             return coupled(tli());
         case rule::coupled_slem:
@@ -120,6 +120,14 @@ private:
         return coupled_coin(tables_.keys(), settings_->seed, request_->sequence);
     }
 
+    /// Those of all texts, or a text's own.
+    [[nodiscard]] any_ngram_cache& ngrams() {
+        if (settings_->carry.ngrams)
+            return tables_.ngrams();
+        parts_->own_ngrams = tables_.new_ngrams();
+        return *parts_->own_ngrams;
+    }
+
     template <class Verifier, class C>
     [[nodiscard]] std::unique_ptr<speculative_text> alone(Verifier verifier, C coin) {
         return std::make_unique<text_under_rule<no_bridge, Verifier, no_seat, C>>(
@@ -130,7 +138,7 @@ private:
         const std::size_t tokens = 2 * parts_->settings.capacity; // of the drafter's context
         return std::make_unique<text_under_rule<Bridge, Verifier, drafter_seat, C>>(
             *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin),
-            draft_->side.models, draft_->taken, draft_->sequence, request_->process_draft, tokens);
+            draft_->side.models, draft_->seats, draft_->sequence, request_->process_draft, tokens);
     }
     template <class Bridge, class Verifier>
     [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -56,6 +57,16 @@ public:
             make_cache();
         uses_cache_ = true;
         return *cache_;
+    }
+    /// As it was before any text.
+    [[nodiscard]] std::unique_ptr<any_ngram_cache> new_ngrams() const {
+        return std::make_unique<any_ngram_cache>(cache_settings_, draft_->table().fingerprint(),
+                                                 target_.table().fingerprint());
+    }
+    /// What texts have taught it is gone. No text is using it.
+    void forget_ngrams() {
+        cache_.reset();
+        uses_cache_ = false;
     }
     /// Null before ngrams() was asked for.
     [[nodiscard]] const any_ngram_cache* cache() const { return uses_cache_ ? &*cache_ : nullptr; }

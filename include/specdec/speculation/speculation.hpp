@@ -10,11 +10,11 @@
 #include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <specdec/decode/measure_costs.hpp>
 #include <specdec/speculation/decode_texts.hpp>
 #include <specdec/speculation/decoder.hpp>
+#include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/explain.hpp>
 #include <specdec/speculation/make_text.hpp>
 #include <specdec/speculation/shared_tables.hpp>
@@ -33,14 +33,14 @@ namespace specdec {
 ///     pair.run(texts, {.rule = rule_of("slrs").rule, .sampling = {.temperature = 0.7F}});
 ///
 /// Models and tokenizers are those of the concepts, given by name to be borrowed or moved in, and
-/// used for texts by this object alone. Whoever wants no indirection at all uses the templates that
-/// this is made of: session, text_run, batch; here a round costs a few virtual calls more, a token
-/// none. A seed's text is the same in any order of texts, but for what they learn from each other:
-/// measured costs, lengths, n-grams (docs/choosing-a-rule). Not for several threads at a time.
+/// used for texts by this object alone: what their contexts hold is used again. Who uses them
+/// elsewhere meanwhile says forget() before the next text, or has models that tell what they hold
+/// (TellsHeldBatch). What texts take over from each other, carry_over says. The templates that this
+/// is made of, session, text_run and batch, save a few virtual calls a round. Not for several
+/// threads at a time.
 ///
 /// All rules are compiled with this header, once a program: its other files include decoder.hpp.
-/// Errors: specdec::error for sides that do not fit (see require_side), maps that do not (see
-/// intersect).
+/// Errors: specdec::error for sides (require_side) and maps (intersect) that do not fit.
 class speculation final : public decoder {
 public:
     explicit speculation(speculation_side<target_id> target)
@@ -51,13 +51,13 @@ public:
     speculation(speculation_side<target_id> target, speculation_side<draft_id> drafter,
                 cache_settings cache = {})
         : target_(std::move(target)), draft_(std::move(drafter)), map_(meet_checked()),
-          taken_(draft_->models.sequences(), false),
+          seats_(draft_->models.sequences()),
           tables_(target_.tokenizer, &draft_->tokenizer, &*map_, std::move(cache)) {}
     /// With a map that was made before.
     speculation(speculation_side<target_id> target, speculation_side<draft_id> drafter, id_map map,
                 cache_settings cache = {})
         : target_(std::move(target)), draft_(std::move(drafter)), map_(std::move(map)),
-          taken_(draft_->models.sequences(), false),
+          seats_(draft_->models.sequences()),
           tables_(target_.tokenizer, &draft_->tokenizer, &*map_, std::move(cache)) {
         require_side(target_, "target");
         require_side(*draft_, "drafter");
@@ -67,22 +67,26 @@ public:
     speculation(const speculation&) = delete; // texts and tables borrow from it
     speculation& operator=(const speculation&) = delete;
 
-    [[nodiscard]] std::unique_ptr<speculative_text> open(const text_request& request,
-                                                         const decode_settings& settings) override {
+    [[nodiscard]] std::unique_ptr<speculative_text>
+        open(const text_request& request, const decode_settings& settings) & override {
         return open(request, settings, sequences());
     }
 
     [[nodiscard]] decode_results run(std::span<const text_request> texts,
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
-        if (rule_for(settings) != rule::autoregressive &&
-            settings.lengths.kind == length_kind::automatic)
-            (void)costs_of(settings.lengths); // measured before the clock runs
+        for (const text_request& text : texts) { // measured before the clock runs
+            const decode_settings own = settings_of(text, settings);
+            if (rule_for(own) != rule::autoregressive && own.lengths.kind == length_kind::automatic)
+                (void)costs_of(own.lengths);
+        }
         return decode_texts(target_.models, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
     }
 
-    [[nodiscard]] std::string explain(const decode_settings& settings) override;
+    [[nodiscard]] std::string explain(const decode_settings& settings) override {
+        return specdec::explain(*this, settings);
+    }
 
     [[nodiscard]] rule rule_for(const decode_settings& s) const override {
         return s.rule
@@ -112,10 +116,24 @@ public:
 
     [[nodiscard]] std::size_t sequences() const override {
         const std::size_t n = target_.models.sequences();
-        return draft_ && taken_.size() < n ? taken_.size() : n;
+        return draft_ && seats_.size() < n ? seats_.size() : n;
     }
     [[nodiscard]] any_batch_model<target_id>& target_models() override { return target_.models; }
     [[nodiscard]] const any_ngram_cache* cache() const override { return tables_.cache(); }
+
+    void forget() override {
+        if (seats_.any_taken())
+            fail("speculation", "forget", "expected no text, one is under way");
+        target_.models.clear();
+        learned_.clear();
+        costs_.reset();
+        if (!draft_)
+            return;
+        draft_->models.clear();
+        seats_ = drafter_seats(seats_.size());
+        tables_.forget_ngrams();
+        forget_learnt();
+    }
 
     [[nodiscard]] const cost_table* costs() override {
         if (!draft_)
@@ -132,6 +150,15 @@ private:
     [[nodiscard]] bool equal_vocabularies() const {
         return map_ && map_->draft_fingerprint() == map_->target_fingerprint();
     }
+    /// What the drafter's model has learnt from texts.
+    void forget_learnt() {
+        if (!draft_->models.learns_from_texts())
+            return;
+        if (seats_.any_taken())
+            fail("speculation", "carry.drafter",
+                 "expected no other text: one is using what the drafter has learnt");
+        draft_->models.forget_learnt();
+    }
     [[nodiscard]] id_map meet_checked() const {
         require_side(target_, "target");
         require_side(*draft_, "drafter");
@@ -141,7 +168,6 @@ private:
                                            std::size_t texts);
     /// What was learnt by other costs or predictions says nothing about these.
     void follow_settings(const decode_settings& s, learned_lengths& learned);
-    [[nodiscard]] std::size_t free_sequence() const;
     /// The drafter's own beginning of a text, unless the prompt brings it along.
     [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
         if (!draft_ || !draft_->begins_with_bos || prompt.empty() ||
@@ -152,20 +178,11 @@ private:
     speculation_side<target_id> target_;
     std::optional<speculation_side<draft_id>> draft_;
     std::optional<id_map> map_;
-    std::vector<bool> taken_; // [sequences of the drafter]
+    drafter_seats seats_{0};
     shared_tables tables_;
     std::optional<cost_table> costs_; // measured
     std::map<std::tuple<rule, float, length_kind, std::size_t>, learned_lengths> learned_;
 };
-
-inline std::size_t speculation::free_sequence() const {
-    for (std::size_t i = 0; i < taken_.size(); ++i)
-        if (!taken_[i])
-            return i;
-    fail("speculation", "text",
-         "expected a free sequence of the drafter, all " + std::to_string(taken_.size()) +
-             " are taken by texts");
-}
 
 inline void speculation::follow_settings(const decode_settings& s, learned_lengths& learned) {
     if (learned.predictor != s.lengths.predictor) {
@@ -184,22 +201,24 @@ inline void speculation::follow_settings(const decode_settings& s, learned_lengt
 }
 
 inline std::unique_ptr<speculative_text>
-speculation::open(const text_request& request, const decode_settings& s, std::size_t texts) {
+speculation::open(const text_request& request, const decode_settings& of_all, std::size_t texts) {
+    const decode_settings s = settings_of(request, of_all);
     const rule how = rule_for(s);
     if (!applies(how))
         fail("rule", std::string(about(how).name),
              !draft_                         ? "expected a drafter, there is none"
              : takes_equal_vocabularies(how) ? "expected equal vocabularies"
                                              : "expected `identity`: the drafter reads features");
+    learned_lengths fresh{.table = acceptance_table(usually_kept(how, s.sampling.temperature))};
+    auto own = s.carry.lengths ? nullptr : std::make_unique<learned_lengths>(fresh);
     learned_lengths& learned =
-        learned_
-            .try_emplace({how, s.sampling.temperature, s.lengths.kind, s.lengths.length},
-                         learned_lengths{
-                             .table = acceptance_table(usually_kept(how, s.sampling.temperature))})
-            .first->second;
+        own ? *own
+            : learned_
+                  .try_emplace({how, s.sampling.temperature, s.lengths.kind, s.lengths.length},
+                               std::move(fresh))
+                  .first->second;
     const bool drafts = how != rule::autoregressive;
-    if (drafts)
-        follow_settings(s, learned);
+    drafts ? follow_settings(s, learned) : void();
     text_parts parts{.target = target_.tokenizer,
                      .draft = draft_ ? &draft_->tokenizer : nullptr,
                      .settings = {},
@@ -209,7 +228,8 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
                      .longest = draft_tokens(how, s.lengths.length),
                      .learned = drafts ? &learned : nullptr,
                      .texts = texts,
-                     .cancelled = s.cancelled};
+                     .cancelled = s.cancelled,
+                     .own_lengths = std::move(own)};
     parts.settings.target = parts.settings.draft = s.sampling;
     parts.settings.capacity = target_.models.capacity();
     // By target tokens: a draft that ends by itself would cost a residual.
@@ -219,30 +239,12 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
     parts.settings.log_probabilities = s.log_probabilities;
     if (!drafts)
         return text_maker(target_.tokenizer, nullptr, tables_)(how, request, s, std::move(parts));
-    const drafting_side side{*draft_, *map_, taken_, free_sequence()};
+    const drafting_side side{*draft_, *map_, seats_, seats_.free_for(request.prompt)};
+    if (!s.carry.contexts)
+        draft_->models.truncate(side.sequence, 0);
+    if (!s.carry.drafter)
+        forget_learnt();
     return text_maker(target_.tokenizer, &side, tables_)(how, request, s, std::move(parts));
-}
-
-inline std::string speculation::explain(const decode_settings& s) {
-    const rule how = rule_for(s);
-    std::string text = std::string(about(how).name) + ": " + std::string(about(how).what) +
-                       (about(how).lossless ? ", lossless.\n" : ", NOT lossless.\n");
-    if (!applies(how))
-        return text + "This pair cannot follow it.\n";
-    if (!s.rule && draft_)
-        text += equal_vocabularies() ? "Chosen for two equal vocabularies.\n"
-                : s.sampling.temperature == 0
-                    ? "Chosen at temperature 0: it keeps what the drafter writes right, however "
-                      "it is cut into tokens.\n"
-                    : "Chosen above temperature 0: of shared tokens the laws overlap most.\n";
-    if (how == rule::autoregressive)
-        return text;
-    text += std::to_string(map_->shared()) + " of the drafter's " +
-            std::to_string(draft_table()->size()) + " tokens are the target's, too, which has " +
-            std::to_string(target_table().size()) + ".\n" + specdec::explain(s.lengths, how) + "\n";
-    if (s.lengths.kind == length_kind::automatic)
-        text += specdec::explain(*costs_of(s.lengths)) + "\n";
-    return text;
 }
 
 } // namespace specdec

@@ -19,6 +19,9 @@
 #include <specdec/sampling/law/parameters.hpp>
 #include <specdec/speculation/any/any_model.hpp>
 #include <specdec/speculation/any/any_row_processor.hpp>
+#include <specdec/speculation/any/borrowed_span.hpp>
+#include <specdec/speculation/any/cancel_check.hpp>
+#include <specdec/speculation/carry_over.hpp>
 #include <specdec/speculation/length_settings.hpp>
 #include <specdec/speculation/rule.hpp>
 
@@ -37,8 +40,9 @@ struct decode_settings {
     generation_limits limits{};
     /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
     std::optional<std::size_t> log_probabilities{};
-    /// Asked every round: whether all texts shall end, and no more begin. Null: never.
-    bool (*cancelled)() = nullptr;
+    carry_over carry{}; ///< from the texts before
+    /// Asked every round: whether all texts shall end, and no more begin. Nothing: never.
+    cancel_check cancelled{};
 };
 
 /// Follows a text while it is made; either function may return false to cancel.
@@ -48,9 +52,9 @@ struct listener {
     virtual bool round(const round_result&) { return true; }
 };
 
-/// A text that is asked for.
+/// A text that is asked for: what its decode_settings leave open, and what it has of its own.
 struct text_request {
-    std::span<const target_id> prompt;
+    borrowed_span<target_id> prompt{};
     std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
     std::string where{};        ///< the prompt came from, for errors
     listener* reader = nullptr; ///< or nobody
@@ -58,7 +62,29 @@ struct text_request {
     /// text; the drafter's, made of the same, keeps drafts from being in vain.
     any_row_processor<target_id> process{};
     any_row_processor<draft_id> process_draft{};
+    // In place of the settings' for this text, whatever texts beside it have:
+    std::optional<specdec::rule> rule{};
+    std::optional<sampling_parameters> sampling{};
+    std::optional<length_settings> lengths{};
+    std::optional<std::uint64_t> seed{};
+    std::optional<generation_limits> limits{};
+    std::optional<std::size_t> log_probabilities{};
 };
+
+/// What a text is decoded with: its own settings before those of all.
+[[nodiscard]] inline decode_settings settings_of(const text_request& own, decode_settings all) {
+    const auto take = [](auto& to, const auto& from) {
+        if (from)
+            to = *from;
+    };
+    take(all.rule, own.rule);
+    take(all.sampling, own.sampling);
+    take(all.lengths, own.lengths);
+    take(all.seed, own.seed);
+    take(all.limits, own.limits);
+    take(all.log_probabilities, own.log_probabilities);
+    return all;
+}
 
 /// A token of a text, under the target's row as it was (temperature 1, no cutoffs).
 struct token_report {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/outcome_of.hpp>
@@ -18,8 +18,11 @@
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/process/processed_rows.hpp>
+#include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
-#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/any/cancel_check.hpp>
+#include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/any/steady_seconds.hpp>
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/text_lengths.hpp>
 
@@ -29,21 +32,23 @@ namespace specdec {
 /// drafter's context. Models Drafter by drafter().
 class drafter_seat {
 public:
-    drafter_seat(any_batch_model<draft_id>& models, std::vector<bool>& taken, std::size_t sequence,
+    drafter_seat(any_batch_model<draft_id>& models, drafter_seats& seats, std::size_t sequence,
                  any_row_processor<draft_id> process, std::size_t tokens)
-        : taken_(taken), sequence_(sequence), model_(models, sequence), full_(model_),
-          windowed_(full_), processed_(windowed_, std::move(process), tokens) {
-        taken_[sequence] = true;
+        : seats_(seats), sequence_(sequence), model_(models, sequence),
+          full_(model_, left_context::reused), windowed_(full_),
+          processed_(windowed_, std::move(process), tokens) {
+        seats_.take(sequence);
     }
     drafter_seat(const drafter_seat&) = delete;
     drafter_seat& operator=(const drafter_seat&) = delete;
-    ~drafter_seat() { taken_[sequence_] = false; }
+    ~drafter_seat() { seats_.leave(sequence_); }
 
     [[nodiscard]] auto& drafter() { return processed_; }
+    void follow(std::span<const target_id> text) { seats_.follow(sequence_, text); }
 
 private:
     using model_type = one_sequence<draft_id, any_batch_model<draft_id>>;
-    std::vector<bool>& taken_;
+    drafter_seats& seats_;
     std::size_t sequence_;
     model_type model_;
     model_drafter<model_type> full_;
@@ -55,6 +60,7 @@ private:
 struct no_seat {
     no_drafter nobody;
     [[nodiscard]] no_drafter& drafter() { return nobody; }
+    void follow(std::span<const target_id>) {}
 };
 
 /// What every text of a pair is made with.
@@ -68,7 +74,10 @@ struct text_parts {
     std::size_t longest;                    ///< draft tokens a round
     learned_lengths* learned;               ///< by all texts of the rule; null without drafts
     std::size_t texts;                      ///< that share the target's passes
-    bool (*cancelled)();
+    cancel_check cancelled;
+    // Of a text that carries nothing over:
+    std::unique_ptr<learned_lengths> own_lengths{};
+    std::unique_ptr<any_ngram_cache> own_ngrams{};
 };
 
 /// One text under one rule: session, coin, stop rule and the text that comes of it.
@@ -86,6 +95,7 @@ public:
           run_(session_, seat_.drafter(), lengths_.rule(), coin_, parts_.target, parts_.limits,
                *this, steady_seconds{}) {
         session_.start(request.prompt, parts_.draft_prefix);
+        seat_.follow(session_.tokens());
     }
 
     [[nodiscard]] bool more(std::size_t capacity) override {
@@ -108,6 +118,7 @@ public:
     void decide(logits_rows<target_id> rows) override { run_.decide(rows); }
     void commit() override {
         run_.commit();
+        seat_.follow(session_.tokens());
         if (run_.finish())
             remember();
     }
@@ -148,7 +159,7 @@ public:
         }
         if (parts_.draft != nullptr)
             lengths_.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()));
-        return more && (parts_.cancelled == nullptr || !parts_.cancelled());
+        return more && !parts_.cancelled();
     }
 
 private:

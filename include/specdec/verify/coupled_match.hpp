@@ -24,6 +24,7 @@ namespace specdec {
 class coupled_match {
 public:
     explicit coupled_match(const text_keys& keys) : begin_(keys.widths()), place_(begin_) {}
+    explicit coupled_match(const text_keys&& gone_before_use) = delete;
 
     void start(std::span<const target_id> prompt) {
         place_ = begin_;

@@ -25,6 +25,14 @@ std::vector<draft_id> joined(std::vector<draft_id> a, const std::vector<draft_id
 
 } // namespace
 
+// What is borrowed has a name: a temporary would be gone before use.
+template <class T, class D, class Map>
+constexpr bool borrows = std::is_constructible_v<words_context, T, D, Map, std::size_t>;
+static_assert(borrows<target_words&, draft_words&, id_map&>);
+static_assert(!borrows<target_words, draft_words&, id_map&>);
+static_assert(!borrows<target_words&, draft_words, id_map&>);
+static_assert(!borrows<target_words&, draft_words&, id_map>);
+
 TEST_CASE("a target token that the drafter lacks becomes several draft tokens") {
     const toy_pair two;
     words_context context(two.target, two.draft, two.map, 64);

@@ -44,3 +44,21 @@ TEST_CASE("one sequence of several is a model, and leaves the others alone") {
     CHECK(all.size(1) == 1);
     CHECK(all.size(2) == 0);
 }
+
+TEST_CASE("one sequence of several tells what it holds where they do") {
+    struct telling : batched {
+        using batched::batched;
+        [[nodiscard]] std::span<const target_id> held(std::size_t s) const {
+            return models[s].held();
+        }
+    };
+    const toy_pair two;
+    telling all(2, text_model<target_id>(two.target.table()));
+    const one_sequence<target_id, telling> last(all, 1);
+    static_assert(TellsHeld<decltype(last), target_id>);
+    static_assert(!TellsHeld<one_sequence<target_id, batched>, target_id>);
+    const std::vector<target_id> ids = two.encode("ab c");
+    all.append(1, ids);
+    CHECK(last.held().size() == ids.size());
+    CHECK(last.held().front() == ids.front());
+}

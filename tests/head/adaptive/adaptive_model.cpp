@@ -125,6 +125,44 @@ TEST_CASE("a window is told where rounds begin, too") {
     CHECK(d.hot.contains(draft_id{0}));
 }
 
+TEST_CASE("what a list has learnt is forgotten: places, weights, likely tokens, the text") {
+    drafting d;
+    target_topk likely(2);
+    adaptive_model adaptive(d.draft, d.few, d.hot, &likely);
+    static_assert(LearnsFromTexts<decltype(adaptive)>);
+    model_drafter drafter(adaptive);
+    // The list, and the tokens that the head's row has.
+    const auto write = [&](const std::vector<draft_id>& text) {
+        drafter.begin_round(text.size());
+        drafter.sync(text, 0);
+        const logits_row<draft_id> row = drafter.row();
+        std::vector<int> ids;
+        for (const draft_id id : d.hot.ids())
+            ids.push_back(id.value);
+        for (std::size_t v = 0; v < tokens; ++v)
+            if (row.values[v] > -__builtin_inff())
+                ids.push_back(static_cast<int>(v));
+        return ids;
+    };
+    const auto first = write(ids_of({5, 1, 6}));
+    // The list's tokens wait for each other's places, too.
+    for (const auto& text : {ids_of({7, 4, 0}), ids_of({3, 1, 2}), ids_of({2, 3, 1})}) {
+        (void)write(text);
+        std::vector<float> row(tokens);
+        row[6] = 1;
+        likely.add(0, 0, logits_row<target_id>{row});
+        adaptive.forget_learnt();
+        for (std::size_t k = 0; k < d.list.size(); ++k) {
+            CHECK(d.hot.ids()[k] == d.list.ids()[k]);
+            CHECK(d.few.ids()[k] == d.list.ids()[k]);
+        }
+        int taken = 0;
+        likely.take([&](draft_id) { ++taken; });
+        CHECK(taken == 0);
+        CHECK(write(ids_of({5, 1, 6})) == first);
+    }
+}
+
 TEST_CASE("a head and a hot set of other lists are refused") {
     drafting d;
     (void)d.hot.see(draft_id{7});

@@ -94,6 +94,22 @@ TEST_CASE("likely tokens do not enter where they have no part, or where all stay
     CHECK(ids_of(fixed) == std::vector{1, 3, 4});
 }
 
+TEST_CASE("a list that is reset does as a new one") {
+    const std::vector<draft_id> stays{draft_id{4}};
+    adaptive_token_list<draft_id> fresh(begin, stays, {.likely = 0.5}), used = fresh;
+    see(used, {7, 6, 6, 1, 0});
+    (void)used.see_likely(draft_id{5});
+    CHECK(ids_of(used) != ids_of(fresh));
+    used.reset();
+    CHECK(ids_of(used) == ids_of(fresh));
+    for (const int id : {7, 1, 6, 3, 3, 0, 7}) {
+        CHECK(used.see(draft_id{id}) == fresh.see(draft_id{id}));
+        CHECK(used.see_likely(draft_id{id % 5}) == fresh.see_likely(draft_id{id % 5}));
+        CHECK(ids_of(used) == ids_of(fresh));
+    }
+    CHECK(used.contains(draft_id{4}));
+}
+
 TEST_CASE("settings of a hot set that mean nothing are refused") {
     CHECK_THROWS_WITH((adaptive_token_list<draft_id>(begin, {}, {.half_life = 0})),
                       Catch::Contains("half-life"));

@@ -12,7 +12,7 @@
 
 #include "taught.hpp"
 #include "toys.hpp"
-#include <specdec/speculation/steady_seconds.hpp>
+#include <specdec/speculation/any/steady_seconds.hpp>
 
 namespace online_learner_tests {
 

@@ -44,3 +44,58 @@ TEST_CASE("any model: several sequences stay apart") {
     CHECK(view.size(0) == 0);
     CHECK(view.size(1) == two.size(1));
 }
+
+TEST_CASE("any model: it tells what its sequences hold, or nothing where it cannot know") {
+    const toy_pair words;
+    batch_of<target_id, text_model<target_id>> two(2, text_model<target_id>(words.target.table()));
+    any_batch_model<target_id> view(two);
+    static_assert(TellsHeldBatch<any_batch_model<target_id>, target_id>);
+    const auto held = [&](std::size_t s) {
+        return std::vector<target_id>(view.held(s).begin(), view.held(s).end());
+    };
+    const auto ids = words.encode("ab c a");
+    view.append(1, ids);
+    const sequence_tokens<target_id> part{0, std::span(ids).first(2)};
+    (void)view.score({&part, 1});
+    CHECK(held(1) == ids);
+    CHECK(held(0) == std::vector(ids.begin(), ids.begin() + 2));
+    view.truncate(1, 1);
+    CHECK(held(1) == std::vector{ids[0]});
+    two.append(1, ids);
+    CHECK(held(1).empty()); // not through here
+    CHECK(held(0).size() == 2);
+    view.append(1, ids);
+    view.truncate(1, 1 + ids.size());
+    CHECK(held(1).empty());
+    view.clear();
+    CHECK(two.size(0) + two.size(1) == 0);
+    view.append(1, ids);
+    CHECK(held(1) == ids);
+    any_batch_model<target_id> moved = std::move(view);
+    CHECK(moved.held(1).size() == ids.size());
+
+    // A model of one sequence that tells is believed, whoever fed it.
+    text_model<target_id> one(words.target.table());
+    any_batch_model<target_id> telling(one);
+    one.append(ids);
+    CHECK(telling.held(0).size() == ids.size());
+    CHECK(any_batch_model<target_id>(two).held(1).empty()); // who fed it is not known here
+}
+
+TEST_CASE("any model: one that learns from texts is told to forget, others do not hear of it") {
+    struct learning : text_model<draft_id> {
+        using text_model::text_model;
+        void forget_learnt() { ++forgot; }
+        int forgot = 0;
+    };
+    const toy_pair words;
+    learning model(words.draft.table());
+    any_batch_model<draft_id> view(model);
+    CHECK(view.learns_from_texts());
+    view.forget_learnt();
+    CHECK(model.forgot == 1);
+    text_model<draft_id> plain(words.draft.table());
+    any_batch_model<draft_id> silent(plain);
+    CHECK_FALSE(silent.learns_from_texts());
+    silent.forget_learnt();
+}

@@ -14,6 +14,10 @@
 using namespace specdec;
 using namespace specdec::testing;
 
+// What is borrowed has a name: a temporary would be gone before use.
+static_assert(std::is_constructible_v<safe_cuts, tiny_tokenizer<target_id>&>);
+static_assert(!std::is_constructible_v<safe_cuts, tiny_tokenizer<target_id>>);
+
 TEST_CASE("between two bytes that no token holds side by side") {
     const tiny_tokenizer<target_id> words({"a", "b", "ab", "bca", "\xC3\xA9", "\xC3", "<a\xFF>"});
     const safe_cuts edges(words);

@@ -40,6 +40,14 @@ public:
         bytes_.reserve(together);
     }
 
+    // Each of the three is borrowed.
+    retokenised_context(const TargetTokenizer&& gone_before_use, const DraftTokenizer&,
+                        const id_map&, std::size_t) = delete;
+    retokenised_context(const TargetTokenizer&, const DraftTokenizer&& gone_before_use,
+                        const id_map&, std::size_t) = delete;
+    retokenised_context(const TargetTokenizer&, const DraftTokenizer&,
+                        const id_map&& gone_before_use, std::size_t) = delete;
+
     void start(std::span<const draft_id> prefix) {
         noted_.clear();
         bytes_.clear();

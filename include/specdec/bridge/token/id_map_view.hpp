@@ -12,6 +12,7 @@ namespace specdec {
 class id_map_view {
 public:
     explicit id_map_view(const id_map& map) : map_(&map) {}
+    explicit id_map_view(const id_map&& gone_before_use) = delete;
 
     [[nodiscard]] std::size_t draft_size() const { return map_->draft_size(); }
     [[nodiscard]] std::size_t target_size() const { return map_->target_size(); }

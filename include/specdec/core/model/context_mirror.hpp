@@ -24,6 +24,24 @@ concept TellsHeld = requires(const M& m) {
     { m.held() } -> std::convertible_to<std::span<const Id>>;
 };
 
+/// The same of a model of several sequences: m.held(s).
+template <class M, class Id>
+concept TellsHeldBatch = requires(const M& m, std::size_t s) {
+    { m.held(s) } -> std::convertible_to<std::span<const Id>>;
+};
+
+/// What is done with what a context still holds of an earlier text.
+enum class left_context { reused, dropped };
+
+/// How many of the first tokens are the same.
+template <class Id>
+[[nodiscard]] std::size_t common_prefix(std::span<const Id> a, std::span<const Id> b) {
+    std::size_t n = 0;
+    while (n < a.size() && n < b.size() && a[n] == b[n])
+        ++n;
+    return n;
+}
+
 /// Knows which tokens a model's context holds, so that a wanted context is reached by the shortest
 /// edit: truncate to the common prefix, append the rest. The record changes only when told what the
 /// model really did, so a failed or abandoned round leaves it right. Where somebody else has used
@@ -65,9 +83,7 @@ public:
         if constexpr (TellsHeld<M, Id>) {
             const std::span<const Id> held = model.held();
             if (held.size() == model.size()) {
-                std::size_t same = 0;
-                while (same < held.size() && same < held_.size() && held[same] == held_[same])
-                    ++same;
+                const std::size_t same = common_prefix<Id>(held, held_);
                 held_.resize(same);
                 fed(held.subspan(same));
                 return same;

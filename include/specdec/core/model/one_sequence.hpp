@@ -6,6 +6,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 
 namespace specdec {
 
@@ -19,6 +20,12 @@ public:
     [[nodiscard]] std::size_t size() const { return model_->size(sequence_); }
     [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
+
+    [[nodiscard]] std::span<const Id> held() const
+        requires TellsHeldBatch<M, Id>
+    {
+        return model_->held(sequence_);
+    }
 
     void append(std::span<const Id> ids) { model_->append(sequence_, ids); }
     [[nodiscard]] auto score(std::span<const Id> ids) {

@@ -90,10 +90,53 @@ public:
         if constexpr (RoundAware<Model>)
             model_.begin_round(n);
     }
+    /// The list is as it began, and follows the next text from its first token on.
+    void forget_learnt() {
+        hot_.reset();
+        while (!put_back()) {
+        }
+        seen_.clear();
+        round_ = 0;
+        if (likely_ != nullptr)
+            likely_->take([](draft_id) {});
+    }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
     [[nodiscard]] law_mark mark() const { return rounds_ + mark_of(model_) + mark_of(head_); }
 
 private:
+    [[nodiscard]] bool keeps(draft_id id) const {
+        for (const draft_id kept : head_.ids())
+            if (kept == id)
+                return true;
+        return false;
+    }
+    /// Brings tokens of the head to their places in the list; whether all are there. A head keeps
+    /// none twice, so where each waits for another's place, one makes way for a token outside.
+    bool put_back() {
+        std::size_t waiting = hot_.size();
+        bool moved = false;
+        for (std::size_t k = 0; k < hot_.size(); ++k) {
+            const draft_id id = hot_.ids()[k];
+            if (head_.ids()[k] == id)
+                continue;
+            if (keeps(id)) {
+                waiting = k;
+                continue;
+            }
+            head_.replace(k, id);
+            moved = true;
+        }
+        if (waiting == hot_.size())
+            return true;
+        if (!moved) {
+            std::size_t outside = 0;
+            while (keeps(id_at<draft_id>(outside)))
+                ++outside;
+            head_.replace(waiting, id_at<draft_id>(outside));
+        }
+        return false;
+    }
+
     /// Before ids are fed: what the round's context has of tokens that were not there before.
     void follow(std::span<const draft_id> ids) {
         mirror_.truncated(model_.size());

@@ -28,7 +28,7 @@ struct adaptive_token_list_settings {
 /// part of the list, the latest of them (target_topk.hpp). The size stays.
 ///
 /// Complexity: see() and see_likely() O(1) for a token inside, and for a likely one where its part
-/// is full; else O(size). Memory: 17 bytes a token of the list and 4 a token of the vocabulary, at
+/// is full; else O(size). Memory: 21 bytes a token of the list and 4 a token of the vocabulary, at
 /// construction. Deterministic: of equally rare tokens the one in the later place goes.
 template <class Id>
 class adaptive_token_list {
@@ -36,8 +36,8 @@ public:
     /// `stay`: tokens that never go; those of them that `begin` does not hold take no place.
     explicit adaptive_token_list(const token_list<Id>& begin, std::span<const Id> stay = {},
                                  adaptive_token_list_settings settings = {})
-        : ids_(begin.ids().begin(), begin.ids().end()), weights_(begin.size(), settings.prior),
-          place_(begin.vocabulary_size(), nowhere), turn_(begin.size(), nowhere),
+        : begin_(begin.ids().begin(), begin.ids().end()), stay_(stay.begin(), stay.end()),
+          prior_(settings.prior), place_(begin.vocabulary_size()),
           growth_(1 / __builtin_exp2(-1 / settings.half_life)) {
         if (!(settings.half_life > 0) || !(settings.prior >= 0))
             fail("adaptive list", "settings",
@@ -45,13 +45,25 @@ public:
         if (!(settings.likely >= 0 && settings.likely <= 1))
             fail("adaptive list", "likely", "expected a part of the list, from 0 to 1");
         require_ids(stay, place_.size(), "adaptive list", "tokens that stay");
-        for (std::size_t k = 0; k < ids_.size(); ++k)
+        likely_.resize(
+            static_cast<std::size_t>(settings.likely * static_cast<double>(begin_.size())));
+        reset();
+    }
+
+    /// As it began: no text has been seen.
+    void reset() {
+        ids_ = begin_;
+        weights_.assign(size(), prior_);
+        place_.assign(place_.size(), nowhere);
+        turn_.assign(size(), nowhere);
+        likely_.assign(likely_.size(), nowhere);
+        next_ = 0;
+        now_ = 1;
+        for (std::size_t k = 0; k < size(); ++k)
             place_[ids_[k].index()] = static_cast<unsigned>(k);
-        for (const Id id : stay)
+        for (const Id id : stay_)
             if (contains(id))
                 weights_[place_[id.index()]] = __builtin_inf();
-        likely_.resize(static_cast<std::size_t>(settings.likely * static_cast<double>(size())),
-                       nowhere);
     }
 
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
@@ -123,6 +135,8 @@ private:
         now_ = 1;
     }
 
+    std::vector<Id> begin_, stay_;
+    double prior_;
     std::vector<Id> ids_;          // [size]
     std::vector<double> weights_;  // [size] occurrences, in units of today's, times now_
     std::vector<unsigned> place_;  // [vocabulary]

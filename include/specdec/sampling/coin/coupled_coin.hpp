@@ -38,6 +38,8 @@ class coupled_coin {
 public:
     explicit coupled_coin(const text_keys& keys, std::uint64_t seed, std::uint64_t sequence = 0)
         : keys_(&keys), key_{seed, sequence}, plain_(seed, sequence) {}
+    explicit coupled_coin(const text_keys&& gone_before_use, std::uint64_t,
+                          std::uint64_t = 0) = delete;
 
     /// True with probability min(1, max(0, probability)).
     [[nodiscard]] bool flip(draw_site site, double probability) const {

@@ -4,12 +4,16 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_mirrors.hpp>
+#include <specdec/speculation/any/require_members.hpp>
 
 namespace specdec {
 
@@ -20,28 +24,64 @@ namespace specdec {
 ///     any_batch_model<target_id> view(model);
 ///     any_batch_model<target_id> owner(std::move(model));
 ///
-/// Models BatchModelOf<Id>. Movable. Allocates at construction only.
+/// It knows what its sequences hold (held), so that texts reuse it. Of a type that lacks a member
+/// the compiler says which one (require_members.hpp).
+///
+/// Models BatchModelOf<Id>. Movable. Allocates at construction, and where a sequence is longer than
+/// ever before.
 template <class Id>
 class any_batch_model {
 public:
     template <class Model>
         requires(!std::same_as<std::remove_cvref_t<Model>, any_batch_model> &&
-                 (BatchModelOf<std::remove_reference_t<Model>, Id> ||
-                  ModelOf<std::remove_reference_t<Model>, Id>))
-    explicit(false) any_batch_model(Model&& model)
-        : held_(std::make_unique<holder<Model>>(std::forward<Model>(model))) {}
+                 std::is_class_v<std::remove_cvref_t<Model>>)
+    explicit(false) any_batch_model(Model&& model) {
+        if constexpr (require_model_members<std::remove_reference_t<Model>, Id>())
+            held_ = std::make_unique<holder<Model>>(std::forward<Model>(model));
+    }
 
     [[nodiscard]] std::size_t sequences() const { return held_->sequences(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return held_->size(s); }
     [[nodiscard]] std::size_t capacity() const { return held_->capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return held_->vocabulary_size(); }
-    void append(std::size_t s, std::span<const Id> ids) { held_->append(s, ids); }
-    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
-        return held_->score(parts);
+    /// The tokens of a sequence: as the model tells where it does, else as they were fed through
+    /// here. None where somebody else has used the model and left another number of tokens.
+    [[nodiscard]] std::span<const Id> held(std::size_t s) const {
+        const std::optional<std::span<const Id>> told = held_->held(s);
+        return told ? *told : contexts_.held(s, size(s));
     }
-    void truncate(std::size_t s, std::size_t n) { held_->truncate(s, n); }
+    void append(std::size_t s, std::span<const Id> ids) {
+        contexts_.meet(s, size(s));
+        held_->append(s, ids);
+        contexts_.fed(s, ids);
+    }
+    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        for (const auto& [s, ids] : parts)
+            contexts_.meet(s, size(s));
+        const logits_rows<Id> rows = held_->score(parts);
+        for (const auto& [s, ids] : parts)
+            contexts_.fed(s, ids);
+        return rows;
+    }
+    void truncate(std::size_t s, std::size_t n) {
+        contexts_.meet(s, size(s));
+        held_->truncate(s, n);
+        contexts_.truncated(s, n);
+    }
+    /// Truncates all sequences to nothing.
+    void clear() {
+        for (std::size_t s = 0; s < sequences(); ++s)
+            truncate(s, 0);
+    }
     /// Nothing, where the model does not want to know.
-    void begin_round(std::size_t s, std::size_t n) { held_->begin_round(s, n); }
+    void begin_round(std::size_t s, std::size_t n) {
+        contexts_.meet(s, size(s));
+        held_->begin_round(s, n);
+        contexts_.truncated(s, size(s));
+    }
+    [[nodiscard]] bool learns_from_texts() const { return held_->learns_from_texts(); }
+    /// Nothing, where the model learns nothing.
+    void forget_learnt() { held_->forget_learnt(); }
     [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
     [[nodiscard]] bool defers_work() const { return held_->defers_work(); }
     [[nodiscard]] law_mark mark(std::size_t s) const { return held_->mark(s); }
@@ -57,6 +97,9 @@ private:
         virtual logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) = 0;
         virtual void truncate(std::size_t s, std::size_t n) = 0;
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
+        virtual std::optional<std::span<const Id>> held(std::size_t s) const = 0;
+        virtual bool learns_from_texts() const = 0;
+        virtual void forget_learnt() = 0;
         virtual bool reads_features() const = 0;
         virtual bool defers_work() const = 0;
         virtual law_mark mark(std::size_t s) const = 0;
@@ -104,6 +147,20 @@ private:
             else if constexpr (RoundAware<std::remove_reference_t<Model>>)
                 model.begin_round(n);
         }
+        std::optional<std::span<const Id>> held([[maybe_unused]] std::size_t s) const override {
+            if constexpr (several && TellsHeldBatch<std::remove_reference_t<Model>, Id>)
+                return model.held(s);
+            else if constexpr (!several && TellsHeld<std::remove_reference_t<Model>, Id>)
+                return model.held();
+            else
+                return std::nullopt;
+        }
+        static constexpr bool learns = LearnsFromTexts<std::remove_reference_t<Model>>;
+        bool learns_from_texts() const override { return learns; }
+        void forget_learnt() override {
+            if constexpr (learns)
+                model.forget_learnt();
+        }
         bool reads_features() const override { return specdec::reads_features(model); }
         bool defers_work() const override { return specdec::defers_work(model); }
         law_mark mark(std::size_t s) const override { return mark_of(model, s); }
@@ -111,6 +168,7 @@ private:
     };
 
     std::unique_ptr<base> held_;
+    context_mirrors<Id> contexts_;
 };
 
 } // namespace specdec

@@ -12,6 +12,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/speculation/any/require_members.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
 
 namespace specdec {
@@ -26,9 +27,11 @@ class any_tokenizer {
 public:
     template <class Tokenizer>
         requires(!std::same_as<std::remove_cvref_t<Tokenizer>, any_tokenizer> &&
-                 TokenizerOf<std::remove_cvref_t<Tokenizer>, Id>)
-    explicit(false) any_tokenizer(Tokenizer&& tokenizer)
-        : held_(std::make_shared<const holder<Tokenizer>>(std::forward<Tokenizer>(tokenizer))) {}
+                 std::is_class_v<std::remove_cvref_t<Tokenizer>>)
+    explicit(false) any_tokenizer(Tokenizer&& tokenizer) {
+        if constexpr (require_tokenizer_members<std::remove_cvref_t<Tokenizer>, Id>())
+            held_ = std::make_shared<const holder<Tokenizer>>(std::forward<Tokenizer>(tokenizer));
+    }
 
     [[nodiscard]] std::size_t vocabulary_size() const { return held_->table.size(); }
     [[nodiscard]] std::string_view bytes(Id id) const { return held_->table.text(id.index()); }

@@ -32,8 +32,9 @@ private:
 /// the tokenizer's bytes. Memory: 8 KB and 24 bytes a token. Construction: O(V log V).
 class safe_cuts {
 public:
-    template <class Tokenizer>
-        requires TokenizerOf<Tokenizer, target_id>
+    template <TokenizerOf<target_id> Tokenizer>
+    explicit safe_cuts(const Tokenizer&& gone_before_use) = delete;
+    template <TokenizerOf<target_id> Tokenizer>
     explicit safe_cuts(const Tokenizer& tokenizer) : order_(tokenizer) {
         for (std::size_t i = 0; i < tokenizer.vocabulary_size(); ++i) {
             const std::string_view token = tokenizer.bytes(id_at<target_id>(i));

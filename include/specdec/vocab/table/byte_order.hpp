@@ -30,6 +30,8 @@ template <class Id>
 class byte_order {
 public:
     template <TokenizerOf<Id> Tokenizer>
+    explicit byte_order(const Tokenizer&& gone_before_use) = delete;
+    template <TokenizerOf<Id> Tokenizer>
     explicit byte_order(const Tokenizer& tokenizer) {
         entries_.reserve(tokenizer.vocabulary_size());
         for (std::size_t i = 0; i < tokenizer.vocabulary_size(); ++i) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace specdec {
+
+/// Which tokens the sequences of a model hold, for who sees every call on the model: meet() before
+/// it, fed() or truncated() behind it. What somebody else did meanwhile is seen by the number of
+/// tokens, and what nobody knows is not told again before the sequence was empty. A number of
+/// tokens that is as it was hides what they are: who uses the model elsewhere leaves it empty.
+/// Allocates where a sequence is longer than ever.
+template <class Id>
+class context_mirrors {
+public:
+    /// Sequence s holds `size` tokens, and will be changed.
+    void meet(std::size_t s, std::size_t size) {
+        if (s >= contexts_.size())
+            contexts_.resize(s + 1);
+        context& c = contexts_[s];
+        if (size == 0)
+            c.ids.clear();
+        c.known = size == 0 || (c.known && c.ids.size() == size);
+    }
+    /// It was fed these, behind meet().
+    void fed(std::size_t s, std::span<const Id> ids) {
+        context& c = contexts_[s];
+        if (c.known)
+            c.ids.insert(c.ids.end(), ids.begin(), ids.end());
+    }
+    /// It forgot all but the first n, behind meet().
+    void truncated(std::size_t s, std::size_t n) {
+        context& c = contexts_[s];
+        c.ids.resize(n < c.ids.size() ? n : c.ids.size());
+        c.known = c.known || n == 0;
+    }
+    /// The tokens of sequence s, which has `size` of them; none where they are not known.
+    [[nodiscard]] std::span<const Id> held(std::size_t s, std::size_t size) const {
+        if (s >= contexts_.size() || !contexts_[s].known || contexts_[s].ids.size() != size)
+            return {};
+        return contexts_[s].ids;
+    }
+
+private:
+    struct context {
+        std::vector<Id> ids{};
+        bool known = true;
+    };
+    std::vector<context> contexts_; // [sequences]
+};
+
+} // namespace specdec

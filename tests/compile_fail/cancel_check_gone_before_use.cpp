@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Settings with a question whose state ends with the expression.
+// build error: (use of deleted function|deleted constructor|deleted function|overload resolution
+// selected deleted)
+#include <specdec/speculation/text.hpp>
+
+using namespace specdec;
+
+int main() {
+    int rounds = 0;
+    const auto late = [&] { return ++rounds > 10; };
+    decode_settings settings;
+    settings.cancelled = [] { return false; };
+    settings.cancelled = late;
+    settings.cancelled = [&] { return ++rounds > 10; };
+}

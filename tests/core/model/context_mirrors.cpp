@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/core/model/context_mirrors.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/core/token_id.hpp>
+
+using namespace specdec;
+
+namespace context_mirrors_tests {
+
+std::vector<target_id> ids(std::initializer_list<int> values) {
+    std::vector<target_id> out;
+    for (const int v : values)
+        out.push_back(target_id{v});
+    return out;
+}
+std::vector<target_id> told(const context_mirrors<target_id>& of, std::size_t s, std::size_t size) {
+    const auto held = of.held(s, size);
+    return {held.begin(), held.end()};
+}
+
+TEST_CASE("context mirrors: sequences hold what they were fed, apart from each other") {
+    context_mirrors<target_id> m;
+    CHECK(told(m, 0, 0).empty());
+    m.meet(1, 0);
+    m.fed(1, ids({1, 2, 3}));
+    m.meet(0, 0);
+    m.fed(0, ids({4}));
+    m.meet(1, 3);
+    m.truncated(1, 2);
+    m.meet(1, 2);
+    m.fed(1, ids({5}));
+    CHECK(told(m, 1, 3) == ids({1, 2, 5}));
+    CHECK(told(m, 0, 1) == ids({4}));
+    CHECK(told(m, 7, 0).empty());
+}
+
+TEST_CASE("context mirrors: what nobody saw is not told, before the sequence was empty") {
+    context_mirrors<target_id> m;
+    m.meet(0, 0);
+    m.fed(0, ids({1, 2, 3}));
+    CHECK(told(m, 0, 4).empty()); // somebody fed it
+    CHECK(told(m, 0, 3) == ids({1, 2, 3}));
+    m.meet(0, 2); // somebody cut it and fed others, and now we
+    m.fed(0, ids({9}));
+    CHECK(told(m, 0, 3).empty());
+    m.meet(0, 3);
+    m.truncated(0, 2);
+    CHECK(told(m, 0, 2).empty());
+    m.meet(0, 2);
+    m.truncated(0, 0);
+    m.meet(0, 0);
+    m.fed(0, ids({7}));
+    CHECK(told(m, 0, 1) == ids({7}));
+    m.meet(0, 0); // the engine dropped its context
+    m.fed(0, ids({8}));
+    CHECK(told(m, 0, 1) == ids({8}));
+}
+
+} // namespace context_mirrors_tests

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// What a text takes over from those before it: contexts that are not fed again, and what can be
+// left out, so that a seed's text is the same again.
+#include <specdec/speculation/carry_over.hpp>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/head/adaptive/adaptive_model.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/trimmed_head.hpp>
+
+#include "support/ids.hpp"
+#include "support/toy_head.hpp"
+#include "support/toy_speculation.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+using Catch::Matchers::Contains;
+
+namespace carry_over_tests {
+
+/// So many tokens of text, which differs by seed.
+std::vector<target_id> prompt_of(std::size_t tokens, int seed) {
+    std::vector<target_id> ids;
+    for (std::size_t i = 0; i < tokens; ++i)
+        ids.push_back(target_id{1 + (static_cast<int>(i * i) + seed) % 6});
+    return ids;
+}
+
+/// Tokens that both models are fed for a text.
+struct fed {
+    std::size_t target = 0, draft = 0;
+};
+
+struct course : toys {
+    using toys::toys;
+    std::vector<decode_result> run(speculation& pair, std::span<const text_request> texts,
+                                   const decode_settings& s, fed& counts) {
+        counts = {target.fed, draft.fed};
+        std::vector<decode_result> out = pair.run(texts, s).texts;
+        counts = {target.fed - counts.target, draft.fed - counts.draft};
+        return out;
+    }
+    std::string run(speculation& pair, const std::vector<target_id>& prompt,
+                    const decode_settings& s, fed& counts) {
+        const text_request request{.prompt = prompt};
+        return run(pair, {&request, 1}, s, counts)[0].text;
+    }
+};
+
+decode_settings limited(rule how, float temperature, std::size_t tokens) {
+    decode_settings s = fixed(how, temperature);
+    s.limits.max_tokens = tokens;
+    return s;
+}
+
+TEST_CASE("contexts: a prompt that a sequence still holds is not fed again") {
+    course x;
+    speculation pair = x.pair();
+    const auto prompt = prompt_of(58, 0);
+    fed first, again;
+    const decode_settings plain = limited(rule::autoregressive, 0, 15);
+    const std::string text = x.run(pair, prompt, plain, first);
+    CHECK(first.target == 58 + 14); // the last token's row is not asked for
+    for (int i = 0; i < 2; ++i) {
+        CHECK(x.run(pair, prompt, plain, again) == text);
+        CHECK(again.target == 1 + 14); // at least a token, for its row
+    }
+    for (const rule how : {rule::slem, rule::tli, rule::slrs, rule::coupled, rule::nested_block}) {
+        INFO(about(how).name);
+        pair.forget();
+        const decode_settings s = limited(how, 1, 15);
+        const std::string sampled = x.run(pair, prompt, s, first);
+        CHECK(first.target >= 72);
+        for (int i = 0; i < 2; ++i) {
+            CHECK(x.run(pair, prompt, s, again) == sampled);
+            CHECK(again.target == first.target - 57);
+            CHECK(again.draft + 40 < first.draft);
+        }
+    }
+}
+
+TEST_CASE("contexts: the next turn of a talk is fed alone, another text takes another sequence") {
+    course x(2);
+    speculation pair = x.pair();
+    const decode_settings s = limited(rule::slem, 0, 10);
+    const auto one = prompt_of(40, 0), two = prompt_of(40, 3);
+    const std::vector<text_request> both{{.prompt = one}, {.prompt = two, .sequence = 1}};
+    fed counts;
+    const auto answers = x.run(pair, both, s, counts);
+    CHECK(counts.target >= 80);
+    // Both go on, the other one first.
+    auto more_one = one, more_two = two;
+    for (auto [to, from] : {std::pair{&more_one, &answers[0]}, std::pair{&more_two, &answers[1]}}) {
+        to->insert(to->end(), from->tokens.begin(), from->tokens.end());
+        to->push_back(target_id{3});
+    }
+    const std::vector<text_request> next{{.prompt = more_two}, {.prompt = more_one, .sequence = 1}};
+    const auto turns = x.run(pair, next, s, counts);
+    CHECK(counts.target < 60); // 2 x (11 + the draft's)
+    toys fresh(2);
+    speculation alone = fresh.pair();
+    const auto expected = alone.run(next, s).texts;
+    CHECK(turns[0].tokens == expected[0].tokens);
+    CHECK(turns[1].tokens == expected[1].tokens);
+    // A short text that agrees with none takes the place of one: the other one stays.
+    const auto other = prompt_of(5, 4);
+    (void)x.run(pair, other, s, counts);
+    (void)x.run(pair, other, s, counts);
+    CHECK(counts.target < 30);
+    fed a, b;
+    (void)x.run(pair, more_one, s, a);
+    (void)x.run(pair, more_two, s, b);
+    CHECK((a.target < 30 || b.target < 30));
+}
+
+TEST_CASE("contexts: what somebody else did with a model is seen") {
+    course x;
+    speculation pair = x.pair();
+    const auto prompt = prompt_of(30, 0), other = prompt_of(30, 2);
+    const decode_settings s = limited(rule::slem, 0, 10);
+    fed counts;
+    const std::string text = x.run(pair, prompt, s, counts);
+    const auto spoil = [&](const char* how, auto&& use) {
+        INFO(how);
+        use();
+        CHECK(x.run(pair, prompt, s, counts) == text);
+        CHECK(counts.target >= 39);
+    };
+    spoil("another number of tokens", [&] {
+        x.target.truncate(0, 0);
+        x.draft.truncate(0, 0);
+        x.target.append(0, other);
+    });
+    spoil("through the decoder, as many tokens", [&] {
+        any_batch_model<target_id>& models = pair.target_models();
+        const std::size_t n = models.size(0);
+        models.truncate(0, 0);
+        models.append(0, prompt_of(n, 2));
+    });
+    spoil("outside, and then through the decoder, as many tokens", [&] {
+        any_batch_model<target_id>& models = pair.target_models();
+        const std::size_t n = models.size(0);
+        x.target.truncate(0, 0);
+        x.target.append(0, prompt_of(n - 1, 2));
+        models.append(0, std::vector{target_id{1}});
+    });
+    spoil("outside, as many tokens, and told", [&] {
+        const std::size_t n = x.target.size(0), m = x.draft.size(0);
+        x.target.truncate(0, 0);
+        x.target.append(0, prompt_of(n, 2));
+        x.draft.truncate(0, 0);
+        x.draft.append(0, std::vector<draft_id>(m, draft_id{1}));
+        pair.forget();
+    });
+
+    // A model that tells what it holds needs no telling.
+    target_model target(x.words.target.table());
+    draft_model draft(x.words.draft.table(), {.seed = 2});
+    speculation telling({target, x.words.target}, {draft, x.words.draft});
+    const text_request request{.prompt = prompt};
+    const std::string own = telling.run({&request, 1}, s).texts[0].text;
+    const std::size_t n = target.size();
+    target.truncate(0);
+    target.append(prompt_of(n, 2));
+    CHECK(telling.run({&request, 1}, s).texts[0].text == own);
+    CHECK(pair.target_models().held(0).size() == pair.target_models().size(0));
+}
+
+TEST_CASE("contexts: an engine that fails is fed what it lost, and the text is the same") {
+    course x;
+    speculation pair = x.pair();
+    const auto prompt = prompt_of(30, 0);
+    const decode_settings s = limited(rule::slem, 0, 10);
+    fed counts;
+    const std::string text = x.run(pair, prompt, s, counts);
+    x.target.fails_at = x.target.passes + 2;
+    CHECK_THROWS(x.run(pair, prompt, s, counts));
+    CHECK(x.run(pair, prompt, s, counts) == text);
+    CHECK(counts.target < 30);
+}
+
+TEST_CASE("carry over: without contexts every text is fed from its beginning") {
+    course x;
+    speculation pair = x.pair();
+    const auto prompt = prompt_of(30, 0);
+    decode_settings s = limited(rule::slem, 0, 10);
+    s.carry.contexts = false;
+    fed first, again;
+    const std::string text = x.run(pair, prompt, s, first);
+    CHECK(x.run(pair, prompt, s, again) == text);
+    CHECK(again.target == first.target);
+    CHECK(again.draft == first.draft);
+}
+
+TEST_CASE("carry over: lengths learn from text to text, or each text for itself") {
+    toys x;
+    speculation pair = x.pair();
+    const auto counts = [&](speculation& of, decode_settings s) {
+        s.lengths = {.length = 6, .costs = cost_table{{1, 1, 1, 1, 1}, 0.2, 0}};
+        s.limits.max_tokens = 60;
+        return of.generate("ab c", s).counts.proposed;
+    };
+    decode_settings s = fixed(rule::tli, 1);
+    s.carry = carry_over::nothing();
+    const auto first = counts(pair, s);
+    for (int i = 0; i < 3; ++i)
+        CHECK(counts(pair, s) == first);
+    toys fresh;
+    speculation learns = fresh.pair();
+    s.carry = {};
+    CHECK(counts(learns, s) == first); // the first text has nothing to take over
+    std::set<std::uint64_t> seen{first};
+    for (int i = 0; i < 5; ++i)
+        seen.insert(counts(learns, s));
+    CHECK(seen.size() > 1);
+    learns.forget();
+    CHECK(counts(learns, s) == first);
+    s.carry.lengths = false;
+    CHECK(counts(learns, s) == first);
+}
+
+TEST_CASE("carry over: n-grams of a text's own are gone with it") {
+    toys x;
+    speculation pair = x.pair();
+    // Of many seeds: texts, and what was drafted for them.
+    const auto texts = [&](bool carry) {
+        std::string all;
+        for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+            decode_settings s = fixed(rule::merge, 1, seed);
+            s.carry.ngrams = carry;
+            const decode_result one = pair.generate("c", s);
+            all += one.text + std::to_string(one.counts.proposed) + "\n";
+        }
+        return all;
+    };
+    const std::string first = texts(false);
+    CHECK(pair.cache() == nullptr);
+    CHECK(texts(false) == first);
+    const std::string taught = texts(true);
+    CHECK(taught != first);
+    REQUIRE(pair.cache() != nullptr);
+    const std::size_t learnt = pair.cache()->size();
+    CHECK(learnt > 0);
+    CHECK(texts(false) == first);
+    CHECK(pair.cache()->size() == learnt);
+    pair.forget();
+    CHECK(pair.cache() == nullptr);
+    CHECK(texts(true) == taught);
+}
+
+/// The toy pair, with a drafter whose list of 4 tokens follows the text.
+struct adaptive_pair {
+    static constexpr std::size_t tokens = 10, width = 6;
+    using head_type = toy_head<draft_id>;
+    toys x;
+    token_list<draft_id> list{ids_of({3, 6, 8, 9}), tokens};
+    head_type head = head_type::random(tokens, width, 1);
+    toy_hidden_model<draft_id> model{tokens, width, toy_rows(row_kind::random, width, 5)};
+    trimmed_head<draft_id, head_type> few{head, list, head_rows::copied};
+    headed_model<toy_hidden_model<draft_id>, trimmed_head<draft_id, head_type>> rows{model, few};
+    adaptive_token_list<draft_id> hot{list};
+    adaptive_model<decltype(rows), decltype(few)> draft{rows, few, hot};
+    speculation pair{x.target_side(), {draft, x.words.draft}};
+};
+
+TEST_CASE("carry over: a drafter's list begins anew with a text") {
+    adaptive_pair one;
+    decode_settings s = fixed(rule::tli, 1, 3);
+    const std::string first = one.pair.generate("ab c", s).text;
+    std::set<std::string> seen{first};
+    for (int i = 0; i < 5; ++i)
+        seen.insert(one.pair.generate("ab c", s).text);
+    CHECK(seen.size() > 1); // the list has learnt, and a seed's text is another one
+    s.carry.drafter = false;
+    for (int i = 0; i < 3; ++i)
+        CHECK(one.pair.generate("ab c", s).text == first);
+    s.carry = {};
+    one.pair.forget();
+    CHECK(one.pair.generate("ab c", s).text == first);
+
+    const auto prompt = one.x.words.encode("ab c");
+    const auto under_way = one.pair.open({.prompt = prompt}, s);
+    CHECK_THROWS_WITH(one.pair.forget(), Contains("speculation: forget: expected no text"));
+}
+
+TEST_CASE("carry over: what others are using is not forgotten") {
+    struct learning : batch_of<draft_id, draft_model> {
+        using batch_of::batch_of;
+        void forget_learnt() { ++forgot; }
+        int forgot = 0;
+    };
+    toys x(2);
+    learning draft(2, draft_model(x.words.draft.table(), {.seed = 2}));
+    speculation pair(x.target_side(), {draft, x.words.draft});
+    const auto prompt = x.words.encode("ab c");
+    const std::vector<text_request> two{{.prompt = prompt}, {.prompt = prompt, .sequence = 1}};
+    decode_settings s = fixed(rule::tli, 1);
+    (void)pair.run(two, s);
+    CHECK(draft.forgot == 0);
+    s.carry.drafter = false;
+    (void)pair.run({two.data(), 1}, s);
+    CHECK(draft.forgot == 1);
+    CHECK_THROWS_WITH(pair.run(two, s), Contains("speculation: carry.drafter: expected no other"));
+}
+
+} // namespace carry_over_tests

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/speculation/drafter_seats.hpp>
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace drafter_seats_tests {
+
+std::vector<target_id> ids(std::initializer_list<int> values) {
+    std::vector<target_id> out;
+    for (const int v : values)
+        out.push_back(target_id{v});
+    return out;
+}
+
+TEST_CASE("drafter seats: a text takes the free one whose last text begins as it does") {
+    drafter_seats seats(3);
+    CHECK(seats.size() == 3);
+    CHECK(seats.free_for(ids({1, 2})) == 0);
+    const auto serve = [&](std::size_t s, const std::vector<target_id>& text) {
+        seats.take(s);
+        seats.follow(s, std::span(text).first(1));
+        seats.follow(s, text);
+    };
+    serve(0, ids({1, 2, 3, 4}));
+    CHECK(seats.any_taken());
+    CHECK(seats.free_for(ids({1, 2, 3})) == 1); // 0 is taken
+    serve(1, ids({1, 2, 5}));
+    serve(2, ids({7, 8}));
+    CHECK_THROWS_WITH(seats.free_for(ids({1})),
+                      Catch::Matchers::Contains("expected a free sequence of the drafter, all 3"));
+    for (std::size_t s = 0; s < 3; ++s)
+        seats.leave(s);
+    CHECK_FALSE(seats.any_taken());
+    CHECK(seats.free_for(ids({1, 2, 3, 9})) == 0);
+    CHECK(seats.free_for(ids({1, 2, 5})) == 1);
+    CHECK(seats.free_for(ids({1, 2})) == 1); // the shorter one of two that agree as far
+    CHECK(seats.free_for(ids({7})) == 2);
+    CHECK(seats.free_for(ids({9, 9})) == 2); // least is lost
+}
+
+} // namespace drafter_seats_tests
