@@ -259,13 +259,23 @@ void run(flags f, const engine& e) {
     for (const std::string& name : f.rules)
         if (name != every_rule)
             (void)asked_rule_of(name);
+    // What is wrong with the flags is said before anything is loaded, and what is wrong with the
+    // rules before anything is printed.
+    (void)f.lengths.settings(f.draft_lengths.empty() ? std::nullopt
+                                                     : std::optional(f.draft_lengths.front()));
 
     const loaded_pair pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
+    const std::vector<row> asked = rows_for(f, *pair);
+    expect_use_of_cache(f.models.cache, std::any_of(asked.begin(), asked.end(), [](const row& r) {
+                            return uses_cache(r.named.rule);
+                        }));
     std::vector<std::string> judgements, reasons;
     std::optional<output_file> texts;
-    if (!f.texts.empty())
+    if (!f.texts.empty()) {
+        expect_other_file("--texts", f.texts, f.prompts);
         texts.emplace(f.texts);
+    }
     const cache_keeper keeper(*pair);
     const interrupt_guard guard;
     if (!f.json)
@@ -278,7 +288,7 @@ void run(flags f, const engine& e) {
         if (!f.draft_lengths.empty())
             length = f.draft_lengths[f.draft_lengths.size() > 1 ? i : 0];
         s.lengths = f.lengths.settings(length);
-        std::vector<row> rows = rows_for(f, *pair);
+        std::vector<row> rows = asked;
         {
             progress_bar bar("comparing " + std::to_string(i + 1) + "/" +
                              std::to_string(f.temperatures.size()));

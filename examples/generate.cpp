@@ -139,19 +139,22 @@ void run(flags f, const engine& e) {
     decode_settings& s = f.decoding;
     if (!f.rule.empty())
         s.rule = rule_of(f.rule, "--rule").rule;
+    s.lengths = f.lengths.settings(f.draft_length);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     s.rule = pair->rule_for(s);
     f.rule = about(*s.rule).name;
     if (!pair->applies(*s.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
-    s.lengths = f.lengths.settings(f.draft_length);
+    if (facts.drafter)
+        expect_use_of_cache(f.models.cache, uses_cache(*s.rule));
 
     const std::string text = prompt_text(f);
     const std::vector<target_id> prompt =
         wants_chat(f.models) ? chat_prompt(*pair, text) : plain_prompt(*pair, text);
     if (prompt.empty())
         throw error("--prompt", "text", "expected at least one token");
+    require_room(prompt, pair->target_models().capacity(), "--prompt", "text");
 
     const bool color = wants_color(f.color, STDOUT_FILENO);
     std::optional<tracer> trace;

@@ -81,7 +81,8 @@ void run(flags f, const engine& e) {
                                                                    : "slem";
     f.decoding.rule = rule_of(name, "--rule").rule;
     if (!pair->applies(*f.decoding.rule))
-        throw error("--rule", name, "expected one that the pair can follow");
+        throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
+    expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<text_request> texts;
     for (const given_prompt& p : prompts)

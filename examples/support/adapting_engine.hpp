@@ -24,10 +24,10 @@ namespace specdec::examples {
 struct adapting_drafter {
     using packed = reference::serving_weights<reference::bf16_bits>;
 
-    adapting_drafter(std::filesystem::path folder, reference::model_parameters<float> first,
-                     const reference::context_options& options)
-        : path(std::move(folder)), start(std::move(first)), serving(start),
-          model(reference::transformer(serving.current(), options)) {}
+    adapting_drafter(const side_paths& paths, const reference::context_options& options)
+        : path(paths.model), tokenizer(paths.tokenizer), file(reference::open_checkpoint(path)),
+          exit_norms(reference::exit_norms(file)), start(reference::read_parameters(file)),
+          serving(start), model(reference::transformer(serving.current(), options)) {}
 
     /// Where a round begins.
     void take_new_weights() {
@@ -35,8 +35,10 @@ struct adapting_drafter {
             model.use(next);
     }
 
-    std::filesystem::path path;
-    reference::model_parameters<float> start; ///< as loaded
+    std::filesystem::path path, tokenizer;
+    reference::checkpoint file;
+    std::vector<reference::tensor> exit_norms; ///< of the file: they do not learn, but are saved
+    reference::model_parameters<float> start;  ///< as loaded
     packed serving;
     reference::batch_model<draft_id> model;
     std::vector<draft_id> prefix; ///< what a text of the drafter begins with
@@ -48,6 +50,7 @@ public:
     void add_flags(CLI::App& app) override {
         inner_->add_flags(app);
         adapter_ = app.get_option("--adapter");
+        exits_ = app.get_option("--exits");
     }
     [[nodiscard]] std::vector<named_pair> pairs() const override { return inner_->pairs(); }
     [[nodiscard]] side_paths find(const std::filesystem::path& model, const std::string& tokenizer,
@@ -71,12 +74,14 @@ public:
         if (adapter_ != nullptr && adapter_->count() > 0)
             throw error("--adapter", adapter_->as<std::string>(),
                         "expected nothing: give --resume the folder, so that they go on learning");
+        if (exits_ != nullptr && exits_->count() > 0)
+            throw error("--exits", exits_->as<std::string>(),
+                        "expected nothing: all layers learn and draft (the exits are saved)");
         loaded_sides sides = inner_->load(target, drafter, flags);
         speculation_side<draft_id>& own = sides.drafter->loaded;
         drafter_ = std::make_unique<adapting_drafter>(
-            drafter->model, reference::read_parameters(reference::open_checkpoint(drafter->model)),
-            reference::context_options{.threads = flags.threads,
-                                       .vocabulary_size = own.models.vocabulary_size()});
+            *drafter, reference::context_options{.threads = flags.threads,
+                                                 .vocabulary_size = own.models.vocabulary_size()});
         if (own.begins_with_bos && own.bos)
             drafter_->prefix.push_back(*own.bos);
         own.models = any_batch_model<draft_id>(drafter_->model);
@@ -88,7 +93,7 @@ public:
 
 private:
     std::unique_ptr<engine> inner_ = make_engine();
-    CLI::Option* adapter_ = nullptr;
+    CLI::Option *adapter_ = nullptr, *exits_ = nullptr;
     mutable std::unique_ptr<adapting_drafter> drafter_;
 };
 

@@ -3,9 +3,17 @@
 
 #include <exception>
 
+#include <specdec/core/error.hpp>
+#include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/decoder.hpp>
 
 namespace specdec::examples {
+
+/// A file for n-grams that nothing reads or writes is refused. `used`: a rule is run that has some.
+inline void expect_use_of_cache(const cache_settings& cache, bool used) {
+    if (!cache.file.empty() && !used)
+        throw error("--cache", cache.file, "expected a rule that has n-grams beside it: merge");
+}
 
 /// Saves what a decoder has learned: where all went well by save(), and also on the way out of an
 /// error, which then has the word.

@@ -170,6 +170,8 @@ inline void compare_rules(
                                 : static_cast<double>(first) / static_cast<double>(prompts.size()));
             ask_for(first, std::min(at_a_time, prompts.size() - first), pass * prompts.size());
             for (std::size_t i = 0; i < rows.size() * settings.repeats; ++i) {
+                if (interrupted() != 0)
+                    return;
                 const std::size_t k = (turn + i) % rows.size(); // nobody is always the first
                 settle();
                 if (i >= rows.size()) {

@@ -27,7 +27,7 @@ namespace specdec::examples {
 /// Errors: specdec::error that names the file and the field.
 inline equivalences read_equivalences(const std::filesystem::path& path) {
     using nlohmann::json;
-    const json root = reference::parse_json(read_input(path.string()), path.string(), "file");
+    const json root = reference::parse_json(read_input(path.string(), 16), path.string(), "file");
     if (!root.is_object() || !root.contains("pairs") || !root["pairs"].is_array())
         throw error(path.string(), "pairs", "expected a list of pairs [draft token, target token]");
 

@@ -19,7 +19,7 @@ namespace {
 
 /// May begin before a pipe has a writer: the handle then does not wait by itself.
 void read_all(int handle, const std::string& name, bool may_be_early,
-              const std::function<void(std::string_view)>& use) {
+              const std::function<bool(std::string_view)>& use) {
     struct ::stat about {};
     if (::fstat(handle, &about) != 0)
         detail::file_error(name, "cannot be read", errno);
@@ -42,17 +42,19 @@ void read_all(int handle, const std::string& name, bool may_be_early,
             throw error(name, "file", "expected a readable file: a pipe that nobody writes to");
         if (n == 0)
             return;
-        use(std::string_view(block).substr(0, static_cast<std::size_t>(n)));
+        if (!use(std::string_view(block).substr(0, static_cast<std::size_t>(n))))
+            return;
     }
 }
 
-std::string held_whole(int handle, const std::string& name, bool may_be_early) {
-    constexpr std::size_t most = std::size_t{1} << 30;
+std::string held_whole(int handle, const std::string& name, bool may_be_early,
+                       std::size_t mebibytes) {
     std::string bytes;
     read_all(handle, name, may_be_early, [&](std::string_view block) {
         bytes += block;
-        if (bytes.size() > most)
-            throw error(name, "file", "expected at most 1 GiB");
+        if (bytes.size() > mebibytes << 20)
+            throw error(name, "file", "expected at most " + std::to_string(mebibytes) + " MiB");
+        return true;
     });
     return bytes;
 }
@@ -68,16 +70,16 @@ public:
 
 } // namespace
 
-std::string read_input(const std::string& path) {
+std::string read_input(const std::string& path, std::size_t mebibytes) {
     const input file(path);
-    return held_whole(file.get(), path, true);
+    return held_whole(file.get(), path, true, mebibytes);
 }
 
 std::string read_standard_input() {
-    return held_whole(STDIN_FILENO, "standard input", false);
+    return held_whole(STDIN_FILENO, "standard input", false, 16);
 }
 
-void read_blocks(const std::string& path, const std::function<void(std::string_view)>& use) {
+void read_blocks(const std::string& path, const std::function<bool(std::string_view)>& use) {
     const input file(path);
     read_all(file.get(), path, true, use);
 }
@@ -86,6 +88,22 @@ std::string why_missing(const std::filesystem::path& path) {
     std::error_code code;
     (void)std::filesystem::status(path, code);
     return code ? code.message() : "";
+}
+
+void expect_writable(const std::string& flag, const std::string& path) {
+    try {
+        expect_replaceable(path);
+    } catch (const error& problem) { // names the path
+        throw error(flag + ": " + problem.what());
+    }
+}
+
+void expect_other_file(const std::string& flag, const std::string& written,
+                       const std::string& read) {
+    std::error_code unknown; // one of them is not there yet
+    if (std::filesystem::is_regular_file(read, unknown) &&
+        std::filesystem::equivalent(written, read, unknown))
+        throw error(flag, written, "expected another file than the one that is read");
 }
 
 output_file::output_file(std::string path)

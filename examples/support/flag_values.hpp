@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -21,7 +22,8 @@ namespace specdec::examples {
 template <class T>
 struct number_range {
     T low, high;
-    bool above_low = false; ///< low itself is none of them
+    bool above_low = false;        ///< low itself is none of them
+    std::string_view high_is = {}; ///< what the highest number is, for errors
 };
 
 /// The parts of a list, empty ones, too.
@@ -80,8 +82,9 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, V& value,
         std::ostringstream expected;
         expected << "expected a " << (std::integral<number> ? "whole " : "") << "number "
                  << (range.above_low ? "above " : "from ") << range.low
-                 << (range.above_low ? " and at most " : " to ") << range.high << ", found \""
-                 << text << '"';
+                 << (range.above_low ? " and at most " : " to ") << range.high
+                 << (range.high_is.empty() ? "" : ", ") << range.high_is << ", found \"" << text
+                 << '"';
         throw CLI::ValidationError(name, expected.str());
     };
     const std::string type = std::integral<number> ? "INT" : "FLOAT";
@@ -108,6 +111,12 @@ inline CLI::Option* add_words(CLI::App& app, const std::string& name,
         .add_option_function<std::string>(
             name, [&value](const std::string& text) { value = split_list(text); }, help)
         ->type_name("TEXT,...");
+}
+
+/// Threads: 0 for one a core, and no more than that, since more would wait for each other.
+[[nodiscard]] inline number_range<std::size_t> any_threads() {
+    const std::size_t cores = std::thread::hardware_concurrency(); // 0: not known
+    return {0, cores > 0 ? cores : 1024, false, "the cores of this machine"};
 }
 
 constexpr number_range<std::uint64_t> any_seed{0, std::numeric_limits<std::uint64_t>::max()};

@@ -23,7 +23,11 @@ namespace specdec::examples {
                     "expected the costs of a draft token, of a token more in the drafter's pass, "
                     "and of the target's passes over 1, 2, ... positions");
     cost_table costs{{list.begin() + 2, list.end()}, list[0], list[1]};
-    validate(costs);
+    try {
+        validate(costs);
+    } catch (const error& problem) { // names the cost
+        throw error(std::string("--costs: ") + problem.what());
+    }
     return costs;
 }
 [[nodiscard]] inline std::vector<double> list_of(const cost_table& costs) {
@@ -47,6 +51,16 @@ struct length_flags {
                 s.kind = static_cast<length_kind>(i);
         if (kind.empty() && threshold)
             s.kind = length_kind::confidence;
+        const bool has_threshold = s.kind == length_kind::confidence ||
+                                   s.kind == length_kind::entropy ||
+                                   s.kind == length_kind::predicted;
+        if (threshold && !has_threshold)
+            throw error("--stop-confidence", std::to_string(*threshold),
+                        "expected --lengths confidence, entropy or predicted beside it, not " +
+                            std::string(name(s.kind)));
+        if (!costs.empty() && s.kind != length_kind::automatic)
+            throw error("--costs", "list",
+                        "expected --lengths auto beside it, not " + std::string(name(s.kind)));
         s.threshold = threshold.value_or(s.threshold);
         if (!costs.empty())
             s.costs = costs_of(costs);

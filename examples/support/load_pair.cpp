@@ -52,6 +52,12 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
     else if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
+    if (own_target_alone && !flags.no_drafter)
+        for (const auto& [flag, value] :
+             {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
+              std::pair("--equivalences", &flags.equivalences)})
+            if (!value->empty())
+                throw error(flag, *value, "expected --drafter beside it: --target stands alone");
     return paths;
 }
 
@@ -71,9 +77,9 @@ public:
 
 id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<target_id>& target,
               const fs::path& drafter_path, const std::string& equivalences_path) {
+    const equivalences given = equivalences_path.empty() ? equivalences_beside(drafter_path)
+                                                         : read_equivalences(equivalences_path);
     try {
-        const equivalences given = equivalences_path.empty() ? equivalences_beside(drafter_path)
-                                                             : read_equivalences(equivalences_path);
         return build_id_map(draft, target, given);
     } catch (const error& problem) { // names the token, not the file
         const std::string source =

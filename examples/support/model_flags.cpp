@@ -37,15 +37,19 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
            std::string(head_help))
         ->group(group);
     app.add_flag("--no-drafter", f.no_drafter, "load no drafter")->group(group);
-    add_number(app, "--threads", f.threads, {0, 1024}, "default: one a core")->group(group);
+    add_number(app, "--threads", f.threads, any_threads(), "at most one a core (default: that)")
+        ->group(group);
     add_number(
         app, "--context", f.context, {0, 1 << 20},
         "most tokens of prompt and text (default: what the target was made for, at most 4096)")
         ->group(group);
-    app.add_flag("--chat", f.chat,
-                 "prompts are questions, in the target's chat form (default for smollm2)")
-        ->group(group);
-    app.add_flag("--no-chat", f.no_chat, "prompts are texts to continue")->group(group);
+    CLI::Option* const chat =
+        app.add_flag("--chat", f.chat,
+                     "prompts are questions, in the target's chat form (default for smollm2)")
+            ->group(group);
+    app.add_flag("--no-chat", f.no_chat, "prompts are texts to continue")
+        ->group(group)
+        ->excludes(chat);
     option("--cache", f.cache.file,
            "file of the n-gram cache of the merge rules: read if it exists, written at the end");
     option("--cache-policy", f.cache.policy, "what goes when it is full: lfu (default), lru, none")

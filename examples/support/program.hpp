@@ -6,6 +6,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -14,6 +15,27 @@
 #include "support/interrupt.hpp"
 
 namespace specdec::examples {
+
+/// Refuses `--flag=` with nothing behind it, which CLI11 would fill with the next argument.
+inline void refuse_open_ends(const CLI::App& app, int argc, const char* const* argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view text = argv[i];
+        if (!text.starts_with("--") || text.find('=') != text.size() - 1)
+            continue;
+        const std::string flag(text.substr(0, text.size() - 1));
+        if (app.get_option_no_throw(flag) != nullptr)
+            throw CLI::ValidationError(flag, "expected a value behind =");
+    }
+}
+
+/// Refuses flags and names that were given without a value, as `--cache "$FILE"` is where nothing
+/// set FILE. Nobody means them, and what stands for "not given" would be done instead.
+inline void refuse_empty_values(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& value : option->results())
+            if (value.empty())
+                throw CLI::ValidationError(option->get_name(), "expected a value, found \"\"");
+}
 
 /// The frame of a program: reads the flags, runs the body, says what went wrong. Returns what main
 /// returns: 1 for every error, also of the output; 128 and the signal's number after a signal.
@@ -25,7 +47,9 @@ int run_program(CLI::App& app, int argc, char** argv, Body&& body) {
     keep_standard_streams();
     try {
         try {
+            refuse_open_ends(app, argc, argv);
             app.parse(argc, argv);
+            refuse_empty_values(app);
             body();
         } catch (const CLI::ParseError& problem) {
             std::ostringstream help, other;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,16 @@ template <class Words>
                 "expected control tokens of a known chat form (" +
                     std::string(chat_forms[0].start) + " or " + std::string(chat_forms[1].start) +
                     "); the target has none");
+}
+
+/// A text needs room for a token behind its prompt. `capacity`: of the target's context. Errors:
+/// specdec::error that names where the prompt came from, and the flag that makes room.
+inline void require_room(std::span<const target_id> prompt, std::size_t capacity,
+                         const std::string& source, const std::string& field) {
+    if (prompt.size() >= capacity)
+        throw error(source, field,
+                    "expected fewer tokens than the " + std::to_string(capacity) +
+                        " of the context (--context), found " + std::to_string(prompt.size()));
 }
 
 } // namespace specdec::examples

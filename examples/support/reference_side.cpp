@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include "support/console.hpp"
 #include "support/files.hpp"
@@ -74,6 +75,25 @@ void require_own_tokenizer(const side_paths& paths, std::size_t rows, std::size_
                         paths.model.string() + " has rows for, got " + std::to_string(tokens));
 }
 
+/// The caches of contexts that no machine of this size can hold are refused: the system would end
+/// the program, or another one, while they are filled.
+void expect_memory(const reference::model_config& c, const reference::load_options& options) {
+    const reference::context_options& o = options.context;
+    const bool wide = options.number_format == reference::precision::f32;
+    const double tokens = static_cast<double>(o.sequences) * static_cast<double>(o.capacity);
+    const double needed = tokens * static_cast<double>(2 * c.layers * c.kv_size()) * (wide ? 4 : 2);
+    const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                         static_cast<double>(::sysconf(_SC_PAGESIZE));
+    if (there <= 0 || needed < there)
+        return;
+    const auto gigabytes = [](double bytes) {
+        return std::to_string(static_cast<long long>(bytes / 1e9)) + " GB";
+    };
+    throw error("--context", std::to_string(o.capacity),
+                "expected caches that fit into the memory of " + gigabytes(there) + ": " +
+                    std::to_string(o.sequences) + " of so many tokens take " + gigabytes(needed));
+}
+
 std::string name_of(const fs::path& model) {
     const std::string file = model.filename().string();
     return file.empty() ? model.parent_path().filename().string() : file;
@@ -122,11 +142,16 @@ loaded_files load_files(const side_paths& paths, const reference_flags& flags,
     options.context.vocabulary_size = words.vocabulary_size();
     options.progress = [&bar](double part) { bar.show(part); };
     reference::checkpoint weights = reference::open_checkpoint(paths.model);
+    expect_memory(weights.config, options);
     std::optional<reference::model_parameters<float>> adapted;
     if (!adapter.empty()) {
         adapted = reference::read_parameters(weights);
         reference::read_peft_folder(adapter, adapted->config()).merge(*adapted);
-        weights = reference::view_checkpoint(*adapted, paths.model.string());
+        reference::checkpoint merged = reference::view_checkpoint(*adapted, paths.model.string());
+        for (const reference::tensor& norm : reference::exit_norms(weights))
+            merged.add(norm.name, norm);
+        merged.files = weights.files; // which the norms view
+        weights = std::move(merged);
     }
     reference::transformer engine = reference::make_transformer(weights, options);
     require_own_tokenizer(paths, engine.config().vocabulary_size, words.vocabulary_size());

@@ -62,6 +62,7 @@ void read_pieces(const std::string& path, const Use& use) {
         held += block.substr(lines);
         if (held.size() > longest_line)
             throw error(path, "file", "expected lines of at most 64 MiB");
+        return true;
     });
     take(held);
 }
