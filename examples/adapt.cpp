@@ -22,20 +22,20 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/adapting_engine.hpp"
-#include "support/cache_keeper.hpp"
-#include "support/console.hpp"
-#include "support/draft_ender.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/learning_flags.hpp"
-#include "support/lengths.hpp"
-#include "support/line_chart.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/sampling_flags.hpp"
-#include "support/statistics_json.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/flags/learning_flags.hpp"
+#include "support/flags/lengths.hpp"
+#include "support/flags/sampling_flags.hpp"
+#include "support/output/line_chart.hpp"
+#include "support/output/statistics_json.hpp"
+#include "support/pair/adapting_engine.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/draft_ender.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
 #include <specdec/learn/distillation_recorder.hpp>
 #include <specdec/reference/file/mapped_file.hpp>

@@ -22,15 +22,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/cache_keeper.hpp"
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/text_pieces.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
+#include "support/text/text_pieces.hpp"
 #include <specdec/head/adaptive/token_frequencies.hpp>
 #include <specdec/reference/drafter/token_list_file.hpp>
 

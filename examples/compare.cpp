@@ -20,18 +20,18 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/cache_keeper.hpp"
-#include "support/comparison.hpp"
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/explanation.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/lengths.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/sampling_flags.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/flags/lengths.hpp"
+#include "support/flags/sampling_flags.hpp"
+#include "support/output/comparison.hpp"
+#include "support/output/explanation.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
 
 namespace {
 

@@ -19,19 +19,19 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "support/cache_keeper.hpp"
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/lengths.hpp"
-#include "support/logprobs.hpp"
-#include "support/program.hpp"
-#include "support/prompt.hpp"
-#include "support/sampling_flags.hpp"
-#include "support/statistics_json.hpp"
-#include "support/trace.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/flags/lengths.hpp"
+#include "support/flags/sampling_flags.hpp"
+#include "support/output/logprobs.hpp"
+#include "support/output/statistics_json.hpp"
+#include "support/output/trace.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompt.hpp"
 
 namespace {
 

@@ -16,15 +16,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/cache_keeper.hpp"
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/statistics_json.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/output/statistics_json.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
 
 namespace {
 

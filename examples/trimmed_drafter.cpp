@@ -5,7 +5,7 @@
 #include <iostream>
 #include <vector>
 
-#include "support/model_flags.hpp"
+#include "support/pair/model_flags.hpp"
 #include <specdec/head/adaptive/token_frequencies.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "support/model_flags.hpp"
-#include "support/side.hpp"
+#include "support/pair/model_flags.hpp"
+#include "support/pair/side.hpp"
 
 /// What differs from engine to engine: `generate` and `compare` are linked with one of
 /// examples/reference/ and examples/llama_cpp/.

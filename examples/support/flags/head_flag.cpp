@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "support/head_flag.hpp"
+#include "support/flags/head_flag.hpp"
 
 #include <cstddef>
 #include <string>
 
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/program/files.hpp"
 #include <specdec/core/error.hpp>
 
 namespace specdec::examples {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "support/model_flags.hpp"
+#include "support/pair/model_flags.hpp"
 
 #include <string>
 
 #include <CLI/CLI.hpp>
 
-#include "support/engine.hpp"
-#include "support/flag_values.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/pair/engine.hpp"
 #include <specdec/reference/file/mapped_file.hpp>
 
 namespace specdec::examples {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/reference_side.hpp"
+#include "support/pair/reference_side.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -12,9 +12,9 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "support/console.hpp"
-#include "support/files.hpp"
-#include "support/partial_head.hpp"
+#include "support/pair/partial_head.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
 #include <specdec/head/exits/confidence_exit.hpp>
 #include <specdec/head/exits/early_exit_model.hpp>
 #include <specdec/head/features/feature_model.hpp>

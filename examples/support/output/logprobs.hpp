@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/trace.hpp"
+#include "support/output/trace.hpp"
 #include <specdec/speculation/text.hpp>
 
 namespace specdec::examples {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/interrupt.hpp"
+#include "support/program/interrupt.hpp"
 
 #include <csignal>
 #include <cstddef>

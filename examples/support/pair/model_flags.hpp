@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "support/head_flag.hpp"
+#include "support/flags/head_flag.hpp"
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 
 namespace CLI {

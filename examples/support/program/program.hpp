@@ -10,9 +10,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/console.hpp"
-#include "support/files.hpp"
-#include "support/interrupt.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
 
 namespace specdec::examples {
 

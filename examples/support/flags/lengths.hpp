@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/flag_values.hpp"
+#include "support/flags/flag_values.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/speculation/length_settings.hpp>
 

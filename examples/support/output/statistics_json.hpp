@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/loaded_pair.hpp"
+#include "support/pair/loaded_pair.hpp"
 
 namespace specdec::examples {
 

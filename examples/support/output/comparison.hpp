@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "support/interrupt.hpp"
-#include "support/loaded_pair.hpp"
-#include "support/prompts_file.hpp"
-#include "support/ratio.hpp"
-#include "support/statistics_json.hpp"
+#include "support/output/ratio.hpp"
+#include "support/output/statistics_json.hpp"
+#include "support/pair/loaded_pair.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/text/prompts_file.hpp"
 #include <specdec/speculation/steady_seconds.hpp>
 
 namespace specdec::examples {

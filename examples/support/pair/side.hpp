@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "support/loaded_pair.hpp"
+#include "support/pair/loaded_pair.hpp"
 #include <specdec/head/adaptive/target_topk.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>

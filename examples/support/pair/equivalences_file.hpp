@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/files.hpp"
+#include "support/program/files.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/reference/file/json_fields.hpp>

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "support/files.hpp"
-#include "support/head_flag.hpp"
-#include "support/loaded_pair.hpp"
+#include "support/flags/head_flag.hpp"
+#include "support/pair/loaded_pair.hpp"
+#include "support/program/files.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>

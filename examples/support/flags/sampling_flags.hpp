@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/flag_values.hpp"
+#include "support/flags/flag_values.hpp"
 #include <specdec/sampling/law/parameters.hpp>
 
 namespace specdec::examples {

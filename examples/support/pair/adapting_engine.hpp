@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/engine.hpp"
+#include "support/pair/engine.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/reference/batch_model.hpp>
 #include <specdec/reference/learn/reverse/model_parameters.hpp>

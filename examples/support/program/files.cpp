@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/files.hpp"
+#include "support/program/files.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/files.hpp"
-#include "support/model_flags.hpp"
-#include "support/prompt.hpp"
+#include "support/pair/model_flags.hpp"
+#include "support/program/files.hpp"
+#include "support/text/prompt.hpp"
 #include <specdec/core/error.hpp>
 
 namespace specdec::examples {

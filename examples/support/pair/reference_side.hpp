@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "support/exits_flag.hpp"
-#include "support/head_flag.hpp"
-#include "support/side.hpp"
+#include "support/flags/exits_flag.hpp"
+#include "support/flags/head_flag.hpp"
+#include "support/pair/side.hpp"
 
 namespace CLI {
 class App;

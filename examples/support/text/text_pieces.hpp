@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "support/files.hpp"
+#include "support/program/files.hpp"
 #include <specdec/core/concepts.hpp>
 #include <specdec/reference/file/json_fields.hpp>
 

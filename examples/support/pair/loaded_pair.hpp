@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "support/grouping_check.hpp"
-#include "support/interrupt.hpp"
+#include "support/pair/grouping_check.hpp"
+#include "support/program/interrupt.hpp"
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/speculation/decoder.hpp>
 

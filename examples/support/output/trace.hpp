@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "support/console.hpp"
-#include "support/loaded_pair.hpp"
+#include "support/pair/loaded_pair.hpp"
+#include "support/program/console.hpp"
 
 namespace specdec::examples {
 

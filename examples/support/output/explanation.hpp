@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "support/comparison.hpp"
+#include "support/output/comparison.hpp"
 
 /// Why the rows of a comparison are no faster, in plain words: nothing but what was counted,
 /// measured and given.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/console.hpp"
+#include "support/program/console.hpp"
 
 #include <algorithm>
 #include <cstdio>

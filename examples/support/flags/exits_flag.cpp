@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "support/exits_flag.hpp"
+#include "support/flags/exits_flag.hpp"
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "support/flag_values.hpp"
+#include "support/flags/flag_values.hpp"
 #include <specdec/core/error.hpp>
 
 namespace specdec::examples {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "support/engine.hpp"
-#include "support/equivalences_file.hpp"
-#include "support/files.hpp"
+#include "support/pair/engine.hpp"
+#include "support/pair/equivalences_file.hpp"
+#include "support/program/files.hpp"
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/head/adaptive/topk_recorder.hpp>
 #include <specdec/speculation/speculation.hpp>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/side.hpp"
+#include "support/pair/side.hpp"
 
 namespace specdec::examples {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/flag_values.hpp"
+#include "support/flags/flag_values.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
