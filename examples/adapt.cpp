@@ -488,12 +488,14 @@ int main(int argc, char** argv) {
     app.add_option("-r,--rule", f.rule, "one of " + rule_names() + " (default: tli)");
     add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
     add_length_flags(app, f.lengths);
-    app.add_option("--acceptance-head", f.head,
-                   "joint or interleaved[:STEPS] (8): a head learns beside the drafter and ends "
-                   "drafts where something is rejected with a chance above --head-threshold");
-    add_number(app, "--head-threshold", f.head_threshold, any_share, "default: 0.6");
+    CLI::Option* const head = app.add_option(
+        "--acceptance-head", f.head,
+        "joint or interleaved[:STEPS] (8): a head learns beside the drafter and ends drafts where "
+        "something is rejected with a chance above --head-threshold");
+    add_number(app, "--head-threshold", f.head_threshold, any_share, "default: 0.6")->needs(head);
     add_number(app, "--longest", f.longest, {1, 64},
-               "draft tokens of a round that the head ends (default: 8)");
+               "draft tokens of a round that the head ends (default: 8)")
+        ->needs(head);
     const char* group = "Learning";
     app.add_option("--learn", f.learn, "full (default), lora:RANK or none")->group(group);
     app.add_option(

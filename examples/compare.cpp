@@ -7,6 +7,7 @@
 //     compare --temperatures 1 --rules tli,slem --tokens-at-least 20000 --json
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -143,7 +144,9 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
     for (const row& r : rows) {
         const bool drafted = r.named.rule != rule::autoregressive;
         const estimate nll = mean_a_token(r.surprise);
-        char length[24] = "-", accepted[24] = "-", mbsu[24] = "-";
+        char length[24] = "-", accepted[24] = "-", mbsu[24] = "-", error[24] = "";
+        if (std::isfinite(nll.error)) // of one prompt nobody knows it
+            std::snprintf(error, sizeof error, " ± %.3f", nll.error);
         if (drafted)
             std::snprintf(length, sizeof length, "%.1f", r.counts.proposed_a_call());
         if (r.counts.evaluated > 0)
@@ -151,10 +154,10 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         if (const auto ratio = r.memory_bound_speedup(facts.relative_size()))
             std::snprintf(mbsu, sizeof mbsu, "%.2fx", *ratio);
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-16s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f ± %.3f\n", temperature,
+        std::printf("%3g  %-16s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f%s\n", temperature,
                     r.name().c_str(), length, r.counts.tokens_per_target_call(), accepted,
                     r.tokens_per_second(), speed_up(r, rows.front()), mbsu, identical, nll.value,
-                    nll.error);
+                    error);
     }
 }
 

@@ -56,10 +56,9 @@ struct online_counts {
 ///     ...                     online.see(outcome);           behind every round
 ///     online.add(text);       for each taught text
 ///
-/// Between rounds the same calls make the same weights, but for the clock's part in the budget.
-/// Updates with a thread of their own take the latest texts whenever there are some; what they
-/// throw is thrown by the next round_begins(). Borrows learner and serving weights, which nobody
-/// else uses meanwhile (but for take() and current()).
+/// Between rounds the same calls make the same weights, but for the clock's part in the budget. On
+/// a thread of their own updates take the latest texts whenever there are some; what they throw is
+/// thrown by the next round_begins(). Borrows both, which nobody else uses but for take(), current().
 template <PanelValue Value, Clock Time>
 class online_learner {
 public:
@@ -112,13 +111,11 @@ public:
         return counts_;
     }
     [[nodiscard]] double elapsed() const { return clock_() - begin_; }
-    /// What learns, as a learning state: a file that is whole at any moment. Between updates of
-    /// another thread. Errors: as save_learning_state and load_learning_state.
+    /// What learns, as a file (learning_state.hpp), between updates. resume() returns its note.
     void save(const std::string& path, const std::string& note = "") {
         const std::lock_guard turn(learning_);
         save_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser(), note);
     }
-    /// Returns the note, which is the caller's to compare with what it goes on with.
     std::string resume(const std::string& path) {
         const std::lock_guard turn(learning_);
         std::string note =
