@@ -58,7 +58,7 @@ struct online_counts {
 ///
 /// Between rounds the same calls make the same weights, but for the clock's part in the budget. On
 /// a thread of their own updates take the latest texts whenever there are some; what they throw is
-/// thrown by the next round_begins(). Borrows both, which nobody else uses but for take(), current().
+/// thrown by the next round_begins(). Borrows both: others may call take() and current() only.
 template <PanelValue Value, Clock Time>
 class online_learner {
 public:
