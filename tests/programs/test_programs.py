@@ -1168,6 +1168,7 @@ class BadInput(unittest.TestCase):
                 with self.subTest(program=program, flag=flag):
                     self.assertRefused(f"{flag}: ", program, flag, "")
         self.assertRefused("--cache: expected a value behind =", "generate", "--cache=", "--json")
+        self.assertRefused("--cache: expected a value, found the flag --json", "generate", "--rule", "merge", "--cache", "--json")
         self.assertRefused('DRAFTER: expected a value, found ""', "vocabularies", "")
 
     def test_what_has_no_end_is_not_read_to_its_end(self):

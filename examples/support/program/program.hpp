@@ -29,12 +29,19 @@ inline void refuse_open_ends(const CLI::App& app, int argc, const char* const* a
 }
 
 /// Refuses flags and names that were given without a value, as `--cache "$FILE"` is where nothing
-/// set FILE. Nobody means them, and what stands for "not given" would be done instead.
+/// set FILE, and `--cache --json`. Nobody means them, and what stands for "not given" would be done
+/// instead, or a file written that is called --json.
 inline void refuse_empty_values(const CLI::App& app) {
+    const auto refuse = [](const CLI::Option& of, const std::string& found) {
+        throw CLI::ValidationError(of.get_name(), "expected a value, found " + found);
+    };
     for (const CLI::Option* option : app.get_options())
-        for (const std::string& value : option->results())
+        for (const std::string& value : option->results()) {
             if (value.empty())
-                throw CLI::ValidationError(option->get_name(), "expected a value, found \"\"");
+                refuse(*option, "\"\"");
+            if (value.size() > 1 && value[0] == '-' && app.get_option_no_throw(value) != nullptr)
+                refuse(*option, "the flag " + value);
+        }
 }
 
 /// The frame of a program: reads the flags, runs the body, says what went wrong. Returns what main
