@@ -137,9 +137,9 @@ struct measured {
 class adaptation {
 public:
     adaptation(const flags& f, const loaded_pair& pair, adapting_drafter& drafter)
-        : f_(f), pair_(pair), drafter_(drafter), settings_(f.decoding),
-          lessons_(pair->target_tokenizer(), *pair->draft_tokenizer(), *pair->map(),
-                   {.window = f.learner.length}),
+        : f_(f), pair_(pair), drafter_(drafter), stands_on_(ground(f, pair, drafter)),
+          settings_(f.decoding), lessons_(pair->target_tokenizer(), *pair->draft_tokenizer(),
+                                          *pair->map(), {.window = f.learner.length}),
           learner_(drafter.start, *pair->map(), f.learner),
           online_(learner_, drafter.serving, f.online, steady_seconds{}) {
         if (!f.resume.empty())
@@ -221,7 +221,7 @@ public:
             reference::save_model_folder(folder, learner.weights(), drafter_.exit_norms);
             save_tokenizer(folder);
         });
-        online_.save((folder / state_name).string(), stands_on());
+        online_.save((folder / state_name).string(), stands_on_);
     }
 
     /// False where the tokenizer is a part of another file: --drafter of what is saved needs
@@ -267,19 +267,20 @@ private:
 
     /// What a state belongs to: the drafter's vocabulary; of adapters also the weights below them,
     /// which a state of theirs does not hold.
-    [[nodiscard]] std::string stands_on() const {
-        std::string note = "vocabulary " + std::to_string(pair_->draft_table()->fingerprint());
-        if (f_.learner.adapters)
-            note += ", weights " + reference::weights_checksum(drafter_.start.values());
+    static std::string ground(const flags& f, const loaded_pair& pair,
+                              const adapting_drafter& drafter) {
+        std::string note = "vocabulary " + std::to_string(pair->draft_table()->fingerprint());
+        if (f.learner.adapters)
+            note += ", weights " + reference::weights_checksum(drafter.start.values());
         return note;
     }
     void resume(const fs::path& folder) {
         const std::string path = (folder / state_name).string();
         const std::string found = online_.resume(path);
-        if (found != stands_on())
+        if (found != stands_on_)
             throw error(path, "note",
                         "expected what was learnt on " + drafter_.path.string() + " (" +
-                            stands_on() + "), found \"" + found + "\"");
+                            stands_on_ + "), found \"" + found + "\"");
     }
 
     static std::shared_ptr<const weights_type> packed(const reference::model_parameters<float>& m) {
@@ -326,6 +327,7 @@ private:
     const flags& f_;
     const loaded_pair& pair_;
     adapting_drafter& drafter_;
+    std::string stands_on_; ///< the note of what is saved
     decode_settings settings_;
     lessons_type lessons_;
     reference::drafter_learner learner_;
