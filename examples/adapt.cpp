@@ -22,19 +22,20 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/adapting_engine.hpp"
-#include "support/console.hpp"
-#include "support/draft_ender.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/learning_flags.hpp"
-#include "support/lengths.hpp"
-#include "support/line_chart.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/sampling_flags.hpp"
-#include "support/statistics_json.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/flags/learning_flags.hpp"
+#include "support/flags/lengths.hpp"
+#include "support/flags/sampling_flags.hpp"
+#include "support/output/line_chart.hpp"
+#include "support/output/statistics_json.hpp"
+#include "support/pair/adapting_engine.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/draft_ender.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
 #include <specdec/learn/distillation_recorder.hpp>
 #include <specdec/reference/file/mapped_file.hpp>
@@ -77,7 +78,7 @@ struct task {
     std::vector<given_prompt> stream, held;
 };
 
-std::vector<task> read_tasks(const flags& f, const decoder& pair) {
+std::vector<task> read_tasks(const flags& f, decoder& pair) {
     std::vector<std::string> given = f.tasks;
     if (given.empty())
         for (const char* name : {"recipes", "letters", "python"})
@@ -86,7 +87,7 @@ std::vector<task> read_tasks(const flags& f, const decoder& pair) {
     std::vector<task> tasks;
     for (const std::string& one : given) {
         const std::size_t equals = one.find('=');
-        if (equals == std::string::npos || equals == 0)
+        if (equals == std::string::npos || equals == 0 || equals + 1 == one.size())
             throw error("--task", one, "expected NAME=FILE");
         const std::string path = one.substr(equals + 1);
         std::vector<given_prompt> all = read_prompts(path, f.limit, f.models, pair);
@@ -136,13 +137,13 @@ struct measured {
 class adaptation {
 public:
     adaptation(const flags& f, const loaded_pair& pair, adapting_drafter& drafter)
-        : f_(f), pair_(pair), drafter_(drafter), settings_(f.decoding),
-          lessons_(pair->target_tokenizer(), *pair->draft_tokenizer(), *pair->map(),
-                   {.window = f.learner.length}),
+        : f_(f), pair_(pair), drafter_(drafter), stands_on_(ground(f, pair, drafter)),
+          settings_(f.decoding), lessons_(pair->target_tokenizer(), *pair->draft_tokenizer(),
+                                          *pair->map(), {.window = f.learner.length}),
           learner_(drafter.start, *pair->map(), f.learner),
           online_(learner_, drafter.serving, f.online, steady_seconds{}) {
         if (!f.resume.empty())
-            online_.resume((fs::path(f.resume) / state_name).string());
+            resume(f.resume);
         if (f.ends) {
             ender_.emplace(drafter.start, *f.ends);
             settings_.lengths.kind = length_kind::predicted;
@@ -217,19 +218,70 @@ public:
                 reference::save_peft_folder(folder, *learner.adapters(), drafter_.path.string());
                 return;
             }
-            reference::save_model_folder(folder, learner.weights());
-            for (const char* file :
-                 {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
-                  "tokenizer.model", "generation_config.json", "equivalences.json"})
-                if (fs::exists(drafter_.path / file))
-                    replace_file((folder / file).string(),
-                                 read_input((drafter_.path / file).string()));
+            reference::save_model_folder(folder, learner.weights(), drafter_.exit_norms);
+            save_tokenizer(folder);
         });
-        online_.save((folder / state_name).string());
+        online_.save((folder / state_name).string(), stands_on_);
+    }
+
+    /// False where the tokenizer is a part of another file: --drafter of what is saved needs
+    /// --drafter-tokenizer beside it then.
+    [[nodiscard]] bool saves_tokenizer() const {
+        const fs::path kind = drafter_.tokenizer.extension();
+        return fs::is_directory(drafter_.tokenizer) || kind == ".json" || kind == ".model";
+    }
+
+    /// Makes the folder. Errors: specdec::error where save() could not begin to write into it.
+    void expect_saveable(const fs::path& folder) const {
+        const bool adapters = f_.learner.adapters.has_value();
+        if (!adapters)
+            reference::check_saveable(drafter_.start.config(), drafter_.path.string());
+        reference::make_folder(folder);
+        for (const char* file : {adapters ? "adapter_model.safetensors" : "model.safetensors",
+                                 adapters ? "adapter_config.json" : "config.json", state_name})
+            expect_writable("--save", (folder / file).string());
     }
 
 private:
     static constexpr const char* state_name = "learning_state.safetensors";
+
+    void save_tokenizer(const fs::path& folder) const {
+        const auto copy = [&](const fs::path& from, const std::string& name) {
+            if (fs::exists(from))
+                replace_file((folder / name).string(), read_input(from.string()));
+        };
+        const fs::path model = folder_of(drafter_.path), words = folder_of(drafter_.tokenizer);
+        for (const char* file : {"generation_config.json", "equivalences.json"})
+            copy(model / file, file);
+        for (const char* file : {"tokenizer.json", "tokenizer_config.json",
+                                 "special_tokens_map.json", "tokenizer.model"})
+            if (words == drafter_.tokenizer)
+                copy(words / file, file);
+        if (words != drafter_.tokenizer && saves_tokenizer())
+            copy(drafter_.tokenizer, "tokenizer" + drafter_.tokenizer.extension().string());
+    }
+    /// The folder that it is, or that it lies in.
+    static fs::path folder_of(const fs::path& path) {
+        return fs::is_directory(path) ? path : path.parent_path();
+    }
+
+    /// What a state belongs to: the drafter's vocabulary; of adapters also the weights below them,
+    /// which a state of theirs does not hold.
+    static std::string ground(const flags& f, const loaded_pair& pair,
+                              const adapting_drafter& drafter) {
+        std::string note = "vocabulary " + std::to_string(pair->draft_table()->fingerprint());
+        if (f.learner.adapters)
+            note += ", weights " + reference::weights_checksum(drafter.start.values());
+        return note;
+    }
+    void resume(const fs::path& folder) {
+        const std::string path = (folder / state_name).string();
+        const std::string found = online_.resume(path);
+        if (found != stands_on_)
+            throw error(path, "note",
+                        "expected what was learnt on " + drafter_.path.string() + " (" +
+                            stands_on_ + "), found \"" + found + "\"");
+    }
 
     static std::shared_ptr<const weights_type> packed(const reference::model_parameters<float>& m) {
         return reference::pack<reference::bf16_bits>(reference::view_checkpoint(m), 1);
@@ -275,6 +327,7 @@ private:
     const flags& f_;
     const loaded_pair& pair_;
     adapting_drafter& drafter_;
+    std::string stands_on_; ///< the note of what is saved
     decode_settings settings_;
     lessons_type lessons_;
     reference::drafter_learner learner_;
@@ -284,10 +337,23 @@ private:
     std::size_t unsaved_ = 0;
 };
 
+/// Numbers that do not fit each other are refused by the flags that gave them.
+void require_sizes(const flags& f) {
+    if (f.online.replayed >= f.learner.sequences)
+        throw error("--batch", std::to_string(f.learner.sequences),
+                    "expected more texts than the " + std::to_string(f.online.replayed) +
+                        " of them that are --replayed");
+    if (f.online.remembered < f.learner.length)
+        throw error("--remembered", std::to_string(f.online.remembered),
+                    "expected at least the " + std::to_string(f.learner.length) +
+                        " tokens that a text may have");
+}
+
 void run(flags f, const adapting_engine& e) {
     validate(f.decoding.sampling);
     f.decoding.carry.contexts = false; // every text is paid for whole
     f.decoding.rule = rule_of(f.rule, "--rule").rule;
+    expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
     f.decoding.lengths = f.lengths.settings(f.draft_length);
     f.learner.loss = loss_of(f.loss);
     f.learner.loss.taught_temperature =
@@ -298,15 +364,22 @@ void run(flags f, const adapting_engine& e) {
         throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
     if (f.save_every > 0 && f.save.empty())
         throw error("--save-every", std::to_string(f.save_every), "expected a folder to --save to");
+    require_sizes(f);
     if (!f.head.empty())
         f.ends = updates_of(f.head);
     const loaded_pair pair = load_pair(e, f.models);
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
     const std::vector<task> tasks = read_tasks(f, *pair);
-    if (!f.save.empty()) // before anything is learnt for nothing
-        reference::make_folder(f.save);
     adaptation adapted(f, pair, e.drafter());
+    // Before anything is learnt for nothing.
+    if (!f.save.empty())
+        adapted.expect_saveable(f.save);
+    if (!f.svg.empty())
+        expect_writable("--svg", f.svg);
+    for (const task& t : tasks)
+        expect_other_file("--svg", f.svg, t.stream.front().file);
+    const cache_keeper keeper(*pair);
     const interrupt_guard guard;
     line_chart chart{.title = "tokens a target call while the drafter learns (" + f.learn + ", " +
                               f.loss + ")",
@@ -344,13 +417,15 @@ void run(flags f, const adapting_engine& e) {
             flush_output();
         });
     }
-    if (!f.save.empty())
+    if (!f.save.empty()) {
         adapted.save(f.save);
-    if (!f.svg.empty()) {
-        output_file out(f.svg);
-        out.write(chart.svg());
-        out.close();
+        if (!f.learner.adapters && !adapted.saves_tokenizer())
+            std::fprintf(stderr, "saved without a tokenizer: give --drafter-tokenizer %s with it\n",
+                         visible(e.drafter().tokenizer.string()).c_str());
     }
+    if (!f.svg.empty())
+        replace_file(f.svg, chart.svg());
+    keeper.save(); // what is held out shall stay so: its n-grams are not kept
     if (!f.json)
         std::printf("\n%-10s %-10s %8s %9s %9s %9s %8s %21s\n%-10s %-10s %8s %9s %9s %9s %8s %10s "
                     "%10s\n",
@@ -416,12 +491,14 @@ int main(int argc, char** argv) {
     app.add_option("-r,--rule", f.rule, "one of " + rule_names() + " (default: tli)");
     add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
     add_length_flags(app, f.lengths);
-    app.add_option("--acceptance-head", f.head,
-                   "joint or interleaved[:STEPS] (8): a head learns beside the drafter and ends "
-                   "drafts where something is rejected with a chance above --head-threshold");
-    add_number(app, "--head-threshold", f.head_threshold, any_share, "default: 0.6");
+    CLI::Option* const head = app.add_option(
+        "--acceptance-head", f.head,
+        "joint or interleaved[:STEPS] (8): a head learns beside the drafter and ends drafts where "
+        "something is rejected with a chance above --head-threshold");
+    add_number(app, "--head-threshold", f.head_threshold, any_share, "default: 0.6")->needs(head);
     add_number(app, "--longest", f.longest, {1, 64},
-               "draft tokens of a round that the head ends (default: 8)");
+               "draft tokens of a round that the head ends (default: 8)")
+        ->needs(head);
     const char* group = "Learning";
     app.add_option("--learn", f.learn, "full (default), lora:RANK or none")->group(group);
     app.add_option(
@@ -450,7 +527,8 @@ int main(int argc, char** argv) {
                "most of the time that updates take (default: 0.1; 1: no limit)")
         ->group(group);
     app.add_flag("--thread", f.online.own_thread, "updates on a thread of their own")->group(group);
-    add_number(app, "--learning-threads", f.learner.threads, {0, 1024}, "of an update (default: 1)")
+    add_number(app, "--learning-threads", f.learner.threads, any_threads(),
+               "of an update, at most one a core (default: 1; 0: one a core)")
         ->group(group);
     app.add_option(
            "--save", f.save,

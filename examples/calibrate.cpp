@@ -22,14 +22,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/text_pieces.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
+#include "support/text/text_pieces.hpp"
 #include <specdec/head/adaptive/token_frequencies.hpp>
 #include <specdec/reference/drafter/token_list_file.hpp>
 
@@ -224,14 +225,18 @@ void require_consistent(const flags& f) {
     if (!f.out.empty() && !f.most && !f.share && !f.at_least)
         throw error("--out", f.out,
                     "expected --top-k, --top-p or --min-count, which choose a list");
-    if (const auto folder = std::filesystem::path(f.out).parent_path(); !folder.empty())
-        if (const std::string why = why_missing(folder); !why.empty())
-            throw error("--out", f.out, "expected a file that can be written: " + why);
+    if (!f.out.empty())
+        expect_writable("--out", f.out);
+    for (const std::vector<std::string>* read : {&f.texts, &f.checks})
+        for (const std::string& file : *read)
+            expect_other_file("--out", f.out, file);
+    expect_other_file("--out", f.out, f.prompts);
 }
 
 void run(const flags& f, const engine& e) {
     validate(f.decoding.sampling);
     require_consistent(f);
+    expect_use_of_cache(f.models.cache, false);
     const bool alone =
         f.source == "drafter" || (f.source == "raw" && !drafter_needs_target(e, f.models));
     const loaded_pair loaded = alone ? load_drafter_alone(e, f.models) : load_pair(e, f.models);

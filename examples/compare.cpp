@@ -7,6 +7,7 @@
 //     compare --temperatures 1 --rules tli,slem --tokens-at-least 20000 --json
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -20,18 +21,18 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/cache_keeper.hpp"
-#include "support/comparison.hpp"
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/explanation.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/lengths.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/sampling_flags.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/flags/lengths.hpp"
+#include "support/flags/sampling_flags.hpp"
+#include "support/output/comparison.hpp"
+#include "support/output/explanation.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
 
 namespace {
 
@@ -143,7 +144,9 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
     for (const row& r : rows) {
         const bool drafted = r.named.rule != rule::autoregressive;
         const estimate nll = mean_a_token(r.surprise);
-        char length[24] = "-", accepted[24] = "-", mbsu[24] = "-";
+        char length[24] = "-", accepted[24] = "-", mbsu[24] = "-", error[24] = "";
+        if (std::isfinite(nll.error)) // of one prompt nobody knows it
+            std::snprintf(error, sizeof error, " ± %.3f", nll.error);
         if (drafted)
             std::snprintf(length, sizeof length, "%.1f", r.counts.proposed_a_call());
         if (r.counts.evaluated > 0)
@@ -151,10 +154,10 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         if (const auto ratio = r.memory_bound_speedup(facts.relative_size()))
             std::snprintf(mbsu, sizeof mbsu, "%.2fx", *ratio);
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-16s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f ± %.3f\n", temperature,
+        std::printf("%3g  %-16s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f%s\n", temperature,
                     r.name().c_str(), length, r.counts.tokens_per_target_call(), accepted,
                     r.tokens_per_second(), speed_up(r, rows.front()), mbsu, identical, nll.value,
-                    nll.error);
+                    error);
     }
 }
 
@@ -259,13 +262,23 @@ void run(flags f, const engine& e) {
     for (const std::string& name : f.rules)
         if (name != every_rule)
             (void)asked_rule_of(name);
+    // What is wrong with the flags is said before anything is loaded, and what is wrong with the
+    // rules before anything is printed.
+    (void)f.lengths.settings(f.draft_lengths.empty() ? std::nullopt
+                                                     : std::optional(f.draft_lengths.front()));
 
     const loaded_pair pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
+    const std::vector<row> asked = rows_for(f, *pair);
+    expect_use_of_cache(f.models.cache, std::any_of(asked.begin(), asked.end(), [](const row& r) {
+                            return uses_cache(r.named.rule);
+                        }));
     std::vector<std::string> judgements, reasons;
     std::optional<output_file> texts;
-    if (!f.texts.empty())
+    if (!f.texts.empty()) {
+        expect_other_file("--texts", f.texts, f.prompts);
         texts.emplace(f.texts);
+    }
     const cache_keeper keeper(*pair);
     const interrupt_guard guard;
     if (!f.json)
@@ -278,7 +291,7 @@ void run(flags f, const engine& e) {
         if (!f.draft_lengths.empty())
             length = f.draft_lengths[f.draft_lengths.size() > 1 ? i : 0];
         s.lengths = f.lengths.settings(length);
-        std::vector<row> rows = rows_for(f, *pair);
+        std::vector<row> rows = asked;
         {
             progress_bar bar("comparing " + std::to_string(i + 1) + "/" +
                              std::to_string(f.temperatures.size()));

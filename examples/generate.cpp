@@ -19,19 +19,19 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "support/cache_keeper.hpp"
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/lengths.hpp"
-#include "support/logprobs.hpp"
-#include "support/program.hpp"
-#include "support/prompt.hpp"
-#include "support/sampling_flags.hpp"
-#include "support/statistics_json.hpp"
-#include "support/trace.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/flags/lengths.hpp"
+#include "support/flags/sampling_flags.hpp"
+#include "support/output/logprobs.hpp"
+#include "support/output/statistics_json.hpp"
+#include "support/output/trace.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompt.hpp"
 
 namespace {
 
@@ -139,19 +139,22 @@ void run(flags f, const engine& e) {
     decode_settings& s = f.decoding;
     if (!f.rule.empty())
         s.rule = rule_of(f.rule, "--rule").rule;
+    s.lengths = f.lengths.settings(f.draft_length);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     s.rule = pair->rule_for(s);
     f.rule = about(*s.rule).name;
     if (!pair->applies(*s.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
-    s.lengths = f.lengths.settings(f.draft_length);
+    if (facts.drafter)
+        expect_use_of_cache(f.models.cache, uses_cache(*s.rule));
 
     const std::string text = prompt_text(f);
     const std::vector<target_id> prompt =
         wants_chat(f.models) ? chat_prompt(*pair, text) : plain_prompt(*pair, text);
     if (prompt.empty())
         throw error("--prompt", "text", "expected at least one token");
+    require_room(prompt, pair->target_models().capacity(), "--prompt", "text");
 
     const bool color = wants_color(f.color, STDOUT_FILENO);
     std::optional<tracer> trace;

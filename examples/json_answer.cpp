@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "support/engine.hpp"
-#include "support/json_grammar.hpp"
-#include "support/loaded_pair.hpp"
+#include "support/pair/engine.hpp"
+#include "support/pair/loaded_pair.hpp"
+#include "support/text/json_grammar.hpp"
 #include <specdec/process/grammar_mask.hpp>
 #include <specdec/process/token_bias.hpp>
 #include <specdec/vocab/table/byte_order.hpp>

@@ -16,15 +16,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/cache_keeper.hpp"
-#include "support/console.hpp"
-#include "support/engine.hpp"
-#include "support/files.hpp"
-#include "support/flag_values.hpp"
-#include "support/interrupt.hpp"
-#include "support/program.hpp"
-#include "support/prompts_file.hpp"
-#include "support/statistics_json.hpp"
+#include "support/flags/flag_values.hpp"
+#include "support/output/statistics_json.hpp"
+#include "support/pair/cache_keeper.hpp"
+#include "support/pair/engine.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/interrupt.hpp"
+#include "support/program/program.hpp"
+#include "support/text/prompts_file.hpp"
 
 namespace {
 
@@ -82,7 +82,8 @@ void run(flags f, const engine& e) {
                                                                    : "slem";
     f.decoding.rule = rule_of(name, "--rule").rule;
     if (!pair->applies(*f.decoding.rule))
-        throw error("--rule", name, "expected one that the pair can follow");
+        throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
+    expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<text_request> texts;
     for (const given_prompt& p : prompts)

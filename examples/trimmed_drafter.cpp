@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A drafter with a part of its LM head: the target writes a text, the drafter keeps the tokens that
 // occur in it (VocabTrim), and drafts with these alone.
+#include <exception>
 #include <iostream>
 #include <vector>
 
+#include "support/pair/model_flags.hpp"
 #include <specdec/head/adaptive/token_frequencies.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
@@ -15,12 +17,13 @@
 
 using namespace specdec;
 
-int main() {
-    const reference::tokenizer_of<target_id> words(reference::load_tokenizer("models/docs-target"));
-    const reference::tokenizer_of<draft_id> pieces(
-        reference::load_tokenizer("models/docs-drafter"));
-    reference::model<target_id> target(reference::load_transformer("models/docs-target"));
-    reference::model<draft_id> model(reference::load_transformer("models/docs-drafter"));
+int main() try {
+    const auto big = examples::models_folder() / "docs-target";
+    const auto small = examples::models_folder() / "docs-drafter";
+    const reference::tokenizer_of<target_id> words(reference::load_tokenizer(big));
+    const reference::tokenizer_of<draft_id> pieces(reference::load_tokenizer(small));
+    reference::model<target_id> target(reference::load_transformer(big));
+    reference::model<draft_id> model(reference::load_transformer(small));
     decode_settings settings{.rule = rule::slem,
                              .sampling = {.temperature = 0},
                              .lengths = {.kind = length_kind::fixed, .length = 4},
@@ -50,4 +53,7 @@ int main() {
     }
     if (!std::cout.flush())
         return std::cerr << "standard output: cannot be written\n", 1;
+} catch (const std::exception& e) {
+    std::cerr << e.what() << "\n";
+    return 1;
 }

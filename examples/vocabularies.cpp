@@ -7,7 +7,7 @@
 //     vocabularies <(zcat a.vocab.tsv.gz) b.vocab.tsv --json
 //
 // DRAFTER and TARGET: a Hugging Face folder, tokenizer.json, SentencePiece .model, .gguf, tokenizer
-// .bin of llama2.c, or a plain table (support/vocab_tsv.hpp).
+// .bin of llama2.c, or a plain table (support/text/vocab_tsv.hpp).
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +22,11 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "support/equivalences_file.hpp"
-#include "support/files.hpp"
-#include "support/model_flags.hpp"
-#include "support/program.hpp"
-#include "support/vocab_tsv.hpp"
+#include "support/pair/equivalences_file.hpp"
+#include "support/pair/model_flags.hpp"
+#include "support/program/files.hpp"
+#include "support/program/program.hpp"
+#include "support/text/vocab_tsv.hpp"
 #include <specdec/reference/file/mapped_file.hpp>
 #include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/vocab/table/intersection.hpp>

@@ -13,7 +13,7 @@ FEWEST_PROMPTS = 8  # to judge a law by: below, the standard error itself is a g
 
 def mean_a_token(groups, other=None):
     """Mean a token over groups {prompt: (sum, tokens)} with its standard error; with `other`, of the difference of
-    the two means, groups paired by prompt. The ratio estimator of examples/support/ratio.hpp."""
+    the two means, groups paired by prompt. The ratio estimator of examples/support/output/ratio.hpp."""
     def parts(g):
         tokens = sum(n for _, n in g.values())
         mean = sum(s for s, _ in g.values()) / tokens

@@ -10,9 +10,9 @@
 #include <CLI/CLI.hpp>
 #include <llama.h>
 
-#include "support/console.hpp"
-#include "support/files.hpp"
-#include "support/program.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include "support/program/program.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The programs `llama_generate`, `llama_compare`, `llama_side_by_side` and `llama_adapt`: GGUF
 // files in llama.cpp.
-#include "support/engine.hpp"
+#include "support/pair/engine.hpp"
 
 #include <memory>
 #include <optional>
@@ -14,9 +14,9 @@
 #include <CLI/CLI.hpp>
 #include <llama-cpp.h>
 
-#include "support/console.hpp"
-#include "support/files.hpp"
-#include "support/reference_side.hpp"
+#include "support/pair/reference_side.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
 #include <specdec/interop/llama_cpp.hpp>
 
 namespace specdec::examples {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The programs `generate`, `compare`, `side_by_side` and `adapt`: both sides in our own engine.
-#include "support/engine.hpp"
+#include "support/pair/engine.hpp"
 
 #include <memory>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "support/reference_side.hpp"
+#include "support/pair/reference_side.hpp"
 #include <specdec/core/error.hpp>
 
 namespace specdec::examples {

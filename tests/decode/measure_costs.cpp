@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/decode/measure_costs.hpp>
 
+#include <cmath> // HUGE_VALF
 #include <span>
 #include <vector>
 
@@ -37,6 +38,23 @@ struct timed_model {
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
         now += base + position * static_cast<double>(ids.size());
         return model.score(ids);
+    }
+    void truncate(std::size_t n) { model.truncate(n); }
+};
+
+/// A drafter none of whose exits is ever sure: its rows allow nothing.
+struct unsure_drafter {
+    draft_text_model model;
+    std::vector<float> row = std::vector<float>(model.vocabulary_size(), -HUGE_VALF);
+
+    [[nodiscard]] std::size_t size() const { return model.size(); }
+    [[nodiscard]] std::size_t capacity() const { return model.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model.vocabulary_size(); }
+    void append(std::span<const draft_id> ids) { model.append(ids); }
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const draft_id> ids) {
+        now += 2;
+        append(ids);
+        return {row.data(), 1, row.size(), row.size()};
     }
     void truncate(std::size_t n) { model.truncate(n); }
 };
@@ -90,4 +108,11 @@ TEST_CASE("a clock that stands still measures nothing") {
     auto target = world.target_model();
     auto drafter = world.draft_model();
     CHECK_THROWS_AS(measure_costs(target, drafter, no_clock{}), error);
+}
+
+TEST_CASE("what a drafter costs whose rows allow nothing is measured, too") {
+    const toy_world world;
+    timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};
+    unsure_drafter drafter{world.draft_model()};
+    CHECK(measure_costs(target, drafter, model_clock{}).draft == Approx(0.2));
 }

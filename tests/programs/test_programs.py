@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, re, shutil, signal, struct, subprocess, sys, tempfile, time, unittest, xml.dom.minidom
+import json, os, pathlib, re, shutil, signal, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -497,7 +497,7 @@ class TrimmedDrafter(unittest.TestCase):
     """A drafter with a part of its head: the same text, less of it drafted right."""
 
     def test_lists(self):
-        whole, *parts = call("trimmed_drafter", folder=ROOT).splitlines()
+        whole, *parts = call("trimmed_drafter").splitlines()  # in any folder
         rate = lambda line: float(re.search(r"([\d.]+) tokens a target call", line)[1])
         self.assertTrue(whole.startswith("all 2048 rows"))
         self.assertEqual(len(parts), 3)
@@ -507,16 +507,38 @@ class TrimmedDrafter(unittest.TestCase):
         self.assertLess(rate(parts[2]), rate(whole))
 
 
+def drafter_with_exits(folder, norm=False):
+    """docs-drafter, as if it had been trained with two exits; norm: the first has one of its own, of garbage."""
+    drafter = pathlib.Path(shutil.copytree(ROOT / "models/docs-drafter", pathlib.Path(folder) / "drafter"))
+    config = json.loads((drafter / "config.json").read_text())
+    (drafter / "config.json").write_text(json.dumps({**config, "specdec_exits": [1, 2]}))
+    if norm:
+        file = drafter / "model.safetensors"
+        size, data = struct.unpack("<Q", file.read_bytes()[:8])[0], file.read_bytes()
+        header = json.loads(data[8:8 + size])
+        end, width = len(data) - 8 - size, config["hidden_size"]
+        header["exits.0.norm.weight"] = {"dtype": "F32", "shape": [width], "data_offsets": [end, end + 4 * width]}
+        text = json.dumps(header).encode()
+        file.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + size:]
+                         + struct.pack(f"<{width}f", *(3 if i % 3 else -1 for i in range(width))))
+    return drafter
+
+
+def tensors_of(file):
+    """Names and bytes of a safetensors file."""
+    data = file.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    return {name: data[8 + size + t["data_offsets"][0]:8 + size + t["data_offsets"][1]]
+            for name, t in json.loads(data[8:8 + size]).items() if name != "__metadata__"}
+
+
 class Exits(unittest.TestCase):
     """--exits of every program that takes models: docs-drafter, as if it had been trained with two exits."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.drafter = pathlib.Path(folder.name) / "drafter"
-        shutil.copytree(ROOT / "models/docs-drafter", self.drafter)
-        config = json.loads((self.drafter / "config.json").read_text())
-        (self.drafter / "config.json").write_text(json.dumps({**config, "specdec_exits": [1, 2]}))
+        self.drafter = drafter_with_exits(folder.name)
 
     def compared(self, *exits):
         return rows(call("compare", "--json", "--max-tokens", 16, "--temperatures", 0, "--limit", 2, "--draft-length", 2,
@@ -533,6 +555,15 @@ class Exits(unittest.TestCase):
             self.assertEqual((l["drafter_exit_rows"][0], f["drafter_exit_rows"][1]), (0, 0))
             self.assertGreater(sum(s["drafter_exit_rows"]), 0)
             self.assertLess(f["accepted"], w["accepted"])
+
+    def test_a_last_exit_that_is_not_sure_ends_drafts_of_any_length(self):
+        text = lambda *more: json.loads(call("generate", "--models", "docs", "--drafter", self.drafter, "-n", 16, "--json",
+                                             "--prompt", "Return a list of", *more))
+        plain = text("--no-drafter")["text"]
+        for lengths in ((), ("--draft-length", 3), *(("--lengths", kind) for kind in ("confidence", "entropy", "heuristic", "predicted"))):
+            found = text("--exits", "0.9,0.9", *lengths)
+            self.assertEqual(found["text"], plain)
+        self.assertGreater(sum(found["rounds_without_draft"].values()), 0)
 
     def test_sampled_with_every_rule_side_by_side(self):
         text = call("compare", "--max-tokens", 6, "--temperatures", 1, "--limit", 2, "--draft-length", 2, "--rules", "all",
@@ -717,6 +748,9 @@ class Adapt(unittest.TestCase):
         self.few = ("--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--limit", 8, "--tokens", 200, "--window", 100,
                     "-n", 20, "--every", 20, "--budget", 1, "--json")
 
+    def tokens(self, n):
+        return [n if x == 200 else x for x in self.few]
+
     def adapt(self, *arguments):
         """Rows of the stream, then those of what was held out, but for the one without a drafter."""
         found = rows(call("adapt", *self.few, *arguments))
@@ -755,6 +789,46 @@ class Adapt(unittest.TestCase):
                         "--draft-length", 4, "--adapter", saved))[1]
         self.assertEqual(row["target_calls"], after["target_calls"])
 
+    def test_exits_are_kept(self):
+        """Of a model that is saved, and beside adapters: layers and norms."""
+        drafter, saved, adapters = drafter_with_exits(self.folder, norm=True), self.folder / "saved", self.folder / "lora"
+        pair = ("--models", "docs", "--drafter")
+        self.adapt(*pair, drafter, "--save", saved)
+        self.assertEqual(json.loads((saved / "config.json").read_text())["specdec_exits"], [1, 2])
+        norms = [tensors_of(f / "model.safetensors")["exits.0.norm.weight"] for f in (drafter, saved)]
+        self.assertEqual(*norms)
+        call("adapt", *self.tokens(0), *pair, drafter, "--learn", "lora:2", "--save", adapters)  # that change nothing
+        drafted = lambda *more: rows(call("compare", *pair, drafter, "--json", "-n", 16, "--temperatures", 0, "--limit", 2,
+                                          "--rules", "tli", "--draft-length", 2, *more))[1]["accepted"]
+        first = drafted("--exits", "fixed:1")
+        self.assertEqual(drafted("--exits", "fixed:1", "--adapter", adapters), first)
+        self.assertNotEqual(first, drafted())
+        self.assertIn("--exits: 0.5: expected nothing", call("adapt", *pair, drafter, "--exits", "0.5", status=1))
+
+    def test_adapters_go_on_learning_on_their_own_model_only(self):
+        saved, other = self.folder / "saved", pathlib.Path(shutil.copytree(ROOT / "models/docs-drafter", self.folder / "other"))
+        lora = (*self.tokens(40), "--learn", "lora:2")
+        call("adapt", *lora, "--save", saved)
+        call("adapt", *lora, "--resume", saved)
+        weights = bytearray((other / "model.safetensors").read_bytes())
+        weights[-2] ^= 1
+        (other / "model.safetensors").write_bytes(weights)
+        said = call("adapt", *lora, "--resume", saved, "--models", "docs", "--drafter", other, status=1)
+        self.assertIn(f"{saved}/learning_state.safetensors: note: expected what was learnt on {other}", said)
+
+    def test_a_rules_memory_is_kept(self):
+        cache = self.folder / "cache"
+        self.adapt("--rule", "merge", "--cache", cache, "--learn", "none")
+        self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
+
+    def test_what_cannot_be_written_is_said_before_the_work(self):
+        (self.folder / "saved/config.json").mkdir(parents=True)
+        for flag, path, named in (("--svg", "/nowhere/curve.svg", ""), ("--svg", self.folder, ""),
+                                  ("--save", self.folder / "saved", "/config.json"), ("--cache", "/nowhere/cache", "")):
+            done = run("adapt", *self.few, "--rule", "merge", flag, path)
+            self.assertEqual((done.returncode, done.stdout), (1, b""), done)
+            self.assertIn(f"{path}{named}: file: cannot be written", done.stderr.decode())
+
     def test_a_head_that_learns_ends_drafts(self):
         for how in ("joint", "interleaved:4"):
             adapted, ended = self.adapt("--acceptance-head", how, "--head-threshold", 0.3)[2:]
@@ -775,7 +849,7 @@ class Adapt(unittest.TestCase):
     def test_killed_at_any_moment_what_was_saved_is_whole(self):
         saved = self.folder / "saved"
         state = saved / "learning_state.safetensors"
-        endless = [10 ** 9 if x == 200 else x for x in self.few]
+        endless = self.tokens(10 ** 9)
         for patience in (0, 0.013, 0.031):  # whatever moment that is: no outcome hangs on it
             resume = ("--resume", saved) if state.exists() else ()
             with subprocess.Popen(list(map(str, (PROGRAMS / "adapt", *endless, "--save", saved, "--save-every", 20,
@@ -796,7 +870,9 @@ class Adapt(unittest.TestCase):
 
     def test_refuses_what_it_cannot_do(self):
         for arguments, words in (
-                (("--task", "docs"), "NAME=FILE"), (("--task", "a=/nowhere"), "/nowhere"),
+                (("--task", "docs"), "NAME=FILE"), (("--task", "a=/nowhere"), "/nowhere"), (("--task", "a="), "--task: a=: expected NAME=FILE"),
+                (("--batch", 1), "--batch: 1: expected more"), (("--remembered", 1), "--remembered: 1: expected at least"),
+                (("--learning-threads", 1000), "--learning-threads: expected"),
                 (("--learn", "lora:0"), "lora:RANK"), (("--learn", "some"), "expected full"),
                 (("--loss", "dm+some"), "expected dm"), (("--budget", 2), "--budget"),
                 (("--replayed", 4), "replayed"), (("--learn", "none", "--save", self.folder), "to save"),
@@ -941,8 +1017,19 @@ class Output(unittest.TestCase):
             self.assertIn(f"{file}: ", call("compare", *flags, file, status=1))
         self.assertIn("No space left", call("compare", *flags, "/dev/full", status=1))
 
+    def test_what_is_read_is_not_written_over(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "prompts.txt")
+            file.write_text("Return a list of\nThis module provides\n")
+            link = pathlib.Path(folder, "link")
+            link.symlink_to(file)
+            for program, *flags in (("compare", "--prompts", file, "--texts", link), ("calibrate", "--text", file, "--top-k", 400, "--out", file),
+                                    ("adapt", "--task", f"a={link}", "--svg", file)):
+                self.assertIn("expected another file than the one that is read", call(program, *flags, status=1))
+            self.assertEqual(len(file.read_text()), 38)
+
     def test_a_cache_that_cannot_be_written_is_refused_before_decoding(self):
-        for program, *flags in (("generate", "-n", 4, "--rule", "merge"), ("compare", "-n", 4, "--limit", 1),
+        for program, *flags in (("generate", "-n", 4, "--rule", "merge"), ("compare", "-n", 4, "--limit", 1, "--rules", "merge"),
                                 ("side_by_side", "-n", 4, "--limit", 1, "--rule", "merge", "--repeats", 1)):
             for file in ("/nowhere/cache", "/"):
                 done = run(program, *flags, "--cache", file)
@@ -999,6 +1086,17 @@ class Interrupted(unittest.TestCase):
             self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
 
 
+    def test_adapt(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache, saved = pathlib.Path(folder, "cache"), pathlib.Path(folder, "saved")
+            code, _, err = self.interrupt(
+                signal.SIGINT, "adapt", "--json", "--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--tokens", 10 ** 9,
+                "--window", 20, "-n", 20, "--rule", "merge", "--cache", cache, "--save", saved, after=b"\n")
+            self.assertEqual(code, 130, err)
+            self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
+            self.assertTrue((saved / "learning_state.safetensors").exists())
+
+
 class BadInput(unittest.TestCase):
     def assertRefused(self, words, *arguments, **more):
         self.assertIn(words, call(*arguments, status=1, **more))
@@ -1025,20 +1123,83 @@ class BadInput(unittest.TestCase):
                 ("calibrate", "--top-k", "--top-p", "--min-count", "--limit", "-n", "--sequences", "--temperature", "--seed"),
                 ("side_by_side", "--sequences", "--draft-lengths", "--limit", "-n", "--temperature", "--repeats",
                  "--threads", "--context", "--cache-size")):
+            values = "", "x", "nan", "-1", "1e99", "inf", "-0.5", "18446744073709551616", "1,", "0,,1", " 1", "1 ", "0x", "+-1"
             for flag in flags:
-                for value in ("", "x", "nan", "inf", "-1", "-0.5", "1e99", "18446744073709551616", "1,", "0,,1", " 1",
-                              "1 ", "0x", "+-1"):
+                for value in values if flag in flags[:2] else values[:5]:  # all are read by one function
                     with self.subTest(program=program, flag=flag, value=value):
                         said = call(program, flag, value, status=1)
                         self.assertIn(f"{'--max-tokens' if flag == '-n' else flag}: expected ", said)
                         self.assertNotIn("\n", said.strip())
+        for flag in "--threads", "--learning-threads":
+            self.assertRefused(f"{flag}: expected a whole number from 0 to {os.cpu_count()}, the cores of this machine", "adapt",
+                               flag, os.cpu_count() + 1)
         self.assertRefused("--drafter", "compare", "--no-drafter")
         self.assertRefused("--rules", "compare", "--rules", "tli,best")
         self.assertRefused("--draft-length", "compare", "--draft-length", "1,2,3")
 
+    def test_flags_that_would_do_nothing(self):
+        own, file = ("--target", ROOT / "models/docs-target"), ROOT / "LICENSE"
+        for words, *arguments in (
+                ("--no-chat excludes --chat", "generate", "--chat", "--no-chat"),
+                ("--stop-confidence: 0.3", "generate", "--lengths", "fixed", "--stop-confidence", 0.3),
+                ("--costs: list: expected --lengths auto beside it", "compare", "--costs", "0.1,0,1", "--draft-length", 2),
+                ("--costs: cost table: pass over 2", "generate", "--costs", "1,1,5,4"),
+                ("--cache: x: expected a rule", "generate", "--rule", "slem", "--cache", "x"),
+                ("--cache: x: expected a rule", "compare", "--rules", "slem", "--cache", "x"),
+                ("--cache: x: expected a rule", "side_by_side", "--cache", "x"),
+                ("--cache: x: expected a rule", "adapt", "--cache", "x"),
+                ("--cache: x: expected a rule", "calibrate", "--text", file, "--cache", "x"),
+                ("--equivalences: ", "generate", *own, "--equivalences", file),
+                ("--drafter-tokenizer: ", "generate", *own, "--drafter-tokenizer", file),
+                ("--rule: slem: expected a drafter", "side_by_side", "--no-drafter")):
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (1, b""), done)
+                self.assertIn(words, done.stderr.decode())
+        if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") < 190e9:  # the caches of so many tokens take 206 GB
+            self.assertRefused("--context: 1048576: expected caches that fit", "compare", "--sequences", 64, "--context", 1 << 20)
+
+    def test_empty_values(self):
+        """As of --cache "$FILE" and --cache=$FILE where nothing set FILE."""
+        for program in "generate", "compare", "side_by_side", "adapt", "calibrate", "vocabularies":
+            flags = re.findall(r"^  (?:-\w,)?(--[\w-]+) [A-Z]", call(program, "--help"), re.M)
+            self.assertIn("--equivalences", flags)
+            for flag in flags:
+                with self.subTest(program=program, flag=flag):
+                    self.assertRefused(f"{flag}: ", program, flag, "")
+        self.assertRefused("--cache: expected a value behind =", "generate", "--cache=", "--json")
+        self.assertRefused("--cache: expected a value, found the flag --json", "generate", "--rule", "merge", "--cache", "--json")
+        self.assertRefused('DRAFTER: expected a value, found ""', "vocabularies", "")
+
+    def test_what_has_no_end_is_not_read_to_its_end(self):
+        self.assertRefused("/dev/zero: line 1: expected at most 1 MiB", "compare", "--prompts", "/dev/zero")
+        with open("/dev/zero") as zero:
+            done = subprocess.run([PROGRAMS / "generate", "--prompt", "-"], stdin=zero, capture_output=True, timeout=60)
+        self.assertIn("standard input: file: expected at most 16 MiB", done.stderr.decode())
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = pathlib.Path(folder, "pipe")
+            os.mkfifo(pipe)
+            def write(block):
+                with open(pipe, "wb", buffering=0) as out:
+                    try:
+                        while sum(written) < 1 << 26:
+                            written.append(out.write(block))
+                    except BrokenPipeError:
+                        pass
+            for block, status in ((b"a" * 4096, 1), (b"Return a list\n" * 300, 0)):
+                written = []
+                writer = threading.Thread(target=write, args=(block,))
+                writer.start()
+                said = call("compare", "--prompts", pipe, "--limit", 1, "-n", 2, "--rules", "slem", status=status)
+                writer.join()
+                self.assertIn("line 1: expected at most 1 MiB" if status else "1 prompt,", said)
+                self.assertLess(sum(written), 1 << 22)
+
     def test_prompts(self):
         self.assertRefused("--prompt", "generate", "--prompt", "")
-        self.assertRefused("prompt", "generate", "--prompt", "-", input="a word " * 3000)
+        done = run("generate", "--prompt", "-", input="a word " * 3000)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn("--prompt: text: expected fewer tokens than the 1024 of the context (--context), found 6", done.stderr.decode())
         self.assertRefused("<|im_start|>", "generate", "--chat", "--prompt", "Hello")
         self.assertRefused("/nowhere", "compare", "--prompts", "/nowhere")
         with tempfile.TemporaryDirectory() as folder:
@@ -1052,7 +1213,9 @@ class BadInput(unittest.TestCase):
                 call("compare", "--prompts", file, "-n", 1, "--rules", "slem", "--texts", texts)
                 self.assertEqual(len(rows(texts.read_text())[0]["prompt"]), plain)
             file.write_text("A list\n" + "a word " * 3000)
-            self.assertRefused(f"{file}: line 2", "compare", "--prompts", file)
+            for program in "compare", "side_by_side":
+                self.assertRefused(f"{file}: line 2: expected fewer tokens than the 64 of the context (--context)", program,
+                                   "--prompts", file, "--context", 64)
 
     def test_files_that_are_no_models(self):
         with tempfile.TemporaryDirectory() as folder:

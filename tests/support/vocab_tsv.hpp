@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-#include "../../examples/support/vocab_tsv.hpp"
+#include "../../examples/support/text/vocab_tsv.hpp"
 #include <specdec/core/error.hpp>
 
 /// Reads ../shared/vocabularies/NAME.vocab.tsv.gz (its README describes the format) and other text,

@@ -8,6 +8,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/rows.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
@@ -73,6 +74,13 @@ private:
     std::size_t context_ = 0, more_ = 0;
 };
 
+/// The law of a draft token. A row that allows nothing, as that of a drafter none of whose exits is
+/// sure, has none: it ends a draft.
+inline void make_draft_law(const logits_row<draft_id>& row) {
+    if (any_allowed(row.values))
+        (void)make_law(row, {});
+}
+
 /// Median seconds of the parts of rounds.
 struct round_seconds {
     double pass = 0;   ///< the target's
@@ -93,7 +101,7 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
     for (std::size_t i = 0; pass.empty() || (i < most && begin - first < settling + counting);
          ++i) {
         for (std::size_t d = 0; d < drafts; ++d)
-            (void)make_law(drafter.score(d, 1)[0], {});
+            make_draft_law(drafter.score(d, 1)[0]);
         const double drafted = clock();
         const logits_rows<target_id> rows = target.score(0, drafts + 1);
         const double scored = clock();
@@ -137,7 +145,7 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
     std::vector<double> one, all;
     while (all.size() < 5) {
         const double begin = clock();
-        (void)make_law(drafter.score(0, 1)[0], {});
+        make_draft_law(drafter.score(0, 1)[0]);
         one.push_back(clock() - begin);
         drafter.forget();
         const double again = clock();

@@ -2,7 +2,9 @@
 #include <specdec/reference/learn/model_folder.hpp>
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -38,6 +40,22 @@ TEST_CASE("a model that is saved is the same when it is loaded") {
         two.score(ids);
         CHECK(std::equal(one.logits().begin(), one.logits().end(), two.logits().begin()));
     }
+}
+
+TEST_CASE("the exits of a model are saved with it, and their norms where they have some") {
+    const toy::temporary_folder folder;
+    const open_toy toy(form::untied);
+    checkpoint c = toy.open();
+    c.config.exits = {1, c.config.layers};
+    CHECK(exit_norms(c).empty());
+    std::vector<float> norm(c.config.dimension, 3);
+    c.add("exits.0.norm.weight",
+          tensor{"", "norm", dtype::f32, "F32", {norm.size()}, std::as_bytes(std::span(norm))});
+    save_model_folder(folder.path(), read_parameters(c), exit_norms(c));
+    const checkpoint again = open_checkpoint(folder.path());
+    CHECK(again.config.exits == c.config.exits);
+    REQUIRE(exit_norms(again).size() == 1);
+    CHECK(std::ranges::equal(exit_norms(again)[0].bytes, std::as_bytes(std::span(norm))));
 }
 
 TEST_CASE("what config.json cannot say is refused") {

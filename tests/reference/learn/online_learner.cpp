@@ -140,12 +140,12 @@ TEST_CASE("what was saved goes on as if nothing had happened") {
         settings.replayed = 0;
         online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
         if (resumed) {
-            online.resume(path);
+            CHECK(online.resume(path) == "its base");
             CHECK(s.serving.take() != nullptr);
         } else {
             online.add(s.texts[0]);
             online.round_begins();
-            online.save(path);
+            online.save(path, "its base");
         }
         online.add(s.texts[1]);
         online.round_begins();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -42,5 +43,19 @@ struct checkpoint {
         return found->second;
     }
 };
+
+/// The norms that exits have of their own before the head (exits.0.norm.weight, ...), under these
+/// names; none where all exits have the model's. They view the checkpoint's files.
+[[nodiscard]] inline std::vector<tensor> exit_norms(const checkpoint& c) {
+    std::vector<tensor> norms;
+    for (std::size_t i = 0; i + 1 < c.config.exits.size(); ++i) {
+        const std::string name = "exits." + std::to_string(i) + ".norm.weight";
+        if (!c.has(name))
+            continue;
+        norms.push_back(c.at(name, {c.config.dimension}));
+        norms.back().name = name;
+    }
+    return norms;
+}
 
 } // namespace specdec::reference

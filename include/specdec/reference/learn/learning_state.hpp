@@ -83,6 +83,13 @@ inline std::string checksum_of(std::string_view steps, std::string_view note,
 
 } // namespace detail
 
+/// A number that tells weights apart, in a state's note: which model adapters stand on, say.
+[[nodiscard]] inline std::string weights_checksum(std::span<const float> weights) {
+    detail::state_checksum sum;
+    sum.add(detail::characters(weights));
+    return sum.text();
+}
+
 /// Saves weights of that layout and the optimiser's state; what was at the path is replaced by a
 /// whole new file or stays as it was (atomic_file.hpp). `note`: UTF-8.
 /// Errors: specdec::error where the file cannot be written; std::bad_alloc.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ inline nlohmann::json hf_config(const model_config& c) {
         out["eos_token_id"] = c.eos;
     if (qwen)
         out["use_sliding_window"] = false;
+    if (!c.exits.empty())
+        out["specdec_exits"] = c.exits;
     if (const llama3_scaling& s = c.rotary.llama3; c.rotary.scaled)
         out["rope_scaling"] = {
             {"rope_type", "llama3"},
@@ -58,18 +61,24 @@ inline nlohmann::json hf_config(const model_config& c) {
 
 } // namespace detail
 
+/// Errors: specdec::error for rotary factors of a GGUF file (rope_freqs), which a config.json has
+/// no place for. To be asked before a model learns that is to be saved.
+inline void check_saveable(const model_config& c, const std::string& where) {
+    if (!c.rotary.factors.empty())
+        throw error(where, "rope_freqs", "expected none: config.json has no place for them");
+}
+
 /// Saves a model that was learnt as a Hugging Face folder: model.safetensors (F32), then
 /// config.json, each replaced whole; the folder is made where there is none. Tokenizer files are
-/// the caller's to copy. Errors: specdec::error where a file cannot be written, and for rotary
-/// factors of a GGUF file (rope_freqs), which the format has no place for.
-inline void save_model_folder(const std::filesystem::path& folder,
-                              const model_parameters<float>& m) {
-    if (!m.config().rotary.factors.empty())
-        throw error(folder.string(), "rope_freqs",
-                    "expected none: config.json has no place for them");
+/// the caller's to copy. `more`: tensors of the model that do not learn (exit_norms). Errors:
+/// specdec::error where a file cannot be written, and as check_saveable.
+inline void save_model_folder(const std::filesystem::path& folder, const model_parameters<float>& m,
+                              std::span<const tensor> more = {}) {
+    check_saveable(m.config(), folder.string());
     make_folder(folder);
-    write_safetensors((folder / "model.safetensors").string(),
-                      tensors_of(m.layout().tensors(), m.values()));
+    std::vector<tensor> tensors = tensors_of(m.layout().tensors(), m.values());
+    tensors.insert(tensors.end(), more.begin(), more.end());
+    write_safetensors((folder / "model.safetensors").string(), tensors);
     replace_file((folder / "config.json").string(), detail::hf_config(m.config()).dump(2) + "\n");
 }
 

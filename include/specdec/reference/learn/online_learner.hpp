@@ -110,17 +110,18 @@ public:
         return counts_;
     }
     [[nodiscard]] double elapsed() const { return clock_() - begin_; }
-    /// What learns, as a learning state: a file that is whole at any moment. Between updates of
-    /// another thread. Errors: as save_learning_state and load_learning_state.
-    void save(const std::string& path) {
+    /// What learns, as a file (learning_state.hpp), between updates. resume() returns its note.
+    void save(const std::string& path, const std::string& note = "") {
         const std::lock_guard turn(learning_);
-        save_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser());
+        save_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser(), note);
     }
-    void resume(const std::string& path) {
+    std::string resume(const std::string& path) {
         const std::lock_guard turn(learning_);
-        (void)load_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser());
+        std::string note =
+            load_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser());
         remember();
         serving_.publish(learner_.weights());
+        return note;
     }
     /// use(learner), between updates of another thread.
     template <class Use>

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "support/flags/flag_values.hpp"
+#include <specdec/core/error.hpp>
+#include <specdec/learn/acceptance/learning_acceptance_head.hpp>
+#include <specdec/learn/loss/distillation_loss.hpp>
+#include <specdec/reference/learn/drafter_learner.hpp>
+
+/// How a drafter learns, by the names that flags give it. Errors: specdec::error that names the
+/// flag.
+namespace specdec::examples {
+
+/// dm (or rkl), fkl, tv, nll or none; then +ngram, +ngram-p or +ngram-kl.
+[[nodiscard]] inline distillation_loss_settings loss_of(const std::string& name) {
+    distillation_loss_settings s;
+    const std::size_t plus = name.find('+');
+    const std::string direct = name.substr(0, plus);
+    const std::string ngram = plus == std::string::npos ? "" : name.substr(plus + 1);
+    const auto wrong = [&] {
+        throw error(
+            "--loss", name,
+            "expected dm, rkl, fkl, tv or nll, then nothing, +ngram, +ngram-p or +ngram-kl; "
+            "or none and one of these");
+    };
+    if (direct == "fkl")
+        s.direct = direct_loss::forward_kl;
+    else if (direct == "tv")
+        s.direct = direct_loss::total_variation;
+    else if (direct == "nll")
+        s.direct = direct_loss::nll;
+    else if (direct == "none" && !ngram.empty())
+        s.direct = direct_loss::none;
+    else if (direct != "dm" && direct != "rkl")
+        wrong();
+    if (ngram.empty())
+        s.ngram = ngram_loss::none;
+    else if (ngram == "ngram")
+        s.ngram = ngram_loss::nll;
+    else if (ngram == "ngram-kl")
+        s.ngram = ngram_loss::kl;
+    else if (ngram != "ngram-p")
+        wrong();
+    return s;
+}
+
+/// full, none, or lora:RANK of all projections. False: nothing learns.
+[[nodiscard]] inline bool set_learning(const std::string& name, reference::learner_settings& s) {
+    if (name == "none" || name == "full")
+        return name == "full";
+    const auto rank = name.starts_with("lora:")
+                          ? read_number<std::size_t>(std::string_view(name).substr(5), {1, 1 << 16})
+                          : std::nullopt;
+    if (!rank)
+        throw error("--learn", name, "expected full, none or lora:RANK");
+    s.adapters = reference::lora_settings{
+        .rank = *rank,
+        .alpha = 2 * static_cast<double>(*rank),
+        .targets = {reference::all_projections.begin(), reference::all_projections.end()}};
+    return true;
+}
+
+/// joint, interleaved or interleaved:STEPS.
+[[nodiscard]] inline acceptance_updates updates_of(const std::string& name) {
+    acceptance_updates s;
+    if (name == "joint")
+        return s;
+    s.interleaved = 8;
+    if (name == "interleaved")
+        return s;
+    const auto steps = name.starts_with("interleaved:")
+                           ? read_number<std::size_t>(std::string_view(name).substr(12), {1, 4096})
+                           : std::nullopt;
+    if (!steps)
+        throw error("--acceptance-head", name, "expected joint, interleaved or interleaved:STEPS");
+    s.interleaved = *steps;
+    return s;
+}
+
+} // namespace specdec::examples

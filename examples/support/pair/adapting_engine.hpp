@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "support/pair/engine.hpp"
+#include <specdec/core/error.hpp>
+#include <specdec/reference/batch_model.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec/reference/learn/serving_weights.hpp>
+#include <specdec/reference/load.hpp>
+
+namespace specdec::examples {
+
+/// A drafter of the reference engine whose weights may change between rounds.
+struct adapting_drafter {
+    using packed = reference::serving_weights<reference::bf16_bits>;
+
+    adapting_drafter(const side_paths& paths, const reference::context_options& options)
+        : path(paths.model), tokenizer(paths.tokenizer), file(reference::open_checkpoint(path)),
+          exit_norms(reference::exit_norms(file)), start(reference::read_parameters(file)),
+          serving(start), model(reference::transformer(serving.current(), options)) {}
+
+    /// Where a round begins.
+    void take_new_weights() {
+        if (const auto next = serving.take())
+            model.use(next);
+    }
+
+    std::filesystem::path path, tokenizer;
+    reference::checkpoint file;
+    std::vector<reference::tensor> exit_norms; ///< of the file: they do not learn, but are saved
+    reference::model_parameters<float> start;  ///< as loaded
+    packed serving;
+    reference::batch_model<draft_id> model;
+    std::vector<draft_id> prefix; ///< what a text of the drafter begins with
+};
+
+/// The program's engine with such a drafter. Outlives the pairs that it loads.
+class adapting_engine final : public engine {
+public:
+    void add_flags(CLI::App& app) override {
+        inner_->add_flags(app);
+        adapter_ = app.get_option("--adapter");
+        exits_ = app.get_option("--exits");
+    }
+    [[nodiscard]] std::vector<named_pair> pairs() const override { return inner_->pairs(); }
+    [[nodiscard]] side_paths find(const std::filesystem::path& model, const std::string& tokenizer,
+                                  const std::string& flag) const override {
+        return inner_->find(model, tokenizer, flag);
+    }
+    [[nodiscard]] loaded_sides load(const side_paths& target,
+                                    const std::optional<side_paths>& drafter,
+                                    const model_flags& flags) const override {
+        if (!drafter)
+            throw error("--drafter", "path", "expected a drafter, there is none");
+        if (inner_->needs_target(*drafter))
+            throw error("--drafter", drafter->model.string(),
+                        "expected a drafter that runs alone, this one reads its target's features");
+        if (!inner_->learns(*drafter))
+            throw error("--drafter", drafter->model.string(),
+                        "expected a drafter of the reference engine: llama.cpp's do not learn "
+                        "(--drafter-engine reference, or a folder)");
+        if (flags.head.partial())
+            throw error("--head", flags.head.asked, "expected full for a drafter that learns");
+        if (adapter_ != nullptr && adapter_->count() > 0)
+            throw error("--adapter", adapter_->as<std::string>(),
+                        "expected nothing: give --resume the folder, so that they go on learning");
+        if (exits_ != nullptr && exits_->count() > 0)
+            throw error("--exits", exits_->as<std::string>(),
+                        "expected nothing: all layers learn and draft (the exits are saved)");
+        loaded_sides sides = inner_->load(target, drafter, flags);
+        speculation_side<draft_id>& own = sides.drafter->loaded;
+        drafter_ = std::make_unique<adapting_drafter>(
+            *drafter, reference::context_options{.threads = flags.threads,
+                                                 .vocabulary_size = own.models.vocabulary_size()});
+        if (own.begins_with_bos && own.bos)
+            drafter_->prefix.push_back(*own.bos);
+        own.models = any_batch_model<draft_id>(drafter_->model);
+        return sides;
+    }
+
+    /// Of the latest pair.
+    [[nodiscard]] adapting_drafter& drafter() const { return *drafter_; }
+
+private:
+    std::unique_ptr<engine> inner_ = make_engine();
+    CLI::Option *adapter_ = nullptr, *exits_ = nullptr;
+    mutable std::unique_ptr<adapting_drafter> drafter_;
+};
+
+} // namespace specdec::examples

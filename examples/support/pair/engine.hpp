@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/pair/model_flags.hpp"
+#include "support/pair/side.hpp"
+
+/// What differs from engine to engine: `generate` and `compare` are linked with one of
+/// examples/reference/ and examples/llama_cpp/.
+namespace specdec::examples {
+
+/// Models by name, below the folder models/.
+struct named_pair {
+    std::string name;
+    std::filesystem::path target, drafter;
+    std::string how_to_get; ///< a command, where the files are not in the repository
+};
+
+class engine {
+public:
+    virtual ~engine() = default;
+
+    /// Its own flags, beside those of model_flags.hpp.
+    virtual void add_flags(CLI::App& app) = 0;
+    /// The first is the default.
+    [[nodiscard]] virtual std::vector<named_pair> pairs() const = 0;
+    /// The files of a side; `tokenizer` may be empty. `flag` is for errors: "target" or "drafter".
+    /// Errors: specdec::error that names the flag and what is wrong with the path.
+    [[nodiscard]] virtual side_paths find(const std::filesystem::path& model,
+                                          const std::string& tokenizer,
+                                          const std::string& flag) const = 0;
+    /// Whether the drafter runs beside its target only.
+    [[nodiscard]] virtual bool needs_target(const side_paths& /*drafter*/) const { return false; }
+    /// Whether the drafter runs in the reference engine, whose drafters can learn.
+    [[nodiscard]] virtual bool learns(const side_paths& /*drafter*/) const { return true; }
+    /// Errors: specdec::error that names the file and the field in it.
+    [[nodiscard]] virtual loaded_sides load(const side_paths& target,
+                                            const std::optional<side_paths>& drafter,
+                                            const model_flags& flags) const = 0;
+};
+
+/// The engine that this program is linked with.
+[[nodiscard]] std::unique_ptr<engine> make_engine();
+
+/// Loads what the flags ask for. Errors: specdec::error that names flag or file, and the field in
+/// it.
+[[nodiscard]] loaded_pair load_pair(const engine& e, const model_flags& flags);
+/// The drafter that the flags ask for, alone, in the place of a target: what it writes, and its
+/// tokens. Errors: as load_pair, and for a drafter that needs its target.
+[[nodiscard]] loaded_pair load_drafter_alone(const engine& e, const model_flags& flags);
+/// Whether the drafter that the flags ask for runs beside its target only.
+[[nodiscard]] bool drafter_needs_target(const engine& e, const model_flags& flags);
+
+} // namespace specdec::examples

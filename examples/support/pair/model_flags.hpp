@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "support/flags/head_flag.hpp"
+#include <specdec/speculation/any/any_ngram_cache.hpp>
+
+namespace CLI {
+class App;
+}
+
+/// Which models, by flags that all programs share.
+namespace specdec::examples {
+
+class engine;
+
+struct model_flags {
+    std::string models; ///< a named pair; empty: the first
+    std::string target, drafter;
+    std::string target_tokenizer, drafter_tokenizer, equivalences;
+    std::size_t threads = 0;   ///< 0: one a core
+    std::size_t context = 0;   ///< 0: what the target was made for, at most 4096
+    std::size_t sequences = 1; ///< texts side by side
+    head_choice head;          ///< of the drafter
+    bool no_drafter = false;
+    bool chat = false, no_chat = false;
+    cache_settings cache;
+};
+void add_model_flags(CLI::App& app, model_flags& flags, engine& e);
+
+/// The folder with the repository's models.
+[[nodiscard]] std::filesystem::path models_folder();
+
+/// What the flags mean where they say nothing: SmolLM2 is talked to, others continue a text.
+[[nodiscard]] bool wants_chat(const model_flags& flags);
+
+} // namespace specdec::examples

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+#include "support/pair/reference_side.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "support/pair/partial_head.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include <specdec/head/exits/confidence_exit.hpp>
+#include <specdec/head/exits/early_exit_model.hpp>
+#include <specdec/head/features/feature_model.hpp>
+#include <specdec/head/features/feature_recorder.hpp>
+#include <specdec/head/features/feature_records.hpp>
+#include <specdec/head/reduced_vocabulary_head.hpp>
+#include <specdec/reference/batch_model.hpp>
+#include <specdec/reference/drafter/exit_model.hpp>
+#include <specdec/reference/drafter/feature_body.hpp>
+#include <specdec/reference/learn/peft_folder.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
+
+namespace specdec::examples {
+
+namespace fs = std::filesystem;
+
+void add_reference_flags(CLI::App& app, reference_flags& f) {
+    const auto option = [&](const char* flag, std::string& value, const char* help) {
+        return app.add_option(flag, value, help)->group("Models");
+    };
+    option("--precision", f.precision, "of products: bf16 (default) or f32")
+        ->check(CLI::IsMember({"bf16", "f32"}));
+    app.add_option_function<std::string>(
+           "--exits", [&f](const std::string& asked) { f.exits = exits_of(asked); },
+           std::string(exits_help))
+        ->group("Models");
+    option("--adapter", f.adapter,
+           "LoRA's adapters for the drafter, a PEFT folder, merged as it is loaded");
+}
+
+side_paths find_reference_side(const fs::path& model, const std::string& tokenizer,
+                               const std::string& flag) {
+    if (const std::string why = why_missing(model); !why.empty())
+        throw error("--" + flag, model.string(),
+                    "expected a Hugging Face folder, a GGUF file or a llama2.c .bin file: " + why);
+    if (!tokenizer.empty()) {
+        if (const std::string why = why_missing(tokenizer); !why.empty())
+            throw error("--" + flag + "-tokenizer", tokenizer, "expected a file: " + why);
+        return {model, tokenizer};
+    }
+    if (!reference::is_folder(model) && model.extension() == ".bin")
+        throw error("--" + flag, model.string(),
+                    "a llama2.c model has its tokenizer in a file of its own: expected --" + flag +
+                        "-tokenizer FILE");
+    return {model, model};
+}
+
+namespace {
+
+/// Heads are padded by a little; one that is much longer belongs to another tokenizer. (One that is
+/// shorter than its tokenizer does not load.)
+void require_own_tokenizer(const side_paths& paths, std::size_t rows, std::size_t tokens) {
+    if (tokens < rows - rows / 8)
+        throw error(paths.tokenizer.string(), "vocabulary",
+                    "expected about the " + std::to_string(rows) + " tokens that " +
+                        paths.model.string() + " has rows for, got " + std::to_string(tokens));
+}
+
+/// The caches of contexts that no machine of this size can hold are refused: the system would end
+/// the program, or another one, while they are filled.
+void expect_memory(const reference::model_config& c, const reference::load_options& options) {
+    const reference::context_options& o = options.context;
+    const bool wide = options.number_format == reference::precision::f32;
+    const double tokens = static_cast<double>(o.sequences) * static_cast<double>(o.capacity);
+    const double needed = tokens * static_cast<double>(2 * c.layers * c.kv_size()) * (wide ? 4 : 2);
+    const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                         static_cast<double>(::sysconf(_SC_PAGESIZE));
+    if (there <= 0 || needed < there)
+        return;
+    const auto gigabytes = [](double bytes) {
+        return std::to_string(static_cast<long long>(bytes / 1e9)) + " GB";
+    };
+    throw error("--context", std::to_string(o.capacity),
+                "expected caches that fit into the memory of " + gigabytes(there) + ": " +
+                    std::to_string(o.sequences) + " of so many tokens take " + gigabytes(needed));
+}
+
+std::string name_of(const fs::path& model) {
+    const std::string file = model.filename().string();
+    return file.empty() ? model.parent_path().filename().string() : file;
+}
+
+/// A model and its tokenizer, as their files have them.
+struct loaded_files {
+    std::string name;
+    reference::tokenizer words;
+    reference::transformer engine;
+
+    [[nodiscard]] model_facts facts() const {
+        return {name, engine.parameters(), engine.vocabulary_size(), engine.forward_bytes()};
+    }
+    [[nodiscard]] compute_facts computing() const {
+        return {std::string(reference::name(engine.number_format())),
+                std::string(engine.kernel_name()), engine.threads()};
+    }
+    template <class Id>
+    [[nodiscard]] side<Id> side_of(any_batch_model<Id> models, model_facts facts,
+                                   compute_facts computing) const {
+        side<Id> s{{.models = std::move(models),
+                    .tokenizer = reference::tokenizer_of<Id>(words),
+                    .begins_with_bos = words.add_bos()},
+                   std::move(facts),
+                   std::move(computing)};
+        if (words.bos())
+            s.loaded.bos = Id{*words.bos()};
+        for (const std::int32_t id : words.eos())
+            s.loaded.ends.push_back(Id{id});
+        return s;
+    }
+};
+
+/// `adapter`: a PEFT folder, or nothing.
+loaded_files load_files(const side_paths& paths, const reference_flags& flags,
+                        const reference::context_options& context,
+                        const std::string& adapter = "") {
+    reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
+    const std::string name = name_of(paths.model);
+    progress_bar bar("loading " + name);
+    reference::load_options options;
+    options.number_format =
+        flags.precision == "f32" ? reference::precision::f32 : reference::precision::bf16;
+    options.context = context;
+    options.context.vocabulary_size = words.vocabulary_size();
+    options.progress = [&bar](double part) { bar.show(part); };
+    reference::checkpoint weights = reference::open_checkpoint(paths.model);
+    expect_memory(weights.config, options);
+    std::optional<reference::model_parameters<float>> adapted;
+    if (!adapter.empty()) {
+        adapted = reference::read_parameters(weights);
+        reference::read_peft_folder(adapter, adapted->config()).merge(*adapted);
+        reference::checkpoint merged = reference::view_checkpoint(*adapted, paths.model.string());
+        for (const reference::tensor& norm : reference::exit_norms(weights))
+            merged.add(norm.name, norm);
+        merged.files = weights.files; // which the norms view
+        weights = std::move(merged);
+    }
+    reference::transformer engine = reference::make_transformer(weights, options);
+    require_own_tokenizer(paths, engine.config().vocabulary_size, words.vocabulary_size());
+    return {name, std::move(words), std::move(engine)};
+}
+
+/// A drafter and its whole head, for with_head.
+struct whole_drafter {
+    explicit whole_drafter(reference::transformer engine) : model(std::move(engine)) {}
+    reference::batch_model<draft_id> model;
+    reference::lm_head<draft_id> head{model.engine()};
+};
+
+/// A target that keeps its features, and the records that its drafter reads, too.
+struct feature_target {
+    feature_target(reference::transformer engine, std::size_t sequences)
+        : model(std::move(engine)), records(std::make_shared<feature_records>(
+                                        sequences, model.capacity(), model.feature_width())) {}
+    reference::batch_model<target_id> model;
+    std::shared_ptr<feature_records> records;
+};
+class owned_feature_target : std::unique_ptr<feature_target>,
+                             public feature_recorder<reference::batch_model<target_id>> {
+public:
+    explicit owned_feature_target(std::unique_ptr<feature_target> parts)
+        : std::unique_ptr<feature_target>(std::move(parts)),
+          feature_recorder<reference::batch_model<target_id>>((*this)->model, *(*this)->records) {}
+};
+
+/// A drafter that reads features and the head that makes its rows: the target's or its own.
+struct feature_drafter {
+    feature_drafter(std::shared_ptr<feature_records> read, reference::feature_body made,
+                    reference::lm_head<draft_id> its)
+        : records(std::move(read)), body(std::move(made)), head(std::move(its)) {}
+    std::shared_ptr<feature_records> records;
+    reference::feature_body body;
+    feature_model<reference::feature_body> model{body, *records};
+    reference::lm_head<draft_id> head;
+};
+
+/// A drafter with exits, and which of them speak.
+struct exits_parts {
+    reference::exit_model<draft_id> model;
+    confidence_exit choice;
+};
+class owned_early_exit_model
+    : std::unique_ptr<exits_parts>,
+      public early_exit_model<reference::exit_model<draft_id>, confidence_exit> {
+public:
+    explicit owned_early_exit_model(std::unique_ptr<exits_parts> parts)
+        : std::unique_ptr<exits_parts>(std::move(parts)),
+          early_exit_model<reference::exit_model<draft_id>, confidence_exit>((*this)->model,
+                                                                             (*this)->choice) {}
+};
+
+any_batch_model<draft_id> with_exits(const reference::transformer& engine, std::size_t sequences,
+                                     const exits_choice& asked, const side_paths& paths,
+                                     model_facts& facts) {
+    try {
+        auto parts = std::make_unique<exits_parts>(
+            exits_parts{reference::exit_model<draft_id>(engine, {.sequences = sequences}),
+                        confidence_exit(asked.thresholds)});
+        std::size_t deepest = 0; // that may be asked
+        while (deepest + 1 < parts->model.exits() && asked.thresholds[deepest] > 0)
+            ++deepest;
+        facts.forward_bytes = parts->model.row_bytes(deepest);
+        owned_early_exit_model drafter(std::move(parts));
+        facts.exit_rows = drafter.counts();
+        return drafter;
+    } catch (const error& problem) { // names neither flag nor file
+        throw error("--exits", asked.asked, paths.model.string() + ": " + problem.what());
+    }
+}
+
+} // namespace
+
+template <class Id>
+side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
+                             std::size_t threads, std::size_t context, std::size_t sequences,
+                             const head_choice& head) {
+    if (reads_features(paths))
+        throw error(
+            paths.model.string(), "fc.weight",
+            "expected a model that runs alone, this is a drafter that reads the features of "
+            "a target of the reference engine");
+    loaded_files files =
+        load_files(paths, flags, {.threads = threads, .capacity = context, .sequences = sequences},
+                   std::same_as<Id, draft_id> ? flags.adapter : "");
+    model_facts facts = files.facts();
+    compute_facts computing = files.computing();
+    if constexpr (std::same_as<Id, draft_id>) {
+        if (!flags.exits.asked.empty()) {
+            if (head.partial())
+                throw error("--head", head.asked, "expected full beside --exits");
+            any_batch_model<Id> models =
+                with_exits(files.engine, sequences, flags.exits, paths, facts);
+            return files.side_of<Id>(std::move(models), facts, computing);
+        }
+        if (head.partial()) {
+            auto whole = std::make_unique<whole_drafter>(std::move(files.engine));
+            facts.forward_bytes -= whole->head.bytes();
+            std::shared_ptr<target_topk> likely;
+            any_batch_model<Id> models =
+                with_head(std::move(whole), head, paths.model, facts, likely);
+            side<Id> made = files.side_of<Id>(std::move(models), facts, computing);
+            made.likely = std::move(likely);
+            return made;
+        }
+    }
+    return files.side_of<Id>(reference::batch_model<Id>(std::move(files.engine)), facts, computing);
+}
+
+template side<target_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
+                                             std::size_t, std::size_t, const head_choice&);
+template side<draft_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
+                                            std::size_t, std::size_t, const head_choice&);
+
+bool reads_features(const side_paths& drafter) {
+    return reference::is_feature_folder(drafter.model);
+}
+
+loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
+                                const reference_flags& flags, std::size_t threads,
+                                std::size_t context, std::size_t sequences,
+                                const head_choice& head) {
+    if (!flags.adapter.empty())
+        throw error("--adapter", flags.adapter,
+                    "expected nothing: a drafter that reads features takes no adapters");
+    if (drafter.tokenizer != drafter.model)
+        throw error("--drafter-tokenizer", drafter.tokenizer.string(),
+                    "expected nothing: a drafter that reads features has its target's");
+    if (!flags.exits.asked.empty())
+        throw error("--exits", flags.exits.asked,
+                    "expected nothing: a drafter that reads features has one exit");
+    const reference::feature_checkpoint own = reference::open_feature_folder(drafter.model);
+    loaded_files files = load_files(
+        target, flags,
+        {.threads = threads, .capacity = context, .sequences = sequences, .features = own.kind});
+    reference::feature_body body(own, files.engine, {.sequences = sequences});
+    model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
+                      body.forward_bytes()};
+    const bool own_head = body.kept() != nullptr;
+    if (own_head && head.partial())
+        throw error("--head", head.asked,
+                    "expected full: " + drafter.model.string() + " has a head of its own, of " +
+                        std::to_string(body.kept()->size()) + " tokens");
+    reference::lm_head<draft_id> products =
+        own_head ? reference::lm_head<draft_id>(body) : reference::lm_head<draft_id>(files.engine);
+    const model_facts words = files.facts();
+    const compute_facts computing = files.computing();
+    auto recorded = std::make_unique<feature_target>(std::move(files.engine), sequences);
+    auto whole =
+        std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
+    std::shared_ptr<target_topk> likely;
+    any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
+        if (!own_head)
+            return with_head(std::move(whole), head, drafter.model, facts, likely);
+        const token_list<draft_id> kept = *whole->body.kept();
+        facts.head_tokens = kept.size();
+        facts.forward_bytes += whole->head.bytes();
+        return owned_headed_model<feature_drafter,
+                                  reduced_vocabulary_head<draft_id, reference::lm_head<draft_id>>>(
+            std::move(whole), [&](reference::lm_head<draft_id>& rows) {
+                return reduced_vocabulary_head<draft_id, reference::lm_head<draft_id>>(rows, kept);
+            });
+    }();
+    loaded_sides sides{
+        files.side_of<target_id>(owned_feature_target(std::move(recorded)), words, computing),
+        files.side_of<draft_id>(std::move(models), facts, computing)};
+    sides.drafter->likely = std::move(likely);
+    return sides;
+}
+
+} // namespace specdec::examples

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "support/pair/loaded_pair.hpp"
+#include <specdec/head/adaptive/target_topk.hpp>
+#include <specdec/speculation/side.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
+
+namespace specdec::examples {
+
+/// Where the files of one side of a pair lie.
+struct side_paths {
+    std::filesystem::path model, tokenizer;
+};
+
+/// One side of a pair, loaded: what an engine gives the programs.
+template <class Id>
+struct side {
+    speculation_side<Id> loaded;
+    model_facts facts;
+    compute_facts computing;
+    /// Of a drafter's list that would follow what the target finds likely: load_pair has it filled.
+    std::shared_ptr<target_topk> likely{};
+};
+
+/// Both sides of a pair; drafter: if there is one.
+struct loaded_sides {
+    side<target_id> target;
+    std::optional<side<draft_id>> drafter{};
+};
+
+/// The control token of that printed name.
+[[nodiscard]] inline std::optional<std::size_t> find_control(const vocabulary& table,
+                                                             std::string_view name) {
+    for (std::size_t i = 0; i < table.size(); ++i)
+        if (table.kind(i) == token_kind::control && table.entry(i) == name)
+            return i;
+    return std::nullopt;
+}
+
+} // namespace specdec::examples
