@@ -50,34 +50,55 @@ struct quantised_kernels {
 
 namespace detail {
 
+/// Four F16 numbers.
+inline void widen_halves(const std::byte* from, float* to) {
+    using ints = quantiser_vectors<4>::ints;
+    using halves [[gnu::vector_size(8)]] = std::uint16_t;
+    halves packed;
+    std::memcpy(&packed, from, sizeof packed);
+    const ints bits = __builtin_convertvector(packed, ints);
+    const ints magnitude = bits & 0x7FFF;
+    const ints sign = (bits & 0x8000) << 16;
+    // The exponent's offset goes by a product, so that subnormal numbers come out right, too.
+    const auto value = reinterpret_cast<quantiser_vectors<4>::floats>(magnitude << 13) * 0x1p112F;
+    const ints none = magnitude >= 0x7C00 ? magnitude << 13 | 0x7F800000 : ints{};
+    const ints all = reinterpret_cast<ints>(value) | none | sign;
+    std::memcpy(to, &all, sizeof all);
+}
+
+/// Groups of four numbers of four rows into the rows of w.
+template <std::int16_t Offset, class Bytes>
+[[gnu::always_inline]] inline void unpack_groups(const Bytes& bytes, std::int16_t* w) {
+    using shorts [[gnu::vector_size(2 * sizeof(Bytes))]] = std::int16_t;
+    const shorts n = __builtin_convertvector(bytes, shorts) - Offset;
+    for (std::size_t r = 0; r < 4; ++r)
+        std::memcpy(w + r * quantised_values, reinterpret_cast<const char*>(&n) + 8 * r, 8);
+}
+
 template <dtype Type>
 void multiply_quantised_portable(const std::byte* panel, std::size_t blocks, const q8_block* x,
                                  std::size_t stride, std::size_t columns, float* y) {
     using floats = quantiser_vectors<4>::floats;
     using ints = quantiser_vectors<4>::ints;
+    using bytes [[gnu::vector_size(16)]] = std::uint8_t;
     constexpr quantised_block_layout layout(Type);
+    constexpr auto offset = static_cast<std::int16_t>(quantised_offset(Type));
     std::fill_n(y, columns * panel_rows, 0.0F);
     for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes) {
         std::int16_t w[panel_rows][quantised_values];
         float scale[panel_rows], minimum[panel_rows];
-        for (std::size_t r = 0; r < panel_rows; ++r) {
-            std::uint16_t half;
-            std::memcpy(&half, panel + 2 * r, sizeof half);
-            scale[r] = widen_half(half);
-            if constexpr (Type == dtype::q4_1) {
-                std::memcpy(&half, panel + layout.minima + 2 * r, sizeof half);
-                minimum[r] = widen_half(half);
-            }
-            constexpr std::size_t bytes = Type == dtype::q8_0 ? 32 : 16;
-            for (std::size_t k = 0; k < bytes; ++k) {
-                const auto n = std::to_integer<std::int16_t>(
-                    panel[layout.numbers + k / 4 * 4 * panel_rows + 4 * r + k % 4]);
-                constexpr auto offset = static_cast<std::int16_t>(quantised_offset(Type));
+        for (std::size_t r = 0; r < panel_rows; r += 4) {
+            widen_halves(panel + 2 * r, scale + r);
+            if constexpr (Type == dtype::q4_1)
+                widen_halves(panel + layout.minima + 2 * r, minimum + r);
+            for (std::size_t i = 0; i < (Type == dtype::q8_0 ? 8 : 4); ++i) {
+                bytes four;
+                std::memcpy(&four, panel + layout.numbers + 4 * (panel_rows * i + r), sizeof four);
                 if constexpr (Type == dtype::q8_0) {
-                    w[r][k] = static_cast<std::int16_t>(n - offset);
+                    unpack_groups<offset>(four, w[r] + 4 * i);
                 } else {
-                    w[r][k] = static_cast<std::int16_t>((n & 15) - offset);
-                    w[r][k + 16] = static_cast<std::int16_t>((n >> 4) - offset);
+                    unpack_groups<offset, bytes>(four & 15, w[r] + 4 * i);
+                    unpack_groups<offset, bytes>(four >> 4, w[r] + 4 * i + 16);
                 }
             }
         }
