@@ -210,7 +210,7 @@ TEST_CASE("bodies that read features: the papers' forward pass, in any groups") 
     for (const auto& [kind, bias] :
          {std::pair{feature_kind::head_input, false}, std::pair{feature_kind::head_input, true},
           std::pair{feature_kind::low_mid_high, false}})
-        for (const precision format : {precision::f32, precision::bf16}) {
+        for (const precision format : {precision::f32, precision::bf16, precision::q8}) {
             CAPTURE(static_cast<int>(kind), bias, name(format));
             const drafter_files files(kind, bias);
             const toy::temporary_folder folder;

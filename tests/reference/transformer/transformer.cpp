@@ -59,7 +59,7 @@ bool same_bits(const rows& a, const rows& b) {
 
 TEST_CASE("neither grouping nor threads change a bit of a row") {
     const std::vector<std::int32_t> ids = some_ids(60);
-    for (const precision p : {precision::f32, precision::bf16})
+    for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16}) {
             if (set > best_isa())
                 continue;
@@ -81,7 +81,7 @@ TEST_CASE("neither grouping nor threads change a bit of a row") {
 
 TEST_CASE("a model that is large enough for threads gives the same bits with any number of them") {
     const std::vector<std::int32_t> ids = some_ids(57);
-    for (const precision p : {precision::f32, precision::bf16}) {
+    for (const precision p : {precision::f32, precision::bf16, precision::q8}) {
         load_options options{p, {.threads = 1, .capacity = 64}, {}};
         transformer one = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
         REQUIRE(one.forward_bytes() > forward_pass<float>::one_thread_bytes);
@@ -114,7 +114,7 @@ TEST_CASE("contexts share a team where they are told to, and may use it at the s
 
 TEST_CASE("append, then score, gives the rows of scoring everything") {
     const std::vector<std::int32_t> ids = some_ids(50);
-    for (const precision p : {precision::f32, precision::bf16}) {
+    for (const precision p : {precision::f32, precision::bf16, precision::q8}) {
         transformer t = make(p, {.threads = 2});
         const rows all = score_in_groups(t, ids, 50);
         t.truncate(0);
@@ -127,7 +127,7 @@ TEST_CASE("append, then score, gives the rows of scoring everything") {
 
 TEST_CASE("after truncate a row is what it is in a fresh context") {
     std::vector<std::int32_t> ids = some_ids(40);
-    for (const precision p : {precision::f32, precision::bf16})
+    for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const std::size_t kept : {0U, 1U, 17U, 31U, 32U, 33U, 39U}) {
             transformer t = make(p, {.threads = 2});
             t.append(ids);
