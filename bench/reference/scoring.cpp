@@ -42,14 +42,6 @@ ref::transformer make(const std::string& path, const ref::load_options& options)
     }
 }
 
-ref::precision precision_named(const std::string& asked) {
-    using enum ref::precision;
-    for (const ref::precision p : {f32, bf16, native, q8, automatic})
-        if (name(p) == asked)
-            return p;
-    throw specdec::error("--precision", asked, "expected f32, bf16, native, q8 or auto");
-}
-
 void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,
                const std::vector<std::int32_t>& prompt) {
     const std::size_t context = prompt.size();
@@ -153,7 +145,7 @@ int main(int argc, char** argv) {
     try {
         std::vector<ref::precision> asked;
         for (std::istringstream list(precisions); std::getline(list, precisions, ',');)
-            asked.push_back(precision_named(precisions));
+            asked.push_back(ref::precision_named(precisions));
         run(asked, all_kernels, context, repetitions, path, options);
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "%s\n", problem.what());

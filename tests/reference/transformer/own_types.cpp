@@ -61,8 +61,12 @@ TEST_CASE("what a file is computed in: as asked, as it is, or what is fastest") 
     CHECK(precision_of(one.files, bf16) == bf16);
 }
 
-TEST_CASE("every precision has a name") {
+TEST_CASE("every precision has a name, and is found by it") {
     using enum precision;
+    for (const precision p : {f32, bf16, native, q8, automatic})
+        CHECK(precision_named(name(p)) == p);
+    CHECK_THROWS_WITH(precision_named("f64"),
+                      Catch::Contains("precision: f64: expected f32, bf16"));
     CHECK(name(f32) == "f32");
     CHECK(name(bf16) == "bf16");
     CHECK(name(native) == "native");

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+
+#include <specdec/core/error.hpp>
 
 namespace specdec::reference {
 
@@ -31,6 +34,15 @@ enum class precision : std::uint8_t {
         return "auto";
     }
     return "";
+}
+
+/// The one of that name. Errors: specdec::error.
+[[nodiscard]] inline precision precision_named(std::string_view asked) {
+    using enum precision;
+    for (const precision p : {f32, bf16, native, q8, automatic})
+        if (name(p) == asked)
+            return p;
+    throw error("precision", std::string(asked), "expected f32, bf16, native, q8 or auto");
 }
 
 } // namespace specdec::reference
