@@ -12,7 +12,7 @@ set(specdec_parts
     "learning=law/(learning|lengths)"
     "lazy=law/(processors|sampled_lazy|sessions_lazy)"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
-    "transformer=reference/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|feature_.+|lm_head)|transformer/(forward|transformer))"
+    "transformer=reference/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|feature_.+|lm_head)|transformer/(forward|own_types|pack|transformer))"
     "loaders=reference/tokenizer/(file/(.+_tokenizer|.*sentencepiece.*)|real_vocabularies)"
     "lessons=learn/(acceptance/acceptance_(examples|head|labels|learner)|distillation_recorder)"
     "strings=bridge/(spelling|strings/.+)"
@@ -35,7 +35,7 @@ endfunction()
 function(specdec_tests folder)
     string(REPLACE "reference/kernels" "reference" place ${folder})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${place}/*.cpp)
-    set(kernels "/reference/[a-z]+/(attention|elementwise|panel_kernel|panels|quantised|rotary)\\.cpp$")
+    set(kernels "/reference/[a-z]+/(attention|elementwise|isa|panel_kernel|panels|quantised|quantised_.+|rotary)\\.cpp$")
     if(folder STREQUAL "reference") # learning, tokenizers and kernels have executables of their own
         list(FILTER sources EXCLUDE REGEX "/reference/(learn|tokenizer)/|${kernels}")
     elseif(folder STREQUAL "reference/kernels")

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Question: what do 1 to 12 positions of one sequence in one pass cost, and one or two positions of
-// each of several, in plain reads of the weights and in passes of one position?
-// bench_reference_scoring [--threads N] [--context N] [--f32] [--repetitions N] [PATH]
+// Question: what do 1 to 16 positions of one sequence in one pass cost, and one or two positions of
+// each of several, in plain reads of the weights and in passes of one position; and in which
+// precision, with which kernel, are they fast?
+// bench_reference_scoring [--threads N] [--context N] [--repetitions N] [--f32 | --precision LIST]
+//                         [--kernels all] [PATH]
+// LIST: f32, bf16, native, q8, auto, with commas: all of them take turns, one model each, and every
+// time is told in that of the first one's single position, too. `--kernels all`: each with every
+// kernel that this CPU has. Without PATH: random weights of SmolLM2's shape, f32, bf16 or q8.
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <exception>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,46 +21,32 @@
 
 namespace ref = specdec::reference;
 
-int main(int argc, char** argv) {
-    ref::load_options options;
-    options.context.threads = 2;
-    std::size_t context = 64;
-    int repetitions = 15;
-    std::string path;
-    for (int i = 1; i < argc; ++i) {
-        const std::string flag = argv[i];
-        const auto number = [&] { return i + 1 < argc ? std::strtoul(argv[++i], nullptr, 10) : 0; };
-        if (flag == "--threads")
-            options.context.threads = number();
-        else if (flag == "--context")
-            context = number();
-        else if (flag == "--repetitions")
-            repetitions = static_cast<int>(number());
-        else if (flag == "--f32")
-            options.number_format = ref::precision::f32;
-        else
-            path = flag;
+namespace {
+
+constexpr std::size_t most_sequences = 8;
+
+ref::transformer make(const std::string& path, const ref::load_options& options) {
+    const auto random = [&]<class Format>(Format) {
+        return ref::transformer(bench::random_weights<Format>(bench::smollm2_shape()),
+                                options.context);
+    };
+    if (!path.empty())
+        return ref::load_transformer(path, options);
+    switch (options.number_format) {
+    case ref::precision::f32:
+        return random(float{});
+    case ref::precision::q8:
+        return random(ref::quantised{});
+    default:
+        return random(ref::bf16_bits{});
     }
-    constexpr std::size_t most_sequences = 8;
-    options.context.capacity = context + 64;
-    options.context.sequences = most_sequences;
-    const bool full = options.number_format == ref::precision::f32;
-    ref::transformer t =
-        !path.empty() ? ref::load_transformer(path, options)
-        : full        ? ref::transformer(bench::random_weights<float>(bench::smollm2_shape()),
-                                         options.context)
-               : ref::transformer(bench::random_weights<ref::bf16_bits>(bench::smollm2_shape()),
-                                  options.context);
+}
 
-    std::vector<std::int32_t> prompt(context);
-    for (std::size_t i = 0; i < context; ++i)
-        prompt[i] = static_cast<std::int32_t>(i * 7 % t.config().vocabulary_size);
-    for (std::size_t s = 0; s < most_sequences; ++s)
-        t.append(prompt, s);
-
-    std::vector<bench::timed_case> cases;
-    cases.push_back({"plain read", [&] { bench::read(t.weight_bytes(), *t.team()); }});
-    for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 12U})
+void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,
+               const std::vector<std::int32_t>& prompt) {
+    const std::size_t context = prompt.size();
+    cases.push_back({"plain read", [&t] { bench::read(t.weight_bytes(), *t.team()); }});
+    for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 12U, 16U})
         cases.push_back({std::to_string(n) + " positions", [&t, &prompt, context, n] {
                              t.score({prompt.data(), n});
                              t.truncate(context);
@@ -67,14 +61,94 @@ int main(int argc, char** argv) {
                              for (std::size_t s = 0; s < sequences; ++s)
                                  t.truncate(context, s);
                          }});
+}
+
+void run(const std::vector<ref::precision>& precisions, bool all_kernels, std::size_t context,
+         int repetitions, const std::string& path, ref::load_options options) {
+    options.context.capacity = context + 64;
+    options.context.sequences = most_sequences;
+    std::deque<ref::transformer> models; // whose addresses stay
+    for (const ref::precision p : precisions) {
+        options.number_format = p;
+        options.context.instructions = ref::best_isa();
+        models.push_back(make(path, options));
+        options.context.team = models.front().team();
+        if (!all_kernels)
+            continue;
+        for (int i = static_cast<int>(ref::best_isa()) - 1; i >= 0; --i) {
+            options.context.instructions = static_cast<ref::isa>(i);
+            ref::transformer next = models.back().another_context(options.context);
+            if (next.kernel_name() != models.back().kernel_name())
+                models.push_back(std::move(next));
+        }
+    }
+    std::vector<std::int32_t> prompt(context);
+    for (std::size_t i = 0; i < context; ++i)
+        prompt[i] = static_cast<std::int32_t>(i * 7 % models.front().config().vocabulary_size);
+    std::vector<bench::timed_case> cases;
+    for (ref::transformer& t : models) {
+        for (std::size_t s = 0; s < most_sequences; ++s)
+            t.append(prompt, s);
+        add_cases(cases, t, prompt);
+    }
     bench::take_turns(cases, repetitions);
 
-    std::printf("%zu parameters, %s, %s, %zu threads, context %zu, %.1f MB of weights a pass\n",
-                t.parameters(), std::string(name(t.number_format())).c_str(),
-                std::string(t.kernel_name()).c_str(), t.threads(), context,
-                static_cast<double>(t.forward_bytes()) * 1e-6);
-    std::printf("%-12s %10s %10s %10s\n", "", "ms", "/ read", "/ one");
-    for (const bench::timed_case& c : cases)
-        std::printf("%-12s %10.3f %10.2f %10.2f\n", c.name.c_str(), 1e3 * c.seconds,
-                    c.seconds / cases[0].seconds, c.seconds / cases[1].seconds);
+    const std::size_t each = cases.size() / models.size();
+    for (std::size_t m = 0; m < models.size(); ++m) {
+        const ref::transformer& t = models[m];
+        std::printf("%zu parameters, %s, %s, %zu threads, context %zu, %.1f MB of weights a pass\n",
+                    t.parameters(), std::string(t.weights_name()).c_str(),
+                    std::string(t.kernel_name()).c_str(), t.threads(), context,
+                    static_cast<double>(t.forward_bytes()) * 1e-6);
+        std::printf("%-12s %10s %10s %10s%s\n", "", "ms", "/ read", "/ one",
+                    m > 0 ? "   / the first's one" : "");
+        for (std::size_t i = m * each; i < (m + 1) * each; ++i) {
+            const bench::timed_case& c = cases[i];
+            std::printf("%-12s %10.3f %10.2f %10.2f", c.name.c_str(), 1e3 * c.seconds,
+                        c.seconds / cases[m * each].seconds,
+                        c.seconds / cases[m * each + 1].seconds);
+            if (m > 0)
+                std::printf(" %10.2f", c.seconds / cases[1].seconds);
+            std::printf("\n");
+        }
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    ref::load_options options;
+    options.context.threads = 2;
+    std::size_t context = 64;
+    int repetitions = 15;
+    bool all_kernels = false;
+    std::string path, precisions = "bf16";
+    for (int i = 1; i < argc; ++i) {
+        const std::string flag = argv[i];
+        const auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
+        const auto number = [&] { return std::strtoul(value().c_str(), nullptr, 10); };
+        if (flag == "--threads")
+            options.context.threads = number();
+        else if (flag == "--context")
+            context = number();
+        else if (flag == "--repetitions")
+            repetitions = static_cast<int>(number());
+        else if (flag == "--f32")
+            precisions = "f32";
+        else if (flag == "--precision")
+            precisions = value();
+        else if (flag == "--kernels")
+            all_kernels = value() == "all";
+        else
+            path = flag;
+    }
+    try {
+        std::vector<ref::precision> asked;
+        for (std::istringstream list(precisions); std::getline(list, precisions, ',');)
+            asked.push_back(ref::precision_named(precisions));
+        run(asked, all_kernels, context, repetitions, path, options);
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "%s\n", problem.what());
+        return 1;
+    }
 }

@@ -73,16 +73,16 @@ inline specdec::reference::model_config smollm2_shape() {
 }
 
 /// Weights of that shape with random values: no file is needed to time a pass.
-template <specdec::reference::PanelValue Value>
-std::shared_ptr<const specdec::reference::model_weights<Value>>
+template <specdec::reference::NumberFormat Format>
+std::shared_ptr<const specdec::reference::model_weights<Format>>
 random_weights(const specdec::reference::model_config& config) {
     namespace ref = specdec::reference;
-    auto weights = std::make_shared<ref::model_weights<Value>>(config);
+    auto weights = std::make_shared<ref::model_weights<Format>>(config);
     std::minstd_rand bits(1);
     std::vector<float> pool(1 << 16);
     for (float& value : pool)
         value = (static_cast<float>(bits() % 2001) - 1000.0F) * 3e-5F;
-    const auto fill = [&](ref::panel_matrix<Value>& m) {
+    const auto fill = [&](auto& m) {
         for (std::size_t row = 0; row < m.rows(); ++row)
             m.write_row(row, {pool.data() + bits() % (pool.size() - m.columns()), m.columns()});
     };

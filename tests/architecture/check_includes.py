@@ -28,7 +28,7 @@ PACKAGES = {
     "vocab": ("boost/", "dirent.h", "fcntl.h", "sys/", "unistd.h"),
     "interop": ("Eigen/", "xtensor/", "llama.h"),
     "reference": ("Eigen/", "xtensor/", "range/v3/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h",
-                  "immintrin.h", "fcntl.h", "unistd.h", "sys/"),
+                  "immintrin.h", "cpuid.h", "fcntl.h", "unistd.h", "sys/"),
 }
 HEAVY = tuple({prefix.split("/")[0] for prefixes in PACKAGES.values() for prefix in prefixes})
 LONGEST = 250

@@ -53,7 +53,7 @@ TEST_CASE("several sequences keep the engine contract, bit for bit") {
 TEST_CASE("a sequence's rows are bit for bit those it gets alone") {
     const toy::temporary_folder folder;
     const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
-    for (const precision format : {precision::f32, precision::bf16})
+    for (const precision format : {precision::f32, precision::bf16, precision::q8})
         for (const std::size_t threads : {1U, 2U}) {
             load_options options;
             options.number_format = format;

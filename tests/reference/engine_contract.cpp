@@ -44,7 +44,7 @@ tokenizer_contract_settings<target_id> control_tokens_of(const tokenizer_of<targ
 TEST_CASE("models of this repository with their tokenizers keep the engine contract") {
     for (const std::string name : {"docs-target", "docs-drafter"}) {
         const tokenizer_of<target_id> words(load_tokenizer(models + name));
-        for (const precision format : {precision::f32, precision::bf16}) {
+        for (const precision format : {precision::f32, precision::bf16, precision::q8}) {
             CAPTURE(name, specdec::reference::name(format));
             load_options options;
             options.number_format = format;

@@ -37,8 +37,11 @@ void add_reference_flags(CLI::App& app, reference_flags& f) {
     const auto option = [&](const char* flag, std::string& value, const char* help) {
         return app.add_option(flag, value, help)->group("Models");
     };
-    option("--precision", f.precision, "of products: bf16 (default) or f32")
-        ->check(CLI::IsMember({"bf16", "f32"}));
+    option(
+        "--precision", f.precision,
+        "of weights and products: bf16 (default), f32, native (as the files are), q8 (native, and "
+        "the rest made Q8_0), or auto (the fastest that rounds no quantised file further)")
+        ->check(CLI::IsMember({"bf16", "f32", "native", "q8", "auto"}));
     app.add_option_function<std::string>(
            "--exits", [&f](const std::string& asked) { f.exits = exits_of(asked); },
            std::string(exits_help))
@@ -109,8 +112,8 @@ struct loaded_files {
         return {name, engine.parameters(), engine.vocabulary_size(), engine.forward_bytes()};
     }
     [[nodiscard]] compute_facts computing() const {
-        return {std::string(reference::name(engine.number_format())),
-                std::string(engine.kernel_name()), engine.threads()};
+        return {std::string(engine.weights_name()), std::string(engine.kernel_name()),
+                engine.threads()};
     }
     template <class Id>
     [[nodiscard]] side<Id> side_of(any_batch_model<Id> models, model_facts facts,
@@ -136,8 +139,7 @@ loaded_files load_files(const side_paths& paths, const reference_flags& flags,
     const std::string name = name_of(paths.model);
     progress_bar bar("loading " + name);
     reference::load_options options;
-    options.number_format =
-        flags.precision == "f32" ? reference::precision::f32 : reference::precision::bf16;
+    options.number_format = reference::precision_named(flags.precision);
     options.context = context;
     options.context.vocabulary_size = words.vocabulary_size();
     options.progress = [&bar](double part) { bar.show(part); };

@@ -12,6 +12,7 @@
 #include <specdec/reference/file/gguf_checkpoint.hpp>
 #include <specdec/reference/file/hf_checkpoint.hpp>
 #include <specdec/reference/file/llama2c.hpp>
+#include <specdec/reference/transformer/own_types.hpp>
 #include <specdec/reference/transformer/pack.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
@@ -43,11 +44,18 @@ struct load_options {
 /// Makes a transformer of an open checkpoint, which may be closed afterwards.
 [[nodiscard]] inline transformer make_transformer(const checkpoint& c,
                                                   const load_options& options) {
-    if (options.number_format == precision::f32)
-        return {pack<float>(c, options.context.threads, options.progress), options.context,
+    const auto packed = [&]<class Format>(Format) -> transformer {
+        return {pack<Format>(c, options.context.threads, options.progress), options.context,
                 c.source};
-    return {pack<bf16_bits>(c, options.context.threads, options.progress), options.context,
-            c.source};
+    };
+    switch (precision_of(c, options.number_format)) {
+    case precision::f32:
+        return packed(float{});
+    case precision::bf16:
+        return packed(bf16_bits{});
+    default:
+        return packed(quantised{});
+    }
 }
 
 /// Loads a model: 135M parameters take about a second.

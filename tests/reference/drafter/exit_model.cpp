@@ -84,7 +84,7 @@ std::vector<float> row_of(const logits_rows<draft_id>& rows, std::size_t i) {
 }
 
 TEST_CASE("rows of an exit are those of a model of its layers alone, whatever was asked before") {
-    for (const precision p : {precision::f32, precision::bf16})
+    for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const bool norms : {false, true}) {
             loaded l(p, norms, 2);
             exit_model<draft_id>& m = *l.all;

@@ -42,7 +42,7 @@ const std::vector<draft_id> some_ids{draft_id{4}, draft_id{9}, draft_id{60}};
 
 TEST_CASE("the LM head apart: the contract, bit for bit, in both precisions") {
     const toy_file file;
-    for (const precision p : {precision::f32, precision::bf16})
+    for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const std::size_t threads : {1U, 3U}) {
             const load_options options = options_of(p, threads);
             const transformer engine = load_transformer(file.path, options);

@@ -15,7 +15,7 @@ using specdec::testing::allocations;
 TEST_CASE("a pass allocates nothing, neither for rows nor for a long prompt") {
     const toy::temporary_folder folder;
     const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
-    for (const precision p : {precision::f32, precision::bf16})
+    for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const std::size_t threads : {1U, 2U}) {
             load_options options;
             options.number_format = p;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/reference/transformer/transformer.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <map>
+#include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "support/quantised_checkpoint.hpp"
 #include "support/toy_checkpoint.hpp"
 #include <specdec/reference/file/hf_checkpoint.hpp>
 #include <specdec/reference/load.hpp>
@@ -59,9 +65,9 @@ bool same_bits(const rows& a, const rows& b) {
 
 TEST_CASE("neither grouping nor threads change a bit of a row") {
     const std::vector<std::int32_t> ids = some_ids(60);
-    for (const precision p : {precision::f32, precision::bf16})
+    for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16}) {
-            if (set > best_isa())
+            if (usable(set) != set)
                 continue;
             context_options options;
             options.instructions = set;
@@ -81,7 +87,7 @@ TEST_CASE("neither grouping nor threads change a bit of a row") {
 
 TEST_CASE("a model that is large enough for threads gives the same bits with any number of them") {
     const std::vector<std::int32_t> ids = some_ids(57);
-    for (const precision p : {precision::f32, precision::bf16}) {
+    for (const precision p : {precision::f32, precision::bf16, precision::q8}) {
         load_options options{p, {.threads = 1, .capacity = 64}, {}};
         transformer one = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
         REQUIRE(one.forward_bytes() > forward_pass<float>::one_thread_bytes);
@@ -114,7 +120,7 @@ TEST_CASE("contexts share a team where they are told to, and may use it at the s
 
 TEST_CASE("append, then score, gives the rows of scoring everything") {
     const std::vector<std::int32_t> ids = some_ids(50);
-    for (const precision p : {precision::f32, precision::bf16}) {
+    for (const precision p : {precision::f32, precision::bf16, precision::q8}) {
         transformer t = make(p, {.threads = 2});
         const rows all = score_in_groups(t, ids, 50);
         t.truncate(0);
@@ -127,7 +133,7 @@ TEST_CASE("append, then score, gives the rows of scoring everything") {
 
 TEST_CASE("after truncate a row is what it is in a fresh context") {
     std::vector<std::int32_t> ids = some_ids(40);
-    for (const precision p : {precision::f32, precision::bf16})
+    for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const std::size_t kept : {0U, 1U, 17U, 31U, 32U, 33U, 39U}) {
             transformer t = make(p, {.threads = 2});
             t.append(ids);
@@ -149,6 +155,84 @@ TEST_CASE("the bf16 format stays near f32") {
     for (std::size_t i = 0; i < a.size(); ++i)
         for (std::size_t j = 0; j < a[i].size(); ++j)
             CHECK(a[i][j] == Approx(b[i][j]).margin(0.1));
+}
+
+/// docs-target's matrices in types of a quantised file, its embedding in Q8_0 as files have it.
+const toy::quantised_checkpoint& quantised_docs(dtype type) {
+    static std::map<dtype, toy::quantised_checkpoint> made;
+    return made
+        .try_emplace(type, open_checkpoint(SPECDEC_SOURCE_DIR "/models/docs-target"),
+                     [type](const std::string& name) {
+                         return name.find("embed") != std::string::npos ? dtype::q8_0 : type;
+                     })
+        .first->second;
+}
+
+TEST_CASE("native: logits and perplexity stay near those of the same weights in f32") {
+    std::vector<std::int32_t> ids; // some of the model's own text
+    {
+        transformer writer =
+            load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", {precision::f32, {}, {}});
+        std::minstd_rand bits(3);
+        for (std::int32_t id = 40; ids.size() < 200;) {
+            ids.push_back(id);
+            writer.score({&id, 1});
+            const float* const row = &writer.logits()(0, 0);
+            const auto n = static_cast<std::ptrdiff_t>(writer.vocabulary_size());
+            id = bits() / 7 % 4 == 0
+                     ? static_cast<std::int32_t>(bits() / 7 % 4000)
+                     : static_cast<std::int32_t>(std::max_element(row, row + n) - row);
+        }
+    }
+    const auto nats = [&](const rows& scored) { // a token
+        double sum = 0;
+        for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+            double all = 0;
+            for (const float v : scored[i])
+                all += std::exp(double{v});
+            sum += std::log(all) - double{scored[i][static_cast<std::size_t>(ids[i + 1])]};
+        }
+        return sum / static_cast<double>(ids.size() - 1);
+    };
+    for (const dtype type : {dtype::q8_0, dtype::q4_0, dtype::q4_1}) {
+        CAPTURE(name(type));
+        const checkpoint& files = quantised_docs(type).files;
+        transformer full = make_transformer(files, {precision::f32, {.threads = 1}, {}});
+        transformer native = make_transformer(files, {precision::native, {.threads = 2}, {}});
+        CHECK(native.weights_name() == name(type));
+        CHECK(native.number_format() == precision::native);
+        CHECK(native.forward_bytes() < full.forward_bytes() / 3);
+        const rows a = score_in_groups(full, ids, 50), b = score_in_groups(native, ids, 50);
+        double squares = 0, worst = 0;
+        for (std::size_t i = 0; i < a.size(); ++i)
+            for (std::size_t j = 0; j < a[i].size(); ++j) {
+                const double off = std::abs(double{a[i][j]} - double{b[i][j]});
+                squares += off * off;
+                worst = std::max(worst, off);
+            }
+        CHECK(std::sqrt(squares / static_cast<double>(a.size() * a[0].size())) < 0.05);
+        CHECK(worst < 0.5);
+        CHECK(std::exp(nats(b) - nats(a)) == Approx(1.0).margin(0.01));
+    }
+}
+
+TEST_CASE("native: neither grouping, threads nor the file's types change a bit of a row") {
+    const std::vector<std::int32_t> ids = some_ids(57);
+    for (const dtype type : {dtype::q8_0, dtype::q4_0, dtype::q4_1}) {
+        const checkpoint& files = quantised_docs(type).files;
+        load_options options{precision::automatic, {.threads = 1, .capacity = 64}, {}};
+        transformer one = make_transformer(files, options);
+        CHECK(one.kernel_name() == quantised_kernels_for(best_isa()).name);
+        const rows expected = score_in_groups(one, ids, 57);
+        for (const std::size_t threads : {1U, 3U}) {
+            transformer t = one.another_context({.threads = threads, .capacity = 64});
+            for (const std::size_t group : {1U, 5U, 16U, 17U}) {
+                CAPTURE(name(type), threads, group);
+                t.truncate(0);
+                REQUIRE(same_bits(score_in_groups(t, ids, group), expected));
+            }
+        }
+    }
 }
 
 TEST_CASE("what does not fit leaves the context as it was") {
@@ -196,6 +280,9 @@ TEST_CASE("contexts that share weights are independent") {
 TEST_CASE("what statistics ask for") {
     transformer t = make(precision::bf16, {.threads = 2});
     CHECK(t.number_format() == precision::bf16);
+    CHECK(t.weights_name() == "bf16");
+    CHECK(make(precision::q8, {}).weights_name() == "Q8_0");
+    CHECK(make(precision::native, {}).weights_name() == "f32"); // as the file is
     CHECK(t.kernel_name() == panel_kernels_for<bf16_bits>(best_isa()).name);
     CHECK(t.threads() == 2);
     const std::size_t block = 36 * 36 + 2 * 18 * 36 + 36 * 36 + 3 * 36 * 50 + 2 * 36;

@@ -50,8 +50,8 @@ public:
             throw error("model with exits", "specdec_exits",
                         "expected the layers behind which it may stop, in its config.json");
         check_exits(depths_, of.config().layers, "model with exits");
-        of.with_pass([&]<class Value>(const forward_pass<Value>& pass) {
-            pass_ = std::make_unique<any_pass>(std::in_place_type<exit_pass<Value>>,
+        of.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
+            pass_ = std::make_unique<any_pass>(std::in_place_type<exit_pass<Format>>,
                                                pass.shared_weights(), depths_,
                                                std::max<std::size_t>(options.sequences, 1),
                                                capacity_, of.team(), pass.instructions());
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    using any_pass = std::variant<exit_pass<float>, exit_pass<bf16_bits>>;
+    using any_pass = std::variant<exit_pass<float>, exit_pass<bf16_bits>, exit_pass<quantised>>;
 
     template <class Use>
     auto visit(const Use& use) const {

@@ -30,13 +30,13 @@ namespace specdec::reference {
 /// Every token goes through the same operations in the same order as in a model of these layers
 /// alone: bit for bit the same rows. Memory: beside the blocks' a residual for each token of the
 /// capacity. Allocates in the constructor only.
-template <PanelValue Value>
+template <NumberFormat Format>
 class exit_pass {
 public:
-    static constexpr std::size_t chunk = transformer_blocks<Value>::chunk;
+    static constexpr std::size_t chunk = transformer_blocks<Format>::chunk;
 
     /// `exits`: as check_exits wants them. `capacity`: tokens of each of the `sequences`.
-    exit_pass(std::shared_ptr<const model_weights<Value>> weights, std::vector<std::size_t> exits,
+    exit_pass(std::shared_ptr<const model_weights<Format>> weights, std::vector<std::size_t> exits,
               std::size_t sequences, std::size_t capacity, std::shared_ptr<thread_team> team,
               isa instructions)
         : weights_(std::move(weights)), exits_(std::move(exits)),
@@ -49,7 +49,7 @@ public:
         }
     }
 
-    [[nodiscard]] const model_weights<Value>& weights() const { return *weights_; }
+    [[nodiscard]] const model_weights<Format>& weights() const { return *weights_; }
     [[nodiscard]] std::size_t exits() const { return exits_.size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return texts_[s].ids.size(); }
     /// Bytes of matrices that the layers before exit e have.
@@ -140,9 +140,9 @@ private:
             std::copy_n(blocks_.residual(c).begin(), dimension(), residual(t, t.run[e] + c));
     }
 
-    std::shared_ptr<const model_weights<Value>> weights_;
+    std::shared_ptr<const model_weights<Format>> weights_;
     std::vector<std::size_t> exits_;
-    transformer_blocks<Value> blocks_;
+    transformer_blocks<Format> blocks_;
     std::vector<text> texts_; ///< [sequences]
 };
 

@@ -51,9 +51,9 @@ public:
         };
         agree("hidden size", dimension_, target.config().dimension);
         agree("vocabulary size", c.files.config.vocabulary_size, target.config().vocabulary_size);
-        target.with_pass([&]<class Value>(const forward_pass<Value>& pass) {
-            pass_ = std::make_unique<any_pass>(std::in_place_type<feature_pass<Value>>,
-                                               pack_features<Value>(c, target.team()->size()),
+        target.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
+            pass_ = std::make_unique<any_pass>(std::in_place_type<feature_pass<Format>>,
+                                               pack_features<Format>(c, target.team()->size()),
                                                pass.shared_weights(), sizes_.size(), capacity_,
                                                target.team(), pass.instructions());
         });
@@ -109,14 +109,15 @@ public:
     [[nodiscard]] std::size_t forward_bytes() const {
         return std::visit([](const auto& pass) { return pass.weights().bytes(); }, *pass_);
     }
-    /// use(pass): the feature_pass<Value>, for what shares its weights and kernels.
+    /// use(pass): the feature_pass<Format>, for what shares its weights and kernels.
     template <class Use>
     decltype(auto) with_pass(const Use& use) const {
         return std::visit(use, std::as_const(*pass_));
     }
 
 private:
-    using any_pass = std::variant<feature_pass<float>, feature_pass<bf16_bits>>;
+    using any_pass =
+        std::variant<feature_pass<float>, feature_pass<bf16_bits>, feature_pass<quantised>>;
 
     void reserve(std::size_t rows) {
         if (states_.size() < rows * dimension_) {
@@ -124,10 +125,10 @@ private:
             own_.resize(rows * dimension_);
         }
     }
-    template <class Value>
-    void run(feature_pass<Value>& pass, std::size_t s, std::span<const draft_id> ids,
+    template <class Format>
+    void run(feature_pass<Format>& pass, std::size_t s, std::span<const draft_id> ids,
              body_input given) {
-        constexpr std::size_t chunk = feature_pass<Value>::chunk;
+        constexpr std::size_t chunk = feature_pass<Format>::chunk;
         std::array<token_place, chunk> tokens;
         for (std::size_t first = 0; first < ids.size(); first += chunk) {
             const std::size_t n = std::min(chunk, ids.size() - first);

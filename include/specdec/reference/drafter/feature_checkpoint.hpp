@@ -81,10 +81,10 @@ inline token_list<draft_id> kept_tokens(const feature_checkpoint& c) {
 
 /// Reads and packs the weights; of what else is in the files (embed_tokens) the target's is taken.
 /// All tensors are checked before memory is taken. Errors: specdec::error naming file and tensor.
-template <PanelValue Value>
-[[nodiscard]] std::shared_ptr<const feature_weights<Value>>
+template <NumberFormat Format>
+[[nodiscard]] std::shared_ptr<const feature_weights<Format>>
 pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
-    auto w = std::make_shared<feature_weights<Value>>();
+    auto w = std::make_shared<feature_weights<Format>>();
     w->config = c.files.config;
     w->kind = c.kind;
     const std::size_t d = w->config.dimension;
@@ -96,28 +96,28 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
                         "expected draft_vocab_size (" + std::to_string(c.draft_vocabulary) +
                             ") values, found " + std::to_string(w->kept->size()));
     }
-    detail::tensor_packer<Value> tensors(c.files);
-    const auto ask = [&](feature_weights<Value>* to) {
-        const auto place = [&](auto feature_weights<Value>::*part) {
+    detail::tensor_packer<Format> tensors(c.files);
+    const auto ask = [&](feature_weights<Format>* to) {
+        const auto place = [&](auto feature_weights<Format>::*part) {
             return to != nullptr ? &(to->*part) : nullptr;
         };
-        tensors.matrix("fc.weight", {d, w->fuse_columns()}, place(&feature_weights<Value>::fuse));
+        tensors.matrix("fc.weight", {d, w->fuse_columns()}, place(&feature_weights<Format>::fuse));
         tensors.block(own_head ? "midlayer." : "layers.0.", w->attention_columns(),
-                      place(&feature_weights<Value>::block));
+                      place(&feature_weights<Format>::block));
         if (c.files.has("fc.bias")) {
             if (to != nullptr)
                 to->fuse_bias.resize(round_up(d, panel_rows));
-            tensors.vector("fc.bias", d, place(&feature_weights<Value>::fuse_bias));
+            tensors.vector("fc.bias", d, place(&feature_weights<Format>::fuse_bias));
         }
         if (!own_head)
             return;
         tensors.vector("midlayer.input_layernorm.weight", d,
-                       place(&feature_weights<Value>::token_norm));
+                       place(&feature_weights<Format>::token_norm));
         tensors.vector("midlayer.hidden_norm.weight", d,
-                       place(&feature_weights<Value>::feature_norm));
-        tensors.vector("norm.weight", d, place(&feature_weights<Value>::final_norm));
+                       place(&feature_weights<Format>::feature_norm));
+        tensors.vector("norm.weight", d, place(&feature_weights<Format>::final_norm));
         tensors.matrix("lm_head.weight", {w->kept->size(), d},
-                       place(&feature_weights<Value>::head));
+                       place(&feature_weights<Format>::head));
     };
     ask(nullptr);
     w->allocate();

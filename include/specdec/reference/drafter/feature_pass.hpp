@@ -25,27 +25,31 @@ namespace specdec::reference {
 ///
 /// and the block adds to r, which is the place's own feature; its hidden state is that, normed
 /// where there is a norm behind it. Allocates in the constructor only.
-template <PanelValue Value>
+template <NumberFormat Format>
 class feature_pass {
+    using stored = typename format_parts<Format>::stored;
+
 public:
-    static constexpr std::size_t chunk = transformer_blocks<Value>::chunk;
+    static constexpr std::size_t chunk = transformer_blocks<Format>::chunk;
 
     /// Embeddings are the target's.
-    feature_pass(std::shared_ptr<const feature_weights<Value>> weights,
-                 std::shared_ptr<const model_weights<Value>> target, std::size_t sequences,
+    feature_pass(std::shared_ptr<const feature_weights<Format>> weights,
+                 std::shared_ptr<const model_weights<Format>> target, std::size_t sequences,
                  std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions)
-        : weights_(std::move(weights)), target_(std::move(target)),
-          functions_(column_functions_for<Value>(instructions)),
-          blocks_(weights_->config, sequences, capacity, std::move(team), instructions),
+        : weights_(std::move(weights)), target_(std::move(target)), instructions_(instructions),
+          functions_(column_functions_for<stored>(instructions)),
+          blocks_(weights_->config, sequences, capacity, std::move(team), instructions,
+                  weights_->fuse_columns()),
           stride_(round_up(weights_->fuse_columns() + column_stride(dimension()), 32)),
           given_(chunk * stride_), read_(chunk * stride_), fused_(chunk * fused_stride()),
           line_(column_stride(dimension())) {}
 
-    [[nodiscard]] const feature_weights<Value>& weights() const { return *weights_; }
-    [[nodiscard]] std::shared_ptr<const feature_weights<Value>> shared_weights() const {
+    [[nodiscard]] const feature_weights<Format>& weights() const { return *weights_; }
+    [[nodiscard]] std::shared_ptr<const feature_weights<Format>> shared_weights() const {
         return weights_;
     }
-    [[nodiscard]] const panel_kernels<Value>& kernels() const { return blocks_.kernels(); }
+    [[nodiscard]] const auto& kernels() const { return blocks_.kernels(); }
+    [[nodiscard]] isa instructions() const { return instructions_; }
     [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return blocks_.team(); }
     [[nodiscard]] std::size_t dimension() const { return weights_->config.dimension; }
 
@@ -58,7 +62,8 @@ public:
             fuse_both(tokens, given.rows);
         else
             fuse_features(tokens, given);
-        blocks_.run(0, weights_->block, tokens, true, {read_.data(), stride_});
+        blocks_.run(0, weights_->block, tokens, true,
+                    {read_.data(), stride_, weights_->attention_columns()});
         for (std::size_t c = 0; c < n; ++c)
             std::copy_n(blocks_.residual(c).begin(), d, own + c * d);
         if (weights_->final_norm.empty())
@@ -75,17 +80,17 @@ private:
                                     std::span(line_).first(dimension()));
         return std::span(line_).first(dimension());
     }
-    static void round_into(std::span<const float> from, Value* to) {
+    static void round_into(std::span<const float> from, stored* to) {
         for (std::size_t k = 0; k < from.size(); ++k)
-            to[k] = round_to<Value>(from[k]);
+            to[k] = round_to<stored>(from[k]);
     }
 
     /// The residuals: fc of what is given.
     void fuse(std::size_t n) {
         blocks_.multiply_all(
             weights_->fuse, n,
-            [this](team_share) {
-                return typename transformer_blocks<Value>::columns{given_.data(), stride_};
+            [&](team_share s) {
+                return blocks_.inputs(s, {given_.data(), stride_, weights_->fuse_columns()}, n);
             },
             fused_.data(), fused_stride());
         for (std::size_t c = 0; c < n; ++c)
@@ -117,7 +122,7 @@ private:
             fuse(n);
         const float epsilon = weights_->config.rms_epsilon;
         for (std::size_t c = 0; c < n; ++c) {
-            Value* const to = &read_[c * stride_];
+            stored* const to = &read_[c * stride_];
             (void)embedding(tokens[c].id);
             functions_.rms_norm(line_.data(), weights_->token_norm.data(), d, epsilon, to);
             std::copy_n(blocks_.residual(c).begin(), d, line_.begin());
@@ -125,15 +130,16 @@ private:
         }
     }
 
-    std::shared_ptr<const feature_weights<Value>> weights_;
-    std::shared_ptr<const model_weights<Value>> target_;
-    column_functions<Value> functions_;
-    transformer_blocks<Value> blocks_;
+    std::shared_ptr<const feature_weights<Format>> weights_;
+    std::shared_ptr<const model_weights<Format>> target_;
+    isa instructions_;
+    column_functions<stored> functions_;
+    transformer_blocks<Format> blocks_;
     std::size_t stride_;
-    aligned_vector<Value> given_; ///< [chunk][stride] what fc reads
-    aligned_vector<Value> read_;  ///< [chunk][stride] what attention reads
-    aligned_vector<float> fused_; ///< [chunk][dimension, panels whole]
-    aligned_vector<float> line_;  ///< a column, padded with zeros
+    aligned_vector<stored> given_; ///< [chunk][stride] what fc reads
+    aligned_vector<stored> read_;  ///< [chunk][stride] what attention reads
+    aligned_vector<float> fused_;  ///< [chunk][dimension, panels whole]
+    aligned_vector<float> line_;   ///< a column, padded with zeros
 };
 
 } // namespace specdec::reference

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm> // std::max, std::min, std::copy_n
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -14,26 +15,32 @@
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/kernel/panels.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/transformer/inputs.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 namespace specdec::reference {
 
 /// Rows of an LM head in panels, with what multiplies them.
-template <PanelValue Value>
+template <NumberFormat Format>
 class head_panels {
+    using parts = format_parts<Format>;
+    using matrix = typename parts::matrix;
+
 public:
     /// All rows of a matrix in that memory, which is shared.
-    head_panels(std::shared_ptr<const void> memory, const panel_matrix<Value>& matrix,
-                const panel_kernels<Value>& kernels, std::shared_ptr<thread_team> team)
-        : memory_(std::move(memory)), matrix_(matrix), kernels_(kernels), team_(std::move(team)) {}
+    head_panels(std::shared_ptr<const void> memory, const matrix& whole,
+                const typename parts::kernels& kernels, isa instructions,
+                std::shared_ptr<thread_team> team)
+        : memory_(std::move(memory)), matrix_(whole), kernels_(kernels),
+          inputs_(whole.columns(), instructions), team_(std::move(team)),
+          line_(round_up(whole.columns(), 32)) {}
 
     /// Copies of the given rows.
     [[nodiscard]] head_panels select(std::span<const std::size_t> rows) const {
-        const std::size_t width = matrix_.columns();
-        auto values = std::make_shared<aligned_vector<Value>>(
-            panel_matrix<Value>::footprint(rows.size(), width));
+        auto values = std::make_shared<aligned_vector<typename parts::unit>>(
+            parts::footprint(rows.size(), width(), type()));
         head_panels copy(*this);
-        copy.own_ = panel_matrix<Value>(values->data(), rows.size(), width);
+        copy.own_ = parts::place(values->data(), rows.size(), width(), type());
         copy.matrix_ = copy.own_;
         copy.memory_ = std::move(values);
         for (std::size_t k = 0; k < rows.size(); ++k)
@@ -42,15 +49,13 @@ public:
     }
     /// Row k of a copy becomes that row of another head.
     void replace(std::size_t k, const head_panels& from, std::size_t row) {
-        line_.resize(matrix_.columns());
-        from.matrix_.read_row(row, line_);
-        own_.write_row(k, line_);
+        own_.copy_row(k, from.matrix_, row);
     }
 
     [[nodiscard]] std::size_t width() const { return matrix_.columns(); }
     [[nodiscard]] std::size_t bytes() const { return matrix_.bytes(); }
     [[nodiscard]] std::size_t bytes_of(std::size_t rows) const {
-        return panel_matrix<Value>::footprint(rows, width()) * sizeof(Value);
+        return parts::footprint(rows, width(), type()) * sizeof(typename parts::unit);
     }
 
     void multiply(const hidden_states& x, std::size_t first, std::size_t n, scores_out out) {
@@ -60,7 +65,7 @@ public:
         share_out(end - begin, [&](team_share s) {
             reference::multiply(
                 kernels_, matrix_, {s.member, s.begin + begin, s.end + begin, s.first},
-                input_.data(), matrix_.length(), x.size(),
+                input_.data(), inputs_.stride(), x.size(),
                 [&](std::size_t row, std::size_t column, std::size_t count, const float* y) {
                     const std::size_t from = std::max(row, first);
                     const std::size_t to = std::min(row + panel_rows, first + n);
@@ -81,8 +86,7 @@ public:
                 std::size_t behind = k;
                 while (behind < s.end && list[behind] / panel_rows == panel)
                     ++behind;
-                multiply_panel(kernels_, matrix_.panel(panel), matrix_.length(), input_.data(),
-                               matrix_.length(), x.size(),
+                multiply_panel(kernels_, matrix_, panel, input_.data(), inputs_.stride(), x.size(),
                                [&](std::size_t column, std::size_t count, const float* y) {
                                    for (std::size_t c = 0; c < count; ++c)
                                        for (std::size_t j = k; j < behind; ++j)
@@ -96,24 +100,30 @@ public:
 
 private:
     void set_input(const hidden_states& x) {
-        if (input_.size() < x.size() * matrix_.length())
-            input_.resize(x.size() * matrix_.length());
+        if (input_.size() < x.size() * inputs_.stride())
+            input_.resize(x.size() * inputs_.stride());
         for (std::size_t i = 0; i < x.size(); ++i)
-            for (std::size_t k = 0; k < width(); ++k)
-                input_[i * matrix_.length() + k] = round_to<Value>(x[i].values[k]);
+            inputs_.round(x[i].values, line_.data(), &input_[i * inputs_.stride()]);
+    }
+    [[nodiscard]] dtype type() const {
+        if constexpr (std::same_as<Format, quantised>)
+            return matrix_.type();
+        else
+            return dtype::other; // of no matter
     }
     template <class Work>
     void share_out(std::size_t n, const Work& work) {
-        const bool alone = matrix_.bytes() < forward_pass<Value>::one_thread_bytes;
+        const bool alone = matrix_.bytes() < forward_pass<Format>::one_thread_bytes;
         team_->run(n, alone ? n : 1, work);
     }
 
     std::shared_ptr<const void> memory_; ///< that matrix_ lies in
-    panel_matrix<Value> matrix_, own_;   ///< own_: where it is a copy
-    panel_kernels<Value> kernels_;
+    matrix matrix_, own_;                ///< own_: where it is a copy
+    typename parts::kernels kernels_;
+    input_maker<Format> inputs_;
     std::shared_ptr<thread_team> team_;
-    aligned_vector<Value> input_; ///< [states][length]
-    std::vector<float> line_;
+    aligned_vector<typename parts::input> input_; ///< [states][stride]
+    aligned_vector<typename parts::stored> line_;
 };
 
 /// The LM head of a transformer, apart from it: weights and threads are shared, nothing is copied
@@ -127,17 +137,17 @@ public:
     /// vocabulary_size: the transformer's.
     explicit lm_head(const transformer& of)
         : vocabulary_size_(of.vocabulary_size()),
-          panels_(of.with_pass([&](const auto& pass) -> any_panels {
-              return head_panels(pass.shared_weights(), pass.weights().head, pass.kernels(),
-                                 of.team());
+          panels_(of.with_pass([&]<class Format>(const forward_pass<Format>& pass) -> any_panels {
+              return head_panels<Format>(pass.shared_weights(), pass.weights().head, pass.kernels(),
+                                         pass.instructions(), of.team());
           })) {}
     /// The head of a drafter's body that has one of its own; as many ids as it has rows.
     /// Precondition: of.kept() is not null.
     explicit lm_head(const feature_body& of)
         : vocabulary_size_(of.kept()->size()),
-          panels_(of.with_pass([&](const auto& pass) -> any_panels {
-              return head_panels(pass.shared_weights(), pass.weights().head, pass.kernels(),
-                                 pass.team());
+          panels_(of.with_pass([&]<class Format>(const feature_pass<Format>& pass) -> any_panels {
+              return head_panels<Format>(pass.shared_weights(), pass.weights().head, pass.kernels(),
+                                         pass.instructions(), pass.team());
           })) {}
 
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
@@ -177,7 +187,8 @@ public:
     }
 
 private:
-    using any_panels = std::variant<head_panels<float>, head_panels<bf16_bits>>;
+    using any_panels =
+        std::variant<head_panels<float>, head_panels<bf16_bits>, head_panels<quantised>>;
 
     std::span<const std::size_t> plain(std::span<const Id> ids) {
         list_.clear();

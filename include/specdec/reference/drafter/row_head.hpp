@@ -28,7 +28,7 @@ public:
     explicit row_head(const transformer& of, isa instructions = isa::avx512_bf16)
         : rows_(of.vocabulary_size()), width_(of.config().dimension),
           length_(round_up(width_, row_multiple)), values_(rows_ * length_),
-          kernel_(row_kernel_for(std::min(instructions, best_isa()))), team_(of.team()) {
+          kernel_(row_kernel_for(usable(instructions))), team_(of.team()) {
         of.with_pass([&](const auto& pass) {
             std::vector<float> line(width_);
             for (std::size_t r = 0; r < rows_; ++r) {

@@ -58,12 +58,19 @@ inline void dequantise_block(dtype type, const std::byte* block, float* out) {
     }
 }
 
+/// A row as it lies in the file. Precondition: the tensor's type is not dtype::other.
+[[nodiscard]] inline std::span<const std::byte> row_bytes(const tensor& t, std::size_t row) {
+    SPECDEC_PRECONDITION(row < t.rows());
+    const std::size_t bytes = t.columns() / block_values(t.type) * block_bytes(t.type);
+    return t.bytes.subspan(row * bytes, bytes);
+}
+
 /// Row `row` of a matrix (or a whole vector, row 0) as floats.
 /// Precondition: the tensor's type is not dtype::other; out has t.columns() values.
 inline void read_row(const tensor& t, std::size_t row, std::span<float> out) {
     SPECDEC_PRECONDITION(out.size() == t.columns() && row < t.rows());
     const std::size_t blocks = out.size() / block_values(t.type);
-    const std::byte* from = t.bytes.data() + row * blocks * block_bytes(t.type);
+    const std::byte* from = row_bytes(t, row).data();
     switch (t.type) {
     case dtype::f32:
         std::memcpy(out.data(), from, out.size_bytes());
@@ -98,7 +105,9 @@ inline void read_weights(const tensor& t, std::size_t row, std::span<float> out,
     if (strange != 0)
         throw error(t.source, "tensor " + t.name,
                     std::string("expected finite numbers") +
-                        (largest < std::numeric_limits<float>::max() ? " in BF16" : "") +
+                        (largest < std::numeric_limits<float>::max()
+                             ? " of at most " + std::to_string(largest)
+                             : "") +
                         ", found another in row " + std::to_string(row));
 }
 

@@ -217,7 +217,7 @@ template <PanelValue Value>
 #if defined(__x86_64__)
     if (set >= isa::avx512)
         return detail::avx512_columns<Value>::all;
-    if (set == isa::avx2)
+    if (set >= isa::avx2)
         return detail::avx2_columns<Value>::all;
 #endif
     static_cast<void>(set);

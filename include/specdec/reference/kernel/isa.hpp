@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::min
 #include <cstdint>
 #include <string_view>
 
-/// Which instructions the one hand-written kernel uses. Chosen when a model is made, so that one
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+/// Which instructions the hand-written kernels use. Chosen when a model is made, so that one
 /// generic build serves every CPU.
 namespace specdec::reference {
 
-/// In rising order: a CPU that has one has those before it.
+/// In rising order: a CPU that has one has those before it, but for AVX-VNNI (see usable).
 enum class isa : std::uint8_t {
     portable,    ///< 4-lane vectors that every compiler target knows
-    avx2,        ///< AVX2 and FMA
+    avx2,        ///< AVX2, FMA and F16C
+    avx_vnni,    ///< the same with the integer dot product of 256 bits
     avx512,      ///< AVX-512 F, BW, DQ, VL
-    avx512_bf16, ///< the same with the BF16 dot product
+    avx512_vnni, ///< the same with the integer dot product
+    avx512_bf16, ///< the same with the BF16 dot product, too
 };
 
 [[nodiscard]] constexpr std::string_view name(isa set) {
@@ -22,27 +29,62 @@ enum class isa : std::uint8_t {
         return "portable";
     case isa::avx2:
         return "avx2";
+    case isa::avx_vnni:
+        return "avx_vnni";
     case isa::avx512:
         return "avx512";
+    case isa::avx512_vnni:
+        return "avx512_vnni";
     case isa::avx512_bf16:
         return "avx512_bf16";
     }
     return "";
 }
 
-/// The last one that this CPU (and its operating system) offers.
-[[nodiscard]] inline isa best_isa() {
+namespace detail {
+
+#if defined(__x86_64__)
+/// What not all compilers' __builtin_cpu_supports knows. Asked once: virtual machines answer slowly.
+struct cpu_leaves {
+    bool f16c = false, avx_vnni = false;
+
+    cpu_leaves() {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1U) != 0;
+        avx_vnni = __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1U) != 0;
+    }
+    static const cpu_leaves& here() {
+        static const cpu_leaves once;
+        return once;
+    }
+};
+#endif
+
+} // namespace detail
+
+/// The last one, up to `most`, that this CPU (and its operating system) offers.
+[[nodiscard]] inline isa usable(isa most) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !detail::cpu_leaves::here().f16c)
         return isa::portable;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
-        return isa::avx2;
-    return __builtin_cpu_supports("avx512bf16") ? isa::avx512_bf16 : isa::avx512;
+    const isa narrow = most >= isa::avx_vnni && detail::cpu_leaves::here().avx_vnni ? isa::avx_vnni : isa::avx2;
+    if (most < isa::avx512 || !__builtin_cpu_supports("avx512f") ||
+        !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl"))
+        return std::min(most, narrow);
+    if (!__builtin_cpu_supports("avx512vnni"))
+        return isa::avx512;
+    return std::min(most, __builtin_cpu_supports("avx512bf16") ? isa::avx512_bf16
+                                                               : isa::avx512_vnni);
 #else
+    static_cast<void>(most);
     return isa::portable;
 #endif
+}
+
+[[nodiscard]] inline isa best_isa() {
+    return usable(isa::avx512_bf16);
 }
 
 } // namespace specdec::reference

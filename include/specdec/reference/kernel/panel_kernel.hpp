@@ -17,7 +17,7 @@
 #include <specdec/reference/kernel/isa.hpp>
 #include <specdec/reference/kernel/numbers.hpp>
 
-/// The one hand-written kernel: a panel of 32 matrix rows times 1 to 6 columns.
+/// The kernel of F32 and BF16: a panel of 32 matrix rows times 1 to 6 columns.
 ///
 /// A panel stores its 32 rows interleaved, so that the kernel reads it as one stream whatever the
 /// number of columns (rows walked in place cost 2.4 reads: no prefetcher follows 32 of them):
@@ -239,8 +239,8 @@ template <PanelValue Value>
                 return {{&detail::multiply_avx512_bf16<Value, C + 1>...}, name(set)};
         if (set >= isa::avx512)
             return {{&detail::multiply_avx512<Value, C + 1>...}, name(isa::avx512)};
-        if (set == isa::avx2)
-            return {{&detail::multiply_avx2<Value, C + 1>...}, name(set)};
+        if (set >= isa::avx2)
+            return {{&detail::multiply_avx2<Value, C + 1>...}, name(isa::avx2)};
 #endif
         static_cast<void>(set);
         return {{&detail::multiply_portable<Value, C + 1>...}, name(isa::portable)};

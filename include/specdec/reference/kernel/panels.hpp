@@ -69,6 +69,15 @@ public:
         for (std::size_t k = 0; k < columns_; ++k)
             panel[panel_index<Value>(row % panel_rows, k)] = round_to<Value>(values[k]);
     }
+    /// Packs a row of another matrix of as many columns.
+    void copy_row(std::size_t row, const panel_matrix& from, std::size_t its_row) {
+        SPECDEC_PRECONDITION(row < rows_ && its_row < from.rows_ && columns_ == from.columns_);
+        Value* to = memory_ + row / panel_rows * panel_rows * length_;
+        const Value* at = from.panel(its_row / panel_rows);
+        for (std::size_t k = 0; k < columns_; ++k)
+            to[panel_index<Value>(row % panel_rows, k)] =
+                at[panel_index<Value>(its_row % panel_rows, k)];
+    }
     /// Unpacks one row.
     void read_row(std::size_t row, std::span<float> values) const {
         SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
@@ -109,6 +118,13 @@ void multiply_panel(const panel_kernels<Value>& kernels, const Value* panel, std
     }
 }
 
+template <PanelValue Value, class Use>
+void multiply_panel(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w,
+                    std::size_t panel, const Value* x, std::size_t stride, std::size_t columns,
+                    const Use& use, std::span<const std::byte> next = {}) {
+    multiply_panel(kernels, w.panel(panel), w.length(), x, stride, columns, use, next);
+}
+
 /// y = W x for a share of W's panels: use(first row, first column, columns, y tile). x is
 /// [columns][stride], stride >= W.length(), padded with zeros.
 template <PanelValue Value, class Use>
@@ -116,7 +132,7 @@ void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w,
               const Value* x, std::size_t stride, std::size_t columns, const Use& use) {
     for (std::size_t p = panels.begin; p < panels.end; ++p)
         multiply_panel(
-            kernels, w.panel(p), w.length(), x, stride, columns,
+            kernels, w, p, x, stride, columns,
             [&](std::size_t first, std::size_t n, const float* y) {
                 use(p * panel_rows, first, n, y);
             },

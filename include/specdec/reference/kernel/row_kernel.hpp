@@ -118,9 +118,9 @@ multiply_rows_avx512_bf16(const bf16_bits* const* rows, const bf16_bits* const* 
 #if defined(__x86_64__)
     if (set == isa::avx512_bf16)
         return &detail::multiply_rows_avx512_bf16;
-    if (set == isa::avx512)
+    if (set >= isa::avx512)
         return &detail::multiply_rows_avx512;
-    if (set == isa::avx2)
+    if (set >= isa::avx2)
         return &detail::multiply_rows_avx2;
 #endif
     static_cast<void>(set);

@@ -17,25 +17,25 @@
 namespace specdec::reference {
 
 /// The forward pass of a transformer, for up to `chunk` positions at once: embedding, blocks, head.
-template <PanelValue Value>
+template <NumberFormat Format>
 class forward_pass {
 public:
-    static constexpr std::size_t chunk = transformer_blocks<Value>::chunk;
-    static constexpr std::size_t one_thread_bytes = transformer_blocks<Value>::one_thread_bytes;
+    static constexpr std::size_t chunk = transformer_blocks<Format>::chunk;
+    static constexpr std::size_t one_thread_bytes = transformer_blocks<Format>::one_thread_bytes;
 
     /// `capacity`: positions of each of the `sequences`.
-    forward_pass(std::shared_ptr<const model_weights<Value>> weights, std::size_t sequences,
+    forward_pass(std::shared_ptr<const model_weights<Format>> weights, std::size_t sequences,
                  std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions)
         : weights_(std::move(weights)), instructions_(instructions),
           blocks_(config(), sequences, capacity, std::move(team), instructions) {}
 
-    [[nodiscard]] const model_weights<Value>& weights() const { return *weights_; }
-    [[nodiscard]] std::shared_ptr<const model_weights<Value>> shared_weights() const {
+    [[nodiscard]] const model_weights<Format>& weights() const { return *weights_; }
+    [[nodiscard]] std::shared_ptr<const model_weights<Format>> shared_weights() const {
         return weights_;
     }
     /// Other weights of the same shapes. What the caches hold was computed with those before.
     /// Errors: specdec::error for other shapes, and nothing changes.
-    void use(std::shared_ptr<const model_weights<Value>> weights) {
+    void use(std::shared_ptr<const model_weights<Format>> weights) {
         const auto shape = [](const model_config& c) {
             return std::array{c.dimension,
                               c.layers,
@@ -51,7 +51,7 @@ public:
             throw error("weights", "shapes", "expected those of the weights before");
         weights_ = std::move(weights);
     }
-    [[nodiscard]] const panel_kernels<Value>& kernels() const { return blocks_.kernels(); }
+    [[nodiscard]] const auto& kernels() const { return blocks_.kernels(); }
     [[nodiscard]] isa instructions() const { return instructions_; }
 
     /// Puts up to `chunk` tokens into the caches, and gives what `out` asks for, a row for each.
@@ -94,9 +94,9 @@ private:
                             out.data + c * out.stride + k * config().dimension);
     }
 
-    std::shared_ptr<const model_weights<Value>> weights_;
+    std::shared_ptr<const model_weights<Format>> weights_;
     isa instructions_;
-    transformer_blocks<Value> blocks_;
+    transformer_blocks<Format> blocks_;
 };
 
 } // namespace specdec::reference

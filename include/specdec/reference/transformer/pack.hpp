@@ -15,6 +15,7 @@
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/quantised.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/transformer/own_types.hpp>
 #include <specdec/reference/transformer/rotary.hpp>
 #include <specdec/reference/transformer/weights.hpp>
 
@@ -22,17 +23,20 @@ namespace specdec::reference {
 
 namespace detail {
 
+template <NumberFormat Format>
+using matrix_of = typename format_parts<Format>::matrix;
+
 /// A tensor's rows on their way into a packed matrix: row r of the tensor goes to place(r).
-template <PanelValue Value>
+template <NumberFormat Format>
 struct packing_job {
     const tensor* from;
-    panel_matrix<Value>* to;
+    matrix_of<Format>* to;
     std::function<std::size_t(std::size_t)> place;
 };
 
 /// Tensors of a checkpoint on their way into packed matrices: asked for by name first, which checks
 /// presence, type and shape before any weight is allocated, and again with their places.
-template <PanelValue Value>
+template <NumberFormat Format>
 class tensor_packer {
 public:
     explicit tensor_packer(const checkpoint& c) : c_(c) {}
@@ -40,7 +44,7 @@ public:
     /// A matrix of that shape; `to`: null where it is only checked.
     template <class Place>
     void matrix(const std::string& name, std::initializer_list<std::size_t> shape,
-                panel_matrix<Value>* to, const Place& place) {
+                matrix_of<Format>* to, const Place& place) {
         const tensor& t = c_.at(name, shape);
         if (to == nullptr)
             return;
@@ -49,7 +53,7 @@ public:
         longest_ = std::max(longest_, t.columns());
     }
     void matrix(const std::string& name, std::initializer_list<std::size_t> shape,
-                panel_matrix<Value>* to) {
+                matrix_of<Format>* to) {
         matrix(name, shape, to, [](std::size_t r) { return r; });
     }
     template <class Place>
@@ -70,7 +74,7 @@ public:
     [[nodiscard]] bool has(const std::string& name) const { return c_.has(name); }
 
     /// A block without its attention's norm; its attention reads columns of that length.
-    void block(const std::string& prefix, std::size_t columns, block_weights<Value>* b) {
+    void block(const std::string& prefix, std::size_t columns, block_weights<Format>* b) {
         const model_config& c = c_.config;
         const std::size_t d = c.dimension;
         const std::size_t q = c.query_size();
@@ -81,8 +85,8 @@ public:
         };
         const auto key = [=](std::size_t r) { return q + turned(r); };
         const auto value = [=](std::size_t r) { return q + kv + r; };
-        const auto gate = [](std::size_t r) { return model_weights<Value>::gate_row(r); };
-        const auto up = [](std::size_t r) { return model_weights<Value>::gate_row(r) + 16; };
+        const auto gate = [](std::size_t r) { return model_weights<Format>::gate_row(r); };
+        const auto up = [](std::size_t r) { return model_weights<Format>::gate_row(r) + 16; };
         const std::string attention = prefix + "self_attn.";
         auto* qkv = b ? &b->qkv : nullptr;
         matrix(attention + "q_proj.weight", {q, columns}, qkv, turned);
@@ -109,19 +113,15 @@ public:
     void run(std::size_t threads, const std::function<void(double)>& progress) {
         thread_team team(threads);
         std::vector<float> rows(team.size() * longest_); // [thread][longest]
-        constexpr float largest =
-            std::same_as<Value, float> ? std::numeric_limits<float>::max() : largest_in_bf16;
         std::size_t done = 0;
-        for (const packing_job<Value>& job : jobs_) {
+        for (const packing_job<Format>& job : jobs_) {
             if (progress)
                 progress(static_cast<double>(done) / static_cast<double>(total_));
             const std::size_t n = job.from->rows();
             team.run(n, panel_rows, [&](team_share s) {
                 const std::span<float> row(&rows[s.member * longest_], job.from->columns());
-                for (std::size_t r = s.begin; r < s.end; ++r) {
-                    read_weights(*job.from, r, row, largest);
-                    job.to->write_row(job.place(r), row);
-                }
+                for (std::size_t r = s.begin; r < s.end; ++r)
+                    pack_row(job, r, row);
             });
             done += n * job.from->columns();
         }
@@ -130,15 +130,29 @@ public:
     }
 
 private:
+    static void pack_row(const packing_job<Format>& job, std::size_t r, std::span<float> row) {
+        const tensor& t = *job.from;
+        constexpr float largest = std::same_as<Format, quantised> ? greatest_q8_0
+                                  : std::same_as<Format, float>
+                                      ? std::numeric_limits<float>::max()
+                                      : largest_in_bf16;
+        read_weights(t, r, row, largest);
+        if constexpr (std::same_as<Format, quantised>)
+            if (t.type == job.to->type())
+                return job.to->write_blocks(job.place(r), row_bytes(t, r));
+        job.to->write_row(job.place(r), row);
+    }
+
     const checkpoint& c_;
-    std::vector<packing_job<Value>> jobs_;
+    std::vector<packing_job<Format>> jobs_;
     std::size_t total_ = 0;
     std::size_t longest_ = 0;
 };
 
 /// All tensors of a model; `w`: null where they are only checked.
-template <PanelValue Value>
-void ask_for_model(tensor_packer<Value>& tensors, const model_config& c, model_weights<Value>* w) {
+template <NumberFormat Format>
+void ask_for_model(tensor_packer<Format>& tensors, const model_config& c,
+                   model_weights<Format>* w) {
     const std::size_t d = c.dimension;
     tensors.matrix("model.embed_tokens.weight", {c.vocabulary_size, d},
                    w ? &w->embedding : nullptr);
@@ -157,7 +171,7 @@ void ask_for_model(tensor_packer<Value>& tensors, const model_config& c, model_w
     }
     for (std::size_t i = 0; i < c.layers; ++i) {
         const std::string prefix = "model.layers." + std::to_string(i) + ".";
-        block_weights<Value>* b = w ? &w->blocks[i] : nullptr;
+        block_weights<Format>* b = w ? &w->blocks[i] : nullptr;
         tensors.block(prefix, d, b);
         tensors.vector(prefix + "input_layernorm.weight", d, b ? &b->attention_norm : nullptr);
     }
@@ -165,16 +179,17 @@ void ask_for_model(tensor_packer<Value>& tensors, const model_config& c, model_w
 
 } // namespace detail
 
-/// Reads, converts and packs all tensors of a checkpoint. All of them are checked before memory for
-/// the weights is taken, but for their numbers, which must be finite and are looked at on their
-/// way. threads: 0: one a core. Errors: specdec::error naming file and tensor.
-template <PanelValue Value>
-[[nodiscard]] std::shared_ptr<const model_weights<Value>>
+/// Reads, converts and packs all tensors of a checkpoint; `quantised` keeps matrices in their own
+/// types where these are quantised (own_types), and makes the others Q8_0. All of them are checked
+/// before memory for the weights is taken, but for their numbers, which must be finite and are
+/// looked at on their way. threads: 0: one a core. Errors: specdec::error naming file and tensor.
+template <NumberFormat Format>
+[[nodiscard]] std::shared_ptr<const model_weights<Format>>
 pack(const checkpoint& c, std::size_t threads = 0,
      const std::function<void(double)>& progress = {}) {
-    detail::tensor_packer<Value> tensors(c);
-    detail::ask_for_model<Value>(tensors, c.config, nullptr);
-    auto weights = std::make_shared<model_weights<Value>>(c.config);
+    detail::tensor_packer<Format> tensors(c);
+    detail::ask_for_model<Format>(tensors, c.config, nullptr);
+    auto weights = std::make_shared<model_weights<Format>>(c.config, own_types(c));
     detail::ask_for_model(tensors, c.config, weights.get());
     tensors.run(threads, progress);
     return weights;

@@ -2,18 +2,47 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+
+#include <specdec/core/error.hpp>
 
 namespace specdec::reference {
 
 /// How weights are stored and products computed.
 enum class precision : std::uint8_t {
     f32,  ///< activations in full: for comparison with other engines
-    bf16, ///< weights and activations rounded to BF16 before each product, sums in F32: fast
+    bf16, ///< weights and activations rounded to BF16 before each product, sums in F32
+    /// Weights as the file has them: quantised ones are multiplied by activations that are rounded
+    /// to 8 bits in blocks of 32. A file that has none is computed in its own numbers.
+    native,
+    q8,        ///< native, and weights that are not quantised become Q8_0 as they are loaded
+    automatic, ///< the fastest for the file: native where it is quantised, otherwise bf16
 };
 
 [[nodiscard]] constexpr std::string_view name(precision p) {
-    return p == precision::f32 ? "f32" : "bf16";
+    switch (p) {
+    case precision::f32:
+        return "f32";
+    case precision::bf16:
+        return "bf16";
+    case precision::native:
+        return "native";
+    case precision::q8:
+        return "q8";
+    case precision::automatic:
+        return "auto";
+    }
+    return "";
+}
+
+/// The one of that name. Errors: specdec::error.
+[[nodiscard]] inline precision precision_named(std::string_view asked) {
+    using enum precision;
+    for (const precision p : {f32, bf16, native, q8, automatic})
+        if (name(p) == asked)
+            return p;
+    throw error("precision", std::string(asked), "expected f32, bf16, native, q8 or auto");
 }
 
 } // namespace specdec::reference

@@ -3,6 +3,7 @@
 
 #include <algorithm> // std::min
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,36 +19,12 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/reference/transformer/batch.hpp>
+#include <specdec/reference/transformer/context_options.hpp>
 #include <specdec/reference/transformer/forward.hpp>
 #include <specdec/reference/transformer/precision.hpp>
 #include <specdec/reference/transformer/weights.hpp>
 
 namespace specdec::reference {
-
-/// What a context of a transformer is made with.
-struct context_options {
-    /// Threads of a pass; 0: one a core (OMP_NUM_THREADS is not read). Results do not depend on it.
-    /// A pass that reads less than forward_pass::one_thread_bytes uses one whatever stands here.
-    std::size_t threads = 0;
-    /// Most tokens the context holds; 0: what the model was made for, at most 4096. Costs
-    /// 2 * layers * kv_heads * head_dimension values of cache a token.
-    std::size_t capacity = 0;
-    /// Sequences that the context holds side by side, each with that capacity.
-    std::size_t sequences = 1;
-    /// Logical vocabulary: length of a row. At most the rows of the head; 0: all of them. Give the
-    /// tokenizer's size where the head is padded.
-    std::size_t vocabulary_size = 0;
-    /// Rows that score() can return without allocating: draft length + 1 or more.
-    std::size_t rows = 16;
-    /// Instructions of the kernel; what the CPU lacks is not used.
-    isa instructions = isa::avx512_bf16;
-    /// Features that append() and score() keep (features()).
-    feature_kind features = feature_kind::none;
-    /// The threads of another context (transformer::team()), to be shared instead of starting some,
-    /// as a drafter and its target may, which take turns. Null: a team of `threads`, otherwise
-    /// `threads` does not count.
-    std::shared_ptr<thread_team> team = nullptr;
-};
 
 /// A Llama-family transformer and one context of it, for one sequence (number 0) or several. Moving
 /// it keeps the rows it has returned. Not for use by two threads at once; contexts that share
@@ -56,9 +33,9 @@ class transformer {
 public:
     /// `source` names the model in errors. Errors: specdec::error for a vocabulary larger than the
     /// head; std::bad_alloc.
-    template <PanelValue Value>
-    transformer(std::shared_ptr<const model_weights<Value>> weights, const context_options& options,
-                const std::string& source = "model")
+    template <NumberFormat Format>
+    transformer(std::shared_ptr<const model_weights<Format>> weights,
+                const context_options& options, const std::string& source = "model")
         : config_(weights->config), team_(options.team), capacity_(options.capacity),
           vocabulary_size_(options.vocabulary_size), which_(options.features),
           sizes_(std::max<std::size_t>(options.sequences, 1)) {
@@ -73,9 +50,9 @@ public:
                         "the head has " + std::to_string(config_.vocabulary_size) +
                             " rows, fewer than the tokenizer's " +
                             std::to_string(vocabulary_size_) + " tokens");
-        const isa instructions = std::min(options.instructions, best_isa());
+        const isa instructions = usable(options.instructions);
         pass_ =
-            std::make_unique<any_pass>(std::in_place_type<forward_pass<Value>>, std::move(weights),
+            std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),
                                        sizes_.size(), capacity_, team_, instructions);
         logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
         states_.resize({std::max<std::size_t>(options.rows, 1), config_.dimension});
@@ -130,7 +107,8 @@ public:
         sizes_[sequence] = n;
     }
 
-    /// use(pass): the forward_pass<Value> of this context, for what shares its weights and kernels.
+    /// use(pass): the forward_pass<Format> of this context, for what shares its weights and
+    /// kernels.
     template <class Use>
     decltype(auto) with_pass(const Use& use) const {
         return std::visit(use, std::as_const(*pass_));
@@ -141,9 +119,9 @@ public:
 
     /// Computes with other weights of the same shapes from the next pass on; all contexts are then
     /// empty. Errors: specdec::error for other shapes or another number format.
-    template <PanelValue Value>
-    void use(std::shared_ptr<const model_weights<Value>> weights) {
-        auto* const pass = std::get_if<forward_pass<Value>>(pass_.get());
+    template <NumberFormat Format>
+    void use(std::shared_ptr<const model_weights<Format>> weights) {
+        auto* const pass = std::get_if<forward_pass<Format>>(pass_.get());
         if (pass == nullptr)
             throw error("weights", "number format",
                         "expected " + std::string(name(number_format())));
@@ -158,7 +136,18 @@ public:
     }
 
     [[nodiscard]] precision number_format() const {
-        return pass_->index() == 0 ? precision::f32 : precision::bf16;
+        return std::array{precision::f32, precision::bf16, precision::native}[pass_->index()];
+    }
+    /// What the weights are: "f32", "bf16", or the type of most quantised ones, "Q4_1".
+    [[nodiscard]] std::string_view weights_name() const {
+        return std::visit(
+            [this]<class Format>(const forward_pass<Format>& pass) {
+                if constexpr (std::same_as<Format, quantised>)
+                    return name(pass.weights().blocks.front().gate_up.type());
+                else
+                    return name(number_format());
+            },
+            *pass_);
     }
     [[nodiscard]] std::string_view kernel_name() const {
         return std::visit([](const auto& pass) { return pass.kernels().name; }, *pass_);
@@ -178,7 +167,8 @@ public:
     }
 
 private:
-    using any_pass = std::variant<forward_pass<float>, forward_pass<bf16_bits>>;
+    using any_pass =
+        std::variant<forward_pass<float>, forward_pass<bf16_bits>, forward_pass<quantised>>;
 
     [[nodiscard]] std::size_t row_stride() const {
         return round_up(config_.vocabulary_size, panel_rows);
@@ -216,9 +206,9 @@ private:
     }
 
     /// Whole chunks of tokens, whichever sequences they belong to.
-    template <class Value>
-    void run(forward_pass<Value>& pass, std::span<const sequence_part> parts, pass_output out) {
-        std::array<token_place, forward_pass<Value>::chunk> tokens;
+    template <class Format>
+    void run(forward_pass<Format>& pass, std::span<const sequence_part> parts, pass_output out) {
+        std::array<token_place, forward_pass<Format>::chunk> tokens;
         std::size_t held = 0;
         const auto flush = [&] {
             if (held > 0)

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include <specdec/reference/kernel/isa.hpp>
+#include <specdec/reference/kernel/numbers.hpp>
+#include <specdec/reference/kernel/panels.hpp>
+#include <specdec/reference/kernel/quantised_kernel.hpp>
+
+/// In which numbers a model is kept and multiplied: float, bf16_bits, or `quantised`, where every
+/// matrix is in the Q8_0, Q4_0 or Q4_1 of its file and inputs are whole numbers in blocks.
+namespace specdec::reference {
+
+struct quantised {};
+
+template <class Format>
+concept NumberFormat = PanelValue<Format> || std::same_as<Format, quantised>;
+
+/// What a format is made of. Types of matrices matter to `quantised` only.
+template <NumberFormat Format>
+struct format_parts {
+    using matrix = panel_matrix<Format>;
+    using unit = Format; ///< of the memory that matrices take
+    using kernels = panel_kernels<Format>;
+    using input = Format;  ///< what a column that is multiplied is made of
+    using stored = Format; ///< what columns are written in, to be made inputs
+    using cached = Format; ///< keys, values, queries
+
+    [[nodiscard]] static kernels kernels_for(isa set) { return panel_kernels_for<Format>(set); }
+    [[nodiscard]] static std::size_t footprint(std::size_t rows, std::size_t columns, dtype) {
+        return matrix::footprint(rows, columns);
+    }
+    [[nodiscard]] static matrix place(unit* memory, std::size_t rows, std::size_t columns, dtype) {
+        return {memory, rows, columns};
+    }
+};
+
+/// Attention stays with BF16: keys and values are no weights.
+template <>
+struct format_parts<quantised> {
+    using matrix = quantised_matrix;
+    using unit = std::byte;
+    using kernels = quantised_kernels;
+    using input = q8_block;
+    using stored = float;
+    using cached = bf16_bits;
+
+    [[nodiscard]] static kernels kernels_for(isa set) { return quantised_kernels_for(set); }
+    [[nodiscard]] static std::size_t footprint(std::size_t rows, std::size_t columns, dtype type) {
+        return matrix::footprint(rows, columns, type);
+    }
+    [[nodiscard]] static matrix place(unit* memory, std::size_t rows, std::size_t columns,
+                                      dtype type) {
+        return {memory, rows, columns, type};
+    }
+};
+
+} // namespace specdec::reference

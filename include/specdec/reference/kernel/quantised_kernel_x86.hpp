@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring> // std::memcpy
+
+#include <immintrin.h>
+
+#include <specdec/reference/kernel/panel_kernel.hpp> // panel_rows, SPECDEC_UNROLL
+#include <specdec/reference/kernel/quantised_column.hpp>
+#include <specdec/reference/kernel/quantised_panels.hpp>
+
+/// The kernels of quantised_kernel.hpp for x86. Of a block all weights of some rows are unpacked
+/// into registers, where they stay for all columns.
+namespace specdec::reference::detail {
+
+/// Values 4 i to 4 i + 3.
+inline int four_at(const q8_block& x, std::size_t i) {
+    int four;
+    std::memcpy(&four, x.values + 4 * i, sizeof four);
+    return four;
+}
+
+/// AVX-512 VNNI: sixteen rows a register, all 32 at once. (Conversions are masked, by nothing, for
+/// GCC 12 warns of its own unmasked ones.)
+template <dtype Type>
+[[gnu::target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]] void
+multiply_quantised_avx512_vnni(const std::byte* panel, std::size_t blocks, const q8_block* x,
+                               std::size_t stride, std::size_t columns, float* y) {
+    constexpr quantised_block_layout layout(Type);
+    const __m512i low_half = _mm512_set1_epi8(15);
+    for (std::size_t i = 0; i < columns * panel_rows; i += 16)
+        _mm512_storeu_ps(y + i, _mm512_setzero_ps());
+    for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes) {
+        __m512 scale[2], minimum[2];
+        __m512i w[2][8];
+        SPECDEC_UNROLL
+        for (std::size_t h = 0; h < 2; ++h) {
+            scale[h] = _mm512_maskz_cvtph_ps(
+                0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(panel + 32 * h)));
+            if constexpr (Type == dtype::q4_1)
+                minimum[h] = _mm512_maskz_cvtph_ps(
+                    0xFFFF, _mm256_loadu_si256(
+                                reinterpret_cast<const __m256i*>(panel + layout.minima + 32 * h)));
+            const std::byte* const numbers = panel + layout.numbers + 64 * h;
+            if constexpr (Type == dtype::q8_0) {
+                SPECDEC_UNROLL
+                for (std::size_t i = 0; i < 8; ++i)
+                    w[h][i] = _mm512_loadu_si512(numbers + 128 * i);
+            } else {
+                SPECDEC_UNROLL
+                for (std::size_t i = 0; i < 4; ++i) {
+                    const __m512i both = _mm512_loadu_si512(numbers + 128 * i);
+                    w[h][i] = _mm512_and_si512(both, low_half);
+                    w[h][i + 4] = _mm512_and_si512(_mm512_srli_epi16(both, 4), low_half);
+                }
+            }
+        }
+        for (std::size_t c = 0; c < columns; ++c) {
+            const q8_block& at = x[c * stride + b];
+            __m512i dot[2][2];
+            SPECDEC_UNROLL
+            for (std::size_t h = 0; h < 2; ++h) {
+                dot[h][0] = _mm512_set1_epi32(-quantised_offset(Type) * at.sum);
+                dot[h][1] = _mm512_setzero_si512();
+            }
+            SPECDEC_UNROLL
+            for (std::size_t i = 0; i < 8; ++i) {
+                const __m512i four = _mm512_set1_epi32(four_at(at, i));
+                SPECDEC_UNROLL
+                for (std::size_t h = 0; h < 2; ++h)
+                    dot[h][i % 2] = _mm512_dpbusd_epi32(dot[h][i % 2], w[h][i], four);
+            }
+            SPECDEC_UNROLL
+            for (std::size_t h = 0; h < 2; ++h) {
+                float* const out = y + c * panel_rows + 16 * h;
+                const __m512i all = _mm512_add_epi32(dot[h][0], dot[h][1]);
+                __m512 part = _mm512_mul_ps(_mm512_maskz_cvtepi32_ps(0xFFFF, all),
+                                            _mm512_mul_ps(scale[h], _mm512_set1_ps(at.scale)));
+                round_here(part);
+                if constexpr (Type == dtype::q4_1) {
+                    __m512 shift = _mm512_mul_ps(minimum[h], _mm512_set1_ps(at.scaled_sum));
+                    round_here(shift);
+                    part = _mm512_add_ps(part, shift);
+                }
+                _mm512_storeu_ps(out, _mm512_add_ps(_mm512_loadu_ps(out), part));
+            }
+        }
+    }
+}
+
+/// dot += the products of four unsigned and four signed bytes each (AVX-VNNI).
+[[gnu::target("avx2"), gnu::always_inline]] inline void add_dots(__m256i& dot, __m256i w,
+                                                                 __m256i four) {
+    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(dot) : "x"(w), "x"(four));
+}
+
+/// AVX2, and AVX-VNNI where `Dots`: eight rows a register, eight rows at once.
+template <dtype Type, bool Dots>
+[[gnu::target("avx2,fma,f16c")]] void
+multiply_quantised_avx2(const std::byte* panel, std::size_t blocks, const q8_block* x,
+                        std::size_t stride, std::size_t columns, float* y) {
+    constexpr quantised_block_layout layout(Type);
+    const __m256i low_half = _mm256_set1_epi8(15);
+    const __m256i ones = _mm256_set1_epi16(1);
+    for (std::size_t i = 0; i < columns * panel_rows; i += 8)
+        _mm256_storeu_ps(y + i, _mm256_setzero_ps());
+    for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes)
+        for (std::size_t first = 0; first < panel_rows; first += 8) {
+            const __m256 scale = _mm256_cvtph_ps(
+                _mm_loadu_si128(reinterpret_cast<const __m128i*>(panel + 2 * first)));
+            __m256 minimum = _mm256_setzero_ps();
+            if constexpr (Type == dtype::q4_1)
+                minimum = _mm256_cvtph_ps(_mm_loadu_si128(
+                    reinterpret_cast<const __m128i*>(panel + layout.minima + 2 * first)));
+            __m256i w[8];
+            const std::byte* const numbers = panel + layout.numbers + 4 * first;
+            SPECDEC_UNROLL
+            for (std::size_t i = 0; i < (Type == dtype::q8_0 ? 8 : 4); ++i) {
+                const __m256i bytes =
+                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers + 128 * i));
+                if constexpr (Type != dtype::q8_0) {
+                    w[i] = _mm256_and_si256(bytes, low_half);
+                    w[i + 4] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low_half);
+                } else if constexpr (Dots) {
+                    w[i] = bytes;
+                } else {
+                    w[i] = _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)); // the signed number
+                }
+            }
+            for (std::size_t c = 0; c < columns; ++c) {
+                const q8_block& at = x[c * stride + b];
+                __m256i dot = _mm256_setzero_si256();
+                SPECDEC_UNROLL
+                for (std::size_t i = 0; i < 8; ++i) {
+                    const __m256i four = _mm256_set1_epi32(four_at(at, i));
+                    if constexpr (Dots)
+                        add_dots(dot, w[i], four);
+                    else if constexpr (Type == dtype::q8_0) // |n| <= 128: pairs fit 16 bits
+                        dot = _mm256_add_epi32(
+                            dot,
+                            _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(w[i]),
+                                                                   _mm256_sign_epi8(four, w[i])),
+                                              ones));
+                    else // n <= 15: so do eight of them
+                        dot = _mm256_add_epi16(dot, _mm256_maddubs_epi16(w[i], four));
+                }
+                if constexpr (!Dots && Type != dtype::q8_0)
+                    dot = _mm256_madd_epi16(dot, ones);
+                if constexpr (Type == dtype::q4_0 || (Dots && Type == dtype::q8_0))
+                    dot = _mm256_sub_epi32(dot, _mm256_set1_epi32(quantised_offset(Type) * at.sum));
+                float* const out = y + c * panel_rows + first;
+                __m256 part = _mm256_mul_ps(_mm256_cvtepi32_ps(dot),
+                                            _mm256_mul_ps(scale, _mm256_set1_ps(at.scale)));
+                round_here(part);
+                if constexpr (Type == dtype::q4_1) {
+                    __m256 shift = _mm256_mul_ps(minimum, _mm256_set1_ps(at.scaled_sum));
+                    round_here(shift);
+                    part = _mm256_add_ps(part, shift);
+                }
+                _mm256_storeu_ps(out, _mm256_add_ps(_mm256_loadu_ps(out), part));
+            }
+        }
+}
+
+} // namespace specdec::reference::detail
