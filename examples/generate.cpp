@@ -99,7 +99,7 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
     if (s.proposed > 0)
         std::fprintf(stderr, ", %.1f proposed, %.0f %% accepted", s.proposed_a_call(),
                      100 * s.acceptance_rate());
-    else if (facts.drafter && f.decoding.rule != rule::autoregressive)
+    else if (f.decoding.rule != rule::autoregressive)
         std::fprintf(stderr, ", nothing drafted, as it was not expected to pay");
     std::fprintf(
         stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),

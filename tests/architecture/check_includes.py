@@ -14,7 +14,7 @@ LAYERS = """
     process
     head head/adaptive head/features head/exits
     bridge/context bridge/strings bridge/token bridge
-    draft decode
+    draft draft/lookup decode
     learn learn/loss learn/acceptance
     speculation/any speculation
     interop

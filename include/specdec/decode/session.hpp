@@ -197,7 +197,8 @@ public:
     void commit(std::size_t n) {
         if (!verdict_.next.valid() || n > verdict_.accepted + 1)
             fail("session", "commit", "expected at most the tokens of a verified round");
-        counts_.count(verdict_, n, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
+        counts_.count(verdict_, n, proposed_.size(), draft_.draft_tokens.size(), draft_.reason,
+                      draft_.looked_up);
         const std::span<const target_id> committed{tokens_.data() + committed_, n};
         bridge_.follow(committed);
         if constexpr (FollowsText<V>)

@@ -19,10 +19,9 @@ namespace specdec {
     return text;
 }
 
-/// What drafts cost and from which share kept on the first token of one pays.
-[[nodiscard]] inline std::string explain(const cost_table& costs) {
-    std::string text = "A draft token costs " + in_words(costs.draft, 2) +
-                       " of a pass of the target over one position; passes over";
+/// What passes of the target over several positions cost.
+[[nodiscard]] inline std::string explain_passes(const cost_table& costs,
+                                                std::string text = "Passes over") {
     for (const std::size_t n : {2U, 3U, 5U})
         if (n <= costs.pass.size())
             text += (n == 2 ? " " : ", ") + std::to_string(n);
@@ -30,19 +29,28 @@ namespace specdec {
     for (const std::size_t n : {2U, 3U, 5U})
         if (n <= costs.pass.size())
             text += (n == 2 ? " " : ", ") + in_words(costs.pass[n - 1], 2);
+    return text + " of one.";
+}
+
+/// What drafts cost and from which share kept on the first token of one pays.
+[[nodiscard]] inline std::string explain(const cost_table& costs) {
+    std::string text =
+        explain_passes(costs, "A draft token costs " + in_words(costs.draft, 2) +
+                                  " of a pass of the target over one position; passes over");
     const double least = costs.draft + costs.pass_over(2) - costs.pass_over(1);
     text += least < costs.pass_over(1)
-                ? " of one. One draft token a round pays where more than " +
+                ? " One draft token a round pays where more than " +
                       in_words(std::ceil(100 * least / costs.pass_over(1)), 0) + " % are kept."
-                : " of one. One draft token a round pays nowhere: it costs more than it can gain.";
+                : " One draft token a round pays nowhere: it costs more than it can gain.";
     return text;
 }
 
 /// How long drafts of a rule are.
 [[nodiscard]] inline std::string explain(const length_settings& s, rule how) {
-    const std::string most = std::to_string(s.length) +
+    const std::size_t longest = how == rule::lookup ? longest_lookup(s) : s.length;
+    const std::string most = std::to_string(longest) +
                              (by_target_tokens(how) ? " target" : " draft") +
-                             (s.length == 1 ? " token" : " tokens");
+                             (longest == 1 ? " token" : " tokens");
     const std::string threshold = in_words(s.threshold, 2);
     switch (s.kind) {
     case length_kind::automatic:

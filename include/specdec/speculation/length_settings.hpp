@@ -35,6 +35,12 @@ struct length_settings {
     any_predictor* predictor = nullptr;
 };
 
+/// The most target tokens that rule `lookup` proposes: of automatic lengths twice as many as those
+/// of other rules, since looking up costs nothing.
+[[nodiscard]] constexpr std::size_t longest_lookup(const length_settings& s) {
+    return s.kind == length_kind::automatic ? 2 * s.length : s.length;
+}
+
 /// What texts of one rule and temperature teach about lengths, from text to text.
 struct learned_lengths {
     acceptance_table table{};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
@@ -36,6 +37,9 @@ public:
         return made(keys_, [&] {
             return draft_ != nullptr ? text_keys(target_, *map_) : text_keys(target_);
         });
+    }
+    [[nodiscard]] lookup_memory& lookups() {
+        return made(lookups_, [] { return lookup_memory{}; });
     }
     // Of a pair:
     [[nodiscard]] const byte_order<draft_id>& order() {
@@ -81,6 +85,7 @@ private:
     std::optional<token_pieces> pieces_;
     std::optional<canonical_spellings> spellings_;
     std::optional<text_keys> keys_;
+    std::optional<lookup_memory> lookups_;
     std::optional<any_ngram_cache> cache_;
     bool uses_cache_ = false;
 };

@@ -76,7 +76,7 @@ public:
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
         if (rule_for(settings) != rule::autoregressive &&
-            settings.lengths.kind == length_kind::automatic)
+            settings.lengths.length > 0 && settings.lengths.kind == length_kind::automatic)
             (void)costs_of(settings.lengths); // measured before the clock runs
         return decode_texts(target_.models, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
@@ -92,8 +92,8 @@ public:
     /// A drafter that reads the target's features has its text for a context, token for token, as
     /// rules `identity` and `identity-block` have alone.
     [[nodiscard]] bool applies(rule r) const override {
-        if (r == rule::autoregressive || !draft_)
-            return r == rule::autoregressive;
+        if (!takes_drafter(r) || !draft_)
+            return !takes_drafter(r);
         return takes_equal_vocabularies(r) ? equal_vocabularies()
                                            : !draft_->models.reads_features();
     }
@@ -118,10 +118,10 @@ public:
     [[nodiscard]] const any_ngram_cache* cache() const override { return tables_.cache(); }
 
     [[nodiscard]] const cost_table* costs() override {
-        if (!draft_)
-            return nullptr;
         if (!costs_) {
             one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
+            if (!draft_)
+                return &costs_.emplace(measure_costs(target, steady_seconds{}));
             one_sequence<draft_id, any_batch_model<draft_id>> drafter(draft_->models, 0);
             costs_ = measure_costs(target, drafter, steady_seconds{});
         }
@@ -140,6 +140,8 @@ private:
     std::unique_ptr<speculative_text> open(const text_request& request, const decode_settings& s,
                                            std::size_t texts);
     length_rule lengths_of(rule how, const decode_settings& s, learned_lengths& learned);
+    void use_costs(const decode_settings& s, learned_lengths& learned);
+    lookup_limits lookup_of(const decode_settings& s, learned_lengths& learned, std::size_t texts);
     [[nodiscard]] std::size_t free_sequence() const;
     /// The drafter's own beginning of a text, unless the prompt brings it along.
     [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
@@ -170,20 +172,36 @@ inline length_rule speculation::lengths_of(rule how, const decode_settings& s,
                                            learned_lengths& learned) {
     if (how == rule::autoregressive)
         return fixed_length{0};
+    if (how == rule::lookup && s.lengths.kind == length_kind::automatic)
+        return fixed_length{longest_lookup(s.lengths)}; // lookup_limits choose
     if (learned.predictor != s.lengths.predictor) {
         learned.predictor = s.lengths.predictor;
         learned.last.reset();
     }
-    if (s.lengths.kind == length_kind::automatic) {
-        if (s.lengths.costs)
-            validate(*s.lengths.costs);
-        const cost_table& now = *costs_of(s.lengths);
-        if (!(learned.costs == now)) {
-            learned.costs = now;
-            learned.last.reset();
-        }
-    }
+    if (s.lengths.kind == length_kind::automatic)
+        use_costs(s, learned);
     return stop_rule_of(s.lengths, draft_tokens(how, s.lengths.length), learned);
+}
+
+inline void speculation::use_costs(const decode_settings& s, learned_lengths& learned) {
+    if (s.lengths.costs)
+        validate(*s.lengths.costs);
+    const cost_table& now = *costs_of(s.lengths);
+    if (!(learned.costs == now)) {
+        learned.costs = now;
+        learned.last.reset();
+    }
+}
+
+inline lookup_limits speculation::lookup_of(const decode_settings& s, learned_lengths& learned,
+                                            std::size_t texts) {
+    lookup_limits limits{.max_draft = longest_lookup(s.lengths)};
+    if (s.lengths.kind != length_kind::automatic || s.lengths.length == 0)
+        return limits;
+    use_costs(s, learned);
+    limits.length.emplace(learned.table, learned.costs);
+    limits.length->share_pass(texts);
+    return limits;
 }
 
 inline std::unique_ptr<speculative_text>
@@ -201,23 +219,26 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
                              .table = acceptance_table(usually_kept(how, s.sampling.temperature))})
             .first->second;
     text_parts parts{.target = target_.tokenizer,
-                     .draft = draft_ ? &draft_->tokenizer : nullptr,
+                     .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
                      .settings = {},
                      .draft_prefix = draft_prefix(request.prompt),
                      .limits = s.limits,
                      .lengths = lengths_of(how, s, learned),
-                     .learned = how == rule::autoregressive ? nullptr : &learned,
+                     .learned = takes_drafter(how) ? &learned : nullptr,
                      .cancelled = s.cancelled};
     parts.lengths.start(request.prompt.size(), texts);
     parts.settings.target = parts.settings.draft = s.sampling;
     parts.settings.capacity = target_.models.capacity();
     // By target tokens: a draft that ends by itself would cost a residual.
-    if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
-        parts.settings.max_proposals = s.lengths.length;
+    const std::size_t longest =
+        how == rule::lookup ? longest_lookup(s.lengths) : s.lengths.length;
+    if (by_target_tokens(how) || longest > parts.settings.max_proposals)
+        parts.settings.max_proposals = longest;
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities;
-    if (how == rule::autoregressive)
-        return text_maker(target_.tokenizer, nullptr, tables_)(how, request, s, std::move(parts));
+    if (!takes_drafter(how))
+        return text_maker(target_.tokenizer, nullptr, tables_, lookup_of(s, learned, texts))(
+            how, request, s, std::move(parts));
     const drafting_side side{*draft_, *map_, taken_, free_sequence()};
     return text_maker(target_.tokenizer, &side, tables_)(how, request, s, std::move(parts));
 }
@@ -236,6 +257,14 @@ inline std::string speculation::explain(const decode_settings& s) {
                     : "Chosen above temperature 0: of shared tokens the laws overlap most.\n";
     if (how == rule::autoregressive)
         return text;
+    if (how == rule::lookup) {
+        if (!s.rule)
+            text += "Chosen for a target without a drafter: looking up costs nothing.\n";
+        text += specdec::explain(s.lengths, how) + "\n";
+        if (s.lengths.kind == length_kind::automatic)
+            text += explain_passes(*costs_of(s.lengths)) + "\n";
+        return text;
+    }
     text += std::to_string(map_->shared()) + " of the drafter's " +
             std::to_string(draft_table()->size()) + " tokens are the target's, too, which has " +
             std::to_string(target_table().size()) + ".\n" + specdec::explain(s.lengths, how) + "\n";
