@@ -84,7 +84,7 @@ private:
             std::uint64_t part = 0;
             std::memcpy(&part, end - left, left < 8 ? left : 8);
             h = (h ^ part) * 0x9e3779b97f4a7c15U;
-            h ^= h >> 29;
+            h ^= h >> 32;
         }
         return h * 0xbf58476d1ce4e5b9U;
     }
