@@ -68,7 +68,7 @@ struct row {
         return counts.tokens_per_target_call() / (gamma > 0 ? *c * gamma + 1 : 1);
     }
     [[nodiscard]] std::string name() const {
-        return std::string(how.name) + (length ? ":" + std::to_string(*length) : "");
+        return std::string(named.name) + (length ? ":" + std::to_string(*length) : "");
     }
     /// How long its drafts are, of a comparison's.
     [[nodiscard]] length_settings lengths(const length_settings& all) const {

@@ -55,10 +55,11 @@ TEST_CASE("byte index: it finds the places that a search finds, the latest first
             REQUIRE(index.at(p) == text[p]);
             longest = std::max(longest, match);
             if (match < byte_index::order)
-                return;
+                return true;
             REQUIRE(p < last);
             last = p;
             ++eights;
+            return true;
         });
         const std::size_t best = longest_repeated(text);
         if (best >= byte_index::order)
@@ -77,7 +78,7 @@ TEST_CASE("byte index: ends of four bytes are known from where they stood last")
     byte_index::writer w = index.begin();
     index.append(w, "abcd1 abcd2 ");
     std::size_t seen = 0;
-    index.each(w, 8, [&](byte_index::place, std::size_t) { ++seen; });
+    index.each(w, 8, [&](byte_index::place, std::size_t) { return ++seen, true; });
     CHECK(seen == 0);
     index.append(w, "abcd");
     index.each(w, 8, [&](byte_index::place p, std::size_t match) {
@@ -85,12 +86,16 @@ TEST_CASE("byte index: ends of four bytes are known from where they stood last")
         CHECK(match == 5); // with the space
         CHECK(index.next(p));
         CHECK(index.at(p) == '2');
+        return true;
     });
     CHECK(seen == 1);
     byte_index without({.bytes = 1024, .short_ends = false});
     w = without.begin();
     without.append(w, "abcd1 abcd2 abcd");
-    without.each(w, 8, [](byte_index::place, std::size_t) { FAIL(); });
+    without.each(w, 8, [](byte_index::place, std::size_t) {
+        FAIL();
+        return true;
+    });
 }
 
 TEST_CASE("byte index: texts that are written in turns stay apart") {
@@ -125,6 +130,7 @@ TEST_CASE("byte index: texts that are written in turns stay apart") {
         while (read.size() < 900 && index.next(p))
             read += index.at(p);
         CHECK(read == texts[1].substr(400, 900));
+        return false;
     });
     CHECK(match == byte_index::longest);
 }
@@ -152,6 +158,7 @@ TEST_CASE("byte index: what made room is never taken for a match") {
             if (read.size() == 8 && text.size() > 1100)
                 REQUIRE((text.find(read, text.size() - 1100) != std::string::npos ||
                          other.find(read) != std::string::npos));
+            return true;
         });
     }
     CHECK(matches > 1000);
@@ -161,7 +168,10 @@ TEST_CASE("byte index: what made room is never taken for a match") {
     index.clear();
     fresh = index.begin();
     index.append(fresh, text.substr(text.size() - 12));
-    index.each(fresh, 64, [&](byte_index::place p, std::size_t) { CHECK(p < 12); });
+    index.each(fresh, 64, [&](byte_index::place p, std::size_t) {
+        CHECK(p < 12);
+        return true;
+    });
 }
 
 TEST_CASE("byte index: at most 16 bytes a byte, and sizes that can be held") {

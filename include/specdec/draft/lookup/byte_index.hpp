@@ -26,8 +26,9 @@ struct byte_index_settings {
 ///     writer w = index.begin()      a text begins
 ///     index.append(w, bytes)        it goes on: any bytes, cut anywhere
 ///     index.each(w, most, f)        f(place, match) for places where the text's last bytes stood,
-///                                   the latest first, at most so many; `match` bytes before and
-///                                   with the one at the place are those of the text's end
+///                                   the latest first, until it says false, at most so many;
+///                                   `match` bytes before and with the one at the place are those
+///                                   of the text's end
 ///     index.next(place)             moves to the byte behind it; false: nothing is known behind
 ///
 /// Every byte is chained to the last one that ended in the same 8 bytes, by hash. A place is shown
@@ -103,12 +104,12 @@ public:
         if (tail.size() >= order) {
             place p = heads_[hash(tail, order)];
             for (std::size_t i = 0; i < most && p != nowhere; ++i, p = before_[p])
-                if (const std::size_t n = match(tail, p); p != w.last_ && n >= order)
-                    f(p, n);
+                if (const std::size_t n = match(tail, p); p != w.last_ && n >= order && !f(p, n))
+                    return;
         }
         if (const place p = w.short_before_; short_ends_ && p != nowhere)
             if (const std::size_t n = match(tail, p); n >= short_order && n < order)
-                f(p, n);
+                (void)f(p, n);
     }
 
     /// How many bytes before and with the one at p are the last of `tail`.
@@ -116,20 +117,22 @@ public:
         if (p % page_size >= page_[p / page_size].used)
             return 0; // overwritten
         const std::size_t most = tail.size() < longest ? tail.size() : longest;
-        const char* const end = tail.data() + tail.size() - 1;
-        for (std::size_t n = 0; n < most; ++n) {
-            if (bytes_[p] != *(end - n))
-                return n;
-            if (p % page_size > 0) {
-                --p;
-                continue;
+        std::size_t n = 0, left = p % page_size + 1; // of the page
+        for (std::uint32_t at = p / page_size;; left = page_size) {
+            const char* const bytes = bytes_.data() + std::size_t{at} * page_size;
+            for (std::size_t same = 8; same == 8 && left >= 8 && n + 8 <= most; n += same) {
+                same = same_bytes(bytes + left, tail.data() + tail.size() - n);
+                left -= 8;
+                if (same < 8)
+                    return n + same;
             }
-            const std::uint32_t last = page_[p / page_size].last;
-            if (last == nowhere)
-                return n + 1;
-            p = last * page_size + page_size - 1;
+            for (; left > 0 && n < most; --left, ++n)
+                if (bytes[left - 1] != tail[tail.size() - 1 - n])
+                    return n;
+            at = page_[at].last;
+            if (n == most || at == nowhere)
+                return n;
         }
-        return most;
     }
 
     [[nodiscard]] char at(place p) const { return bytes_[p]; }
@@ -165,6 +168,17 @@ private:
         std::uint64_t key = 0;
         std::memcpy(&key, tail.data() + tail.size() - n, n);
         return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> shift_);
+    }
+
+    /// How many of the 8 bytes before each are the same, from behind.
+    static std::size_t same_bytes(const char* a, const char* b) {
+        std::uint64_t x = 0, y = 0;
+        std::memcpy(&x, a - 8, 8);
+        std::memcpy(&y, b - 8, 8);
+        const std::uint64_t other = x ^ y;
+        const int same = std::endian::native == std::endian::little ? std::countl_zero(other)
+                                                                    : std::countr_zero(other);
+        return static_cast<std::size_t>(same) / 8;
     }
 
     void append(writer& w, char byte) {

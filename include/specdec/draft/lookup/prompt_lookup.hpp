@@ -17,7 +17,7 @@ namespace specdec {
 class prompt_lookup {
 public:
     /// It remembers so many of the text's last bytes.
-    explicit prompt_lookup(std::size_t bytes, std::size_t places = 64)
+    explicit prompt_lookup(std::size_t bytes, std::size_t places = 24)
         : index_({.bytes = bytes}), places_(places), text_(index_.begin()) {}
 
     void start() {
@@ -34,6 +34,7 @@ public:
                 out.match = match;
                 best = p;
             }
+            return match < byte_index::longest;
         });
         if (best == byte_index::nowhere)
             return;

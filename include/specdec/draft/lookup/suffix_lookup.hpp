@@ -62,7 +62,7 @@ public:
     [[nodiscard]] const byte_index& index() const { return index_; }
 
 private:
-    static constexpr std::size_t most_places = 32;
+    static constexpr std::size_t most_places = 12;
     static constexpr std::size_t repetition = 12; // bytes shared that are worth to be followed
     static constexpr std::size_t alignment = 192; // bytes behind the place where one was left
     static constexpr std::size_t least_shared = 3; // bytes of a place there
@@ -94,6 +94,7 @@ private:
         index_.each(text_, few, [&](byte_index::place p, std::size_t match) {
             if (match > best.match)
                 best = {p, match};
+            return match < byte_index::longest;
         });
         if (const resumed again = behind_lost(); again.match + aligned > best.match)
             best = {again.place, again.match == 0 ? 0 : again.match + aligned - least_shared};
@@ -121,6 +122,7 @@ private:
     void collect(found_text& out) {
         size_ = 0;
         bool held = false;
+        std::size_t many = 0; // that share much
         const auto add = [&](byte_index::place p, std::size_t match) {
             const auto m = static_cast<double>(match);
             candidates_[size_++] = {following_bytes(p), match, m * m * m};
@@ -129,6 +131,8 @@ private:
         index_.each(text_, places_, [&](byte_index::place p, std::size_t match) {
             add(p, match);
             held = held || p == followed_;
+            many += match >= much ? 1 : 0;
+            return many < enough;
         });
         if (followed_ == byte_index::nowhere || held)
             return;
@@ -178,7 +182,8 @@ private:
     }
     double& sum_of(const candidate& c) { return sums_[static_cast<unsigned char>(c.next.byte())]; }
 
-    static constexpr std::size_t few = 8; // places where a repetition is looked for
+    static constexpr std::size_t few = 4; // places where a repetition is looked for
+    static constexpr std::size_t enough = 4, much = 32; // places that share so many bytes
 
     Index index_;
     std::size_t places_;
