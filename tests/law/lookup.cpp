@@ -174,9 +174,9 @@ struct sharing_text {
     sharing_text(const looked_up_words& words, row_tree& p, shared_memory& memory, const Rule& rule,
                  interval_coin& random, std::uint64_t number)
         : w(words), target(words.target(p)),
-          decoder(lookup_bridge(lookup_type(64, shared_suffixes(memory.texts),
-                                            ngram_lookup(memory.ngrams)),
-                                words.words, {.max_draft = 2}),
+          decoder(lookup_bridge(
+                      lookup_type(64, shared_suffixes(memory.texts), ngram_lookup(memory.ngrams)),
+                      words.words, {.max_draft = 2}),
                   rule, {.capacity = 64}),
           coin{&random, number} {
         decoder.start(w.prompt);

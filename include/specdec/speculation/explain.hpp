@@ -72,4 +72,13 @@ namespace specdec {
     }
 }
 
+/// What rule lookup will do. costs(): of automatic lengths.
+template <class Costs>
+[[nodiscard]] std::string explain_lookup(const length_settings& s, bool usual, const Costs& costs) {
+    return std::string(usual ? "Chosen for a target without a drafter: looking up costs nothing.\n"
+                             : "") +
+           explain(s, rule::lookup) + "\n" +
+           (s.kind == length_kind::automatic ? explain_passes(costs()) + "\n" : "");
+}
+
 } // namespace specdec

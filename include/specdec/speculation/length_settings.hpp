@@ -10,6 +10,7 @@
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/length_rule.hpp>
+#include <specdec/draft/lookup/lookup_bridge.hpp>
 
 namespace specdec {
 
@@ -73,6 +74,18 @@ struct learned_lengths {
     default:
         return fixed_length{longest};
     }
+}
+
+/// How much of what a text looks up is proposed, of so many texts side by side; borrows what was
+/// learnt.
+[[nodiscard]] inline lookup_limits lookup_of(const length_settings& s, learned_lengths& learned,
+                                             std::size_t texts) {
+    lookup_limits limits{.max_draft = longest_lookup(s)};
+    if (s.kind == length_kind::automatic && s.length > 0) {
+        limits.length.emplace(learned.table, learned.costs);
+        limits.length->share_pass(texts);
+    }
+    return limits;
 }
 
 } // namespace specdec

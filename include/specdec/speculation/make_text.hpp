@@ -55,10 +55,14 @@ public:
         const std::size_t capacity = parts.settings.capacity, most = s.lengths.length;
         if (how == rule::autoregressive)
             return alone(no_bridge{});
-        if (how == rule::lookup)
+        if (how == rule::lookup) {
+            parts.settings.max_proposals = lookup_.max_draft;
+            if (lookup_.length) // which chooses
+                parts.lengths = fixed_length{lookup_.max_draft};
             return alone(lookup_bridge(
                 make_usual_lookup(capacity, found_bytes(lookup_.max_draft), lookup_memory_of(s)),
                 words_, lookup_));
+        }
 
         const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
         const id_map& map = draft_->map;
@@ -139,7 +143,8 @@ private:
         return alone(std::move(bridge), exact_match{}, own_coin());
     }
     template <class Bridge, class Verifier, class C>
-    [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge, Verifier verifier, C coin) {
+    [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge, Verifier verifier,
+                                                          C coin) {
         return std::make_unique<text_under_rule<Bridge, Verifier, no_seat, C>>(
             *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin));
     }

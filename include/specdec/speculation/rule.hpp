@@ -127,7 +127,8 @@ inline constexpr std::array rules{
 /// Draft tokens of a draft of that length: target tokens take several to be spelled, and more to be
 /// determined. (What is looked up is target tokens already.)
 [[nodiscard]] constexpr std::size_t draft_tokens(rule r, std::size_t draft_length) {
-    return by_target_tokens(r) && r != rule::lookup && draft_length > 0 ? 4 * draft_length + 4 : draft_length;
+    return by_target_tokens(r) && r != rule::lookup && draft_length > 0 ? 4 * draft_length + 4
+                                                                        : draft_length;
 }
 
 /// Whether the rule merges by the n-gram cache.

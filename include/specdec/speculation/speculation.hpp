@@ -76,7 +76,7 @@ public:
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
         if (rule_for(settings) != rule::autoregressive &&
-            settings.lengths.length > 0 && settings.lengths.kind == length_kind::automatic)
+            settings.lengths.kind == length_kind::automatic)
             (void)costs_of(settings.lengths); // measured before the clock runs
         return decode_texts(target_.models, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
@@ -140,8 +140,6 @@ private:
     std::unique_ptr<speculative_text> open(const text_request& request, const decode_settings& s,
                                            std::size_t texts);
     length_rule lengths_of(rule how, const decode_settings& s, learned_lengths& learned);
-    void use_costs(const decode_settings& s, learned_lengths& learned);
-    lookup_limits lookup_of(const decode_settings& s, learned_lengths& learned, std::size_t texts);
     [[nodiscard]] std::size_t free_sequence() const;
     /// The drafter's own beginning of a text, unless the prompt brings it along.
     [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
@@ -172,36 +170,20 @@ inline length_rule speculation::lengths_of(rule how, const decode_settings& s,
                                            learned_lengths& learned) {
     if (how == rule::autoregressive)
         return fixed_length{0};
-    if (how == rule::lookup && s.lengths.kind == length_kind::automatic)
-        return fixed_length{longest_lookup(s.lengths)}; // lookup_limits choose
     if (learned.predictor != s.lengths.predictor) {
         learned.predictor = s.lengths.predictor;
         learned.last.reset();
     }
-    if (s.lengths.kind == length_kind::automatic)
-        use_costs(s, learned);
-    return stop_rule_of(s.lengths, draft_tokens(how, s.lengths.length), learned);
-}
-
-inline void speculation::use_costs(const decode_settings& s, learned_lengths& learned) {
-    if (s.lengths.costs)
-        validate(*s.lengths.costs);
-    const cost_table& now = *costs_of(s.lengths);
-    if (!(learned.costs == now)) {
-        learned.costs = now;
-        learned.last.reset();
+    if (s.lengths.kind == length_kind::automatic) {
+        if (s.lengths.costs)
+            validate(*s.lengths.costs);
+        const cost_table& now = *costs_of(s.lengths);
+        if (!(learned.costs == now)) {
+            learned.costs = now;
+            learned.last.reset();
+        }
     }
-}
-
-inline lookup_limits speculation::lookup_of(const decode_settings& s, learned_lengths& learned,
-                                            std::size_t texts) {
-    lookup_limits limits{.max_draft = longest_lookup(s.lengths)};
-    if (s.lengths.kind != length_kind::automatic || s.lengths.length == 0)
-        return limits;
-    use_costs(s, learned);
-    limits.length.emplace(learned.table, learned.costs);
-    limits.length->share_pass(texts);
-    return limits;
+    return stop_rule_of(s.lengths, draft_tokens(how, s.lengths.length), learned);
 }
 
 inline std::unique_ptr<speculative_text>
@@ -230,15 +212,13 @@ speculation::open(const text_request& request, const decode_settings& s, std::si
     parts.settings.target = parts.settings.draft = s.sampling;
     parts.settings.capacity = target_.models.capacity();
     // By target tokens: a draft that ends by itself would cost a residual.
-    const std::size_t longest =
-        how == rule::lookup ? longest_lookup(s.lengths) : s.lengths.length;
-    if (by_target_tokens(how) || longest > parts.settings.max_proposals)
-        parts.settings.max_proposals = longest;
+    if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
+        parts.settings.max_proposals = s.lengths.length;
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities;
+    text_maker alone(target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, learned, texts));
     if (!takes_drafter(how))
-        return text_maker(target_.tokenizer, nullptr, tables_, lookup_of(s, learned, texts))(
-            how, request, s, std::move(parts));
+        return alone(how, request, s, std::move(parts));
     const drafting_side side{*draft_, *map_, taken_, free_sequence()};
     return text_maker(target_.tokenizer, &side, tables_)(how, request, s, std::move(parts));
 }
@@ -257,14 +237,8 @@ inline std::string speculation::explain(const decode_settings& s) {
                     : "Chosen above temperature 0: of shared tokens the laws overlap most.\n";
     if (how == rule::autoregressive)
         return text;
-    if (how == rule::lookup) {
-        if (!s.rule)
-            text += "Chosen for a target without a drafter: looking up costs nothing.\n";
-        text += specdec::explain(s.lengths, how) + "\n";
-        if (s.lengths.kind == length_kind::automatic)
-            text += explain_passes(*costs_of(s.lengths)) + "\n";
-        return text;
-    }
+    if (how == rule::lookup)
+        return text + explain_lookup(s.lengths, !s.rule, [&] { return *costs_of(s.lengths); });
     text += std::to_string(map_->shared()) + " of the drafter's " +
             std::to_string(draft_table()->size()) + " tokens are the target's, too, which has " +
             std::to_string(target_table().size()) + ".\n" + specdec::explain(s.lengths, how) + "\n";

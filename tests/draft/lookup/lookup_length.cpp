@@ -17,14 +17,15 @@ std::vector<draft_progress> steps(std::size_t n, double sure) {
 }
 
 /// Rounds in which so many of eight found tokens would have been kept; what is proposed then.
-std::size_t proposed_after(lookup_length& length, double sure, std::size_t kept, std::size_t rounds) {
+std::size_t proposed_after(lookup_length& length, double sure, std::size_t kept,
+                           std::size_t rounds) {
     const auto found = steps(8, sure);
     for (std::size_t i = 0; i < rounds; ++i) {
         const std::size_t n = length.choose(found);
         const std::size_t emitted = 1 + (kept < n ? kept : n);
-        length.learn(n, emitted,
-                     {.steps = found, .kept = kept < emitted ? kept : emitted,
-                      .rejected = kept < emitted});
+        length.learn(
+            n, emitted,
+            {.steps = found, .kept = kept < emitted ? kept : emitted, .rejected = kept < emitted});
     }
     return length.choose(found);
 }

@@ -27,7 +27,8 @@ using namespace suffix_lookup_tests;
 TEST_CASE("suffix lookup: what follows most often") {
     auto lookup = own_suffixes(4096);
     CHECK(found(lookup).bytes.empty());
-    for (const char* line : {"1 the answer is yes.", "2 the answer is yes.", "3 the answer is no. "})
+    for (const char* line :
+         {"1 the answer is yes.", "2 the answer is yes.", "3 the answer is no. "})
         lookup.follow(line);
     lookup.follow("4 the answer is ");
     CHECK(found(lookup).bytes == "yes.3 th");

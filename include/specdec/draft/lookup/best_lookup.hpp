@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <specdec/draft/lookup/found_text.hpp>
@@ -24,6 +23,25 @@ void with(std::optional<Lookup>& l, const F& f) {
         f(*l);
 }
 
+/// Several lookups, one after the other. (A tuple's header is too dear.)
+template <class... Lookups>
+struct chain {
+    template <class F>
+    void each(const F&) {}
+};
+template <class First, class... Rest>
+struct chain<First, Rest...> {
+    First first;
+    chain<Rest...> rest;
+
+    explicit chain(First one, Rest... others) : first(std::move(one)), rest(std::move(others)...) {}
+    template <class F>
+    void each(const F& f) {
+        with(first, f);
+        rest.each(f);
+    }
+};
+
 } // namespace best_lookup_detail
 
 /// Several lookups of one text, the best of which speaks: the one that expects the most bytes to
@@ -37,15 +55,15 @@ public:
     }
 
     void start() {
-        for_each([](auto& l) { l.start(); });
+        lookups_.each([](auto& l) { l.start(); });
     }
     void follow(std::string_view bytes) {
-        for_each([&](auto& l) { l.follow(bytes); });
+        lookups_.each([&](auto& l) { l.follow(bytes); });
     }
     void find(std::size_t most, found_text& out) {
         out.clear();
         double best = 0;
-        for_each([&](auto& l) {
+        lookups_.each([&](auto& l) {
             l.find(most, other_);
             if (const double now = other_.expected(); now > best) {
                 best = now;
@@ -55,12 +73,7 @@ public:
     }
 
 private:
-    template <class F>
-    void for_each(const F& f) {
-        std::apply([&](auto&... l) { (best_lookup_detail::with(l, f), ...); }, lookups_);
-    }
-
-    std::tuple<Lookups...> lookups_;
+    best_lookup_detail::chain<Lookups...> lookups_;
     found_text other_; // scratch
 };
 

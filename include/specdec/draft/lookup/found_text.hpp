@@ -48,12 +48,11 @@ struct found_text {
 /// Only start and follow change what is known of this text, whatever find does. What find gives may
 /// depend on other texts that were committed. Allocates nothing once `out` has room.
 template <class L>
-concept TextLookup =
-    requires(L& l, std::string_view bytes, std::size_t most, found_text& out) {
-        l.start();
-        l.follow(bytes);
-        l.find(most, out);
-    };
+concept TextLookup = requires(L& l, std::string_view bytes, std::size_t most, found_text& out) {
+    l.start();
+    l.follow(bytes);
+    l.find(most, out);
+};
 
 /// The byte that stands for what is no text.
 inline constexpr char no_text = '\0';

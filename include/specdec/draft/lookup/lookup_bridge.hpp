@@ -173,8 +173,8 @@ private:
     lookup_limits limits_;
     std::vector<target_id> committed_; // the last ones
     found_text found_;
-    std::vector<target_id> encoded_;     // what was found, as tokens
-    std::vector<draft_progress> steps_;  // [encoded_]
+    std::vector<target_id> encoded_;    // what was found, as tokens
+    std::vector<draft_progress> steps_; // [encoded_]
     std::vector<proposal<law_type>> proposals_;
     bool asked_ = false; // for this round
 };

@@ -26,9 +26,9 @@ struct lookup_settings {
 };
 
 /// The usual lookup: a text's own words, those of other texts, and their n-grams.
-using usual_lookup = best_lookup<suffix_lookup<byte_index>,
-                                 std::optional<suffix_lookup<byte_index&>>,
-                                 std::optional<ngram_lookup>>;
+using usual_lookup =
+    best_lookup<suffix_lookup<byte_index>, std::optional<suffix_lookup<byte_index&>>,
+                std::optional<ngram_lookup>>;
 
 /// For a text of at most `capacity` tokens, up to a million bytes of which are remembered; drafts
 /// of at most `most` bytes. memory: null where nothing is shared. Borrows it.

@@ -63,8 +63,8 @@ public:
 
 private:
     static constexpr std::size_t most_places = 12;
-    static constexpr std::size_t repetition = 12; // bytes shared that are worth to be followed
-    static constexpr std::size_t alignment = 192; // bytes behind the place where one was left
+    static constexpr std::size_t repetition = 12;  // bytes shared that are worth to be followed
+    static constexpr std::size_t alignment = 192;  // bytes behind the place where one was left
     static constexpr std::size_t least_shared = 3; // bytes of a place there
     static constexpr std::size_t aligned = 12;     // bytes that being there is worth
 
@@ -182,7 +182,7 @@ private:
     }
     double& sum_of(const candidate& c) { return sums_[static_cast<unsigned char>(c.next.byte())]; }
 
-    static constexpr std::size_t few = 4; // places where a repetition is looked for
+    static constexpr std::size_t few = 4;               // places where a repetition is looked for
     static constexpr std::size_t enough = 4, much = 32; // places that share so many bytes
 
     Index index_;
