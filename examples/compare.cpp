@@ -105,6 +105,8 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
     if (f.rules.empty())
         for (const rule usual : usual_rules)
             add_applicable(about(usual));
+    if (f.rules.empty() && pair.map() == nullptr)
+        add_row(about(rule::lookup));
     return rows;
 }
 
@@ -256,9 +258,6 @@ void run(flags f, const engine& e) {
     }
     if (f.draft_lengths.size() > 1 && f.draft_lengths.size() != f.temperatures.size())
         throw error("--draft-length", "list", "expected one length, or one a temperature");
-    if (f.models.no_drafter ||
-        (!f.models.target.empty() && f.models.drafter.empty() && f.models.models.empty()))
-        throw error("--drafter", "path", "expected a drafter to compare with");
     for (const std::string& name : f.rules)
         if (name != every_rule)
             (void)asked_rule_of(name);
@@ -349,11 +348,12 @@ int main(int argc, char** argv) {
     const std::unique_ptr<engine> e = make_engine();
     f.settings.decoding.limits.max_tokens = 64;
     add_number(app, "--temperatures", f.temperatures, any_temperature, "default: 0,1");
-    add_words(app, "--rules", f.rules,
-              "some of " + rule_names() +
-                  ", each with a draft length of its own where one stands behind it (slem:2), or "
-                  "all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
-                  "with one vocabulary identity and identity-block, too)");
+    add_words(
+        app, "--rules", f.rules,
+        "some of " + rule_names() +
+            ", each with a draft length of its own where one stands behind it (slem:2), or "
+            "all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
+            "with one vocabulary identity and identity-block, too; without a drafter lookup)");
     app.add_option(
         "--prompts", f.prompts,
         "a file, one prompt a line (default: models/prompts/docs.txt; smollm2.txt for chat)");

@@ -99,8 +99,10 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
     if (s.proposed > 0)
         std::fprintf(stderr, ", %.1f proposed, %.0f %% accepted", s.proposed_a_call(),
                      100 * s.acceptance_rate());
-    else if (facts.drafter && f.decoding.rule != rule::autoregressive)
-        std::fprintf(stderr, ", nothing drafted, as it was not expected to pay");
+    else if (f.decoding.rule != rule::autoregressive)
+        std::fprintf(stderr, f.decoding.rule == rule::lookup
+                                 ? ", nothing drafted: no text that was seen before promised to pay"
+                                 : ", nothing drafted, as it was not expected to pay");
     std::fprintf(
         stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
         static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
@@ -176,7 +178,7 @@ void run(flags f, const engine& e) {
     keeper.save();
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
-        if (s.lengths.kind == length_kind::automatic && facts.drafter)
+        if (s.lengths.kind == length_kind::automatic && (facts.drafter || s.rule == rule::lookup))
             out["costs"] = list_of(*pair->costs_of(s.lengths));
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
@@ -203,11 +205,12 @@ int main(int argc, char** argv) {
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 128;
     app.add_option("-p,--prompt", f.prompt, "the text to continue, or the question; - reads it");
-    app.add_option(
-        "-r,--rule", f.rule,
-        "one of " + rule_names() +
-            " (default: at temperature 0 slem, above it tli, which accept most; tli-exact and "
-            "slem give for every seed the very text that no drafter gives)");
+    app.add_option("-r,--rule", f.rule,
+                   "one of " + rule_names() +
+                       " (default: at temperature 0 slem, above it tli, which accept most, and "
+                       "without a drafter lookup; tli-exact, slem and lookup give for every seed "
+                       "the very text "
+                       "that no drafter gives)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
     add_number(app, "--draft-length", f.draft_length, {0, 64},
                "draft tokens a round, 0 to 64 (default: what --lengths says, 8 at most)");

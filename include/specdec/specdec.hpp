@@ -4,19 +4,19 @@
 /// Everything of specdec that needs the standard library only. Vocabulary maps are built by
 /// <specdec/vocab/table/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in.
 
+#include <specdec/core/basic/first_where.hpp>
+#include <specdec/core/basic/half.hpp>
+#include <specdec/core/basic/heap.hpp>
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/first_where.hpp>
-#include <specdec/core/half.hpp>
-#include <specdec/core/heap.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/shared_model.hpp>
-#include <specdec/core/on_throw.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>

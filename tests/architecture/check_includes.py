@@ -7,14 +7,14 @@ import pathlib, re, sys
 
 # Each folder is a layer: it includes itself and what stands before it.
 LAYERS = """
-    core core/model
+    core/basic core core/model
     sampling/law sampling sampling/coin
     verify
     vocab/table vocab/encoding vocab/spelling vocab/ngrams
     process
     head head/adaptive head/features head/exits
     bridge/context bridge/strings bridge/token bridge
-    draft decode
+    draft draft/lookup decode
     learn learn/loss learn/acceptance
     speculation/any speculation
     interop

@@ -103,6 +103,18 @@ TEST_CASE("a drafter whose context has room for one token only costs nothing to 
     CHECK(costs.catch_up == 0);
 }
 
+TEST_CASE("a target without a drafter has passes that cost, and nothing else") {
+    const toy_world world;
+    timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};
+    timed_model<draft_id, draft_text_model> drafter{world.draft_model(), 1.5, 0.5};
+    const cost_table alone = measure_costs(target, model_clock{});
+    CHECK_NOTHROW(validate(alone));
+    CHECK(alone.pass == measure_costs(target, drafter, model_clock{}).pass);
+    CHECK(alone.draft == 0);
+    CHECK(alone.catch_up == 0);
+    CHECK(target.size() == 0);
+}
+
 TEST_CASE("a clock that stands still measures nothing") {
     const toy_world world;
     auto target = world.target_model();

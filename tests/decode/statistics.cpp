@@ -19,6 +19,13 @@ TEST_CASE("rounds are counted by their verdict") {
     counts.count({2, 3, target_id{1}, token_origin::corrected}, 3, 4, 5, no_draft::none);
     counts.count({4, 4, target_id{1}, token_origin::free}, 2, 4, 4, no_draft::none);
     counts.count({0, 0, target_id{1}, token_origin::free}, 1, 0, 1, no_draft::nothing_to_say);
+    CHECK(counts.looked_up == 0);
+    statistics found;
+    found.count({2, 3, target_id{1}, token_origin::corrected}, 3, 5, 0, no_draft::none, 4);
+    found.count({3, 3, target_id{1}, token_origin::free}, 4, 3, 0, no_draft::none, 2);
+    CHECK(found.looked_up == 6);
+    CHECK(found.looked_up_accepted == 4);
+    CHECK(found.accepted == 5);
     CHECK(counts.rounds == 3);
     CHECK(counts.draft_tokens == 10);
     CHECK(counts.proposed == 8);

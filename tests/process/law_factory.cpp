@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/half.hpp>
+#include <specdec/core/basic/half.hpp>
 #include <specdec/process/given_laws.hpp>
 #include <specdec/process/processed_rows.hpp>
 

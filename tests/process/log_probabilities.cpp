@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/half.hpp>
+#include <specdec/core/basic/half.hpp>
 
 using namespace specdec;
 

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/half.hpp>
+#include <specdec/core/basic/half.hpp>
 #include <specdec/process/token_bias.hpp>
 
 using namespace specdec;

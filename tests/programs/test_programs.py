@@ -164,8 +164,24 @@ class Compare(unittest.TestCase):
         self.assertEqual(found(), self.USUAL)
         own = ROOT / "models/docs-target"
         self.assertEqual(found("--target", own, "--drafter", own), ["autoregressive", "identity", "identity-block", *self.USUAL[1:]])
+        for alone in ("--no-drafter",), ("--drafter", "none"), ("--target", own):
+            self.assertEqual(found(*alone), ["autoregressive", "lookup"])
         self.assertEqual(found("--rules", "slem,all,tli")[:3], ["autoregressive", "slem", "union"])
-        self.assertEqual(len(found("--rules", "all")), 14)  # identity and identity-block need one vocabulary
+        self.assertEqual(len(found("--rules", "all")), 15)  # identity and identity-block need one vocabulary
+
+    def test_what_was_said_before_is_looked_up(self):
+        text = "Copy: the cat sat on the mat, the cat sat on the mat, the cat sat on the"
+        plain, lookup = (json.loads(call("generate", "--prompt", text, "-n", 24, "--json", "--rule", rule, *more))
+                         for rule, more in (("autoregressive", ()), ("lookup", ("--drafter", "none"))))
+        self.assertEqual(plain["text"], lookup["text"])
+        self.assertEqual((plain["looked_up"], lookup["draft_tokens"]), (0, 0))
+        self.assertEqual(lookup["looked_up"], lookup["proposed"])
+        self.assertEqual(lookup["looked_up_accepted"], lookup["accepted"])
+        self.assertGreater(lookup["accepted"], 0)
+        self.assertIsNone(lookup["drafter"])
+        beside = json.loads(call("compare", "--json", "-n", 8, "--temperatures", 0, "--limit", 1, "--rules",
+                                 "lookup").splitlines()[1])  # the pair's drafter rests
+        self.assertEqual((beside["rule"], beside["draft_tokens"], beside["drafter"]), ("lookup", 0, None))
 
     def explained(self, *flags):
         """The lines of the table and what stands below it, in one line."""
@@ -1133,7 +1149,6 @@ class BadInput(unittest.TestCase):
         for flag in "--threads", "--learning-threads":
             self.assertRefused(f"{flag}: expected a whole number from 0 to {os.cpu_count()}, the cores of this machine", "adapt",
                                flag, os.cpu_count() + 1)
-        self.assertRefused("--drafter", "compare", "--no-drafter")
         self.assertRefused("--rules", "compare", "--rules", "tli,best")
         self.assertRefused("--draft-length", "compare", "--draft-length", "1,2,3")
 

@@ -31,7 +31,7 @@ TEST_CASE("speculation: every rule by name gives the target's greedy text") {
         const decode_result text = pair.generate("ab c", fixed(r.rule, 0));
         CHECK(text.tokens == plain.tokens);
         CHECK(text.text == plain.text);
-        if (r.rule != rule::autoregressive)
+        if (takes_drafter(r.rule))
             CHECK(text.counts.accepted > 0);
     }
 }
@@ -79,7 +79,7 @@ TEST_CASE("speculation: the rule is the usual one, or the one that is named") {
     CHECK(pair.rule_for(fixed(rule::slrs, 1)) == rule::slrs);
     CHECK(usually_kept(rule::slem, 1) < usually_kept(rule::tli, 1)); // words that come out twice
     const speculation alone(x.target_side());
-    CHECK(alone.rule_for(fixed({}, 1)) == rule::autoregressive);
+    CHECK(alone.rule_for(fixed({}, 1)) == rule::lookup);
     CHECK_FALSE(alone.applies(rule::tli));
     CHECK_FALSE(pair.applies(rule::identity));
     CHECK_FALSE(pair.applies(rule::identity_block));
@@ -113,7 +113,15 @@ TEST_CASE("speculation: it says what it will do, and why") {
     CHECK_THAT(pair.explain(s), Contains("One draft token a round pays nowhere"));
     CHECK_THAT(pair.explain(fixed(rule::merge_paper, 1)), Contains("NOT lossless"));
     CHECK_THAT(pair.explain(fixed(rule::identity, 1)), Contains("cannot follow"));
-    CHECK_THAT(speculation(x.target_side()).explain({}), Contains("no drafter"));
+    CHECK_THAT(speculation(x.target_side()).explain({.rule = rule::autoregressive}),
+               Contains("no drafter"));
+    s.rule.reset();
+    CHECK(speculation(x.target_side()).explain(s) ==
+          "lookup: text that was seen before, no drafter, exact match, lossless.\n"
+          "Chosen for a target without a drafter: looking up costs nothing.\n"
+          "Drafts are as long as pays, at most 16 target tokens; there are none while drafting "
+          "loses.\n"
+          "Passes over 2, 3 positions cost 1.20, 1.40 of one.\n");
 }
 
 TEST_CASE("speculation: several texts are those of one after the other") {
@@ -212,7 +220,83 @@ TEST_CASE("speculation: what is given costs and learnt lengths do, and that leng
         CHECK(told.proposed > 0);
         CHECK(own.asked == 0);
     }
-    CHECK(speculation(x.target_side()).costs() == nullptr);
+    speculation alone(x.target_side());
+    REQUIRE(alone.costs() != nullptr); // passes only
+    CHECK(alone.costs()->pass.size() > 1);
+    CHECK(alone.costs()->draft == 0);
+    CHECK(alone.costs()->catch_up == 0);
+}
+
+TEST_CASE("speculation: without a drafter, what was said before is looked up") {
+    toys x;
+    const std::string said = "ab c abc b a ab c abc b a ab c abc b a ab c";
+    for (const float temperature : {0.0F, 1.0F})
+        for (const bool noise : {false, true}) {
+            speculation alone(x.target_side()), pair = x.pair();
+            decode_settings s = fixed({}, temperature);
+            s.lengths = {.kind = length_kind::fixed, .length = 6};
+            s.shared_noise = noise;
+            const decode_result looked_up = alone.generate(said, s);
+            s.rule = rule::lookup;
+            const decode_result beside = pair.generate(said, s);
+            s.rule = rule::autoregressive;
+            const decode_result plain = alone.generate(said, s);
+            CHECK(looked_up.tokens == plain.tokens); // the text of a seed is the target's own
+            CHECK(beside.tokens == plain.tokens);
+            CHECK(looked_up.counts.looked_up > 0);
+            CHECK(looked_up.counts.looked_up == looked_up.counts.proposed);
+            CHECK(looked_up.counts.looked_up_accepted == looked_up.counts.accepted);
+            CHECK(looked_up.counts.draft_tokens == 0);
+            CHECK(plain.counts.looked_up == 0);
+        }
+    speculation pair = x.pair();
+    CHECK(pair.applies(rule::lookup));
+    CHECK(pair.generate(said, fixed(rule::slem, 0)).counts.looked_up == 0);
+}
+
+TEST_CASE("speculation: texts find each other's words, unless they are not to") {
+    toys x;
+    speculation alone(x.target_side()), apart(x.target_side());
+    decode_settings s = fixed(rule::lookup, 0);
+    s.lengths = {.kind = length_kind::fixed, .length = 8};
+    const decode_result first = alone.generate("ab c", s), again = alone.generate("ab c", s);
+    CHECK(again.tokens == first.tokens);
+    CHECK(again.counts.rounds < first.counts.rounds); // all of it was said before
+    s.lookup.shared = false;
+    CHECK(apart.generate("ab c", s).counts.rounds == apart.generate("ab c", s).counts.rounds);
+
+    lookup_memory memory; // of several decoders, whatever their targets
+    s.lookup = {.memory = &memory};
+    (void)alone.generate("ab c", s);
+    CHECK(apart.generate("ab c", s).counts.rounds == again.counts.rounds);
+}
+
+TEST_CASE("speculation: looked-up drafts are as long as pays") {
+    toys x;
+    speculation alone(x.target_side());
+    decode_settings s = fixed(rule::lookup, 0);
+    s.limits.max_tokens = 100;
+    s.lengths = {.length = 4, .costs = cost_table{{1, 1, 1, 1, 1}, 0, 0}};
+    const statistics free = alone.generate("ab c", s).counts;
+    CHECK(free.looked_up > 0);
+    for (std::size_t n = 9; n < free.rounds_by_proposals.size(); ++n)
+        CHECK(free.rounds_by_proposals[n] == 0);          // twice the draft length at most
+    s.lengths.costs = cost_table{{1, 2.5, 4, 5.5}, 0, 0}; // nothing pays
+    const statistics dear = alone.generate("ab c", s).counts;
+    CHECK(dear.looked_up == 0);
+    CHECK(dear.without_draft[static_cast<std::size_t>(no_draft::stop_rule)] > 0);
+    s.lengths.length = 0;
+    CHECK(alone.generate("ab c", s).counts.looked_up == 0);
+    for (const length_kind kind : {length_kind::confidence, length_kind::entropy,
+                                   length_kind::heuristic, length_kind::predicted}) {
+        s.lengths = {.kind = kind, .length = 4, .threshold = 0.1};
+        const statistics c = alone.generate("ab c", s).counts;
+        CHECK(c.looked_up > 0);
+        for (std::size_t n = 5; n < c.rounds_by_proposals.size(); ++n)
+            CHECK(c.rounds_by_proposals[n] == 0);
+    }
+    s.lengths = {.costs = cost_table{{}, 0, 0}};
+    CHECK_THROWS_WITH(alone.generate("ab c", s), Contains("cost table: pass"));
 }
 
 TEST_CASE("speculation: rows may be processed on both sides") {

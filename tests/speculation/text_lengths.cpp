@@ -96,15 +96,14 @@ std::vector<target_id> first_round(length_kind kind, std::uint64_t seed, bool be
                      {.models = drafters, .tokenizer = words.draft});
     const std::vector<target_id> prompt = words.encode("ab c");
     const cost_table costs{{1, 1.05, 1.1, 1.15}, 0.05 + 0.001 * static_cast<double>(seed % 300), 0};
-    const decode_settings s{
-        .rule = rule::slrs,
-        .lengths = {.kind = kind,
-                    .length = 3,
-                    .threshold = 0.3 + 0.002 * static_cast<double>(seed % 300),
-                    .costs = costs},
-        .lightest_draft = 0,
-        .seed = seed,
-        .limits = {.max_tokens = 40}};
+    const decode_settings s{.rule = rule::slrs,
+                            .lengths = {.kind = kind,
+                                        .length = 3,
+                                        .threshold = 0.3 + 0.002 * static_cast<double>(seed % 300),
+                                        .costs = costs},
+                            .lightest_draft = 0,
+                            .seed = seed,
+                            .limits = {.max_tokens = 40}};
     opened a{pair.open({.prompt = prompt}, s), target_model(words.target.table())};
     opened b{pair.open({.prompt = prompt, .sequence = 1}, s), target_model(words.target.table())};
     a.draft();

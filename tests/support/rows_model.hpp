@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/core/half.hpp>
+#include <specdec/core/basic/half.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/sampling/listed_rows.hpp>

@@ -246,6 +246,7 @@ inline constexpr std::size_t fewest_prompts = 8;
                                           const pair_facts& facts) {
     const double temperature = static_cast<double>(settings.decoding.sampling.temperature);
     const bool drafted = r.named.rule != rule::autoregressive;
+    const bool with_model = takes_drafter(r.named.rule);
     const estimate nll = mean_a_token(r.surprise);
     const estimate difference = mean_a_token(r.surprise, &autoregressive.surprise);
     const std::optional<bool> same = same_law(r, autoregressive);
@@ -279,8 +280,8 @@ inline constexpr std::size_t fewest_prompts = 8;
         {"draft_length", drafted ? ordered_json(lengths.length) : ordered_json()},
         {"lengths", name(lengths.kind)},
         {"target", facts.target.name},
-        {"drafter", drafted ? ordered_json(facts.drafter->name) : ordered_json()},
-        {"drafter_head_tokens", drafted && facts.drafter->head_tokens > 0
+        {"drafter", with_model ? ordered_json(facts.drafter->name) : ordered_json()},
+        {"drafter_head_tokens", with_model && facts.drafter->head_tokens > 0
                                     ? ordered_json(facts.drafter->head_tokens)
                                     : ordered_json()},
         {"precision", facts.computing.precision},

@@ -19,7 +19,8 @@ inline void add(statistics& to, const statistics& from) {
     using number = std::uint64_t statistics::*;
     for (const number n :
          {&statistics::rounds, &statistics::draft_tokens, &statistics::proposed,
-          &statistics::evaluated, &statistics::accepted, &statistics::corrected, &statistics::free,
+          &statistics::evaluated, &statistics::accepted, &statistics::looked_up,
+          &statistics::looked_up_accepted, &statistics::corrected, &statistics::free,
           &statistics::residual, &statistics::committed, &statistics::discarded})
         to.*n += from.*n;
     using time = double statistics::*;
@@ -58,6 +59,8 @@ inline void add(statistics& to, const statistics& from) {
         {"accepted", s.accepted},
         {"acceptance_rate", s.evaluated == 0 ? ordered_json() : ordered_json(s.acceptance_rate())},
         {"acceptance_by_position", by_position},
+        {"looked_up", s.looked_up},
+        {"looked_up_accepted", s.looked_up_accepted},
         {"corrected", s.corrected},
         {"free", s.free},
         {"residual", s.residual},

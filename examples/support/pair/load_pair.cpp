@@ -47,7 +47,8 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     // The known drafters know their own targets only.
     const bool own_target_alone =
         !flags.target.empty() && flags.drafter.empty() && flags.models.empty();
-    if (!flags.no_drafter && !own_target_alone)
+    const bool none = flags.no_drafter || flags.drafter == "none";
+    if (!none && !own_target_alone)
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
     else if (flags.head.partial())

@@ -115,7 +115,8 @@ enum class no_draft : std::uint8_t {
     drafter_full,   ///< the drafter cannot hold the text and a draft (see windowed_drafter)
     nothing_shared, ///< the vocabularies share no token the drafter could propose
     nothing_to_say, ///< the draft's text gave no target token
+    nothing_found,  ///< the text's end was not seen before
 };
-inline constexpr std::size_t no_draft_reasons = 7;
+inline constexpr std::size_t no_draft_reasons = 8;
 
 } // namespace specdec

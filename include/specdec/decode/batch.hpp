@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
-#include <specdec/core/on_throw.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 

@@ -159,6 +159,25 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
     return out;
 }
 
+/// A drafter of nothing.
+class nobody {
+public:
+    explicit nobody(std::size_t capacity) : capacity_(capacity), logits_(positions.back()) {}
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] std::size_t vocabulary_size() const { return 1; }
+    void append(std::span<const draft_id> ids) { size_ += ids.size(); }
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const draft_id> ids) {
+        append(ids);
+        return {logits_.data(), ids.size(), 1, 1};
+    }
+    void truncate(std::size_t n) { size_ = n; }
+
+private:
+    std::size_t capacity_, size_ = 0;
+    std::vector<float> logits_;
+};
+
 } // namespace measure_costs_detail
 
 /// Measures what rounds cost: passes of the target over 1 to 9 positions, a draft token (a pass of
@@ -214,6 +233,15 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     costs.draft = ratio(least.draft);
     if (pieces.more() > 1 && least.all > least.one)
         costs.catch_up = ratio((least.all - least.one) / static_cast<double>(pieces.more() - 1));
+    return costs;
+}
+
+/// The same of a target without a drafter: passes only.
+template <ModelOf<target_id> Target, Clock Time>
+[[nodiscard]] cost_table measure_costs(Target& target, const Time& clock) {
+    measure_costs_detail::nobody drafter(target.capacity());
+    cost_table costs = measure_costs(target, drafter, clock);
+    costs.draft = costs.catch_up = 0;
     return costs;
 }
 

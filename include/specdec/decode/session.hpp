@@ -155,10 +155,10 @@ public:
     }
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary]; the first is the row behind
-    /// the last committed token. Throws specdec::error for rows of another shape; where drafter or
-    /// stop rule have changed since the draft (draft the round again); and what the drafter throws
-    /// if a decision asks it again. That depends on what was drawn: to keep the law, draft again
-    /// with the same drafter, stop rule, room and coin (one that goes by sites).
+    /// the last committed token. Throws specdec::error for rows of another shape; if drafter or
+    /// stop rule have changed since the draft; and what a drafter throws that is asked again, which
+    /// hangs on what was drawn: draft again with the same drafter, stop rule, room and coin (by
+    /// sites).
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const double begin = clock();
@@ -199,7 +199,8 @@ public:
     void commit(std::size_t n) {
         if (!verdict_.next.valid() || n > verdict_.accepted + 1)
             fail("session", "commit", "expected at most the tokens of a verified round");
-        counts_.count(verdict_, n, proposed_.size(), draft_.draft_tokens.size(), draft_.reason);
+        counts_.count(verdict_, n, proposed_.size(), draft_.draft_tokens.size(), draft_.reason,
+                      draft_.looked_up);
         const std::span<const target_id> committed{tokens_.data() + committed_, n};
         bridge_.follow(committed);
         if constexpr (FollowsText<V>)

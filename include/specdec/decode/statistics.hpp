@@ -15,15 +15,17 @@ namespace specdec {
 /// tokens, too; an abandoned round adds to the times only. So the numbers add up: emitted =
 /// committed + discarded, and emitted = accepted + corrected + free + residual.
 struct statistics {
-    std::uint64_t rounds = 0;       ///< committed rounds = target calls used
-    std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
-    std::uint64_t proposed = 0;     ///< target tokens proposed
-    std::uint64_t evaluated = 0;    ///< proposals decided on
-    std::uint64_t accepted = 0;     ///< proposals kept
-    std::uint64_t corrected = 0;    ///< tokens that replaced a rejected proposal
-    std::uint64_t free = 0;         ///< target's own tokens behind a wholly accepted or empty draft
-    std::uint64_t residual = 0;     ///< target's tokens where the draft's law ended the draft
-    std::uint64_t committed = 0;    ///< tokens that became part of the text
+    std::uint64_t rounds = 0;             ///< committed rounds = target calls used
+    std::uint64_t draft_tokens = 0;       ///< tokens the drafter drew, in its own vocabulary
+    std::uint64_t proposed = 0;           ///< target tokens proposed
+    std::uint64_t evaluated = 0;          ///< proposals decided on
+    std::uint64_t accepted = 0;           ///< proposals kept
+    std::uint64_t looked_up = 0;          ///< proposals that were text seen before, no drafter's
+    std::uint64_t looked_up_accepted = 0; ///< of these, kept
+    std::uint64_t corrected = 0;          ///< tokens that replaced a rejected proposal
+    std::uint64_t free = 0;      ///< target's own tokens behind a wholly accepted or empty draft
+    std::uint64_t residual = 0;  ///< target's tokens where the draft's law ended the draft
+    std::uint64_t committed = 0; ///< tokens that became part of the text
     std::uint64_t discarded = 0; ///< emitted tokens behind an end (EOS, stop string, limit, cancel)
 
     double draft_seconds = 0;  ///< drafter and bridge
@@ -48,9 +50,10 @@ struct statistics {
         rounds_by_proposals.assign(places + 1, 0);
     }
 
-    /// A round of which the first n tokens are committed.
+    /// A round of which the first n tokens are committed; the first `found` proposals were looked
+    /// up.
     void count(const verdict& v, std::size_t n, std::size_t proposals, std::size_t drafted,
-               no_draft reason) {
+               no_draft reason, std::size_t found = 0) {
         ++rounds;
         committed += n;
         discarded += v.accepted + 1 - n;
@@ -58,6 +61,8 @@ struct statistics {
         proposed += proposals;
         evaluated += v.evaluated;
         accepted += v.accepted;
+        looked_up += found;
+        looked_up_accepted += v.accepted < found ? v.accepted : found;
         (v.origin == token_origin::corrected  ? corrected
          : v.origin == token_origin::residual ? residual
                                               : free) += 1;

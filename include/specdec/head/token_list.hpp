@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/basic/first_where.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/first_where.hpp>
 #include <specdec/core/token_id.hpp>
 
 namespace specdec {

@@ -20,10 +20,9 @@ namespace specdec {
     return text;
 }
 
-/// What drafts cost and from which share kept on the first token of one pays.
-[[nodiscard]] inline std::string explain(const cost_table& costs) {
-    std::string text = "A draft token costs " + in_words(costs.draft, 2) +
-                       " of a pass of the target over one position; passes over";
+/// What passes of the target over several positions cost.
+[[nodiscard]] inline std::string explain_passes(const cost_table& costs,
+                                                std::string text = "Passes over") {
     for (const std::size_t n : {2U, 3U, 5U})
         if (n <= costs.pass.size())
             text += (n == 2 ? " " : ", ") + std::to_string(n);
@@ -31,19 +30,28 @@ namespace specdec {
     for (const std::size_t n : {2U, 3U, 5U})
         if (n <= costs.pass.size())
             text += (n == 2 ? " " : ", ") + in_words(costs.pass[n - 1], 2);
+    return text + " of one.";
+}
+
+/// What drafts cost and from which share kept on the first token of one pays.
+[[nodiscard]] inline std::string explain(const cost_table& costs) {
+    std::string text =
+        explain_passes(costs, "A draft token costs " + in_words(costs.draft, 2) +
+                                  " of a pass of the target over one position; passes over");
     const double least = costs.draft + costs.pass_over(2) - costs.pass_over(1);
     text += least < costs.pass_over(1)
-                ? " of one. One draft token a round pays where more than " +
+                ? " One draft token a round pays where more than " +
                       in_words(std::ceil(100 * least / costs.pass_over(1)), 0) + " % are kept."
-                : " of one. One draft token a round pays nowhere: it costs more than it can gain.";
+                : " One draft token a round pays nowhere: it costs more than it can gain.";
     return text;
 }
 
 /// How long drafts of a rule are.
 [[nodiscard]] inline std::string explain(const length_settings& s, rule how) {
-    const std::string most = std::to_string(s.length) +
+    const std::size_t longest = how == rule::lookup ? longest_lookup(s) : s.length;
+    const std::string most = std::to_string(longest) +
                              (by_target_tokens(how) ? " target" : " draft") +
-                             (s.length == 1 ? " token" : " tokens");
+                             (longest == 1 ? " token" : " tokens");
     const std::string threshold = in_words(s.threshold, 2);
     switch (s.kind) {
     case length_kind::automatic:
@@ -74,6 +82,13 @@ namespace specdec {
                        (about(how).lossless ? ", lossless.\n" : ", NOT lossless.\n");
     if (!pair.applies(how))
         return text + "This pair cannot follow it.\n";
+    const bool automatic = s.lengths.kind == length_kind::automatic;
+    if (how == rule::lookup)
+        return text +
+               (s.rule ? ""
+                       : "Chosen for a target without a drafter: looking up costs nothing.\n") +
+               explain(s.lengths, how) + "\n" +
+               (automatic ? explain_passes(*pair.costs_of(s.lengths)) + "\n" : "");
     if (!s.rule && map != nullptr)
         text += map->draft_fingerprint() == map->target_fingerprint()
                     ? "Chosen for two equal vocabularies.\n"
@@ -87,7 +102,7 @@ namespace specdec {
             std::to_string(pair.draft_table()->size()) +
             " tokens are the target's, too, which has " +
             std::to_string(pair.target_table().size()) + ".\n" + explain(s.lengths, how) + "\n";
-    if (s.lengths.kind == length_kind::automatic)
+    if (automatic)
         text += explain(*pair.costs_of(s.lengths)) + "\n";
     return text;
 }

@@ -10,6 +10,7 @@
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/length_rule.hpp>
+#include <specdec/draft/lookup/lookup_bridge.hpp>
 
 namespace specdec {
 
@@ -34,6 +35,12 @@ struct length_settings {
     /// each rule and temperature. Borrowed, and taught by the texts it serves.
     any_predictor* predictor = nullptr;
 };
+
+/// The most target tokens that rule `lookup` proposes: of automatic lengths twice as many as those
+/// of other rules, since looking up costs nothing.
+[[nodiscard]] constexpr std::size_t longest_lookup(const length_settings& s) {
+    return s.kind == length_kind::automatic ? 2 * s.length : s.length;
+}
 
 /// What texts of one rule and temperature teach about lengths, from text to text.
 struct learned_lengths {
@@ -72,6 +79,18 @@ struct learned_lengths {
     default:
         return fixed_length{longest};
     }
+}
+
+/// How much of what a text looks up is proposed, of so many texts side by side; borrows what was
+/// learnt.
+[[nodiscard]] inline lookup_limits lookup_of(const length_settings& s, learned_lengths& learned,
+                                             std::size_t texts) {
+    lookup_limits limits{.max_draft = longest_lookup(s)};
+    if (s.kind == length_kind::automatic && s.length > 0) {
+        limits.length.emplace(learned.table, learned.costs);
+        limits.length->share_pass(texts);
+    }
+    return limits;
 }
 
 } // namespace specdec

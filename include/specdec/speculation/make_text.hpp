@@ -16,6 +16,8 @@
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
+#include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/sampling/coin/philox.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
@@ -38,12 +40,12 @@ struct drafting_side {
 };
 
 /// A text under a rule by name: where each name gets its bridge, verifier and coin. draft: null
-/// without a drafter, for the autoregressive rule only.
+/// without a drafter, for rules that take none; lookup: of the rule of that name.
 class text_maker {
 public:
     text_maker(const any_tokenizer<target_id>& words, const drafting_side* draft,
-               shared_tables& tables)
-        : words_(words), draft_(draft), tables_(tables) {}
+               shared_tables& tables, lookup_limits lookup = {})
+        : words_(words), draft_(draft), tables_(tables), lookup_(std::move(lookup)) {}
 
     [[nodiscard]] std::unique_ptr<speculative_text>
     operator()(rule how, const text_request& request, const decode_settings& s, text_parts parts) {
@@ -52,8 +54,17 @@ public:
         parts_ = &parts;
         const std::size_t capacity = parts.settings.capacity, most = s.lengths.length;
         if (how == rule::autoregressive)
-            return s.shared_noise ? alone(coupled_match(tables_.keys()), shared_coin())
-                                  : alone(exact_match{}, own_coin());
+            return alone(no_bridge{});
+        if (how == rule::lookup) {
+            parts.settings.max_proposals = lookup_.max_draft;
+            if (lookup_.length) { // which chooses
+                parts.lengths = length_settings{.kind = length_kind::fixed};
+                parts.longest = lookup_.max_draft;
+            }
+            return alone(lookup_bridge(
+                make_usual_lookup(capacity, found_bytes(lookup_.max_draft), lookup_memory_of(s)),
+                words_, lookup_));
+        }
 
         const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
         const id_map& map = draft_->map;
@@ -127,11 +138,27 @@ private:
         parts_->own_ngrams = tables_.new_ngrams();
         return *parts_->own_ngrams;
     }
+    [[nodiscard]] lookup_memory* lookup_memory_of(const decode_settings& s) {
+        if (!s.lookup.shared)
+            return nullptr;
+        if (s.lookup.memory != nullptr)
+            return s.lookup.memory;
+        parts_->lookups = tables_.lookups();
+        return parts_->lookups.get();
+    }
 
-    template <class Verifier, class C>
-    [[nodiscard]] std::unique_ptr<speculative_text> alone(Verifier verifier, C coin) {
-        return std::make_unique<text_under_rule<no_bridge, Verifier, no_seat, C>>(
-            *request_, std::move(*parts_), no_bridge{}, std::move(verifier), std::move(coin));
+    /// Without a drafter: the text of a seed is the target's own.
+    template <class Bridge>
+    [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge) {
+        if (settings_->shared_noise)
+            return alone(std::move(bridge), coupled_match(tables_.keys()), shared_coin());
+        return alone(std::move(bridge), exact_match{}, own_coin());
+    }
+    template <class Bridge, class Verifier, class C>
+    [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge, Verifier verifier,
+                                                          C coin) {
+        return std::make_unique<text_under_rule<Bridge, Verifier, no_seat, C>>(
+            *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin));
     }
     template <class Bridge, class Verifier, class C>
     [[nodiscard]] std::unique_ptr<speculative_text> make(Bridge bridge, Verifier verifier, C coin) {
@@ -152,6 +179,7 @@ private:
     const any_tokenizer<target_id>& words_;
     const drafting_side* draft_;
     shared_tables& tables_;
+    lookup_limits lookup_;
     const text_request* request_ = nullptr;
     const decode_settings* settings_ = nullptr;
     text_parts* parts_ = nullptr;

@@ -28,6 +28,7 @@ enum class rule {
     coupled,
     coupled_slem,
     coupled_spelling,
+    lookup,
 };
 
 struct named_rule {
@@ -58,6 +59,7 @@ inline constexpr std::array rules{
     named_rule{rule::coupled_slem, "coupled-slem", "retokenised text, shared noise"},
     named_rule{rule::coupled_spelling, "coupled-spelling",
                "any target token as the drafter spells it, shared noise"},
+    named_rule{rule::lookup, "lookup", "text that was seen before, no drafter, exact match"},
 };
 
 [[nodiscard]] constexpr const named_rule& about(rule r) {
@@ -82,10 +84,11 @@ inline constexpr std::array rules{
 
 /// The rule that keeps most of what is drafted at a price that is worth it (docs/choosing-a-rule):
 /// greedy text is the drafter's own words, whatever tokens they are; of sampled text the words
-/// seldom come out the same twice, but shared tokens have laws that overlap.
+/// seldom come out the same twice, but shared tokens have laws that overlap. Without a drafter what
+/// was said before is looked up: that costs nothing, and leaves the text of every seed as it is.
 [[nodiscard]] constexpr rule usual_rule(bool drafter, bool equal_vocabularies, float temperature) {
     if (!drafter)
-        return rule::autoregressive;
+        return rule::lookup;
     if (equal_vocabularies)
         return rule::identity;
     return temperature == 0 ? rule::slem : rule::tli;
@@ -111,15 +114,21 @@ inline constexpr std::array rules{
     return r == rule::identity || r == rule::identity_block;
 }
 
+/// Whether the rule has use for a drafter's model.
+[[nodiscard]] constexpr bool takes_drafter(rule r) {
+    return r != rule::autoregressive && r != rule::lookup;
+}
+
 /// Whether the rule's draft length counts target tokens.
 [[nodiscard]] constexpr bool by_target_tokens(rule r) {
-    return r == rule::slrs || r == rule::merge;
+    return r == rule::slrs || r == rule::merge || r == rule::lookup;
 }
 
 /// Draft tokens of a draft of that length: target tokens take several to be spelled, and more to be
-/// determined.
+/// determined. (What is looked up is target tokens already.)
 [[nodiscard]] constexpr std::size_t draft_tokens(rule r, std::size_t draft_length) {
-    return by_target_tokens(r) && draft_length > 0 ? 4 * draft_length + 4 : draft_length;
+    return by_target_tokens(r) && r != rule::lookup && draft_length > 0 ? 4 * draft_length + 4
+                                                                        : draft_length;
 }
 
 /// Whether the rule merges by the n-gram cache.

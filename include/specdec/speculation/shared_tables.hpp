@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
@@ -38,6 +39,13 @@ public:
             return draft_ != nullptr ? text_keys(target_, *map_) : text_keys(target_);
         });
     }
+    /// Of all texts; those that use it keep it.
+    [[nodiscard]] std::shared_ptr<lookup_memory> lookups() {
+        if (lookups_ == nullptr)
+            lookups_ = std::make_shared<lookup_memory>();
+        return lookups_;
+    }
+    void forget_lookups() { lookups_.reset(); }
     // Of a pair:
     [[nodiscard]] const byte_order<draft_id>& order() {
         return made(order_, [&] { return byte_order<draft_id>(*draft_); });
@@ -92,6 +100,7 @@ private:
     std::optional<token_pieces> pieces_;
     std::optional<canonical_spellings> spellings_;
     std::optional<text_keys> keys_;
+    std::shared_ptr<lookup_memory> lookups_;
     std::optional<any_ngram_cache> cache_;
     bool uses_cache_ = false;
 };

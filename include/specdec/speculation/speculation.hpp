@@ -96,8 +96,8 @@ public:
     /// A drafter that reads the target's features has its text for a context, token for token, as
     /// rules `identity` and `identity-block` have alone.
     [[nodiscard]] bool applies(rule r) const override {
-        if (r == rule::autoregressive || !draft_)
-            return r == rule::autoregressive;
+        if (!takes_drafter(r) || !draft_)
+            return !takes_drafter(r);
         return takes_equal_vocabularies(r) ? equal_vocabularies()
                                            : !draft_->models.reads_features();
     }
@@ -125,7 +125,8 @@ public:
         if (seats_.any_taken())
             fail("speculation", "forget", "expected no text, one is under way");
         target_.models.clear();
-        learned_.clear();
+        learned_.clear(); // texts keep what they learn into
+        tables_.forget_lookups();
         costs_.reset();
         if (!draft_)
             return;
@@ -136,10 +137,10 @@ public:
     }
 
     [[nodiscard]] const cost_table* costs() override {
-        if (!draft_)
-            return nullptr;
         if (!costs_) {
             one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
+            if (!draft_)
+                return &costs_.emplace(measure_costs(target, steady_seconds{}));
             one_sequence<draft_id, any_batch_model<draft_id>> drafter(draft_->models, 0);
             costs_ = measure_costs(target, drafter, steady_seconds{});
         }
@@ -150,8 +151,7 @@ private:
     [[nodiscard]] bool equal_vocabularies() const {
         return map_ && map_->draft_fingerprint() == map_->target_fingerprint();
     }
-    /// What the drafter's model has learnt from texts.
-    void forget_learnt() {
+    void forget_learnt() { // what the drafter's model has learnt from texts
         if (!draft_->models.learns_from_texts())
             return;
         if (seats_.any_taken())
@@ -181,7 +181,8 @@ private:
     drafter_seats seats_{0};
     shared_tables tables_;
     std::optional<cost_table> costs_; // measured
-    std::map<std::tuple<rule, float, length_kind, std::size_t>, learned_lengths> learned_;
+    std::map<std::tuple<rule, float, length_kind, std::size_t>, std::shared_ptr<learned_lengths>>
+        learned_;
 };
 
 inline void speculation::follow_settings(const decode_settings& s, learned_lengths& learned) {
@@ -209,27 +210,25 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
              !draft_                         ? "expected a drafter, there is none"
              : takes_equal_vocabularies(how) ? "expected equal vocabularies"
                                              : "expected `identity`: the drafter reads features");
-    learned_lengths fresh{.table = acceptance_table(usually_kept(how, s.sampling.temperature))};
-    auto own = s.carry.lengths ? nullptr : std::make_unique<learned_lengths>(fresh);
-    learned_lengths& learned =
-        own ? *own
-            : learned_
-                  .try_emplace({how, s.sampling.temperature, s.lengths.kind, s.lengths.length},
-                               std::move(fresh))
-                  .first->second;
+    std::shared_ptr<learned_lengths> own; // where nothing is carried over
+    auto& learned = s.carry.lengths
+                        ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length}]
+                        : own;
+    if (learned == nullptr)
+        learned = std::make_shared<learned_lengths>(
+            learned_lengths{.table = acceptance_table(usually_kept(how, s.sampling.temperature))});
     const bool drafts = how != rule::autoregressive;
-    drafts ? follow_settings(s, learned) : void();
+    drafts ? follow_settings(s, *learned) : void();
     text_parts parts{.target = target_.tokenizer,
-                     .draft = draft_ ? &draft_->tokenizer : nullptr,
+                     .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
                      .settings = {},
                      .draft_prefix = draft_prefix(request.prompt),
                      .limits = s.limits,
                      .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
                      .longest = draft_tokens(how, s.lengths.length),
-                     .learned = drafts ? &learned : nullptr,
+                     .learned = learned,
                      .texts = texts,
-                     .cancelled = s.cancelled,
-                     .own_lengths = std::move(own)};
+                     .cancelled = s.cancelled};
     parts.settings.target = parts.settings.draft = s.sampling;
     parts.settings.capacity = target_.models.capacity();
     // By target tokens: a draft that ends by itself would cost a residual.
@@ -237,8 +236,9 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         parts.settings.max_proposals = s.lengths.length;
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities;
-    if (!drafts)
-        return text_maker(target_.tokenizer, nullptr, tables_)(how, request, s, std::move(parts));
+    text_maker alone(target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned, texts));
+    if (!takes_drafter(how))
+        return alone(how, request, s, std::move(parts));
     const drafting_side side{*draft_, *map_, seats_, seats_.free_for(request.prompt)};
     if (!s.carry.contexts)
         draft_->models.truncate(side.sequence, 0);

@@ -16,6 +16,7 @@
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/sampling/law/parameters.hpp>
 #include <specdec/speculation/any/any_model.hpp>
 #include <specdec/speculation/any/any_row_processor.hpp>
@@ -36,7 +37,8 @@ struct decode_settings {
     length_settings lengths{};
     double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
     std::uint64_t seed = 0;
-    bool shared_noise = false; ///< of the autoregressive rule: draw as the coupled rules do
+    bool shared_noise = false; ///< autoregressive, lookup: draw as the coupled rules do
+    lookup_settings lookup{};  ///< rule lookup
     generation_limits limits{};
     /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
     std::optional<std::size_t> log_probabilities{};

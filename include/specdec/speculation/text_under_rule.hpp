@@ -13,6 +13,7 @@
 #include <specdec/decode/session.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
@@ -21,8 +22,8 @@
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
 #include <specdec/speculation/any/cancel_check.hpp>
-#include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
+#include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/text_lengths.hpp>
 
@@ -70,14 +71,13 @@ struct text_parts {
     session_settings settings;
     std::span<const draft_id> draft_prefix;
     generation_limits limits;
-    std::optional<length_settings> lengths; ///< nothing: no drafts
-    std::size_t longest;                    ///< draft tokens a round
-    learned_lengths* learned;               ///< by all texts of the rule; null without drafts
-    std::size_t texts;                      ///< that share the target's passes
+    std::optional<length_settings> lengths;   ///< nothing: no drafts
+    std::size_t longest;                      ///< draft tokens a round
+    std::shared_ptr<learned_lengths> learned; ///< by all texts of the rule, or by this one
+    std::size_t texts;                        ///< that share the target's passes
     cancel_check cancelled;
-    // Of a text that carries nothing over:
-    std::unique_ptr<learned_lengths> own_lengths{};
-    std::unique_ptr<any_ngram_cache> own_ngrams{};
+    std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
+    std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
 };
 
 /// One text under one rule: session, coin, stop rule and the text that comes of it.

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/heap.hpp>
+#include <specdec/core/basic/heap.hpp>
 
 #include "support/toy_head.hpp"
 

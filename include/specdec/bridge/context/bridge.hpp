@@ -34,6 +34,7 @@ struct draft_view {
     std::span<const draft_id> draft_tokens; ///< what the drafter drew, in its own vocabulary
     std::span<const draft_progress> steps;  ///< how the draft looked behind each of them
     no_draft reason = no_draft::none;       ///< why `proposals` is empty
+    std::size_t looked_up = 0; ///< the first so many proposals are text that was seen before
 
     [[nodiscard]] static draft_view nothing(no_draft why) { return {{}, {}, {}, why}; }
 };

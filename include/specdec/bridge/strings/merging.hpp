@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <specdec/core/basic/heap.hpp>
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/heap.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
 #include <specdec/vocab/table/checked.hpp>

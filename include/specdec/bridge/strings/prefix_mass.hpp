@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <specdec/bridge/strings/possible_drafts.hpp>
-#include <specdec/core/heap.hpp>
+#include <specdec/core/basic/heap.hpp>
 #include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {

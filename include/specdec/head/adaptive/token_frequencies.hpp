@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <specdec/core/basic/heap.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/heap.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/token_list.hpp>
 

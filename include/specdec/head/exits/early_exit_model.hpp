@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
-#include <specdec/core/on_throw.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>

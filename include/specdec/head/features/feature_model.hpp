@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
-#include <specdec/core/on_throw.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/features.hpp>

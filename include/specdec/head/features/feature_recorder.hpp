@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/on_throw.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/features.hpp>
 #include <specdec/head/target_context.hpp>

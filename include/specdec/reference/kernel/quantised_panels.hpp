@@ -24,8 +24,8 @@
 ///     Q4     byte[k / 4][row][k % 4]   value k < 16 in the low half, value k + 16 in the high
 ///                                      half                  4 times
 ///
-/// so that a kernel reads a panel as one stream, and a register of four-byte groups holds rows only:
-/// what integer dot products want, whose weights are unsigned.
+/// so that a kernel reads a panel as one stream, and a register of four-byte groups holds rows
+/// only: what integer dot products want, whose weights are unsigned.
 namespace specdec::reference {
 
 [[nodiscard]] constexpr bool is_quantised(dtype type) {
@@ -44,7 +44,8 @@ struct quantised_block_layout {
     std::size_t bytes;
 
     constexpr explicit quantised_block_layout(dtype type)
-        : minima(panel_rows * sizeof(std::uint16_t)), numbers(minima * (type == dtype::q4_1 ? 2 : 1)),
+        : minima(panel_rows * sizeof(std::uint16_t)),
+          numbers(minima * (type == dtype::q4_1 ? 2 : 1)),
           bytes(numbers + panel_rows * quantised_values / (type == dtype::q8_0 ? 1 : 2)) {}
 };
 
@@ -62,8 +63,8 @@ inline void quantise_to_q8_0(const float* x, std::byte* out) {
     const auto step = static_cast<float>(scale);
     for (std::size_t k = 0; k < quantised_values; ++k) {
         const float n = step > 0.0F ? std::nearbyint(x[k] / step) : 0.0F;
-        out[sizeof bits + k] =
-            static_cast<std::byte>(static_cast<std::int8_t>(std::max(-127.0F, std::min(n, 127.0F))));
+        out[sizeof bits + k] = static_cast<std::byte>(
+            static_cast<std::int8_t>(std::max(-127.0F, std::min(n, 127.0F))));
     }
 }
 
@@ -156,8 +157,7 @@ public:
 
 private:
     [[nodiscard]] std::byte* block_of(std::size_t row, std::size_t b) const {
-        return memory_ +
-               (row / panel_rows * length() + b) * quantised_block_layout(type_).bytes;
+        return memory_ + (row / panel_rows * length() + b) * quantised_block_layout(type_).bytes;
     }
     static float half_in(const std::byte* at) {
         std::uint16_t bits;

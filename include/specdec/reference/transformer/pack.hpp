@@ -133,9 +133,8 @@ private:
     static void pack_row(const packing_job<Format>& job, std::size_t r, std::span<float> row) {
         const tensor& t = *job.from;
         constexpr float largest = std::same_as<Format, quantised> ? greatest_q8_0
-                                  : std::same_as<Format, float>
-                                      ? std::numeric_limits<float>::max()
-                                      : largest_in_bf16;
+                                  : std::same_as<Format, float> ? std::numeric_limits<float>::max()
+                                                                : largest_in_bf16;
         read_weights(t, r, row, largest);
         if constexpr (std::same_as<Format, quantised>)
             if (t.type == job.to->type())

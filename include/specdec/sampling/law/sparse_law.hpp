@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/core/basic/first_where.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/first_where.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/sampling/law/block_of.hpp>
 #include <specdec/sampling/law/floating_point.hpp>

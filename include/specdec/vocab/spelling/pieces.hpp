@@ -7,9 +7,9 @@
 #include <utility> // std::move
 #include <vector>
 
+#include <specdec/core/basic/first_where.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/first_where.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include <specdec/core/basic/first_where.hpp>
+#include <specdec/core/basic/heap.hpp>
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/first_where.hpp>
-#include <specdec/core/heap.hpp>
 #include <specdec/core/token_id.hpp>
 
 namespace specdec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/core/on_throw.hpp>
+#include <specdec/core/basic/on_throw.hpp>
 
 #include <catch2/catch.hpp>
 

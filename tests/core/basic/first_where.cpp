@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/core/first_where.hpp>
+#include <specdec/core/basic/first_where.hpp>
 
 #include <cstddef>
 #include <cstdint>

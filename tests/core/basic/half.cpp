@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/core/half.hpp>
+#include <specdec/core/basic/half.hpp>
 
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/core/heap.hpp>
+#include <specdec/core/basic/heap.hpp>
 
 #include <algorithm>
 #include <functional>

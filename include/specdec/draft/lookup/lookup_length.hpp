@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/cost_table.hpp>
+
+namespace specdec {
+
+/// How much of a text that was looked up is proposed: it costs nothing to draft, so all that counts
+/// is what the target's pass over it costs. Of the tokens d_1 .. d_m, all known beforehand,
+///
+///     n = argmax over n of  (a_1 + a_1 a_2 + .. + a_1 .. a_n) - rate (pass(1 + n) - pass(1))
+///
+/// where a_i is what the table has learnt of tokens as sure as d_i, and rate the tokens a unit of
+/// cost of the last rounds, at least that of plain decoding (as cost_aware's). Every token that was
+/// found teaches the table, proposed or not: the text tells whether it would have been kept, with
+/// the very chance with which the target writes it. So a text that repeats nothing is soon left
+/// alone, and nothing has to be spent on finding out when it begins to. Looks at no clock.
+///
+/// One object for each text; table and costs are borrowed, and several texts may share them.
+/// Changes on commit only. Allocates nothing.
+class lookup_length {
+public:
+    lookup_length(acceptance_table& table, const cost_table& costs)
+        : table_(&table), costs_(&costs), tokens_(known_rounds),
+          cost_(known_rounds * costs.pass_over(1)) {}
+
+    /// How many texts share a pass of the target from now on: a position costs its share.
+    void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
+
+    /// Of the tokens whose progress is given, how many are worth it.
+    [[nodiscard]] std::size_t choose(std::span<const draft_progress> steps) const {
+        const double least = rate();
+        std::size_t best = 0;
+        double reached = 1, gain = 0, most = 0;
+        for (std::size_t n = 1; n <= steps.size(); ++n) {
+            reached *= table_->accept(steps[n - 1]);
+            gain += reached;
+            if (const double worth = gain - least * (spent(n) - spent(0)); worth > most) {
+                most = worth;
+                best = n;
+            }
+        }
+        return best;
+    }
+
+    /// A round was committed: so much was proposed, became part of the text, and this would have
+    /// become of all that was found.
+    void learn(std::size_t proposed, std::size_t committed, const draft_outcome& found) {
+        table_->learn(found);
+        tokens_ = tokens_ * fading + static_cast<double>(committed);
+        cost_ = cost_ * fading + spent(proposed);
+    }
+
+    /// Tokens a unit of cost that a draft has to beat.
+    [[nodiscard]] double rate() const {
+        const double plain = 1 / spent(0), now = tokens_ / cost_;
+        return now > plain ? now : plain;
+    }
+
+private:
+    static constexpr double fading = 0.98, known_rounds = 8;
+
+    /// This text's share of a pass in which each text has n proposals.
+    [[nodiscard]] double spent(std::size_t n) const {
+        const auto more = static_cast<double>(n);
+        return costs_->pass_over((1 + more) * texts_) / texts_ + costs_->draft * more;
+    }
+
+    acceptance_table* table_;
+    const cost_table* costs_;
+    double texts_ = 1;
+    double tokens_, cost_; // of the last rounds, older ones fading
+};
+
+} // namespace specdec

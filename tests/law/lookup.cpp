@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Text that is looked up: sessions of several rounds have the target's law under every lossless
+// rule, and so have, together, two texts that find each other's words in one index, whatever
+// happens to it between a round's draft and its decision.
+#include <specdec/draft/lookup/lookup_bridge.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/draft/lookup/best_lookup.hpp>
+#include <specdec/draft/lookup/ngram_table.hpp>
+#include <specdec/draft/lookup/prompt_lookup.hpp>
+#include <specdec/draft/lookup/suffix_lookup.hpp>
+#include <specdec/draft/no_drafter.hpp>
+#include <specdec/sampling/coin/text_keys.hpp>
+
+#include "scenario.hpp"
+#include "support/tiny_tokenizer.hpp"
+
+namespace lookup_law_tests {
+
+using namespace specdec;
+using namespace specdec::testing;
+using words_type = tiny_tokenizer<target_id>;
+
+/// "ab" is a token, so that what is found has to be cut as the target cuts it.
+struct looked_up_words {
+    words_type words{{"a", "b", "ab"}};
+    text_keys keys{words};
+    std::vector<target_id> prompt;
+    acceptance_table table; // of automatic lengths
+    cost_table costs{{1, 1.1, 1.2, 1.3}, 0, 0};
+
+    explicit looked_up_words(const std::string& text) {
+        words.encode(text, encode_mode::start, prompt);
+    }
+    [[nodiscard]] toy_model<target_id> target(row_tree& p) const {
+        return toy_model<target_id>(3, [&p, n = prompt.size()](const auto& context) {
+            sequence behind;
+            for (std::size_t i = n; i < context.size(); ++i)
+                behind.push_back(context[i].value);
+            return p(behind);
+        });
+    }
+    [[nodiscard]] static session_settings settings(const scenario& s) {
+        session_settings out = settings_of(s);
+        out.capacity = 64;
+        return out;
+    }
+};
+
+struct shared_memory {
+    byte_index texts{{.bytes = 1024, .short_ends = true}};
+    ngram_table ngrams{{.entries = 256, .order = 4}};
+};
+
+struct drafts {
+    std::size_t proposed = 0, accepted = 0;
+};
+
+/// Every scenario under every rule, with lookups that make(memory) makes.
+template <class Make>
+drafts check_lookup(const char* name, const looked_up_words& w, const Make& make) {
+    drafts seen;
+    std::uint64_t seed = 4000;
+    no_drafter nobody;
+    const auto check = [&](const auto& rule) {
+        law_ledger ledger;
+        for (const scenario& s : every_scenario(target_id{2}))
+            for (const row_kind kind : {row_kind::random, row_kind::zeros, row_kind::denormal}) {
+                row_tree p(toy_rows(kind, 3, ++seed));
+                joint_law law;
+                enumerate<interval_coin>([&](interval_coin& coin) {
+                    auto target = w.target(p);
+                    shared_memory memory;
+                    session decoder(make(memory), rule, looked_up_words::settings(s));
+                    decoder.start(w.prompt);
+                    const sequence text = run_scenario(decoder, target, nobody, coin, s);
+                    law[text] += coin.probability();
+                    seen.proposed += decoder.counts().proposed;
+                    seen.accepted += decoder.counts().accepted;
+                    CHECK(decoder.counts().proposed == decoder.counts().looked_up);
+                    ++ledger.paths;
+                });
+                ++ledger.sessions;
+                CAPTURE(name, s.name, static_cast<int>(kind), rule_name(rule));
+                const double tv = total_variation(law, target_alone(p, s.length, s.target));
+                ledger.worst = tv > ledger.worst ? tv : ledger.worst;
+                REQUIRE(tv < 1e-12);
+            }
+        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n", name,
+                    rule_name(rule), ledger.sessions, static_cast<unsigned long long>(ledger.paths),
+                    ledger.worst);
+    };
+    check(token_rejection{.thinning = {1, 1}});
+    check(block_verification{.thinning = {1, 1}});
+    check(exact_match{});
+    check(coupled_match(w.keys));
+    return seen;
+}
+
+} // namespace lookup_law_tests
+
+using namespace lookup_law_tests;
+
+TEST_CASE("sessions with prompt lookup have the target's law", "[law]") {
+    const looked_up_words w("abbaabbaabbaabba");
+    const drafts seen = check_lookup("prompt lookup", w, [&](shared_memory&) {
+        return lookup_bridge(prompt_lookup(1024), w.words, {.max_draft = 3});
+    });
+    CHECK(seen.accepted > 1000);
+    CHECK(seen.proposed > seen.accepted);
+}
+
+TEST_CASE("sessions with counted suffixes and learnt lengths have the target's law", "[law]") {
+    const looked_up_words w("aabaabbaababaabaab");
+    acceptance_table table;
+    const drafts seen = check_lookup("suffixes, auto", w, [&](shared_memory&) {
+        table = acceptance_table(); // each path learns anew, and drafts by what it learnt
+        return lookup_bridge(own_suffixes(1024), w.words,
+                             {.max_draft = 3, .length = lookup_length(table, w.costs)});
+    });
+    CHECK(seen.accepted > 1000);
+    CHECK(seen.proposed > seen.accepted);
+}
+
+TEST_CASE("sessions with all lookups have the target's law", "[law]") {
+    const looked_up_words w("bbabbabbaabbabb");
+    const drafts seen = check_lookup("all lookups", w, [&](shared_memory& memory) {
+        return lookup_bridge(best_lookup(64, own_suffixes(1024), shared_suffixes(memory.texts),
+                                         ngram_lookup(memory.ngrams)),
+                             w.words, {.max_draft = 3});
+    });
+    CHECK(seen.accepted > 1000);
+    CHECK(seen.proposed > seen.accepted);
+}
+
+namespace lookup_law_tests {
+
+/// Texts draw at the same positions: each has sites of its own.
+struct sites_of_text {
+    interval_coin* coin;
+    std::uint64_t text;
+
+    bool flip(draw_site site, double p) { return coin->flip(moved(site), p); }
+    auto uniform(draw_site site) { return coin->uniform(moved(site)); }
+    template <class L>
+    auto pick(draw_site site, const L& law) {
+        return coin->pick(moved(site), law);
+    }
+    [[nodiscard]] draw_site moved(draw_site site) const {
+        site.position += 1000 * text;
+        return site;
+    }
+};
+
+template <class Rule>
+struct sharing_text {
+    using lookup_type = best_lookup<suffix_lookup<byte_index&>, ngram_lookup>;
+
+    const looked_up_words& w;
+    toy_model<target_id> target;
+    session<lookup_bridge<lookup_type, words_type>, Rule> decoder;
+    sites_of_text coin;
+    no_drafter nobody{};
+    fixed_length stop{2};
+    sequence text{};
+
+    sharing_text(const looked_up_words& words, row_tree& p, shared_memory& memory, const Rule& rule,
+                 interval_coin& random, std::uint64_t number)
+        : w(words), target(words.target(p)),
+          decoder(lookup_bridge(
+                      lookup_type(64, shared_suffixes(memory.texts), ngram_lookup(memory.ngrams)),
+                      words.words, {.max_draft = 2}),
+                  rule, {.capacity = 64}),
+          coin{&random, number} {
+        decoder.start(w.prompt);
+    }
+
+    std::vector<target_id> draft() {
+        decoder.draft(nobody, stop, coin, 8);
+        const auto proposed = decoder.bridge().found();
+        return {proposed.begin(), proposed.end()};
+    }
+    std::size_t decide() {
+        const round_result r = decoder.verify(decoder.score(target), coin);
+        for (std::size_t i = 0; i < r.tokens.size(); ++i)
+            decided[i] = r.tokens[i].value;
+        return r.tokens.size();
+    }
+    void commit(std::size_t n) {
+        text.insert(text.end(), decided.begin(), decided.begin() + static_cast<std::ptrdiff_t>(n));
+        decoder.commit(n);
+    }
+    void round() {
+        draft();
+        commit(decide());
+    }
+    void finish(std::size_t length) {
+        stop.length = 0;
+        while (text.size() < length)
+            round();
+        text.resize(length);
+    }
+    std::vector<int> decided = std::vector<int>(8);
+};
+
+using two_texts_law = std::map<std::pair<sequence, sequence>, double>;
+
+/// What the texts do until they are left to the target.
+enum class turns { between, redone, abandoned, partial };
+
+/// The joint law of two texts that share an index; changed: paths on which the second's commit
+/// changed what the first would have found for the round that it had drafted.
+template <class Rule>
+two_texts_law law_of_two(const looked_up_words& w, row_tree& p, const Rule& rule, turns how,
+                         std::size_t length, std::size_t& changed, std::size_t& accepted) {
+    two_texts_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        shared_memory memory;
+        sharing_text<Rule> a(w, p, memory, rule, coin, 0), b(w, p, memory, rule, coin, 1);
+        switch (how) {
+        case turns::between: { // b's whole round between a's draft and its decision
+            a.draft();
+            b.round();
+            a.commit(a.decide());
+            b.round();
+            break;
+        }
+        case turns::redone: { // a's round is given up before it is decided, and drafted anew
+            const auto first = a.draft();
+            b.round();
+            changed += a.draft() != first ? 1U : 0U;
+            b.round();
+            a.commit(a.decide());
+            break;
+        }
+        case turns::abandoned: { // and behind its decision, of which nothing was used
+            const auto first = a.draft();
+            (void)a.decide();
+            b.round();
+            changed += a.draft() != first ? 1U : 0U;
+            a.commit(a.decide());
+            a.round();
+            break;
+        }
+        default: // both drafted, both decided, one token of each used
+            a.draft();
+            b.draft();
+            const std::size_t one = a.decide(), two = b.decide();
+            b.commit(two < 1 ? two : 1);
+            a.commit(one < 1 ? one : 1);
+            a.round();
+            break;
+        }
+        a.finish(length);
+        b.finish(length);
+        law[{a.text, b.text}] += coin.probability();
+        accepted += a.decoder.counts().accepted + b.decoder.counts().accepted;
+    });
+    return law;
+}
+
+} // namespace lookup_law_tests
+
+TEST_CASE("two texts that take turns with one index have together the target's law", "[law]") {
+    std::size_t changed = 0, accepted = 0;
+    for (const char* prompt : {"abbaabbaabbaab", "aabaabbaaabab"}) {
+        const looked_up_words w(prompt);
+        for (const turns how : {turns::between, turns::redone, turns::abandoned, turns::partial}) {
+            row_tree p(toy_rows(row_kind::random, 3, 4700 + static_cast<std::uint64_t>(how)));
+            constexpr std::size_t length = 2;
+            two_texts_law expected;
+            const joint_law one = target_alone(p, length);
+            for (const auto& [x, px] : one)
+                for (const auto& [y, py] : one)
+                    expected[{x, y}] = px * py;
+            const auto check = [&](const auto& rule) {
+                CAPTURE(prompt, static_cast<int>(how), rule_name(rule));
+                const auto law = law_of_two(w, p, rule, how, length, changed, accepted);
+                CHECK(total_variation(law, expected) < 1e-12);
+            };
+            check(token_rejection{.thinning = {1, 1}});
+            check(block_verification{.thinning = {1, 1}});
+            check(exact_match{});
+            check(coupled_match(w.keys));
+        }
+    }
+    CHECK(changed > 0); // the index did change what a round would have drafted
+    CHECK(accepted > 1000);
+}
