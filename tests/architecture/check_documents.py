@@ -178,7 +178,7 @@ def wrong_layers():
     told, checked = root / "CONTRIBUTING.md", root / "tests/architecture/check_includes.py"
     if not (told.is_file() and checked.is_file()):
         return
-    listed = re.search(r"^      core,.*?\n\n", told.read_text(), re.M | re.S)
+    listed = re.search(r"^      core/.*?\n\n", told.read_text(), re.M | re.S)
     layers = re.search(r'LAYERS = """(.*?)"""', checked.read_text(), re.S)[1].split()
     if not listed or re.split(r"[,\s]+", listed[0].strip()) != layers:
         yield "CONTRIBUTING.md: expected the layers as in tests/architecture/check_includes.py: " + ", ".join(layers)

@@ -133,9 +133,9 @@ public:
     }
     /// The engine lost its context, or it holds another sequence's: everything is fed again.
     void target_lost() { feed_.lost(); }
-    /// Step 2 with a model, without the last pass: truncates, and feeds the tokens that need no row
-    /// (a prompt). Returns the rest, rows_needed() tokens. Also before step 1, for drafters that
-    /// read the target's features. If the model throws, the session is unchanged.
+    /// Step 2 with a model, without the last pass: truncates, feeds tokens that need no row (a
+    /// prompt), returns the other rows_needed() ones. Also before step 1, for drafters that read
+    /// features. If the model throws, the session is unchanged.
     template <ContextOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] context_edit<target_id> prepare(Target& target, Time clock = {}) {
         const double begin = clock();
@@ -155,10 +155,9 @@ public:
     }
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary]; the first is the row behind
-    /// the last committed token. Throws specdec::error for rows of another shape; if drafter or
+    /// the last committed token. Throws specdec::error for rows of another shape, or if drafter or
     /// stop rule have changed since the draft; and what a drafter throws that is asked again, which
-    /// hangs on what was drawn: draft again with the same drafter, stop rule, room and coin (by
-    /// sites).
+    /// depends on what was drawn: draft again with the same drafter, stop rule, room and coin.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const double begin = clock();
