@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Settings with a question whose state ends with the expression.
-// build error: (use of deleted function|deleted constructor|deleted function|overload resolution
-// selected deleted)
+// build error: (use of deleted function|selected deleted|deleted constructor)
 #include <specdec/speculation/text.hpp>
 
 using namespace specdec;

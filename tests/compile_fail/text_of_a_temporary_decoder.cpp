@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A text of a decoder that ends with the expression: it borrows what the decoder owns.
-// build error: (argument discards qualifiers|no matching member function|but object is an rvalue|is
-// an rvalue)
+// build error: (argument discards qualifiers|no matching member function|an rvalue)
 #include <memory>
 #include <utility>
 

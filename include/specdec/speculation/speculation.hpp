@@ -151,10 +151,8 @@ private:
     [[nodiscard]] bool equal_vocabularies() const {
         return map_ && map_->draft_fingerprint() == map_->target_fingerprint();
     }
-    void forget_learnt() { // what the drafter's model has learnt from texts
-        if (!draft_->models.learns_from_texts())
-            return;
-        if (seats_.any_taken())
+    void forget_learnt() { // what the drafter's model has from texts
+        if (draft_->models.learns_from_texts() && seats_.any_taken())
             fail("speculation", "carry.drafter",
                  "expected no other text: one is using what the drafter has learnt");
         draft_->models.forget_learnt();
