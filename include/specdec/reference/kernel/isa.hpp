@@ -44,7 +44,8 @@ enum class isa : std::uint8_t {
 namespace detail {
 
 #if defined(__x86_64__)
-/// What not all compilers' __builtin_cpu_supports knows. Asked once: virtual machines answer slowly.
+/// What not all compilers' __builtin_cpu_supports knows. Asked once: virtual machines answer
+/// slowly.
 struct cpu_leaves {
     bool f16c = false, avx_vnni = false;
 
@@ -66,17 +67,19 @@ struct cpu_leaves {
 [[nodiscard]] inline isa usable(isa most) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !detail::cpu_leaves::here().f16c)
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !detail::cpu_leaves::here().f16c)
         return isa::portable;
-    const isa narrow = most >= isa::avx_vnni && detail::cpu_leaves::here().avx_vnni ? isa::avx_vnni : isa::avx2;
+    const isa narrow =
+        most >= isa::avx_vnni && detail::cpu_leaves::here().avx_vnni ? isa::avx_vnni : isa::avx2;
     if (most < isa::avx512 || !__builtin_cpu_supports("avx512f") ||
         !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512vl"))
         return std::min(most, narrow);
     if (!__builtin_cpu_supports("avx512vnni"))
         return isa::avx512;
-    return std::min(most, __builtin_cpu_supports("avx512bf16") ? isa::avx512_bf16
-                                                               : isa::avx512_vnni);
+    return std::min(most,
+                    __builtin_cpu_supports("avx512bf16") ? isa::avx512_bf16 : isa::avx512_vnni);
 #else
     static_cast<void>(most);
     return isa::portable;
