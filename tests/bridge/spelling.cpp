@@ -113,7 +113,7 @@ struct spelling_fixture {
 template <class Table>
 constexpr bool spells =
     std::is_constructible_v<words_spelling, Table, words_context, std::size_t, spelling_limits>;
-static_assert(borrows_table<const canonical_spellings&> && !borrows_table<canonical_spellings>);
+static_assert(spells<const canonical_spellings&> && !spells<canonical_spellings>);
 
 TEST_CASE("the guess is the winner of the race between all spellings") {
     const spelling_fixture f;
