@@ -285,6 +285,7 @@ void run(flags f, const engine& e) {
     for (std::size_t i = 0; i < f.temperatures.size() && interrupted() == 0; ++i) {
         decode_settings& s = f.settings.decoding;
         s.sampling.temperature = f.temperatures[i];
+        s.lookup.shared = false; // prompts come again, and nothing is new then
         const double temperature = static_cast<double>(f.temperatures[i]);
         std::optional<std::size_t> length;
         if (!f.draft_lengths.empty())

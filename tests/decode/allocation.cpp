@@ -13,6 +13,8 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
@@ -174,6 +176,25 @@ TEST_CASE("not even the first rounds of a text allocate, where buffers can be bo
                                  philox_coin(2), false, 1) == 0);
         }
     });
+}
+
+TEST_CASE("rounds that look up text allocate nothing, not even the first ones") {
+    toy_world world;
+    world.capacity = capacity;
+    lookup_memory memory;
+    acceptance_table table;
+    const cost_table costs{{1, 1, 1, 1, 1}, 0, 0};
+    no_drafter none;
+    for (lookup_memory* const shared : {static_cast<lookup_memory*>(nullptr), &memory})
+        for (const bool automatic : {false, true}) {
+            lookup_limits limits{.max_draft = 8};
+            if (automatic)
+                limits.length = lookup_length(table, costs);
+            lookup_bridge bridge(make_usual_lookup(capacity, found_bytes(8), shared),
+                                 world.two.target, limits);
+            CHECK(allocations_of(world, std::move(bridge), exact_match{}, none, {}, philox_coin(4),
+                                 false, 1) == 0);
+        }
 }
 
 TEST_CASE("rounds of a text longer than the drafter's context allocate nothing") {

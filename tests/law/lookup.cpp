@@ -104,10 +104,6 @@ drafts check_lookup(const char* name, const looked_up_words& w, const Make& make
     return seen;
 }
 
-} // namespace lookup_law_tests
-
-using namespace lookup_law_tests;
-
 TEST_CASE("sessions with prompt lookup have the target's law", "[law]") {
     const looked_up_words w("abbaabbaabbaabba");
     const drafts seen = check_lookup("prompt lookup", w, [&](shared_memory&) {
@@ -139,8 +135,6 @@ TEST_CASE("sessions with all lookups have the target's law", "[law]") {
     CHECK(seen.accepted > 1000);
     CHECK(seen.proposed > seen.accepted);
 }
-
-namespace lookup_law_tests {
 
 /// Texts draw at the same positions: each has sites of its own.
 struct sites_of_text {
@@ -266,8 +260,6 @@ two_texts_law law_of_two(const looked_up_words& w, row_tree& p, const Rule& rule
     return law;
 }
 
-} // namespace lookup_law_tests
-
 TEST_CASE("two texts that take turns with one index have together the target's law", "[law]") {
     std::size_t changed = 0, accepted = 0;
     for (const char* prompt : {"abbaabbaabbaab", "aabaabbaaabab"}) {
@@ -294,3 +286,5 @@ TEST_CASE("two texts that take turns with one index have together the target's l
     CHECK(changed > 0); // the index did change what a round would have drafted
     CHECK(accepted > 1000);
 }
+
+} // namespace lookup_law_tests

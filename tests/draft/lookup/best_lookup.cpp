@@ -24,9 +24,6 @@ struct fixed_lookup {
     }
 };
 
-} // namespace best_lookup_tests
-using namespace best_lookup_tests;
-
 TEST_CASE("best lookup: the one that expects the most bytes speaks, the first of equals") {
     std::string one, two, three;
     const auto found = [](auto lookup, std::size_t most = 9) {
@@ -54,3 +51,5 @@ TEST_CASE("best lookup: all of them follow the text") {
     CHECK(one == "some text");
     CHECK(two == "some text");
 }
+
+} // namespace best_lookup_tests

@@ -36,9 +36,6 @@ std::size_t longest_repeated(const std::string& text) {
     return longest;
 }
 
-} // namespace byte_index_tests
-using namespace byte_index_tests;
-
 TEST_CASE("byte index: it finds the places that a search finds, the latest first") {
     byte_index index({.bytes = 4096});
     byte_index::writer w = index.begin();
@@ -66,7 +63,7 @@ TEST_CASE("byte index: it finds the places that a search finds, the latest first
             REQUIRE(longest == best);
         std::size_t expected = 0;
         for (std::size_t end = 1; end < text.size(); ++end)
-            expected += shared(text, end) >= byte_index::order ? 1 : 0;
+            expected += shared(text, end) >= byte_index::order ? 1U : 0U;
         REQUIRE(eights == expected);
         found += eights;
     }
@@ -184,3 +181,5 @@ TEST_CASE("byte index: at most 16 bytes a byte, and sizes that can be held") {
     CHECK_THROWS_WITH(byte_index({.bytes = 1023}),
                       "byte index: bytes: expected from 1,024 to 4 GB");
 }
+
+} // namespace byte_index_tests

@@ -56,9 +56,6 @@ struct fixture {
 };
 constexpr fixed_length any{32};
 
-} // namespace lookup_bridge_tests
-using namespace lookup_bridge_tests;
-
 TEST_CASE("lookup bridge: found text in the target's tokens, each with all the mass") {
     fixture f;
     f.say("dada cd ee ab dada ");
@@ -156,7 +153,7 @@ TEST_CASE("lookup bridge: what comes of it is learnt, proposed or not") {
         const double was = table.accept(f.bridge.steps().empty() ? first : f.bridge.steps()[0]);
         const draft_progress step = f.bridge.steps().empty() ? first : f.bridge.steps()[0];
         f.say("abcd ");
-        learnt += table.accept(step) > was ? 1 : 0;
+        learnt += table.accept(step) > was ? 1U : 0U;
     }
     CHECK(learnt > 40);
     CHECK(f.propose(any).proposals.size() > 8);
@@ -192,3 +189,5 @@ TEST_CASE("lookup bridge: a session counts what was looked up") {
     CHECK(decoder.counts().proposed == 7);
     CHECK(decoder.counts().draft_tokens == 0);
 }
+
+} // namespace lookup_bridge_tests

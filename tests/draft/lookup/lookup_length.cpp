@@ -32,9 +32,6 @@ std::size_t proposed_after(lookup_length& length, double sure, std::size_t kept,
 
 const cost_table cpu{{1, 1.15, 1.3, 1.45, 1.6, 1.75, 1.9, 2.05, 2.2}, 0, 0};
 
-} // namespace lookup_length_tests
-using namespace lookup_length_tests;
-
 TEST_CASE("lookup length: all that comes true, nothing of what does not") {
     acceptance_table table;
     lookup_length length(table, cpu);
@@ -80,3 +77,5 @@ TEST_CASE("lookup length: tokens behind a doubtful one are seldom worth it") {
     found[3].sure = 0.03;
     CHECK(length.choose(found) == 3);
 }
+
+} // namespace lookup_length_tests

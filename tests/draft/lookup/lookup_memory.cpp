@@ -15,9 +15,6 @@ std::string found(usual_lookup& lookup) {
     return out.bytes;
 }
 
-} // namespace lookup_memory_tests
-using namespace lookup_memory_tests;
-
 TEST_CASE("lookup memory: texts find each other's words where they share one, and else their own") {
     lookup_memory memory;
     usual_lookup one = make_usual_lookup(512, 64, &memory),
@@ -45,3 +42,5 @@ TEST_CASE("lookup memory: a long text may have a large index, a short one a smal
     huge.follow("over and over and ");
     CHECK(found(huge) == "over and ove");
 }
+
+} // namespace lookup_memory_tests

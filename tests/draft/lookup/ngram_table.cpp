@@ -16,9 +16,6 @@ std::string found(ngram_lookup& lookup, std::size_t most = 12) {
     return out.bytes;
 }
 
-} // namespace ngram_table_tests
-using namespace ngram_table_tests;
-
 TEST_CASE("n-gram table: texts teach it and each other, byte by byte") {
     ngram_table table({.entries = 4096, .order = 6});
     ngram_lookup one(table), other(table);
@@ -85,3 +82,5 @@ TEST_CASE("n-gram table: orders and sizes that it can have") {
         CHECK(found(text, 4) == said.substr(order, 4));
     }
 }
+
+} // namespace ngram_table_tests

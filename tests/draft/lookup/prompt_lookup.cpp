@@ -16,9 +16,6 @@ std::string found(const prompt_lookup& lookup, std::size_t most = 20) {
     return out.bytes;
 }
 
-} // namespace prompt_lookup_tests
-using namespace prompt_lookup_tests;
-
 TEST_CASE("prompt lookup: what followed the longest end, the last time") {
     prompt_lookup lookup(4096);
     CHECK(found(lookup).empty());
@@ -61,3 +58,5 @@ TEST_CASE("prompt lookup: nothing goes on across what is no text") {
     lookup.follow(" a fox");
     CHECK(found(lookup).empty());
 }
+
+} // namespace prompt_lookup_tests

@@ -21,9 +21,6 @@ found_text found(Lookup& lookup, std::size_t most = 8) {
     return out;
 }
 
-} // namespace suffix_lookup_tests
-using namespace suffix_lookup_tests;
-
 TEST_CASE("suffix lookup: what follows most often") {
     auto lookup = own_suffixes(4096);
     CHECK(found(lookup).bytes.empty());
@@ -100,3 +97,5 @@ TEST_CASE("suffix lookup: what it finds is a part of what was said, whatever is 
     }
     CHECK(bytes > 1000);
 }
+
+} // namespace suffix_lookup_tests

@@ -99,7 +99,10 @@ private:
 /// Complexity: O(1) a byte. Allocates at construction only.
 class ngram_lookup {
 public:
-    explicit ngram_lookup(ngram_table& table) : table_(&table) { tail_.reserve(most_tail); }
+    explicit ngram_lookup(ngram_table& table) : table_(&table) {
+        tail_.reserve(most_tail);
+        scratch_.reserve(most_tail + usual_find);
+    }
 
     void start() { tail_.clear(); }
 
@@ -131,6 +134,7 @@ public:
 
 private:
     static constexpr std::size_t most_tail = 4 * ngram_table::longest_order;
+    static constexpr std::size_t usual_find = 512; // bytes: more make room for themselves, once
 
     void push(char byte) {
         if (tail_.size() == most_tail)
