@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A side of a pair whose model of several sequences scores one.
-// build error: model of several sequences: expected a member .logits_rows<Id> score.std::span<const
-// sequence_tokens<Id>> parts..
+// build error: model of several sequences: expected a member .logits_rows<Id> score
 #include <cstddef>
 #include <span>
 #include <string_view>

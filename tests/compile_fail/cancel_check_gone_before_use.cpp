@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Settings with a question whose state ends with the expression.
-// build error: (use of deleted function|selected deleted|deleted constructor)
+// build error: (use of deleted function|invokes a deleted function)
 #include <specdec/speculation/text.hpp>
 
 using namespace specdec;
