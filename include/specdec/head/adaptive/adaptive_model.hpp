@@ -97,6 +97,7 @@ public:
         }
         seen_.clear();
         round_ = 0;
+        ++rounds_; // rows of before are of another list
         if (likely_ != nullptr)
             likely_->take([](draft_id) {});
     }
