@@ -111,9 +111,9 @@ struct spelling_fixture {
 
 // What is borrowed has a name: a temporary would be gone before use.
 template <class Table>
-constexpr bool spells =
+constexpr bool takes_spellings =
     std::is_constructible_v<words_spelling, Table, words_context, std::size_t, spelling_limits>;
-static_assert(spells<const canonical_spellings&> && !spells<canonical_spellings>);
+static_assert(takes_spellings<const canonical_spellings&> && !takes_spellings<canonical_spellings>);
 
 TEST_CASE("the guess is the winner of the race between all spellings") {
     const spelling_fixture f;
