@@ -809,7 +809,7 @@ class Adapt(unittest.TestCase):
         """Of a model that is saved, and beside adapters: layers and norms."""
         drafter, saved, adapters = drafter_with_exits(self.folder, norm=True), self.folder / "saved", self.folder / "lora"
         pair = ("--models", "docs", "--drafter")
-        self.adapt(*pair, drafter, "--save", saved)
+        call("adapt", *self.tokens(40), *pair, drafter, "--save", saved)
         self.assertEqual(json.loads((saved / "config.json").read_text())["specdec_exits"], [1, 2])
         norms = [tensors_of(f / "model.safetensors")["exits.0.norm.weight"] for f in (drafter, saved)]
         self.assertEqual(*norms)
@@ -834,7 +834,7 @@ class Adapt(unittest.TestCase):
 
     def test_a_rules_memory_is_kept(self):
         cache = self.folder / "cache"
-        self.adapt("--rule", "merge", "--cache", cache, "--learn", "none")
+        call("adapt", *self.tokens(40), "--rule", "merge", "--cache", cache, "--learn", "none")
         self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
 
     def test_what_cannot_be_written_is_said_before_the_work(self):
