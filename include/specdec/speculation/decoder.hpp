@@ -91,7 +91,8 @@ public:
     /// The target's models, which no text is using.
     [[nodiscard]] virtual any_batch_model<target_id>& target_models() = 0;
 
-    /// What automatic draft lengths go by: measured when first asked for. Null without a drafter.
+    /// What automatic draft lengths go by: measured when first asked for. Without a drafter the
+    /// target's passes; null where nothing is known.
     [[nodiscard]] virtual const cost_table* costs() = 0;
 
     /// What automatic lengths of these settings go by: the given costs, else the measured ones.
