@@ -38,14 +38,15 @@ std::vector<scenario> some_scenarios() {
 template <class WithBridge, class Rule, class MakeLaws, class MakeProcessor>
 joint_law processed_law(const WithBridge& with_bridge, const Rule& rule, const scenario& s,
                         row_tree& p, row_tree& q, const MakeLaws& make_laws,
-                        const MakeProcessor& make_processor, law_ledger& ledger) {
+                        const MakeProcessor& make_processor, law_ledger& ledger,
+                        std::size_t longest = 2) {
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
         auto target = model_of<target_id>(p, permuted_words().target_size());
         auto draft = model_of<draft_id>(q, permuted_words().draft_size());
         model_drafter plain(draft);
         processed_drafter drafter(plain, make_processor());
-        with_bridge(std::size_t{2}, [&](auto bridge) {
+        with_bridge(longest, [&](auto bridge) {
             add_session(law, session(std::move(bridge), rule, settings_of(s), make_laws()), s,
                         target, drafter, coin);
         });
@@ -180,6 +181,21 @@ TEST_CASE("sessions with processors on both sides have the law of the target's",
                     penalised);
     check_processed("tli, mask", permuted_words().tli(), masked_rows, masked_drafts, masked);
     check_processed("slrs, mask", permuted_words().slrs(0.3), masked_rows, masked_drafts, masked);
+}
+
+TEST_CASE("processors of drafts of three, whose rows are asked for together", "[law]") {
+    const scenario three{"drafts of three", {{.gamma = 3}}, 2};
+    law_ledger ledger;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        row_tree p(toy_rows(row_kind::random, 3, seed)), q(toy_rows(row_kind::random, 4, seed + 9));
+        CHECK(total_variation(processed_law(
+                                  permuted_words().slrs(0), token_rejection{.thinning = {1, 1}},
+                                  three, p, q, [] { return softmax_rows{}; }, penalised_drafts,
+                                  ledger, 3),
+                              target_alone(p, three.length)) < 1e-12);
+    }
+    std::printf("slrs, drafts of three    %9llu paths\n",
+                static_cast<unsigned long long>(ledger.paths));
 }
 
 TEST_CASE("sessions with processors of the drafter alone have the target's law", "[law]") {
