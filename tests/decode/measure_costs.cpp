@@ -85,7 +85,7 @@ TEST_CASE("a drafter whose context has room for one token only costs nothing to 
     CHECK(costs.catch_up == 0);
 }
 
-TEST_CASE("a clock that stands still measures nothing") {
+TEST_CASE("a clock that stands still measures nothing", "[computes]") {
     const toy_world world;
     auto target = world.target_model();
     auto drafter = world.draft_model();

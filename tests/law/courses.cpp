@@ -67,8 +67,8 @@ std::ostream& operator<<(std::ostream& out, const course_case& x) {
     out << x.words << "\n  p = " << x.p << "; q = " << x.q;
     if (x.drafter == drafts_by::weights)
         out << ", later " << x.q_later;
-    out << "\n  " << route_names[static_cast<std::size_t>(x.how)] << ", lengths "
-        << name(x.lengths) << (x.shared ? ", one drafter of " : ", drafters of ")
+    out << "\n  " << route_names[static_cast<std::size_t>(x.how)] << ", lengths " << name(x.lengths)
+        << (x.shared ? ", one drafter of " : ", drafters of ")
         << drafter_names[static_cast<std::size_t>(x.drafter)];
     if (x.drafter >= drafts_by::list)
         out << " (bits of the list: " << x.listed << ")";
@@ -86,12 +86,10 @@ using target_type = topk_recorder<weighted_model<target_id>>;
 class draft_models {
 public:
     draft_models(const course_case& x, std::size_t vocabulary, target_topk& likely)
-        : case_(x), rows_(x.q, vocabulary),
-          head_(toy_head<draft_id>::unit(vocabulary)), list_(list_of(x, vocabulary)),
-          few_(head_, list_, head_rows::gathered), headed_(rows_, few_),
-          hot_(list_, {}, {.half_life = 1, .likely = 1}),
-          adaptive_(headed_, few_, hot_,
-                    x.drafter == drafts_by::likely_list ? &likely : nullptr),
+        : case_(x), rows_(x.q, vocabulary), head_(toy_head<draft_id>::unit(vocabulary)),
+          list_(list_of(x, vocabulary)), few_(head_, list_, head_rows::gathered),
+          headed_(rows_, few_), hot_(list_, {}, {.half_life = 1, .likely = 1}),
+          adaptive_(headed_, few_, hot_, x.drafter == drafts_by::likely_list ? &likely : nullptr),
           changing_(rows_, taking_change{this}), any_(model()), one_(any_, 0), turns_(one_) {}
     draft_models(const draft_models&) = delete;
     draft_models& operator=(const draft_models&) = delete;
@@ -105,9 +103,9 @@ private:
         draft_models* models;
         weighted_model<draft_id>* operator()() const { return models->take(); }
     };
-    using few_type = decltype(trimmed_head(std::declval<toy_head<draft_id>&>(),
-                                           std::declval<const token_list<draft_id>&>(),
-                                           head_rows::gathered));
+    using few_type =
+        decltype(trimmed_head(std::declval<toy_head<draft_id>&>(),
+                              std::declval<const token_list<draft_id>&>(), head_rows::gathered));
     using headed_type = headed_model<weighted_model<draft_id>, few_type>;
 
     static token_list<draft_id> list_of(const course_case& x, std::size_t vocabulary) {
@@ -158,8 +156,7 @@ struct shared_lengths {
     length_rule now;
 
     shared_lengths(const toy_words& words, length_kind kind, learned_lengths& l)
-        : two(&words), settings{.kind = kind}, learned(&l),
-          now(stop_rule_of(settings, 2, l)) {
+        : two(&words), settings{.kind = kind}, learned(&l), now(stop_rule_of(settings, 2, l)) {
         now.start(1, 1);
     }
     const length_rule& stop_of(const course_step& how) {
@@ -184,8 +181,7 @@ public:
             models_.push_back(std::make_unique<weighted_model<target_id>>(x.p, two.target_size()));
             targets_.push_back(std::make_unique<target_type>(*models_[t], *likely_[t]));
             if (t == 0 || !x.shared)
-                drafts_.push_back(
-                    std::make_unique<draft_models>(x, two.draft_size(), *likely_[t]));
+                drafts_.push_back(std::make_unique<draft_models>(x, two.draft_size(), *likely_[t]));
             drafters_.push_back(std::make_unique<drafter_type>(drafts_.back()->model_in_turns()));
             add_text(two, t, coin);
         }
@@ -209,12 +205,12 @@ private:
                 session decoder(std::move(bridge), rule,
                                 session_settings{.capacity = 16, .max_proposals = 2});
                 decoder.start(std::vector{prompt_of(t)}, std::vector{draft_id{0}});
-                texts_.push_back(
-                    std::make_unique<session_on_course<decltype(decoder), target_type, drafter_type,
-                                                       coin_of_text<interval_coin>, shared_lengths>>(
-                        std::move(decoder), *targets_[t], *drafters_[t],
-                        coin_of_text<interval_coin>{&coin, t},
-                        shared_lengths(two, case_.lengths, learned_)));
+                texts_.push_back(std::make_unique<
+                                 session_on_course<decltype(decoder), target_type, drafter_type,
+                                                   coin_of_text<interval_coin>, shared_lengths>>(
+                    std::move(decoder), *targets_[t], *drafters_[t],
+                    coin_of_text<interval_coin>{&coin, t},
+                    shared_lengths(two, case_.lengths, learned_)));
             };
         };
         switch (case_.how) {
@@ -232,7 +228,8 @@ private:
         }
     }
 
-    /// One for all texts, which holds one n-gram and so changes with every round that learns another.
+    /// One for all texts, which holds one n-gram and so changes with every round that learns
+    /// another.
     ngram_cache<lru>& cache(const toy_words& two) {
         if (cache_)
             return *cache_;
@@ -325,8 +322,8 @@ rc::Gen<course_case> cases_of(std::vector<route> routes, std::vector<drafts_by> 
 /// Of one text's courses, which nothing may refuse, or of texts that take turns.
 void check_courses(const char* name, const rc::Gen<course_case>& cases, property_settings how) {
     course_ledger ledger;
-    const property_report report = check_property(
-        [&] { require_right_or_refused(*cases, ledger); }, how);
+    const property_report report =
+        check_property([&] { require_right_or_refused(*cases, ledger); }, how);
     std::printf("courses, %-34s %5zu cases (%zu overlap, %zu refused, %zu too long), %zu paths, "
                 "worst total variation %.1e\n",
                 name, ledger.cases, ledger.overlapping, ledger.refused, ledger.too_many,
@@ -386,8 +383,7 @@ public:
         for (std::size_t t = 0; t < x.course.texts; ++t) {
             const std::vector prompt{prompt_of(t)};
             texts_.push_back(std::make_unique<facade_text>(
-                pair_.open({.prompt = prompt, .sequence = t}, settings), pair_.target_models(),
-                t));
+                pair_.open({.prompt = prompt, .sequence = t}, settings), pair_.target_models(), t));
         }
     }
     [[nodiscard]] course_text& text(std::size_t i) override { return *texts_[i]; }

@@ -8,8 +8,8 @@
 namespace specdec {
 
 /// A course of sessions: what their driver does, step by step, whatever comes of it. Each step is
-/// carried out with what it lacks, a commit with the draft and the decision before it, so that every
-/// list of steps is a course and a course with a step less is one, too.
+/// carried out with what it lacks, a commit with the draft and the decision before it, so that
+/// every list of steps is a course and a course with a step less is one, too.
 struct course_step {
     enum class act : unsigned char {
         commit, ///< the first `kept` tokens of the round

@@ -26,8 +26,8 @@ public:
 };
 
 /// Takes the steps of a course, then commits what is on its way and goes on without drafts, text by
-/// text, until each has its tokens; a text that has them takes no more steps. Where a toy fails, the round is drafted again
-/// as it was.
+/// text, until each has its tokens; a text that has them takes no more steps. Where a toy fails,
+/// the round is drafted again as it was.
 class course_player {
 public:
     course_player(const course& c, course_world& world)
@@ -115,9 +115,9 @@ using course_joint_law = std::map<course_tokens, double>;
 /// What came of all paths of a course.
 struct course_law {
     course_joint_law law;
-    std::string refused;     ///< the specdec::error that a path met, where one did; the rest is open
+    std::string refused; ///< the specdec::error that a path met, where one did; the rest is open
     std::size_t paths = 0;
-    bool too_many = false;   ///< paths: they were given up
+    bool too_many = false; ///< paths: they were given up
 };
 
 /// The joint law of the texts of a course, through the decisions that ship. with_world(coin, use)

@@ -24,8 +24,8 @@ struct property_report {
     std::string text; ///< how many cases there were; or the smallest one found that does not hold
 };
 
-/// Tries a property, which is anything that RapidCheck takes: a function of generated values, or one
-/// that draws them (*generator), which returns whether it holds or fails by RC_ASSERT.
+/// Tries a property, which is anything that RapidCheck takes: a function of generated values, or
+/// one that draws them (*generator), which returns whether it holds or fails by RC_ASSERT.
 ///
 ///     const property_report r = check_property([] {
 ///         const vocabulary_pair words = *vocabularies();

@@ -27,12 +27,13 @@ struct course_limits {
     bool faults = false;
 };
 
-/// Courses of so many texts; several of them begin with a draft of the first, that the others' steps
-/// may fall between it and its decision. They shrink to fewer steps, shorter drafts, whole commits
-/// and steps of the first text.
+/// Courses of so many texts; several of them begin with a draft of the first, that the others'
+/// steps may fall between it and its decision. They shrink to fewer steps, shorter drafts, whole
+/// commits and steps of the first text.
 inline rc::Gen<course> courses(const course_limits& most) {
     using act = course_step::act;
-    std::vector<act> acts{act::commit, act::commit, act::commit, act::draft, act::draft, act::decide};
+    std::vector<act> acts{act::commit, act::commit, act::commit,
+                          act::draft,  act::draft,  act::decide};
     if (most.changes)
         acts.push_back(act::change);
     if (most.faults)

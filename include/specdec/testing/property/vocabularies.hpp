@@ -32,8 +32,8 @@ inline std::ostream& operator<<(std::ostream& out, const vocabulary_pair& words)
 }
 
 /// A vocabulary of the letters a and b, by which any text over them can be written, and at most
-/// `extra` further pieces, in any order. It shrinks to fewer and shorter pieces, then to the letters
-/// in front. With `twice`, pieces may stand in it more than once.
+/// `extra` further pieces, in any order. It shrinks to fewer and shorter pieces, then to the
+/// letters in front. With `twice`, pieces may stand in it more than once.
 inline rc::Gen<std::vector<std::string>> vocabulary_of_letters(std::size_t extra,
                                                                bool twice = false) {
     const std::vector<std::string> pieces{"ab", "aa", "ba", "bb", "aab", "aba", "bab", "a"};

@@ -16,8 +16,8 @@ namespace specdec {
 /// What a toy throws that was told to fail: an engine's fault, no error of the library.
 struct toy_fault {};
 
-/// A model whose rows are weighted_rows. Borrows them; they may be changed like an engine's weights.
-/// A pass can be told to fail, once. Models ModelOf<Id> and HiddenModelOf<Id>.
+/// A model whose rows are weighted_rows. Borrows them; they may be changed like an engine's
+/// weights. A pass can be told to fail, once. Models ModelOf<Id> and HiddenModelOf<Id>.
 template <class Id>
 class weighted_model {
 public:

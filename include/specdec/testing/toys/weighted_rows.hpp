@@ -8,9 +8,9 @@
 
 namespace specdec {
 
-/// The laws of a toy: a few rows of small whole weights, which print and shrink well. The row behind
-/// a context is one of them, chosen by all of its tokens; a row that is too short begins anew, and
-/// one without weight is uniform.
+/// The laws of a toy: a few rows of small whole weights, which print and shrink well. The row
+/// behind a context is one of them, chosen by all of its tokens; a row that is too short begins
+/// anew, and one without weight is uniform.
 struct weighted_rows {
     std::vector<std::vector<unsigned>> rows{{1}};
 
