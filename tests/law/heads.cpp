@@ -187,7 +187,7 @@ TEST_CASE("heads whose list changes every round: the law of the target", "[law]"
 }
 
 TEST_CASE("likely tokens behind drafts that were thrown away: the law of the target", "[law]") {
-    const toy_words& two = permuted_words();
+    const toy_words two({"a", "b", "aa", "ab"}, {"b", "a", "ab", "aa"});
     const scenario redone{"abandoned and redone",
                           {{.gamma = 2, .what = then::abandon}, {.gamma = 2}, {.gamma = 1}}};
     const auto check = [&](const char* bridge, const auto& with_bridge) {

@@ -184,16 +184,16 @@ TEST_CASE("sessions with processors on both sides have the law of the target's",
 
 TEST_CASE("processors of drafts of three, whose rows are asked for together", "[law]") {
     const scenario three{"drafts of three", {{.gamma = 3, .room = 3}}, 2};
-    const toy_words two({"a", "b", "ab"}, {"a", "b"});
+    const toy_words two({"a", "b", "aba", "abb"}, {"a", "b"}); // three pieces a token
     const auto penalised_pieces = [] {
         return occurrence_penalty<draft_id>(2, 2, {.presence = 0.5F, .frequency = 1.25F});
     };
     law_ledger ledger;
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        row_tree p(toy_rows(row_kind::random, 3, seed)), q(toy_rows(row_kind::random, 2, seed + 9));
+        row_tree p(toy_rows(row_kind::random, 4, seed)), q(toy_rows(row_kind::random, 2, seed + 9));
         joint_law law;
         enumerate<interval_coin>([&](interval_coin& coin) {
-            auto target = model_of<target_id>(p, 3);
+            auto target = model_of<target_id>(p, 4);
             auto draft = model_of<draft_id>(q, 2);
             model_drafter rows(draft);
             processed_drafter drafter(rows, penalised_pieces());
