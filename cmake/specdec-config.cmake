@@ -1,4 +1,4 @@
-# find_package(specdec [COMPONENTS vocab eigen xtensor llama_cpp reference]): always specdec::specdec, and of
+# find_package(specdec [COMPONENTS vocab eigen xtensor llama_cpp property reference]): always specdec::specdec, and of
 # the others only what is asked for, with its packages.
 include(CMakeFindDependencyMacro)
 include(${CMAKE_CURRENT_LIST_DIR}/specdec-packages.cmake)
@@ -19,7 +19,7 @@ foreach(component IN LISTS specdec_wanted)
         find_dependency(${package})
     endforeach()
 endforeach()
-foreach(component specdec vocab eigen xtensor llama_cpp reference) # an order in which each finds its parts
+foreach(component specdec vocab eigen xtensor llama_cpp property reference) # an order in which each finds its parts
     if(component IN_LIST specdec_wanted)
         include(${CMAKE_CURRENT_LIST_DIR}/specdec-${component}.cmake)
         set(specdec_${component}_FOUND TRUE)

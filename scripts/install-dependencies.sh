@@ -10,7 +10,7 @@ run=(g++ cmake ninja-build pkg-config
      libboost1.81-dev libeigen3-dev libxtensor-dev libxsimd-dev librange-v3-dev
      nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev)
 fetch=(python3 python3-pip)
-test=(catch2 libbenchmark-dev librandom123-dev zlib1g-dev ccache
+test=(catch2 librapidcheck-dev libbenchmark-dev librandom123-dev zlib1g-dev ccache
       clang-16 libclang-rt-16-dev clang-format-16
       python3 python3-venv)
 

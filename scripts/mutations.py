@@ -27,7 +27,7 @@ LONGEST_RUN = 180  # seconds; a mutant that hangs is caught
 
 def build(include, test, main, program):
     """The compiler's complaint, or nothing."""
-    done = subprocess.run(COMPILE + [f"-I{include}", str(ROOT / test), str(main), "-lz", "-o", program],
+    done = subprocess.run(COMPILE + [f"-I{include}", str(ROOT / test), str(main), "-lz", "-lrapidcheck", "-o", program],
                           capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 

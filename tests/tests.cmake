@@ -7,6 +7,7 @@ endif()
 # each; where that would take longer than half a minute, in several parts, by what they share. (The
 # transformer takes a minute, whether one file needs it or six.)
 set(specdec_parts
+    "courses=law/courses"
     "rounds=law/(block|bridges|merge|nested|paper_merge|slrs)"
     "sessions=law/(faults|given_rows|sessions|windows)"
     "learning=law/(learning|lengths)"

@@ -135,7 +135,7 @@ TEST_CASE("the counter counts") {
     ::operator delete(memory);
 }
 
-TEST_CASE("a round allocates nothing, whatever the bridge and the rule") {
+TEST_CASE("a round allocates nothing, whatever the bridge and the rule", "[computes]") {
     toy_world world;
     world.capacity = capacity;
     const text_keys keys(world.two.target, world.two.map);

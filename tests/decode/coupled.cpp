@@ -183,11 +183,12 @@ void check_same_text(const World& w, std::uint64_t seeds) {
         }
 }
 
-TEST_CASE("200 seeds: one text with every bridge, draft length and stop rule, and none") {
+TEST_CASE("200 seeds: one text with every bridge, draft length and stop rule, and none",
+          "[computes]") {
     check_same_text(words_world(), 200);
 }
 
-TEST_CASE("one text over byte-pair tokenizers with equal ids") {
+TEST_CASE("one text over byte-pair tokenizers with equal ids", "[computes]") {
     check_same_text(bpe_world(), 8);
 }
 
@@ -296,11 +297,12 @@ private:
     promise* sum_;
 };
 
-TEST_CASE("coupled intersection accepts about as often as token rejection, words") {
+TEST_CASE("coupled intersection accepts about as often as token rejection, words", "[computes]") {
     check_acceptance(words_world(), false); // much of q lies on duplicates
 }
 
-TEST_CASE("coupled intersection accepts about as often as token rejection, byte pairs") {
+TEST_CASE("coupled intersection accepts about as often as token rejection, byte pairs",
+          "[computes]") {
     check_acceptance(bpe_world(), true);
 }
 

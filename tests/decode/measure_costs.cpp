@@ -115,7 +115,7 @@ TEST_CASE("a target without a drafter has passes that cost, and nothing else") {
     CHECK(target.size() == 0);
 }
 
-TEST_CASE("a clock that stands still measures nothing") {
+TEST_CASE("a clock that stands still measures nothing", "[computes]") {
     const toy_world world;
     auto target = world.target_model();
     auto drafter = world.draft_model();

@@ -2,16 +2,17 @@
 """usage: discover.py PROGRAM PREFIX FILE
 
 Writes the ctest entries of a Catch2 v2 program's test cases, one each, whatever their names hold.
-An entry whose case is not found fails. Names too long for a line of a terminal are cut short in
-ctest's lines; "... (2)" tells apart what is then equal."""
+An entry whose case is not found fails. The tags of LABELS are the entry's labels. Names too long for
+a line of a terminal are cut short in ctest's lines; "... (2)" tells apart what is then equal."""
 import pathlib, re, subprocess, sys
 
+LABELS = ("computes", "law", "property")  # tags that ctest knows, too (-L, -LE)
 LONGEST = 56  # of an entry's name: ctest's lines stay below 100 columns
 
 
-def listed(program):
-    """The names of all test cases of a program."""
-    done = subprocess.run([program, "--list-test-names-only"], stdout=subprocess.PIPE)
+def listed(program, *wanted):
+    """The names of all test cases of a program, or of those that are wanted."""
+    done = subprocess.run([program, "--list-test-names-only", *wanted], stdout=subprocess.PIPE)
     lines = done.stdout.decode().split("\n")[:-1]
     # Catch2 2 exits with the number of cases. A name of two lines, for example, counts as two.
     if done.returncode != len(lines) % 256:
@@ -48,9 +49,11 @@ def quoted(text):
 
 def entries(program, prefix):
     names = listed(program)
+    tagged = {label: set(listed(program, f"[{label}]")) for label in LABELS}
     for name, entry in zip(names, entry_names(names, prefix)):
         yield (f"add_test({quoted(entry)} {quoted(program)} {quoted(specification(name))} -w NoTests)\n"
-               f"set_tests_properties({quoted(entry)} PROPERTIES TIMEOUT 300)\n")
+               f"set_tests_properties({quoted(entry)} PROPERTIES TIMEOUT 300 "
+               f"LABELS {quoted(';'.join(label for label in LABELS if name in tagged[label]))})\n")
 
 
 if __name__ == "__main__":

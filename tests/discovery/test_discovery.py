@@ -50,6 +50,13 @@ class Discovery(unittest.TestCase):
         self.entries = [entry.replace("opens", "shuts") for entry in self.entries]
         self.assertIn(f"1 tests failed out of {len(NAMES)}\n", self.ctest().stdout)
 
+    def test_tags_are_labels(self):
+        done = self.ctest("-LE", "^computes$")
+        self.assertIn(f"tests failed out of {len(NAMES) - 1}\n", done.stdout)
+        lines, good = self.table("-LE", "^computes$")
+        self.assertTrue(good, lines)
+        self.assertIn("out of 1\n", self.ctest("-L", "^law$").stdout)
+
     def test_a_lost_entry_is_noticed(self):
         self.entries.pop()
         self.assertEqual(self.ctest().returncode, 0)

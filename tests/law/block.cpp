@@ -165,6 +165,6 @@ TEST_CASE("block verification and every bridge: the law of the target", "[law]")
         4, 4);
 }
 
-TEST_CASE("block verification, whole decodes: the law of the text, over bytes", "[law]") {
+TEST_CASE("block verification, whole decodes: the law of the text, over bytes", "[law][computes]") {
     check_decodes_of(by_thinning, by_sums);
 }

@@ -92,7 +92,7 @@ TEST_CASE("duplicates on the draft side are one token of the target", "[law]") {
         3, 3);
 }
 
-TEST_CASE("whole decodes: the law of the text, over bytes", "[law]") {
+TEST_CASE("whole decodes: the law of the text, over bytes", "[law][computes]") {
     check_decodes_of(rejection, exact_match{});
 }
 

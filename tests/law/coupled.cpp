@@ -90,7 +90,7 @@ TEST_CASE("coupled match: the law of the target, with every bridge", "[law]") {
     });
 }
 
-TEST_CASE("coupled match: the law of the text over whole decodes", "[law]") {
+TEST_CASE("coupled match: the law of the text over whole decodes", "[law][computes]") {
     const coupled_pair two;
     std::uint64_t seed = 900;
     for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})
@@ -189,28 +189,29 @@ struct three_tokens {
 
 } // namespace
 
-TEST_CASE("coupled texts follow the target's law: letters of several widths", "[law]") {
+TEST_CASE("coupled texts follow the target's law: letters of several widths", "[law][computes]") {
     const three_tokens three{target_words{{"a", "b", "bab"}}, draft_words{{"b", "a", "bb"}}};
     three.check_tli(1);
 }
 
-TEST_CASE("coupled texts follow the target's law: drafts of text", "[law]") {
+TEST_CASE("coupled texts follow the target's law: drafts of text", "[law][computes]") {
     const three_tokens three{target_words{{"a", "b", "bab"}}, draft_words{{"b", "a", "bb"}}};
     three.check_slem(2);
     three.check_spelling(5);
 }
 
-TEST_CASE("coupled texts follow the target's law: control tokens, alone", "[law]") {
+TEST_CASE("coupled texts follow the target's law: control tokens, alone", "[law][computes]") {
     three_tokens{target_words{{"a", "<x>", "<y>"}}, draft_words{{"a"}}}.check_alone(10);
 }
 
-TEST_CASE("coupled texts follow the target's law: control tokens inside the text", "[law]") {
+TEST_CASE("coupled texts follow the target's law: control tokens inside the text",
+          "[law][computes]") {
     const three_tokens three{
         target_words{{"a", "<x>", "<y>"}}, draft_words{{"<x>", "a", "aa"}}, {"<x>"}};
     three.check_tli(11);
 }
 
-TEST_CASE("coupled texts follow the target's law: ids of equal bytes", "[law]") {
+TEST_CASE("coupled texts follow the target's law: ids of equal bytes", "[law][computes]") {
     const three_tokens three{target_words{{"a", "b", "a"}}, draft_words{{"a", "a", "b"}}};
     three.check_tli(20);
 }

@@ -186,6 +186,23 @@ TEST_CASE("heads whose list changes every round: the law of the target", "[law]"
     check_head("adaptive, likely tokens, too", adaptive(head_rows::copied, true), true);
 }
 
+TEST_CASE("likely tokens behind drafts that were thrown away: the law of the target", "[law]") {
+    const toy_words two({"a", "b", "aa", "ab"}, {"b", "a", "ab", "aa"});
+    const scenario redone{"abandoned and redone",
+                          {{.gamma = 2, .what = then::abandon}, {.gamma = 2}, {.gamma = 1}}};
+    const auto check = [&](const char* bridge, const auto& with_bridge) {
+        std::uint64_t seed = 500;
+        const double worst =
+            worst_under_rules(bridge, {redone}, [&](const auto& rule, const scenario& s) {
+                return deviation<in_rows>(two, with_bridge, adaptive(head_rows::copied, true), rule,
+                                          s, ++seed);
+            });
+        std::printf("heads, abandoned, %-11s worst total variation %.1e\n", bridge, worst);
+    };
+    check("identity", two.identity());
+    check("tli", two.tli());
+}
+
 TEST_CASE("routed heads, any number of groups: the law of the target", "[law]") {
     check_head("routed, 1 of 2", routed(1, false));
     check_head("routed, 2 of 2", routed(2, false));

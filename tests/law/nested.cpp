@@ -152,7 +152,7 @@ TEST_CASE("nested TLI: control tokens and bytes that the target lacks are never 
     check_every_rule(two, 2);
 }
 
-TEST_CASE("nested TLI: whole decodes, the law of the text over bytes", "[law]") {
+TEST_CASE("nested TLI: whole decodes, the law of the text over bytes", "[law][computes]") {
     const nested_pair two({"a", "b", "ab", "<end>"}, {"a", "bab", "b", "<end>"});
     std::uint64_t seed = 500;
     for (const row_kind p_kind : {row_kind::random, row_kind::zeros, row_kind::ties})

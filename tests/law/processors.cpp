@@ -182,6 +182,35 @@ TEST_CASE("sessions with processors on both sides have the law of the target's",
     check_processed("slrs, mask", permuted_words().slrs(0.3), masked_rows, masked_drafts, masked);
 }
 
+TEST_CASE("processors of drafts of three, whose rows are asked for together", "[law]") {
+    const scenario three{"drafts of three", {{.gamma = 3, .room = 3}}, 2};
+    const toy_words two({"a", "b", "aba", "abb"}, {"a", "b"}); // three pieces a token
+    const auto penalised_pieces = [] {
+        return occurrence_penalty<draft_id>(2, 2, {.presence = 0.5F, .frequency = 1.25F});
+    };
+    law_ledger ledger;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        row_tree p(toy_rows(row_kind::random, 4, seed)), q(toy_rows(row_kind::random, 2, seed + 9));
+        joint_law law;
+        enumerate<interval_coin>([&](interval_coin& coin) {
+            auto target = model_of<target_id>(p, 4);
+            auto draft = model_of<draft_id>(q, 2);
+            model_drafter rows(draft);
+            processed_drafter drafter(rows, penalised_pieces());
+            two.slrs(0)(3, [&](auto bridge) {
+                add_session(law,
+                            session(std::move(bridge), token_rejection{.thinning = {1, 1}},
+                                    settings_of(three)),
+                            three, target, drafter, coin);
+            });
+            ++ledger.paths;
+        });
+        CHECK(total_variation(law, target_alone(p, three.length)) < 1e-12);
+    }
+    std::printf("slrs, drafts of three    %9llu paths\n",
+                static_cast<unsigned long long>(ledger.paths));
+}
+
 TEST_CASE("sessions with processors of the drafter alone have the target's law", "[law]") {
     const auto nothing = [](const sequence&, std::vector<float>&) {};
     check_processed(

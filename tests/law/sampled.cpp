@@ -105,14 +105,14 @@ struct block_once : block_verification {
 
 } // namespace
 
-TEST_CASE("sampled texts follow the target's law: token rejection", "[law]") {
+TEST_CASE("sampled texts follow the target's law: token rejection", "[law][computes]") {
     check_sampled(rejection_once{}, 7);
 }
 
-TEST_CASE("sampled texts follow the target's law: exact match", "[law]") {
+TEST_CASE("sampled texts follow the target's law: exact match", "[law][computes]") {
     check_sampled(exact_match{}, 8);
 }
 
-TEST_CASE("sampled texts follow the target's law: block verification", "[law]") {
+TEST_CASE("sampled texts follow the target's law: block verification", "[law][computes]") {
     check_sampled(block_once{}, 9);
 }

@@ -51,7 +51,7 @@ TEST_CASE("slrs: tokens of one side only, and control tokens", "[law]") {
     check_pair(pair);
 }
 
-TEST_CASE("slrs: byte-pair encoding with pre-tokens on the target's side", "[law]") {
+TEST_CASE("slrs: byte-pair encoding with pre-tokens on the target's side", "[law][computes]") {
     // "ba" joins before "aa": the tokens of aaba depend on what comes last.
     check_pair(slrs_pair<tiny_bpe<target_id>, draft_words>{
         tiny_bpe<target_id>({"a", " ", "ba", "aa", "b"}), draft_words{{"a", "b", " "}}});
@@ -84,7 +84,7 @@ TEST_CASE("slrs: drafts that end where they become unlikely", "[law]") {
         2);
 }
 
-TEST_CASE("slrs: whole decodes, as a law over bytes", "[law]") {
+TEST_CASE("slrs: whole decodes, as a law over bytes", "[law][computes]") {
     const pair_of_tokenizers two;
     slrs_pair<target_words, draft_words> pair{two.target, two.draft};
     pair.map = two.map;

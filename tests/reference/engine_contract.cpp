@@ -75,7 +75,7 @@ TEST_CASE("small checkpoints of every kind keep the model's contract") {
     }
 }
 
-TEST_CASE("real tokenizers keep the tokenizer's contract") {
+TEST_CASE("real tokenizers keep the tokenizer's contract", "[computes]") {
     std::vector<std::string> paths{models + "smollm2-drafter"};
     if (const std::string shared = SPECDEC_SHARED_DIR; !shared.empty())
         for (const char* const name :
@@ -92,7 +92,7 @@ TEST_CASE("real tokenizers keep the tokenizer's contract") {
     }
 }
 
-TEST_CASE("what goes wrong around a real tokenizer is named") {
+TEST_CASE("what goes wrong around a real tokenizer is named", "[computes]") {
     struct parsing : tokenizer_of<target_id> {
         using tokenizer_of::tokenizer_of;
         void encode(std::string_view text, encode_mode where, std::vector<target_id>& out) const {

@@ -156,7 +156,8 @@ struct spelled_pair {
 
 } // namespace
 
-TEST_CASE("slrs: lazy decisions are those of the whole sums, on 50,000 random rounds") {
+TEST_CASE("slrs: lazy decisions are those of the whole sums, on 50,000 random rounds",
+          "[computes]") {
     const spelled_pair two;
     const auto [lazy, full] = check_lazy(
         [&](std::size_t gamma) {
@@ -167,7 +168,8 @@ TEST_CASE("slrs: lazy decisions are those of the whole sums, on 50,000 random ro
     CHECK(lazy < full / 2);
 }
 
-TEST_CASE("merge: lazy decisions are those of the whole sums, on 50,000 random rounds") {
+TEST_CASE("merge: lazy decisions are those of the whole sums, on 50,000 random rounds",
+          "[computes]") {
     const spelled_pair two;
     ngram_cache<no_eviction> cache;
     const auto insert = [&](std::vector<draft_id> ids, int t) { cache.insert(ids, target_id{t}); };
@@ -184,13 +186,14 @@ TEST_CASE("merge: lazy decisions are those of the whole sums, on 50,000 random r
     CHECK(lazy < full);
 }
 
-TEST_CASE("slrs: the last proposal is kept with the law's probability, over all ways to draw it") {
+TEST_CASE("slrs: the last proposal is kept with the law's probability, over all ways to draw it",
+          "[computes]") {
     const spelled_pair two;
     check_kept([&] { return retokenising(two.target, two.draft, two.map, two.order, two.edges); },
                5, 3, 700);
 }
 
-TEST_CASE("merge: the last proposal is kept with the law's probability") {
+TEST_CASE("merge: the last proposal is kept with the law's probability", "[computes]") {
     const spelled_pair two;
     ngram_cache<no_eviction> cache;
     const auto insert = [&](std::vector<draft_id> ids, int t) { cache.insert(ids, target_id{t}); };
@@ -294,14 +297,16 @@ void check_known_rows(MakeBridge make) {
     CHECK(spared > forwards / 10);
 }
 
-TEST_CASE("slrs: a row that the last round saw behind what was committed is not asked for again") {
+TEST_CASE("slrs: a row that the last round saw behind what was committed is not asked for again",
+          "[computes]") {
     const spelled_pair two;
     check_known_rows([&](std::size_t) {
         return make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16, {3, 0});
     });
 }
 
-TEST_CASE("merge: a row of the last round is prepared anew, as the cache has learned since") {
+TEST_CASE("merge: a row of the last round is prepared anew, as the cache has learned since",
+          "[computes]") {
     const spelled_pair two;
     ngram_cache<no_eviction> caches[2]; // they learn as they go
     check_known_rows([&](std::size_t i) {
@@ -339,7 +344,7 @@ TEST_CASE("the end of a draft is no proposal: it counts as nothing, what follows
     CHECK(decoder.counts().acceptance_rate() == 1.0);
 }
 
-TEST_CASE("decisions stay right where a draft is as improbable as rounding errors") {
+TEST_CASE("decisions stay right where a draft is as improbable as rounding errors", "[computes]") {
     // Letters proposed by letters and pairs: many spellings, a mass of 1e-30 behind 20 tokens.
     constexpr std::size_t letters = 8, length = 20;
     std::vector<std::string> pieces, words;

@@ -23,7 +23,7 @@ double total(const distillation_losses& l) {
     return l.direct + l.ngram;
 }
 
-TEST_CASE("every loss falls on fixed texts") {
+TEST_CASE("every loss falls on fixed texts", "[computes]") {
     const open_toy toy(form::tied);
     const id_map map = toy_map();
     const std::vector<distillation_sample> texts{toy_text(map, 30, 0), toy_text(map, 22, 1)};

@@ -149,7 +149,7 @@ TEST_CASE("real llama2.c tokenizers: tables and encodings") {
     check_table(load_tokenizer(shared + "original/stories512.llama2c-tokenizer.bin"), "stories512");
 }
 
-TEST_CASE("real tokenizer.json files: tables and encodings") {
+TEST_CASE("real tokenizer.json files: tables and encodings", "[computes]") {
     if (shared.empty())
         return;
     // The encoders are JavaScript, where \s has U+FEFF and not U+0085. Hugging Face's own has it

@@ -44,7 +44,7 @@ std::vector<std::string> texts() {
     return all;
 }
 
-TEST_CASE("real tokenizers: a growing text is encoded as the whole") {
+TEST_CASE("real tokenizers: a growing text is encoded as the whole", "[computes]") {
     for (const auto& path : tokenizer_paths()) {
         CAPTURE(path.string());
         const tokenizer_of<draft_id> tokenizer(load_tokenizer(path));
@@ -63,7 +63,7 @@ TEST_CASE("real tokenizers: a growing text is encoded as the whole") {
     }
 }
 
-TEST_CASE("real tokenizers: aligned continuations are accepted at least as often") {
+TEST_CASE("real tokenizers: aligned continuations are accepted at least as often", "[computes]") {
     for (const auto& path : tokenizer_paths()) {
         CAPTURE(path.string());
         const tokenizer_of<target_id> tokenizer(load_tokenizer(path));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/vocab/encoding/safe_cuts.hpp>
 
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include <specdec/testing/property/any.hpp>
+#include <specdec/testing/property/check_property.hpp>
 
 #include "support/tiny_bpe.hpp"
 #include "support/tiny_tokenizer.hpp"
@@ -32,27 +34,31 @@ TEST_CASE("between two bytes that no token holds side by side") {
 }
 
 TEST_CASE("an encoding of any text has a border at every seam") {
-    std::mt19937 random(3);
-    const tiny_bpe<target_id> words({"a", "b", " ", "ba", "aa", " b", "aab"});
-    const safe_cuts edges(words);
     std::size_t seen = 0;
-    for (int run = 0; run < 500; ++run) {
-        std::string text;
-        for (unsigned n = static_cast<unsigned>(random()) % 12; n > 0; --n)
-            text += "ab "[random() % 3];
+    const property_report report = check_property([&] {
+        std::vector<std::string> pieces{"a", "b", " "};
+        for (const std::string& more :
+             *up_to(4, any_of(std::vector<std::string>{"ba", "aa", " b", "aab", "ab", " a", "bb",
+                                                       "aaa", "a b"})))
+            pieces.push_back(more);
+        const std::string text = *rc::gen::container<std::string>(rc::gen::element('a', 'b', ' '));
+        const tiny_bpe<target_id> words(pieces);
+        const safe_cuts edges(words);
         std::vector<target_id> ids;
         words.encode(text, encode_mode::continuation, ids);
         std::set<std::size_t> borders;
         std::size_t end = 0;
         for (const target_id id : ids)
             borders.insert(end += words.bytes(id).size());
-        REQUIRE((ids.empty() || end == text.size()));
+        RC_ASSERT(end == text.size());
         for (std::size_t i = 1; i < text.size(); ++i)
             if (edges.between(text[i - 1], text[i])) {
-                REQUIRE(borders.contains(i));
+                RC_ASSERT(borders.contains(i));
                 ++seen;
             }
-    }
+    });
+    INFO(report.text);
+    CHECK(report.holds);
     CHECK(seen > 100);
 }
 

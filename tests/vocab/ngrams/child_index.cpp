@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <random>
 #include <utility>
 #include <vector>
+
+#include <specdec/testing/property/any.hpp>
+#include <specdec/testing/property/check_property.hpp>
 
 namespace {
 
@@ -24,41 +26,49 @@ TEST_CASE("child index: an empty one finds nothing") {
     CHECK(child_index(5).memory() == 5 * 8);
 }
 
-TEST_CASE("child index: as a std::map, full and over long random use") {
-    std::mt19937_64 bits(1);
-    for (const std::uint32_t room : {1u, 2u, 7u, 100u}) { // small: entries wrap around the end
-        child_index index(room);
-        std::vector<child_key> keys(room + 1);
-        const auto key_of = [&keys](std::uint32_t node) { return keys[node]; };
-        std::map<std::pair<std::uint32_t, draft_id>, std::uint32_t> expected;
-        std::vector<std::uint32_t> free;
-        for (std::uint32_t node = 1; node <= room; ++node)
+/// Adds keys that are not there and removes those that are, as long as there is room; a std::map
+/// says what must be found.
+void require_as_a_map(std::uint32_t room,
+                      const std::vector<std::pair<std::size_t, std::size_t>>& uses) {
+    child_index index(room);
+    std::vector<child_key> keys(room + 1);
+    const auto key_of = [&keys](std::uint32_t node) { return keys[node]; };
+    std::map<std::pair<std::uint32_t, draft_id>, std::uint32_t> expected;
+    std::vector<std::uint32_t> free;
+    for (std::uint32_t node = 1; node <= room; ++node)
+        free.push_back(node);
+    for (const auto& [parent, token] : uses) {
+        const child_key key{static_cast<std::uint32_t>(parent), id_at<draft_id>(token)};
+        const auto held = expected.find({key.parent, key.token});
+        const std::uint32_t node = held == expected.end() ? child_index::none : held->second;
+        RC_ASSERT(index.find(key, key_of) == node);
+        if (node != child_index::none) {
+            index.remove(node, key_of);
+            expected.erase(held);
             free.push_back(node);
-        for (int i = 0; i < 30000; ++i) {
-            const child_key key{static_cast<std::uint32_t>(bits() % 12),
-                                draft_id{static_cast<std::int32_t>(bits() % 13)}};
-            const auto held = expected.find({key.parent, key.token});
-            const std::uint32_t node = held == expected.end() ? child_index::none : held->second;
-            REQUIRE(index.find(key, key_of) == node);
-            if (node != child_index::none) {
-                index.remove(node, key_of);
-                expected.erase(held);
-                free.push_back(node);
-            } else if (!free.empty()) {
-                const std::uint32_t next = free.back();
-                free.pop_back();
-                keys[next] = key;
-                index.add(key, next);
-                expected[{key.parent, key.token}] = next;
-            }
-            if (i % 100 == 0)
-                for (const auto& [k, n] : expected)
-                    REQUIRE(index.find({k.first, k.second}, key_of) == n);
+        } else if (!free.empty()) {
+            keys[free.back()] = key;
+            index.add(key, free.back());
+            expected[{key.parent, key.token}] = free.back();
+            free.pop_back();
         }
-        index.clear();
         for (const auto& [k, n] : expected)
-            REQUIRE(index.find({k.first, k.second}, key_of) == child_index::none);
+            RC_ASSERT(index.find({k.first, k.second}, key_of) == n);
     }
+    index.clear();
+    for (const auto& [k, n] : expected)
+        RC_ASSERT(index.find({k.first, k.second}, key_of) == child_index::none);
+}
+
+TEST_CASE("child index: as a std::map, whatever is added and removed") {
+    const property_report report = check_property(
+        [] { // little room: entries wrap around the end
+            require_as_a_map(*any_of(std::vector<std::uint32_t>{1, 2, 7, 30}),
+                             *up_to(300, rc::gen::pair(any_in(0, 11), any_in(0, 12))));
+        },
+        {.cases = 300});
+    INFO(report.text);
+    CHECK(report.holds);
 }
 
 } // namespace

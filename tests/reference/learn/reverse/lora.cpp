@@ -32,7 +32,8 @@ lora<Scalar> make(const model_config& c, const lora_settings& s) {
     return adapters;
 }
 
-TEST_CASE("adapters' gradients are those of finite differences, and of what is merged") {
+TEST_CASE("adapters' gradients are those of finite differences, and of what is merged",
+          "[computes]") {
     for (const form f : {form::untied, form::biased})
         for (const lora_settings& s : {every, some}) {
             const open_toy toy(f);

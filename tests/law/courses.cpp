@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: MIT
+// Generated courses of sessions: drafted, thrown away, drafted again, failed, half committed, two
+// texts taking turns, while lists, weights and tables change. Either the law is the target's,
+// enumerated, or texts that overlap are refused; what does not hold is shrunk.
+#include <specdec/testing/course/course_law.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/core/model/shared_model.hpp>
+#include <specdec/decode/outcome_of.hpp>
+#include <specdec/draft/changing_model.hpp>
+#include <specdec/draft/model_drafter.hpp>
+#include <specdec/head/adaptive/adaptive_model.hpp>
+#include <specdec/head/adaptive/topk_recorder.hpp>
+#include <specdec/head/headed_model.hpp>
+#include <specdec/head/trimmed_head.hpp>
+#include <specdec/speculation/any/any_model.hpp>
+#include <specdec/speculation/length_settings.hpp>
+#include <specdec/speculation/speculation.hpp>
+#include <specdec/testing/property/any.hpp>
+#include <specdec/testing/property/check_property.hpp>
+#include <specdec/testing/property/courses.hpp>
+#include <specdec/testing/property/laws.hpp>
+#include <specdec/testing/property/vocabularies.hpp>
+
+#include "support/batch_of.hpp"
+#include "support/toy_head.hpp"
+#include "toy_bridges.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace courses_tests {
+
+enum class route : std::uint8_t { tli, tli_block, slem, slrs, merge };
+enum class drafts_by : std::uint8_t { rows, weights, list, likely_list };
+
+constexpr const char* route_names[] = {"tli", "tli, block", "slem", "slrs", "merge"};
+constexpr const char* drafter_names[] = {"rows", "changing weights", "an adaptive list",
+                                         "an adaptive list with likely tokens"};
+
+/// All that a property draws.
+struct course_case {
+    vocabulary_pair words;
+    weighted_rows p, q, q_later;
+    route how = route::tli;
+    drafts_by drafter = drafts_by::rows;
+    bool shared = false; ///< the drafter, by all texts
+    length_kind lengths = length_kind::fixed;
+    std::size_t listed = 1; ///< bits: the draft tokens that lists begin with
+    specdec::course course;
+};
+
+std::ostream& operator<<(std::ostream& out, const course_case& x) {
+    out << x.words << "\n  p = " << x.p << "; q = " << x.q;
+    if (x.drafter == drafts_by::weights)
+        out << ", later " << x.q_later;
+    out << "\n  " << route_names[static_cast<std::size_t>(x.how)] << ", lengths " << name(x.lengths)
+        << (x.shared ? ", one drafter of " : ", drafters of ")
+        << drafter_names[static_cast<std::size_t>(x.drafter)];
+    if (x.drafter >= drafts_by::list)
+        out << " (bits of the list: " << x.listed << ")";
+    return out << "\n  " << x.course;
+}
+
+/// Texts begin with one token each, another one in every text.
+target_id prompt_of(std::size_t text) {
+    return id_at<target_id>(text);
+}
+
+using target_type = topk_recorder<weighted_model<target_id>>;
+
+/// A drafter's model of any kind, for one text or several.
+class draft_models {
+public:
+    draft_models(const course_case& x, std::size_t vocabulary, target_topk& likely)
+        : case_(x), rows_(x.q, vocabulary), head_(toy_head<draft_id>::unit(vocabulary)),
+          list_(list_of(x, vocabulary)), few_(head_, list_, head_rows::gathered),
+          headed_(rows_, few_), hot_(list_, {}, {.half_life = 1, .likely = 1}),
+          adaptive_(headed_, few_, hot_, x.drafter == drafts_by::likely_list ? &likely : nullptr),
+          changing_(rows_, taking_change{this}), any_(model()), one_(any_, 0), turns_(one_) {}
+    draft_models(const draft_models&) = delete;
+    draft_models& operator=(const draft_models&) = delete;
+
+    [[nodiscard]] auto& model_in_turns() { return turns_; }
+    void change() { wanted_ = true; }
+    void fail_behind(std::size_t n) { rows_.fail_behind(n); }
+
+private:
+    struct taking_change {
+        draft_models* models;
+        weighted_model<draft_id>* operator()() const { return models->take(); }
+    };
+    using few_type =
+        decltype(trimmed_head(std::declval<toy_head<draft_id>&>(),
+                              std::declval<const token_list<draft_id>&>(), head_rows::gathered));
+    using headed_type = headed_model<weighted_model<draft_id>, few_type>;
+
+    static token_list<draft_id> list_of(const course_case& x, std::size_t vocabulary) {
+        std::vector<draft_id> ids;
+        for (std::size_t v = 0; v < vocabulary; ++v)
+            if (x.listed >> v & 1U)
+                ids.push_back(id_at<draft_id>(v));
+        if (ids.empty())
+            ids.push_back(draft_id{0});
+        return token_list<draft_id>(ids, vocabulary);
+    }
+    any_batch_model<draft_id> model() {
+        if (case_.drafter == drafts_by::rows)
+            return rows_;
+        if (case_.drafter == drafts_by::weights)
+            return changing_;
+        return adaptive_;
+    }
+    weighted_model<draft_id>* take() {
+        if (!wanted_)
+            return nullptr;
+        wanted_ = false;
+        rows_.use(later_ ? case_.q : case_.q_later);
+        later_ = !later_;
+        return &rows_;
+    }
+
+    const course_case& case_;
+    bool wanted_ = false, later_ = false;
+    weighted_model<draft_id> rows_;
+    toy_head<draft_id> head_;
+    token_list<draft_id> list_;
+    few_type few_;
+    headed_type headed_;
+    adaptive_token_list<draft_id> hot_;
+    adaptive_model<headed_type, few_type> adaptive_;
+    changing_model<weighted_model<draft_id>, taking_change> changing_;
+    any_batch_model<draft_id> any_;
+    one_sequence<draft_id, any_batch_model<draft_id>> one_;
+    shared_model<draft_id, one_sequence<draft_id, any_batch_model<draft_id>>> turns_;
+};
+
+/// Lengths as the facade has them: the texts of a rule teach one table.
+struct shared_lengths {
+    const toy_words* two;
+    length_settings settings;
+    learned_lengths* learned;
+    length_rule now;
+
+    shared_lengths(const toy_words& words, length_kind kind, learned_lengths& l)
+        : two(&words), settings{.kind = kind}, learned(&l), now(stop_rule_of(settings, 2, l)) {
+        now.start(1, 1);
+    }
+    const length_rule& stop_of(const course_step& how) {
+        if (settings.kind != length_kind::automatic)
+            now = stop_rule_of(settings, how.drafted, *learned);
+        else if (how.drafted == 0)
+            now = fixed_length{0}; // the course is over
+        return now;
+    }
+    void learn(const round_result& r) { now.learn(outcome_of(r, two->target, two->draft)); }
+};
+
+/// The texts of a case on one path.
+class toy_course_world final : public course_world {
+public:
+    toy_course_world(const course_case& x, const toy_words& two, interval_coin& coin) : case_(x) {
+        const std::size_t n = x.course.texts;
+        learned_.costs = {.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0};
+        for (std::size_t t = 0; t < n; ++t) {
+            likely_.push_back(std::make_unique<target_topk>(2, 4));
+            likely_[t]->translate(two.map, two.target_size());
+            models_.push_back(std::make_unique<weighted_model<target_id>>(x.p, two.target_size()));
+            targets_.push_back(std::make_unique<target_type>(*models_[t], *likely_[t]));
+            if (t == 0 || !x.shared)
+                drafts_.push_back(std::make_unique<draft_models>(x, two.draft_size(), *likely_[t]));
+            drafters_.push_back(std::make_unique<drafter_type>(drafts_.back()->model_in_turns()));
+            add_text(two, t, coin);
+        }
+    }
+
+    [[nodiscard]] course_text& text(std::size_t i) override { return *texts_[i]; }
+    void change(const course_step& s) override { drafts_[s.text % drafts_.size()]->change(); }
+    void fault(const course_step& s) override {
+        drafts_[s.text % drafts_.size()]->fail_behind(s.drafted);
+    }
+
+private:
+    using drafter_type = model_drafter<
+        std::remove_reference_t<decltype(std::declval<draft_models&>().model_in_turns())>>;
+
+    void add_text(const toy_words& two, std::size_t t, interval_coin& coin) {
+        constexpr token_rejection rejection{.thinning = {1, 1}};
+        constexpr block_verification block{.thinning = {1, 1}};
+        const auto with = [&](const auto& rule) {
+            return [&, rule](auto bridge) {
+                session decoder(std::move(bridge), rule,
+                                session_settings{.capacity = 16, .max_proposals = 2});
+                decoder.start(std::vector{prompt_of(t)}, std::vector{draft_id{0}});
+                texts_.push_back(std::make_unique<
+                                 session_on_course<decltype(decoder), target_type, drafter_type,
+                                                   coin_of_text<interval_coin>, shared_lengths>>(
+                    std::move(decoder), *targets_[t], *drafters_[t],
+                    coin_of_text<interval_coin>{&coin, t},
+                    shared_lengths(two, case_.lengths, learned_)));
+            };
+        };
+        switch (case_.how) {
+        case route::tli:
+            return two.tli()(2, with(rejection));
+        case route::tli_block:
+            return two.tli()(2, with(block));
+        case route::slem:
+            return two.slem()(2, with(exact_match{}));
+        case route::slrs:
+            return two.slrs(0)(2, with(rejection));
+        case route::merge:
+            return with(rejection)(make_ngram_merge_bridge(cache(two), two.target, two.draft,
+                                                           two.map, two.order, 16, {2, 0}));
+        }
+    }
+
+    /// One for all texts, which holds one n-gram and so changes with every round that learns
+    /// another.
+    ngram_cache<lru>& cache(const toy_words& two) {
+        if (cache_)
+            return *cache_;
+        cache_.emplace(ngram_cache_settings{.capacity = 1});
+        for (std::size_t v = 0; v < two.target_size(); ++v) {
+            std::vector<draft_id> spelled;
+            two.draft.encode(two.target.bytes(id_at<target_id>(v)), encode_mode::continuation,
+                             spelled);
+            if (spelled.size() > 1)
+                (void)cache_->insert(spelled, id_at<target_id>(v));
+        }
+        return *cache_;
+    }
+
+    const course_case& case_;
+    learned_lengths learned_;
+    std::optional<ngram_cache<lru>> cache_;
+    std::vector<std::unique_ptr<target_topk>> likely_;
+    std::vector<std::unique_ptr<weighted_model<target_id>>> models_;
+    std::vector<std::unique_ptr<target_type>> targets_;
+    std::vector<std::unique_ptr<draft_models>> drafts_;
+    std::vector<std::unique_ptr<drafter_type>> drafters_;
+    std::vector<std::unique_ptr<course_text>> texts_;
+};
+
+/// What became of cases, that none passes for nothing.
+struct course_ledger {
+    std::size_t cases = 0, too_many = 0, refused = 0, overlapping = 0, paths = 0;
+    double worst = 0; // total variation, of those that hold
+};
+
+course_joint_law law_of_target_in(const course_case& x, const toy_words& two) {
+    return law_of_target(x.course, [&](std::size_t text, std::vector<target_id> tokens) {
+        tokens.insert(tokens.begin(), prompt_of(text));
+        return weighted_probabilities(x.p, tokens, two.target_size());
+    });
+}
+
+/// Whether the texts of a case follow the target, or overlap and are refused.
+void require_right_or_refused(const course_case& x, course_ledger& ledger) {
+    const toy_words two(x.words.target, x.words.draft);
+    const course_law found = law_of(
+        x.course,
+        [&](interval_coin& coin, const auto& use) {
+            toy_course_world world(x, two, coin);
+            use(world);
+        },
+        4000);
+    ++ledger.cases;
+    ledger.paths += found.paths;
+    ledger.overlapping += x.course.overlaps() ? 1U : 0U;
+    if (found.too_many) {
+        ++ledger.too_many;
+        return;
+    }
+    if (!found.refused.empty()) {
+        ++ledger.refused;
+        if (!x.course.overlaps())
+            RC_FAIL("refused, though one text is on its way: " + found.refused);
+        return;
+    }
+    const double tv = total_variation(found.law, law_of_target_in(x, two));
+    if (!(tv <= 1e-12)) {
+        std::string law;
+        if (x.course.texts == 1 && x.course.length == 1)
+            for (const auto& [tokens, probability] : found.law)
+                law += " " + std::to_string(probability);
+        RC_FAIL("total variation " + std::to_string(tv) +
+                (law.empty() ? "" : ", the first token's law" + law));
+    }
+    ledger.worst = tv > ledger.worst ? tv : ledger.worst;
+}
+
+/// The cases of these drafters, lengths and courses.
+rc::Gen<course_case> cases_of(std::vector<route> routes, std::vector<drafts_by> drafters,
+                              std::vector<length_kind> lengths, std::vector<bool> shared,
+                              const course_limits& limits) {
+    return rc::gen::build<course_case>(
+        rc::gen::set(&course_case::words, vocabularies()),
+        rc::gen::set(&course_case::p, laws_of(4)), rc::gen::set(&course_case::q, laws_of(4)),
+        rc::gen::set(&course_case::q_later, laws_of(4)),
+        rc::gen::set(&course_case::how, any_of(std::move(routes))),
+        rc::gen::set(&course_case::drafter, any_of(std::move(drafters))),
+        rc::gen::set(&course_case::shared, any_of(std::move(shared))),
+        rc::gen::set(&course_case::lengths, any_of(std::move(lengths))),
+        rc::gen::set(&course_case::listed, any_in(1, 15)),
+        rc::gen::set(&course_case::course, courses(limits)));
+}
+
+/// Of one text's courses, which nothing may refuse, or of texts that take turns.
+void check_courses(const char* name, const rc::Gen<course_case>& cases, property_settings how) {
+    course_ledger ledger;
+    const property_report report =
+        check_property([&] { require_right_or_refused(*cases, ledger); }, how);
+    std::printf("courses, %-34s %5zu cases (%zu overlap, %zu refused, %zu too long), %zu paths, "
+                "worst total variation %.1e\n",
+                name, ledger.cases, ledger.overlapping, ledger.refused, ledger.too_many,
+                ledger.paths, ledger.worst);
+    INFO(report.text);
+    CHECK(report.holds);
+}
+
+const std::vector<route> ask_again{route::slrs, route::merge}; // the drafter, while they decide
+const std::vector<route> every_route{route::slrs,  route::slrs, route::slrs,      route::merge,
+                                     route::merge, route::tli,  route::tli_block, route::slem};
+
+/// A text of the facade, which takes of a step no more than whose turn it is.
+class facade_text final : public course_text {
+public:
+    facade_text(std::unique_ptr<speculative_text> text, any_batch_model<target_id>& target,
+                std::size_t sequence)
+        : text_(std::move(text)), target_(target, sequence), prompt_(text_->tokens().size()) {}
+
+    void draft(const course_step&) override { drafted_ = text_->draft(target_.capacity()); }
+    void decide() override {
+        if (!drafted_)
+            return;
+        const context_edit<target_id> edit = text_->prepare(target_);
+        const auto rows = target_.score(edit.append);
+        text_->target_fed(edit);
+        text_->decide(rows);
+    }
+    void commit(std::size_t) override { text_->commit(); }
+    [[nodiscard]] std::span<const target_id> tokens() const override {
+        return text_->tokens().subspan(prompt_);
+    }
+
+private:
+    std::unique_ptr<speculative_text> text_;
+    speculative_text::target_sequence target_;
+    std::size_t prompt_;
+    bool drafted_ = false;
+};
+
+/// Two texts of one decoder, for a seed.
+class facade_world final : public course_world {
+public:
+    facade_world(const course_case& x, const toy_words& two, rule how, std::uint64_t seed)
+        : target_(2, weighted_model<target_id>(x.p, two.target_size())),
+          draft_(2, weighted_model<draft_id>(x.q, two.draft_size())),
+          pair_({.models = target_, .tokenizer = two.target},
+                {.models = draft_, .tokenizer = two.draft}) {
+        const decode_settings settings{
+            .rule = how,
+            .lengths = {.kind = x.lengths,
+                        .length = 2,
+                        .costs = cost_table{.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0}},
+            .lightest_draft = 0,
+            .seed = seed,
+            .limits = {.max_tokens = x.course.length + 2}}; // room for drafts
+        for (std::size_t t = 0; t < x.course.texts; ++t) {
+            const std::vector prompt{prompt_of(t)};
+            texts_.push_back(std::make_unique<facade_text>(
+                pair_.open({.prompt = prompt, .sequence = t}, settings), pair_.target_models(), t));
+        }
+    }
+    [[nodiscard]] course_text& text(std::size_t i) override { return *texts_[i]; }
+
+private:
+    batch_of<target_id, weighted_model<target_id>> target_;
+    batch_of<draft_id, weighted_model<draft_id>> draft_;
+    speculation pair_;
+    std::vector<std::unique_ptr<course_text>> texts_;
+};
+
+/// How far counts lie from a law: Pearson's statistic in its standard deviations, what is expected
+/// less than five times taken together.
+double deviations_of(const std::map<course_tokens, std::size_t>& counts, std::size_t drawn,
+                     const course_joint_law& law) {
+    double sum = 0, rare = 0, rare_seen = static_cast<double>(drawn), cells = 0;
+    const auto add = [&](double seen, double expected) {
+        sum += (seen - expected) * (seen - expected) / expected;
+        ++cells;
+    };
+    for (const auto& [tokens, p] : law) {
+        const double expected = p * static_cast<double>(drawn);
+        const auto found = counts.find(tokens);
+        const double seen = found == counts.end() ? 0 : static_cast<double>(found->second);
+        if (expected < 5) {
+            rare += expected;
+            continue;
+        }
+        rare_seen -= seen;
+        add(seen, expected);
+    }
+    if (rare >= 5 || rare_seen >= 5)
+        add(rare_seen, rare > 1 ? rare : 1);
+    return cells > 1 ? (sum - (cells - 1)) / std::sqrt(2 * (cells - 1)) : 0;
+}
+
+/// The facade's coins cannot be enumerated: its texts of many seeds are counted.
+void require_facade_right_or_refused(const course_case& x) {
+    constexpr std::size_t seeds = 1000;
+    const toy_words two(x.words.target, x.words.draft);
+    const rule how = x.how == route::slrs    ? rule::slrs
+                     : x.how == route::merge ? rule::merge
+                     : x.how == route::slem  ? rule::slem
+                                             : rule::tli;
+    std::map<course_tokens, std::size_t> counts;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        try {
+            facade_world world(x, two, how, seed);
+            course_player(x.course, world).play();
+            ++counts[tokens_of(x.course, world)];
+        } catch (const error& problem) {
+            if (!x.course.overlaps())
+                RC_FAIL("refused, though one text is on its way: " + std::string(problem.what()));
+            return;
+        }
+    }
+    const double far = deviations_of(counts, seeds, law_of_target_in(x, two));
+    if (!(far < 8))
+        RC_FAIL("so many standard deviations from the target's law: " + std::to_string(far));
+}
+
+TEST_CASE("one text on any course: rows and weights that change", "[law][property]") {
+    check_courses("one text",
+                  cases_of(every_route, {drafts_by::rows, drafts_by::weights},
+                           {length_kind::fixed, length_kind::confidence, length_kind::predicted,
+                            length_kind::automatic},
+                           {false}, {.changes = true, .faults = true}),
+                  {.cases = 300});
+}
+
+TEST_CASE("one text on any course: lists that change", "[law][property][overlap]") {
+    check_courses("one text, lists",
+                  cases_of(every_route, {drafts_by::list, drafts_by::likely_list},
+                           {length_kind::fixed}, {false}, {.faults = true}),
+                  {.cases = 500});
+}
+
+TEST_CASE("texts that take turns with one drafter's rows", "[law][property]") {
+    check_courses("turns, rows",
+                  cases_of(every_route, {drafts_by::rows}, {length_kind::fixed}, {true, false},
+                           {.texts = 2, .length = 1, .faults = true}),
+                  {.cases = 300});
+}
+
+TEST_CASE("texts that take turns with one adaptive list", "[law][property][overlap]") {
+    check_courses("turns, one list",
+                  cases_of(every_route, {drafts_by::list}, {length_kind::fixed}, {true},
+                           {.texts = 2, .length = 1}),
+                  {.cases = 300});
+}
+
+TEST_CASE("texts that take turns with one set of weights", "[law][property][overlap]") {
+    check_courses("turns, one set of weights",
+                  cases_of(ask_again, {drafts_by::weights}, {length_kind::fixed}, {true},
+                           {.texts = 2, .length = 1, .changes = true}),
+                  {.cases = 1000});
+}
+
+TEST_CASE("texts that take turns and teach one table: predicted lengths",
+          "[law][property][overlap]") {
+    check_courses("turns, predicted lengths",
+                  cases_of(ask_again, {drafts_by::rows}, {length_kind::predicted}, {false},
+                           {.texts = 2, .length = 1}),
+                  {.cases = 50});
+}
+
+TEST_CASE("texts that take turns and teach one table: automatic lengths",
+          "[law][property][overlap]") {
+    check_courses("turns, automatic lengths",
+                  cases_of(ask_again, {drafts_by::rows}, {length_kind::automatic}, {false},
+                           {.texts = 2, .length = 1}),
+                  {.cases = 300});
+}
+
+TEST_CASE("texts of one decoder that take turns: the case that was found by hand",
+          "[law][property][overlap]") {
+    using act = course_step::act;
+    course_case x{.words = {{"a", "b", "ab", "aab"}, {"a", "b"}},
+                  .p = {{{3, 2, 3, 2}}},
+                  .q = {{{6, 4}}},
+                  .q_later = {},
+                  .how = route::slrs};
+    x.course = {.texts = 2,
+                .length = 1,
+                .steps = {{.what = act::draft}, {.text = 1}, {.what = act::commit}}};
+    for (const length_kind kind : {length_kind::predicted, length_kind::automatic}) {
+        x.lengths = kind;
+        const property_report report =
+            check_property([&] { require_facade_right_or_refused(x); }, {.cases = 1});
+        INFO(name(kind) << ": " << report.text);
+        CHECK(report.holds);
+    }
+}
+
+TEST_CASE("texts of one decoder that take turns", "[law][property][overlap]") {
+    const auto cases =
+        cases_of(ask_again, {drafts_by::rows}, {length_kind::automatic, length_kind::predicted},
+                 {false}, {.texts = 2, .length = 1});
+    const property_report report =
+        check_property([&] { require_facade_right_or_refused(*cases); }, {.cases = 50});
+    INFO(report.text);
+    CHECK(report.holds);
+}
+
+} // namespace courses_tests
