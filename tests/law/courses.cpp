@@ -454,11 +454,36 @@ TEST_CASE("one text on any course: rows and weights that change", "[law][propert
                   {.cases = 300});
 }
 
-TEST_CASE("one text on any course: lists that change", "[law][property][overlap]") {
-    check_courses("one text, lists",
-                  cases_of(every_route, {drafts_by::list, drafts_by::likely_list},
-                           {length_kind::fixed}, {false}, {.faults = true}),
-                  {.cases = 500});
+TEST_CASE("one text on any course: lists that follow it", "[law][property]") {
+    check_courses(
+        "one text, lists",
+        cases_of(every_route, {drafts_by::list}, {length_kind::fixed}, {false}, {.faults = true}),
+        {.cases = 300});
+}
+
+TEST_CASE("one text on any course: lists of what is likely", "[law][property][overlap]") {
+    check_courses("one text, likely tokens",
+                  cases_of({route::slrs}, {drafts_by::likely_list}, {length_kind::fixed}, {false},
+                           {.length = 1}),
+                  {.cases = 5000});
+}
+
+TEST_CASE("a list of what is likely: the case that was found", "[law][property][overlap]") {
+    using act = course_step::act;
+    course_case x{.words = {{"a", "b", "ab"}, {"a", "b", "ab"}},
+                  .p = {{{1}}},
+                  .q = {{{1}}},
+                  .q_later = {},
+                  .how = route::slrs,
+                  .drafter = drafts_by::likely_list,
+                  .listed = 13};
+    x.course.steps = {
+        {.what = act::draft}, {.what = act::draft, .drafted = 2}, {.what = act::commit}};
+    course_ledger ledger;
+    const property_report report =
+        check_property([&] { require_right_or_refused(x, ledger); }, {.cases = 1});
+    INFO(report.text);
+    CHECK(report.holds);
 }
 
 TEST_CASE("texts that take turns with one drafter's rows", "[law][property]") {
