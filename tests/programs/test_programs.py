@@ -437,6 +437,15 @@ class Generate(unittest.TestCase):
             self.assertNotIn("drafter_full", out["rounds_without_draft"])
             self.assertLess(out["target_calls"], 140)
 
+    def test_precisions_say_what_the_weights_are(self):
+        for asked, shown in (("native", "bf16"), ("auto", "bf16"), ("f32", "f32"), ("q8", "Q8_0")):
+            with self.subTest(precision=asked):
+                flags = ["generate", "--models", "docs", *self.prompt, "--json", "--temperature", 0,
+                         "--precision", asked]
+                out = json.loads(call(*flags))
+                self.assertEqual(out["precision"], shown)
+                self.assertEqual(out["text"], json.loads(call(*flags, "--no-drafter"))["text"])
+
     def test_json_statistics(self):
         out = json.loads(call("generate", *self.prompt, "--json"))
         self.assertEqual(out["tokens"], len(out["token_ids"]))

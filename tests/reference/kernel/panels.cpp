@@ -32,6 +32,12 @@ TEMPLATE_TEST_CASE("rows come back as they were packed", "", float, bf16_bits) {
         for (std::size_t k = 0; k < columns; ++k)
             REQUIRE(row[k] == value(r, k));
     }
+    aligned_vector<TestType> memory_of_copy(memory.size());
+    panel_matrix<TestType> copy(memory_of_copy.data(), rows, columns);
+    copy.copy_row(2, m, 40);
+    copy.read_row(2, row);
+    for (std::size_t k = 0; k < columns; ++k)
+        CHECK(row[k] == value(40, k));
 }
 
 TEST_CASE("every value of a panel has a place of its own") {
