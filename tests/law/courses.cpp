@@ -27,8 +27,8 @@
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/speculation/any/any_model.hpp>
-#include <specdec/speculation/length_settings.hpp>
 #include <specdec/speculation/speculation.hpp>
+#include <specdec/speculation/text_lengths.hpp>
 #include <specdec/testing/property/any.hpp>
 #include <specdec/testing/property/check_property.hpp>
 #include <specdec/testing/property/courses.hpp>
@@ -60,7 +60,7 @@ struct course_case {
     bool shared = false; ///< the drafter, by all texts
     length_kind lengths = length_kind::fixed;
     std::size_t listed = 1; ///< bits: the draft tokens that lists begin with
-    specdec::course course;
+    specdec::course course{};
 };
 
 std::ostream& operator<<(std::ostream& out, const course_case& x) {
@@ -148,25 +148,33 @@ private:
     shared_model<draft_id, one_sequence<draft_id, any_batch_model<draft_id>>> turns_;
 };
 
-/// Lengths as the facade has them: the texts of a rule teach one table.
-struct shared_lengths {
-    const toy_words* two;
-    length_settings settings;
-    learned_lengths* learned;
-    length_rule now;
+/// Lengths as the facade has them: the texts of a rule teach one table. A rule for each length that
+/// the course asks for.
+class shared_lengths {
+public:
+    shared_lengths(const toy_words& words, length_kind kind, learned_lengths& learned)
+        : two_(&words), settings_{.kind = kind}, learned_(&learned) {}
 
-    shared_lengths(const toy_words& words, length_kind kind, learned_lengths& l)
-        : two(&words), settings{.kind = kind}, learned(&l), now(stop_rule_of(settings, 2, l)) {
-        now.start(1, 1);
-    }
     const length_rule& stop_of(const course_step& how) {
-        if (settings.kind != length_kind::automatic)
-            now = stop_rule_of(settings, how.drafted, *learned);
-        else if (how.drafted == 0)
-            now = fixed_length{0}; // the course is over
-        return now;
+        const bool automatic = settings_.kind == length_kind::automatic;
+        const std::size_t longest = automatic && how.drafted > 0 ? 2 : how.drafted;
+        std::unique_ptr<text_lengths>& rule = of_[longest];
+        if (rule == nullptr)
+            rule = automatic && longest == 0 // the course is over
+                       ? std::make_unique<text_lengths>(0)
+                       : std::make_unique<text_lengths>(settings_, longest, *learned_, 1, 1);
+        now_ = rule.get();
+        now_->begin_round();
+        return now_->rule();
     }
-    void learn(const round_result& r) { now.learn(outcome_of(r, two->target, two->draft)); }
+    void learn(const round_result& r) { now_->learn(outcome_of(r, two_->target, two_->draft)); }
+
+private:
+    const toy_words* two_;
+    length_settings settings_;
+    learned_lengths* learned_;
+    std::map<std::size_t, std::unique_ptr<text_lengths>> of_;
+    text_lengths* now_ = nullptr;
 };
 
 /// The texts of a case on one path.
@@ -530,7 +538,8 @@ TEST_CASE("texts of one decoder that take turns: the case that was found by hand
                   .p = {{{3, 2, 3, 2}}},
                   .q = {{{6, 4}}},
                   .q_later = {},
-                  .how = route::slrs};
+                  .how = route::slrs,
+                  .course = {}};
     x.course = {.texts = 2,
                 .length = 1,
                 .steps = {{.what = act::draft}, {.text = 1}, {.what = act::commit}}};

@@ -13,7 +13,7 @@ using namespace specdec::testing;
 
 TEST_CASE("an encoding is appended; an id that the tokenizer does not count is refused") {
     struct uncounted : tiny_tokenizer<draft_id> {
-        using tiny_tokenizer::tiny_tokenizer;
+        using piece_tokenizer<draft_id>::piece_tokenizer;
         [[nodiscard]] std::size_t vocabulary_size() const { return 2; }
     };
     const uncounted words({"a", "b", "c"});
