@@ -3,6 +3,7 @@
 
 #include <concepts>
 
+#include <specdec/core/law_mark.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 
 namespace specdec {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include <specdec/core/law_mark.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/cost_table.hpp>
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include <specdec/core/law_mark.hpp>
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_aware.hpp>
 #include <specdec/draft/heuristic_length.hpp>

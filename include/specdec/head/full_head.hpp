@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include <specdec/core/law_mark.hpp>
 #include <specdec/head/lm_head.hpp>
 
 namespace specdec {

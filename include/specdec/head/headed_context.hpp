@@ -7,6 +7,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/lm_head.hpp>
 

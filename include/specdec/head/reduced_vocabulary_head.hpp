@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/head/token_list.hpp>
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <specdec/core/contract.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/head_row_subset.hpp>
 #include <specdec/head/lm_head.hpp>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/vocab/encoding/safe_cuts.hpp>
 #include <specdec/vocab/encoding/segment_encoder.hpp>
 #include <specdec/vocab/table/byte_order.hpp>

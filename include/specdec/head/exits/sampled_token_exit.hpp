@@ -10,6 +10,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/head/exits/confidence_exit.hpp>
 #include <specdec/head/exits/exit_thresholds.hpp>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/learn/acceptance/acceptance_examples.hpp>
 #include <specdec/learn/acceptance/acceptance_head.hpp>
 #include <specdec/learn/acceptance/acceptance_learner.hpp>
