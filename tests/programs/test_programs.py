@@ -126,7 +126,7 @@ class Compare(unittest.TestCase):
     def test_json_has_the_keys_and_greedy_text_is_identical(self):
         found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4, "--draft-length", 2,
                           "--rules", "all"))
-        self.assertEqual(len(found), 14)
+        self.assertEqual(len(found), 15)
         for row in found:
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
             self.assertTrue(row["identical_text"], row)

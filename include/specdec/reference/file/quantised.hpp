@@ -94,9 +94,10 @@ inline void read_row(const tensor& t, std::size_t row, std::span<float> out) {
 
 /// The same of weights, which a forward pass can use: one NaN or infinity among them spreads to
 /// every row of logits. Errors: specdec::error naming file and tensor for a number that is not
-/// finite, or larger than `largest`.
+/// finite, or larger than `largest`, the most that `format` takes.
 inline void read_weights(const tensor& t, std::size_t row, std::span<float> out,
-                         float largest = std::numeric_limits<float>::max()) {
+                         float largest = std::numeric_limits<float>::max(),
+                         const char* format = "F32") {
     read_row(t, row, out);
     const auto most = std::bit_cast<std::int32_t>(largest);
     std::int32_t strange = 0; // by whole numbers and without an end, so that the loop vectorises
@@ -106,7 +107,7 @@ inline void read_weights(const tensor& t, std::size_t row, std::span<float> out,
         throw error(t.source, "tensor " + t.name,
                     std::string("expected finite numbers") +
                         (largest < std::numeric_limits<float>::max()
-                             ? " of at most " + std::to_string(largest)
+                             ? std::string(", no larger than ") + format + " takes"
                              : "") +
                         ", found another in row " + std::to_string(row));
 }

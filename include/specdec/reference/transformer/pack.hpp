@@ -135,7 +135,7 @@ private:
         constexpr float largest = std::same_as<Format, quantised> ? greatest_q8_0
                                   : std::same_as<Format, float> ? std::numeric_limits<float>::max()
                                                                 : largest_in_bf16;
-        read_weights(t, r, row, largest);
+        read_weights(t, r, row, largest, std::same_as<Format, quantised> ? "Q8_0" : "BF16");
         if constexpr (std::same_as<Format, quantised>)
             if (t.type == job.to->type())
                 return job.to->write_blocks(job.place(r), row_bytes(t, r));
