@@ -39,8 +39,8 @@ void add_reference_flags(CLI::App& app, reference_flags& f) {
     };
     option(
         "--precision", f.precision,
-        "of weights and products: bf16 (default), f32, native (as the files are), q8 (native, and "
-        "the rest made Q8_0), or auto (the fastest that rounds no quantised file further)")
+        "of weights and products: auto (default: native where the file is quantised, else bf16), "
+        "bf16, f32, native (as the files are), or q8 (native, and the rest made Q8_0)")
         ->check(CLI::IsMember({"bf16", "f32", "native", "q8", "auto"}));
     app.add_option_function<std::string>(
            "--exits", [&f](const std::string& asked) { f.exits = exits_of(asked); },

@@ -17,7 +17,7 @@ class App;
 namespace specdec::examples {
 
 struct reference_flags {
-    std::string precision = "bf16";
+    std::string precision = "auto";
     exits_choice exits;  ///< of the drafter
     std::string adapter; ///< a PEFT folder that is merged into the drafter; empty: none
 };
