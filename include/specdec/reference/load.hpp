@@ -48,7 +48,7 @@ struct load_options {
         return {pack<Format>(c, options.context.threads, options.progress), options.context,
                 c.source};
     };
-    switch (precision_of(c, options.number_format)) {
+    switch (precision_of(c, options.number_format, options.context.instructions)) {
     case precision::f32:
         return packed(float{});
     case precision::bf16:

@@ -56,8 +56,12 @@ TEST_CASE("what a file is computed in: as asked, as it is, or what is fastest") 
     const toy::quantised_checkpoint one(docs(), [](const std::string& name) {
         return ends(name, "1.mlp.up_proj.weight") ? dtype::q4_0 : dtype::other;
     });
-    for (const precision p : {native, q8, automatic})
+    for (const precision p : {native, q8}) {
         CHECK(precision_of(one.files, p) == native);
+        CHECK(precision_of(one.files, p, isa::portable) == native);
+    }
+    CHECK(precision_of(one.files, automatic) == (best_isa() == isa::portable ? bf16 : native));
+    CHECK(precision_of(one.files, automatic, isa::portable) == bf16);
     CHECK(precision_of(one.files, bf16) == bf16);
 }
 

@@ -220,7 +220,7 @@ TEST_CASE("native: neither grouping, threads nor the file's types change a bit o
     const std::vector<std::int32_t> ids = some_ids(57);
     for (const dtype type : {dtype::q8_0, dtype::q4_0, dtype::q4_1}) {
         const checkpoint& files = quantised_docs(type).files;
-        load_options options{precision::automatic, {.threads = 1, .capacity = 64}, {}};
+        load_options options{precision::native, {.threads = 1, .capacity = 64}, {}};
         transformer one = make_transformer(files, options);
         CHECK(one.kernel_name() == quantised_kernels_for(best_isa()).name);
         const rows expected = score_in_groups(one, ids, 57);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <specdec/reference/file/checkpoint.hpp>
+#include <specdec/reference/kernel/isa.hpp>
 #include <specdec/reference/kernel/quantised_panels.hpp>
 #include <specdec/reference/transformer/precision.hpp>
 #include <specdec/reference/transformer/weights.hpp>
@@ -56,9 +57,13 @@ inline dtype common_type(const checkpoint& c, std::initializer_list<std::string>
 ///     native      quantised where a matrix of the file is; otherwise the file's own: bf16, or f32
 ///                 for F32 and F16 (which bf16 would round)
 ///     q8          quantised in any case
-///     automatic   what is fastest on every CPU of these without rounding a quantised file further:
-///                 quantised where a matrix of the file is, otherwise bf16
-[[nodiscard]] inline precision precision_of(const checkpoint& c, precision asked) {
+///     automatic   what is fastest without rounding a quantised file further: quantised where a
+///                 matrix of the file is and the CPU, which has the instructions `cpu`, more than
+///                 the portable kernel (there bf16 is faster for one position), otherwise bf16
+[[nodiscard]] inline precision precision_of(const checkpoint& c, precision asked,
+                                            isa cpu = best_isa()) {
+    if (asked == precision::automatic && usable(cpu) == isa::portable)
+        return precision::bf16;
     if (asked == precision::q8)
         return precision::native;
     if (asked != precision::native && asked != precision::automatic)
