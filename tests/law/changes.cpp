@@ -22,6 +22,7 @@
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/speculation/text_lengths.hpp>
+#include <specdec/testing/course/course_text.hpp>
 
 #include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
@@ -103,23 +104,6 @@ TEST_CASE("a list that holds what the target found likely stays as it was while 
         }
 }
 
-/// Each of two texts draws at sites of its own.
-struct own_sites {
-    interval_coin* coin;
-    std::uint64_t text;
-
-    bool flip(draw_site site, double p) { return coin->flip(moved(site), p); }
-    auto uniform(draw_site site) { return coin->uniform(moved(site)); }
-    template <class L>
-    auto pick(draw_site site, const L& law) {
-        return coin->pick(moved(site), law);
-    }
-    [[nodiscard]] draw_site moved(draw_site site) const {
-        site.position += 1000 * text;
-        return site;
-    }
-};
-
 using pair_law = std::map<std::pair<sequence, sequence>, double>;
 
 pair_law both_alone(row_tree& p, std::size_t length) {
@@ -151,7 +135,7 @@ std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& 
         following_drafter follows(q, likely);
         shared_model<draft_id, decltype(follows.draft)> shared(follows.draft);
         model_drafter drafter(shared);
-        own_sites one{&coin, 0}, other{&coin, 1};
+        coin_of_text<interval_coin> one{&coin, 0}, other{&coin, 1};
         with_bridge(std::size_t{1}, [&](auto bridge) {
             auto twin = bridge;
             session a(std::move(bridge), rejection, session_settings{.capacity = 16});
@@ -159,7 +143,7 @@ std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& 
             for (auto* text : {&a, &b})
                 text->start(std::vector{target_id{0}}, std::vector{draft_id{0}});
             const fixed_length stop{1};
-            const auto decide = [&](auto& text, own_sites& own) {
+            const auto decide = [&](auto& text, coin_of_text<interval_coin>& own) {
                 try {
                     const round_result r = text.verify(text.score(target), own);
                     text.commit(r.tokens.size());
@@ -204,7 +188,7 @@ double taking_turns(const MakeLengths& make_lengths, const WithBridge& with_brid
         model_drafter first(first_model), second(second_model);
         learned_lengths learned{.table = acceptance_table(0.6)};
         const auto stop = make_lengths(learned), other_stop = make_lengths(learned);
-        own_sites one{&coin, 0};
+        coin_of_text<interval_coin> one{&coin, 0};
         philox_coin other(3); // its draws are no part of the first text's law
         with_bridge(std::size_t{2}, [&](auto bridge) {
             auto twin = bridge;

@@ -18,6 +18,7 @@
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
+#include <specdec/testing/course/course_text.hpp>
 
 #include "scenario.hpp"
 #include "support/tiny_tokenizer.hpp"
@@ -136,23 +137,6 @@ TEST_CASE("sessions with all lookups have the target's law", "[law]") {
     CHECK(seen.proposed > seen.accepted);
 }
 
-/// Texts draw at the same positions: each has sites of its own.
-struct sites_of_text {
-    interval_coin* coin;
-    std::uint64_t text;
-
-    bool flip(draw_site site, double p) { return coin->flip(moved(site), p); }
-    auto uniform(draw_site site) { return coin->uniform(moved(site)); }
-    template <class L>
-    auto pick(draw_site site, const L& law) {
-        return coin->pick(moved(site), law);
-    }
-    [[nodiscard]] draw_site moved(draw_site site) const {
-        site.position += 1000 * text;
-        return site;
-    }
-};
-
 template <class Rule>
 struct sharing_text {
     using lookup_type = best_lookup<suffix_lookup<byte_index&>, ngram_lookup>;
@@ -160,7 +144,7 @@ struct sharing_text {
     const looked_up_words& w;
     toy_model<target_id> target;
     session<lookup_bridge<lookup_type, words_type>, Rule> decoder;
-    sites_of_text coin;
+    coin_of_text<interval_coin> coin;
     no_drafter nobody{};
     fixed_length stop{2};
     sequence text{};

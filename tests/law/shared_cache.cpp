@@ -13,6 +13,7 @@
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/testing/course/course_text.hpp>
 #include <specdec/verify/token_rejection.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/table/intersection.hpp>
@@ -42,34 +43,17 @@ struct cache_words {
     }
 };
 
-/// Texts draw at the same positions: each has sites of its own.
-struct own_sites {
-    interval_coin* coin;
-    std::uint64_t text;
-
-    bool flip(draw_site site, double p) { return coin->flip(moved(site), p); }
-    auto uniform(draw_site site) { return coin->uniform(moved(site)); }
-    template <class L>
-    auto pick(draw_site site, const L& law) {
-        return coin->pick(moved(site), law);
-    }
-    [[nodiscard]] draw_site moved(draw_site site) const {
-        site.position += 1000 * text;
-        return site;
-    }
-};
-
 struct text {
     toy_model<draft_id> draft;
     model_drafter<toy_model<draft_id>> drafter{draft};
     using bridge_type = decltype(cache_words{}.merge_bridge(std::declval<cache_type&>(), 2));
     session<bridge_type, token_rejection> decoder;
     confidence stop{0, 2};
-    own_sites coin;
+    coin_of_text<interval_coin> coin;
     generation_limits limits;
     silent_reader reader{};
-    text_run<decltype(decoder), decltype(drafter), confidence, own_sites, target_words,
-             silent_reader>
+    text_run<decltype(decoder), decltype(drafter), confidence, coin_of_text<interval_coin>,
+             target_words, silent_reader>
         run;
 
     text(const cache_words& two, cache_type& cache, row_tree& q, std::size_t length,
