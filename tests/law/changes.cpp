@@ -4,8 +4,6 @@
 // windows, thresholds, tables of lengths; one text, and texts that take turns. Enumerated.
 #include <specdec/decode/session.hpp>
 
-#include <cmath>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -46,15 +44,6 @@ const toy_words& joining_words() {
     return two;
 }
 
-auto rows_of(std::vector<float> law) {
-    return [law = std::move(law)](const sequence&) {
-        std::vector<float> row;
-        for (const float p : law)
-            row.push_back(std::log(p));
-        return row;
-    };
-}
-
 /// A drafter whose list holds three of four tokens and follows text and target.
 struct following_drafter {
     toy_hidden_model<draft_id> model;
@@ -83,9 +72,9 @@ TEST_CASE("a list that holds what the target found likely stays as it was while 
         {"used, then again", {{.gamma = 1, .room = 1}, {.gamma = 2, .room = 2}}, 2}};
     for (const scenario& s : courses)
         for (const bool constant : {true, false}) {
-            row_tree p(constant ? row_tree::maker(rows_of({0.15F, 0.4F, 0.1F, 0.35F}))
+            row_tree p(constant ? same_rows({0.15F, 0.4F, 0.1F, 0.35F})
                                 : toy_rows(row_kind::random, 4, 70));
-            row_tree q(constant ? row_tree::maker(rows_of({0.4F, 0.3F, 0.2F, 0.1F}))
+            row_tree q(constant ? same_rows({0.4F, 0.3F, 0.2F, 0.1F})
                                 : toy_rows(row_kind::random, 4, 71));
             joint_law law;
             enumerate<interval_coin>([&](interval_coin& coin) {
@@ -102,17 +91,6 @@ TEST_CASE("a list that holds what the target found likely stays as it was while 
             CAPTURE(s.name, constant);
             CHECK(total_variation(law, target_alone(p, s.length)) < 1e-12);
         }
-}
-
-using pair_law = std::map<std::pair<sequence, sequence>, double>;
-
-pair_law both_alone(row_tree& p, std::size_t length) {
-    pair_law law;
-    const joint_law one = target_alone(p, length);
-    for (const auto& [x, px] : one)
-        for (const auto& [y, py] : one)
-            law[{x, y}] = px * py;
-    return law;
 }
 
 sequence beginning(std::span<const target_id> text, std::size_t n) {
@@ -223,10 +201,9 @@ TEST_CASE("a text's draft lengths are those of its draft, whatever other texts l
     const toy_words& two = joining_words();
     for (const length_kind kind : {length_kind::predicted, length_kind::automatic})
         for (const bool constant : {true, false}) {
-            row_tree p(constant ? row_tree::maker(rows_of({0.3F, 0.2F, 0.3F, 0.2F}))
+            row_tree p(constant ? same_rows({0.3F, 0.2F, 0.3F, 0.2F})
                                 : toy_rows(row_kind::random, 4, 90));
-            row_tree q(constant ? row_tree::maker(rows_of({0.6F, 0.4F}))
-                                : toy_rows(row_kind::random, 2, 91));
+            row_tree q(constant ? same_rows({0.6F, 0.4F}) : toy_rows(row_kind::random, 2, 91));
             const length_settings settings{.kind = kind, .length = 2, .threshold = 0.43};
             const auto make = [&](learned_lengths& learned) {
                 learned.costs = {.pass = {1, 1.2, 1.5}, .draft = 0.2, .catch_up = 0};
@@ -247,7 +224,7 @@ struct on_the_table {
 
 TEST_CASE("a stop rule that changed between draft and decision is refused", "[law]") {
     const toy_words& two = joining_words();
-    row_tree p(rows_of({0.3F, 0.2F, 0.3F, 0.2F})), q(rows_of({0.6F, 0.4F}));
+    row_tree p(same_rows({0.3F, 0.2F, 0.3F, 0.2F})), q(same_rows({0.6F, 0.4F}));
     const auto make = [](learned_lengths& learned) {
         return std::make_unique<on_the_table>(predicted_end(learned.table, 0.43, 2));
     };

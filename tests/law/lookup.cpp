@@ -188,17 +188,15 @@ struct sharing_text {
     std::vector<int> decided = std::vector<int>(8);
 };
 
-using two_texts_law = std::map<std::pair<sequence, sequence>, double>;
-
 /// What the texts do until they are left to the target.
 enum class turns { between, redone, abandoned, partial };
 
 /// The joint law of two texts that share an index; changed: paths on which the second's commit
 /// changed what the first would have found for the round that it had drafted.
 template <class Rule>
-two_texts_law law_of_two(const looked_up_words& w, row_tree& p, const Rule& rule, turns how,
-                         std::size_t length, std::size_t& changed, std::size_t& accepted) {
-    two_texts_law law;
+pair_law law_of_two(const looked_up_words& w, row_tree& p, const Rule& rule, turns how,
+                    std::size_t length, std::size_t& changed, std::size_t& accepted) {
+    pair_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
         shared_memory memory;
         sharing_text<Rule> a(w, p, memory, rule, coin, 0), b(w, p, memory, rule, coin, 1);
@@ -251,11 +249,7 @@ TEST_CASE("two texts that take turns with one index have together the target's l
         for (const turns how : {turns::between, turns::redone, turns::abandoned, turns::partial}) {
             row_tree p(toy_rows(row_kind::random, 3, 4700 + static_cast<std::uint64_t>(how)));
             constexpr std::size_t length = 2;
-            two_texts_law expected;
-            const joint_law one = target_alone(p, length);
-            for (const auto& [x, px] : one)
-                for (const auto& [y, py] : one)
-                    expected[{x, y}] = px * py;
+            const pair_law expected = both_alone(p, length);
             const auto check = [&](const auto& rule) {
                 CAPTURE(prompt, static_cast<int>(how), rule_name(rule));
                 const auto law = law_of_two(w, p, rule, how, length, changed, accepted);

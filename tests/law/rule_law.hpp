@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <specdec/core/proposal.hpp>
@@ -62,6 +63,17 @@ inline joint_law target_alone(row_tree& p, std::size_t length,
                               const sampling_parameters& parameters = {}) {
     joint_law law;
     continue_with_target(law, {}, 1.0, p, length, parameters);
+    return law;
+}
+
+/// The joint law of two texts, and what it has to be: that of two targets alone.
+using pair_law = std::map<std::pair<sequence, sequence>, double>;
+inline pair_law both_alone(row_tree& p, std::size_t length) {
+    pair_law law;
+    const joint_law one = target_alone(p, length);
+    for (const auto& [x, px] : one)
+        for (const auto& [y, py] : one)
+            law[{x, y}] = px * py;
     return law;
 }
 
