@@ -40,8 +40,7 @@ namespace specdec {
 /// Sessions may take turns with a target that has held() (see shared_model). With any other, each
 /// calls target_lost() before its turn: it takes a context of equal length for its own.
 ///
-/// Allocates at construction. A round allocates nothing (SLRS, n-gram merge: once their buffers
-/// have grown).
+/// Allocates at construction; in a round nothing (SLRS and merge: once their buffers have grown).
 template <class B, class V, class Laws = softmax_rows>
 class session {
 public:
@@ -163,7 +162,8 @@ public:
         const double begin = clock();
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         if constexpr (requires { bridge_.require_unchanged(); })
-            draft_.proposals.empty() ? void() : bridge_.require_unchanged();
+            if (!draft_.proposals.empty())
+                bridge_.require_unchanged();
         const std::span<const target_id> text = tokens_;
         const auto law_at = [&](std::size_t i) {
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);

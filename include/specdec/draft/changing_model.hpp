@@ -24,10 +24,8 @@ concept WeightChange = requires(C& change) {
 /// that something was committed since: never between a draw and the decision about it (SLRS and
 /// merge ask the drafter again while they decide), and not where a round is drafted again, which
 /// has to draw what it drew. So every round has one draft law, and the text keeps the target's
-/// whatever the weights are and whatever they hang on. The context is dropped with the old weights:
-/// rows that are asked for are those of the new ones alone. (SLRS and merge may know the row behind
-/// the committed text from the last decision, which is then the old weights'; the round's law is
-/// what it drew from, as ever.)
+/// whatever the weights are and whatever they hang on. The context is dropped with the old weights,
+/// and the mark is another one, so that no row of theirs is used again.
 ///
 ///     changing_model draft(model, [&]() -> model_type* {
 ///         if (!learner.has_new_weights())
@@ -38,7 +36,7 @@ concept WeightChange = requires(C& change) {
 ///     model_drafter drafter(draft);
 ///
 /// One for a text. Texts that take turns with one set of weights: change() says nothing while
-/// another of them is between its draft and its decision.
+/// another of them is between its draft and its decision, which SLRS and merge would then refuse.
 ///
 /// Models ModelOf<draft_id>, RoundAware. Borrows the model. Complexity: of a change, a pass over
 /// the context, which the next row feeds again. Allocates nothing. Errors: specdec::error for a

@@ -216,7 +216,8 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         learned = std::make_shared<learned_lengths>(
             learned_lengths{.table = acceptance_table(usually_kept(how, s.sampling.temperature))});
     const bool drafts = how != rule::autoregressive;
-    drafts ? follow_settings(s, *learned) : void();
+    if (drafts)
+        follow_settings(s, *learned);
     text_parts parts{.target = target_.tokenizer,
                      .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
                      .settings = {},
