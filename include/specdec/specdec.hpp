@@ -52,7 +52,6 @@
 #include <specdec/vocab/encoding/segment_encoder.hpp>
 #include <specdec/vocab/ngrams/eviction.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
-#include <specdec/vocab/ngrams/ngram_cache_figures.hpp>
 #include <specdec/vocab/spelling/canonical_spellings.hpp>
 #include <specdec/vocab/spelling/pieces.hpp>
 #include <specdec/vocab/table/byte_order.hpp>

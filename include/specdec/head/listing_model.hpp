@@ -19,7 +19,8 @@ namespace specdec {
 ///     trimmed_head few(head, list);
 ///     listing_model lists(model, few, {.temperature = 0.8F});
 ///     model_drafter drafter(lists);           // a ListingDrafter
-///     listed_tli_bridge<T, D> bridge(tli_map(map), context, max_draft, few.most_listed());
+///     tli_bridge<T, D, draft_list_store> bridge(tli_map(map), context, max_draft,
+///                                               few.most_listed());
 ///
 /// A list is a law already, so the draft's sampling parameters are given here, and the session's
 /// draft parameters stay the default ones. Cutoffs and temperature 0 see all computed tokens, also

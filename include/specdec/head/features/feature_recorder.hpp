@@ -10,6 +10,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/features.hpp>
 
@@ -35,11 +36,13 @@ public:
     static constexpr std::size_t at_once = 128;
 
     feature_recorder(Target& target, feature_records& records) : base(target), records_(records) {
-        require(this->sequences() == records.sequences(), "sequences");
+        constexpr const char* source = "recorded target";
+        constexpr const char* expected = "expected the records' to be the target's";
+        require_that(this->sequences() == records.sequences(), source, "sequences", expected);
         for (std::size_t s = 0; s < records.sequences(); ++s)
             base::truncate(s, 0);
-        require(target.capacity() <= records.capacity(), "capacity");
-        require(target.feature_width() == records.width(), "width");
+        require_that(target.capacity() <= records.capacity(), source, "capacity", expected);
+        require_that(target.feature_width() == records.width(), source, "width", expected);
     }
 
     using base::append, base::score, base::truncate;
@@ -67,11 +70,6 @@ public:
     }
 
 private:
-    static void require(bool holds, const char* field) {
-        if (!holds)
-            fail("recorded target", field, "expected the records' to be the target's");
-    }
-
     /// Records the features of these tokens, which the target has been fed. If they do not fit,
     /// both forget the sequences, and it throws.
     void record(std::span<const sequence_tokens<target_id>> parts) {
