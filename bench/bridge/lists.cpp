@@ -131,7 +131,8 @@ void measure(std::size_t n, const std::vector<float>& rows,
     model_drafter dense(whole);
     model_drafter sparse(listing);
     way in_rows{make_identity_bridge(vocabulary, vocabulary, 64, gamma), dense};
-    way in_lists{make_listed_identity_bridge(vocabulary, vocabulary, 64, gamma, n), sparse};
+    way in_lists{make_identity_bridge<draft_list_store>(vocabulary, vocabulary, 64, gamma, n),
+                 sparse};
     const std::vector<draft_id> prefix{draft_id{0}};
     in_rows.bridge.start(prefix);
     in_lists.bridge.start(prefix);

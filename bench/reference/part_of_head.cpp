@@ -16,8 +16,8 @@
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/reference/drafter/lm_head.hpp>
-#include <specdec/reference/drafter/row_head.hpp>
 
+#include "row_head.hpp"
 #include "support.hpp"
 
 using namespace specdec;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// Everything of specdec that needs the standard library only. Vocabulary maps are built by
-/// <specdec/vocab/table/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in.
+/// <specdec/vocab/table/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in. So
+/// are head/, learn/, draft/lookup/ and what is for comparison only (bridge/paper_merge.hpp).
 
 #include <specdec/core/basic/first_where.hpp>
 #include <specdec/core/basic/half.hpp>
@@ -52,7 +53,6 @@
 #include <specdec/vocab/encoding/segment_encoder.hpp>
 #include <specdec/vocab/ngrams/eviction.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
-#include <specdec/vocab/ngrams/ngram_cache_figures.hpp>
 #include <specdec/vocab/spelling/canonical_spellings.hpp>
 #include <specdec/vocab/spelling/pieces.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
@@ -78,7 +78,6 @@
 #include <specdec/bridge/nested_tli.hpp>
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/bridge/no_bridge.hpp>
-#include <specdec/bridge/paper_merge.hpp>
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/spelling.hpp>

@@ -260,7 +260,7 @@ TEST_CASE("rounds of drafters that list allocate nothing, not even the first one
             CAPTURE(rule_name, sampling.temperature);
             const auto check = [&](auto& drafter) {
                 CHECK(allocations_of(world,
-                                     listed_tli_bridge<target_words, draft_words>(
+                                     tli_bridge<target_words, draft_words, draft_list_store>(
                                          tli_map(world.two.map),
                                          words_context(world.two.target, world.two.draft,
                                                        world.two.map, capacity),

@@ -6,8 +6,10 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/draft/model_drafter.hpp>
 
+#include "support/batch_of.hpp"
 #include "support/ids.hpp"
 #include "support/toy_model.hpp"
 
@@ -91,6 +93,38 @@ TEST_CASE("a model that does not fit is refused, and the old one stays") {
         CHECK_THROWS_AS(c.drafter.begin_round(2), error);
         CHECK(c.row(ids_of({0, 1})) == 102);
     }
+}
+
+TEST_CASE("of several sequences, each begins rounds of its own with the weights of all") {
+    using batched = batch_of<draft_id, model_type>;
+    batched first(2, model_named(1)), second(2, model_named(2)), fewer(1, model_named(3));
+    batched* next = nullptr;
+    changing_model all(first, [&] { return next; });
+    static_assert(BatchModelOf<decltype(all), draft_id>);
+    static_assert(!ModelOf<decltype(all), draft_id>);
+    one_sequence<draft_id, decltype(all)> one(all, 0), other(all, 1);
+    model_drafter drafter(one), beside(other);
+    const auto text = ids_of({0, 1, 0});
+    const auto row = [&](auto& from) {
+        from.sync(text, 0);
+        return from.row().values[0];
+    };
+    drafter.begin_round(3);
+    beside.begin_round(3);
+    CHECK(row(drafter) == 103);
+    CHECK(row(beside) == 103);
+    const law_mark before = beside.mark();
+    next = &second;
+    drafter.begin_round(3); // drafted again
+    CHECK(row(drafter) == 103);
+    drafter.begin_round(2);
+    next = nullptr;
+    CHECK(row(drafter) == 203);
+    CHECK(beside.mark() != before); // its round is refused
+    CHECK(row(beside) == 203);
+    next = &fewer;
+    CHECK_THROWS_WITH(drafter.begin_round(3), Catch::Contains("sequences"));
+    CHECK(row(drafter) == 203);
 }
 
 } // namespace changing_model_tests

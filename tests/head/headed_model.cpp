@@ -51,7 +51,7 @@ TEST_CASE("a model with its head behind it scores what the head makes of its sta
     auto inner = make_model();
     headed_model model(inner, full, 1);
     static_assert(ModelOf<decltype(model), draft_id>);
-    static_assert(!BatchModelOf<decltype(model), draft_id>);
+    static_assert(BatchModelOf<decltype(model), draft_id>); // of one sequence
     const auto ids = ids_of({0, 3, 8, 1});
     const logits_rows<draft_id> rows = model.score(ids); // more rows than there was room for
     REQUIRE(rows.size() == 4);

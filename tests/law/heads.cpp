@@ -121,13 +121,15 @@ void check_lists(const char* name, const WithDrafter& with_drafter) {
     auto check = checks_of<in_lists>(name, with_drafter, worst);
     const toy_words& two = permuted_words();
     check(two, [&](std::size_t n, auto use) {
-        use(make_listed_identity_bridge(two.draft_size(), two.target_size(), 16, n, 4));
+        use(make_identity_bridge<draft_list_store>(two.draft_size(), two.target_size(), 16, n, 4));
     });
     check(two, [&](std::size_t n, auto use) {
-        use(listed_tli_bridge<target_words, draft_words>(tli_map(two.map), two.text(), n, 4));
+        use(tli_bridge<target_words, draft_words, draft_list_store>(tli_map(two.map), two.text(), n,
+                                                                    4));
     });
     check(two, [&](std::size_t n, auto use) {
-        use(listed_union_bridge<target_words, draft_words>(union_map(two.map), two.text(), n));
+        use(union_bridge<target_words, draft_words, draft_list_store>(union_map(two.map),
+                                                                      two.text(), n));
     });
     std::printf("lists, %-22s worst total variation %.1e\n", name, worst);
 }

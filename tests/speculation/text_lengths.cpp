@@ -112,8 +112,7 @@ struct opened {
         target.truncate(edit.truncate_to);
         const logits_rows<target_id> rows = target.score(edit.append);
         text->target_fed(edit);
-        const std::size_t n = text->rows_needed();
-        text->decide(rows.middle(rows.size() - n, n));
+        text->decide(rows);
         text->commit();
     }
 };

@@ -73,4 +73,39 @@ TEST_CASE("the rules run with nothing but what the concepts promise") {
     CHECK(exact_match{}(laws, proposals, coin, 0).next.valid());
 }
 
+/// Draws the draft's end, and nothing else.
+struct end_law : one_hot_law<target_id> {
+    static constexpr bool ends_drafts = true;
+    explicit end_law(target_id t) : one_hot_law(t) {}
+    template <Coin C>
+    [[nodiscard]] target_id draw(C&, draw_site) const {
+        return {};
+    }
+};
+
+TEST_CASE("the mark of a draft's end is no proposal that could be rejected") {
+    philox_coin coin(1);
+    const auto end = proposal<end_law>::draw(end_law(target_id{0}), coin, {0, purpose::draft});
+    CHECK(end.ends_draft());
+    CHECK_FALSE(certain(target_id{}).ends_draft()); // one that left the target's vocabulary
+    const auto laws = [](std::size_t) { return one_hot_law<target_id>(target_id{1}); };
+    const auto check = [&](const auto& rule, std::size_t evaluated, token_origin origin,
+                           const auto& proposals) {
+        const verdict v = rule(laws, proposals, coin, 0);
+        CHECK(v.accepted == 0);
+        CHECK(v.next == target_id{1});
+        CHECK(v.evaluated == evaluated);
+        CHECK(v.origin == origin);
+    };
+    const std::span marks(&end, 1);
+    check(token_rejection{}, 0, token_origin::residual, marks);
+    check(block_verification{}, 0, token_origin::residual, marks);
+    check(exact_match{}, 0, token_origin::residual, marks);
+    const auto other = certain(target_id{});
+    const std::span left(&other, 1);
+    check(token_rejection{}, 1, token_origin::corrected, left);
+    check(block_verification{}, 1, token_origin::corrected, left);
+    check(exact_match{}, 1, token_origin::corrected, left);
+}
+
 } // namespace verdict_tests

@@ -12,7 +12,6 @@
 #include "support/pair/loaded_pair.hpp"
 #include "support/program/files.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/adaptive/adaptive_token_list.hpp>
 #include <specdec/head/adaptive/target_topk.hpp>
@@ -57,14 +56,12 @@ template <class Whole>
 struct adaptive_parts {
     using list_head = trimmed_head<draft_id, head_type>;
     using rows_type = headed_model<decltype(Whole::model), list_head>;
-    using text_type = one_sequence<draft_id, rows_type>;
 
     std::unique_ptr<Whole> whole;
     list_head part;
     adaptive_token_list<draft_id> hot;
     std::shared_ptr<target_topk> likely;
     rows_type rows{whole->model, part};
-    text_type text{rows, 0};
 
     adaptive_parts(std::unique_ptr<Whole> w, const token_list<draft_id>& list,
                    std::shared_ptr<target_topk> from)
@@ -73,7 +70,7 @@ struct adaptive_parts {
 };
 template <class Whole>
 class owned_adaptive_model : std::unique_ptr<adaptive_parts<Whole>>,
-                             public adaptive_model<typename adaptive_parts<Whole>::text_type,
+                             public adaptive_model<typename adaptive_parts<Whole>::rows_type,
                                                    typename adaptive_parts<Whole>::list_head> {
     using parts = adaptive_parts<Whole>;
 
@@ -82,8 +79,8 @@ public:
                          std::shared_ptr<target_topk> likely)
         : std::unique_ptr<parts>(
               std::make_unique<parts>(std::move(whole), list, std::move(likely))),
-          adaptive_model<typename parts::text_type, typename parts::list_head>(
-              (*this)->text, (*this)->part, (*this)->hot, (*this)->likely.get()) {}
+          adaptive_model<typename parts::rows_type, typename parts::list_head>(
+              (*this)->rows, (*this)->part, (*this)->hot, (*this)->likely.get()) {}
 };
 
 /// A routed_head with the router of a file.

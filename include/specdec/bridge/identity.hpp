@@ -49,8 +49,6 @@ private:
 /// Standard speculative decoding with one vocabulary: the proposal is the draft token itself.
 /// Paper: Timor et al. 2025, Alg. 5. Lossless with every verifier.
 using identity_bridge = token_bridge<shared_context, identity_map>;
-/// The same for a drafter that gives lists.
-using listed_identity_bridge = token_bridge<shared_context, identity_map, draft_list_store>;
 
 /// An identity bridge for a target context of `capacity` tokens.
 [[nodiscard]] inline identity_bridge make_identity_bridge(std::size_t draft_size,
@@ -59,10 +57,11 @@ using listed_identity_bridge = token_bridge<shared_context, identity_map, draft_
                                                           std::size_t max_draft) {
     return {identity_map(draft_size, target_size), shared_context(draft_size, capacity), max_draft};
 }
-/// The same for a drafter whose lists have at most `entries` entries.
-[[nodiscard]] inline listed_identity_bridge
-make_listed_identity_bridge(std::size_t draft_size, std::size_t target_size, std::size_t capacity,
-                            std::size_t max_draft, std::size_t entries) {
+/// The same with draft_list_store, for a drafter whose lists have at most `entries` entries.
+template <class Kept>
+[[nodiscard]] token_bridge<shared_context, identity_map, Kept>
+make_identity_bridge(std::size_t draft_size, std::size_t target_size, std::size_t capacity,
+                     std::size_t max_draft, std::size_t entries) {
     return {identity_map(draft_size, target_size), shared_context(draft_size, capacity), max_draft,
             entries};
 }

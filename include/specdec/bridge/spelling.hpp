@@ -30,6 +30,12 @@ struct spelling_limits {
     double likely_rest = 0.5;
 };
 
+/// Errors: specdec::error for a guess that is none.
+inline void validate(const spelling_limits& limits) {
+    if (!(limits.likely_rest > 0))
+        fail("spelling bridge", "likely_rest", "expected a number above 0");
+}
+
 /// Guesses tokens of the target's whole vocabulary: a token that the drafter lacks by the
 /// probability that the drafter spells it (ours). Made for coupled sampling, where a guess may come
 /// from any law, and a law nearer to p is kept more often.
@@ -65,11 +71,12 @@ public:
     /// range and where table and context are of different vocabularies.
     spelling_bridge(const canonical_spellings& spellings, context_type context,
                     std::size_t capacity, spelling_limits limits)
-        : spellings_(&spellings), context_(std::move(context)), limits_(checked(limits)),
+        : spellings_(&spellings), context_(std::move(context)), limits_(limits),
           longest_(spellings.longest() <= limits.max_looks ? spellings.longest()
                                                            : limits.max_looks + 1),
           w_(spellings, longest_, limits.likely_rest), mask_(spellings.draft_size()),
           first_row_(spellings.draft_size()), q_(spellings.draft_size()) {
+        validate(limits);
         require_size<draft_id>(spellings.draft_size(), context_.draft_size(), "spelling bridge",
                                "context");
         require_size<target_id>(spellings.target_size(), context_.target_size(), "spelling bridge",
@@ -132,12 +139,6 @@ public:
     }
 
 private:
-    static spelling_limits checked(spelling_limits limits) {
-        if (!(limits.likely_rest > 0))
-            fail("spelling bridge", "likely_rest", "expected a number above 0");
-        return limits;
-    }
-
     /// A guess is kept or rejected whole, so all its draft tokens get its probability.
     template <class Stop>
     void push_guess(const Stop& stop, std::span<const draft_id> spelling, double q) {

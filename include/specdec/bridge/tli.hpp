@@ -30,11 +30,9 @@ public:
 /// Paper: Timor et al. 2025, Alg. 4. Lossless with every verifier.
 /// Expected acceptance at a position (token rejection): sum over the intersection of min(p(t),
 /// q'(t)).
-template <class TargetTokenizer, class DraftTokenizer>
-using tli_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map>;
-/// The same for a drafter that gives lists.
-template <class TargetTokenizer, class DraftTokenizer>
-using listed_tli_bridge =
-    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map, draft_list_store>;
+/// Kept: draft_list_store for a drafter that gives lists.
+template <class TargetTokenizer, class DraftTokenizer, class Kept = draft_row_store>
+using tli_bridge =
+    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map, Kept>;
 
 } // namespace specdec

@@ -28,11 +28,9 @@ public:
 /// Paper: Timor et al. 2025, Alg. 1. Lossless; accepts no more often than TLI (their Theorem 4.1),
 /// so it exists for comparison. Expected acceptance at a position (token rejection): sum over the
 /// intersection of min(p(t), q(t)).
-template <class TargetTokenizer, class DraftTokenizer>
-using union_bridge = token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map>;
-/// The same for a drafter that gives lists.
-template <class TargetTokenizer, class DraftTokenizer>
-using listed_union_bridge =
-    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map, draft_list_store>;
+/// Kept: draft_list_store for a drafter that gives lists.
+template <class TargetTokenizer, class DraftTokenizer, class Kept = draft_row_store>
+using union_bridge =
+    token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map, Kept>;
 
 } // namespace specdec

@@ -61,9 +61,22 @@ concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
 ///
 /// A model of several sequences has m.begin_round(s, n). A wrapper passes the call on.
 template <class M>
-concept RoundAware = requires(M& m, std::size_t n) { m.begin_round(n); };
+concept RoundAware = requires(M& m, std::size_t n) { m.begin_round(n); } ||
+                     requires(M& m, std::size_t n) { m.begin_round(n, n); };
+
+/// Says that a round begins, of sequence s where there are several, to who wants to know.
 template <class M>
-concept RoundAwareBatch = requires(M& m, std::size_t s, std::size_t n) { m.begin_round(s, n); };
+constexpr void begin_round(M& m, std::size_t n) {
+    if constexpr (requires { m.begin_round(n); })
+        m.begin_round(n);
+}
+template <class M>
+constexpr void begin_round(M& m, std::size_t s, std::size_t n) {
+    if constexpr (requires { m.begin_round(s, n); })
+        m.begin_round(s, n);
+    else
+        specdec::begin_round(m, n);
+}
 
 /// Whether a model reads the target's features: then its context must be the target's, token for
 /// token. The model says so by m.reads_features(), and a wrapper by what its model says.

@@ -14,7 +14,8 @@ namespace specdec {
 /// not the law the sample came from.
 ///
 /// The token is invalid where the draft left the target's vocabulary (Timor et al., Alg. 1): such a
-/// proposal can only be rejected.
+/// proposal can only be rejected. Laws with ends_drafts (SLRS, merge) have the draft's end among
+/// their outcomes, and an invalid token then marks it.
 template <LawOf<target_id> Law>
 class proposal {
 public:
@@ -34,6 +35,10 @@ public:
 
     [[nodiscard]] target_id token() const { return token_; }
     [[nodiscard]] const Law& law() const { return law_; }
+    /// Whether nothing is proposed here: the draft's law ended the draft.
+    [[nodiscard]] bool ends_draft() const {
+        return requires { Law::ends_drafts; } && !token_.valid();
+    }
     /// q(token).
     [[nodiscard]] double probability() const { return law_.probability(token_); }
 

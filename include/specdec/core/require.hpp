@@ -22,6 +22,13 @@ template <class Id>
     return std::same_as<Id, target_id> ? "target" : "drafter";
 }
 
+/// Requires that something holds, whatever the side.
+inline void require_that(bool holds, const char* source, const char* field,
+                         const std::string& expected) {
+    if (!holds)
+        fail(source, field, expected);
+}
+
 /// Requires `count` rows, each of `vocabulary` logits. O(1).
 template <class Rows>
 void require_rows(const Rows& rows, std::size_t count, std::size_t vocabulary, const char* source) {

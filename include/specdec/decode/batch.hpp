@@ -79,10 +79,10 @@ public:
                  room() ? "expected a text that is not there already"
                         : "expected a free sequence, all " + std::to_string(seats_.size()) +
                               " are taken");
-        const std::size_t sequence = free_sequence(run.session().tokens());
+        const std::size_t sequence = free_sequence(run.tokens());
         if (!tells || left == left_context::dropped)
             target_.truncate(sequence, 0);
-        run.session().target_lost(); // it will see what is held
+        run.target_lost(); // it will see what is held
         seats_[sequence] = {.run = &run};
         ++texts_;
     }
@@ -156,7 +156,7 @@ private:
 
     void prepare(seat& x, one_sequence<target_id, Target>& own) {
         const double begin = clock_();
-        x.edit = x.run->session().prepare(own);
+        x.edit = x.run->prepare(own);
         x.seconds += clock_() - begin;
     }
 
@@ -175,8 +175,7 @@ private:
         counts_.rows += rows.size();
         for (const auto& [sequence, ids] : parts_) { // all of them, before anything can throw
             const seat& x = seats_[sequence];
-            x.run->session().target_fed(x.edit,
-                                        x.seconds + a_row * static_cast<double>(ids.size()));
+            x.run->target_fed(x.edit, x.seconds + a_row * static_cast<double>(ids.size()));
         }
         return rows;
     }

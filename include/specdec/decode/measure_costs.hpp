@@ -51,8 +51,7 @@ public:
         for (std::size_t i = 0; i < context_ + more_; ++i)
             ids_.push_back(id_at<Id>(i * 7 % model.vocabulary_size()));
         model.truncate(0);
-        if constexpr (RoundAware<Model>)
-            model.begin_round(0);
+        specdec::begin_round(model, 0);
         if (context_ > 0)
             model.append(std::span<const Id>(ids_).first(context_));
     }

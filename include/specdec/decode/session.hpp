@@ -108,7 +108,7 @@ public:
             request.place = verify_.place();
         draft_ = bridge_.propose(drafter, stop, coin, request);
         for (const proposal<law_type>& x : draft_.proposals) {
-            if (x.token().valid() || !marks_end)
+            if (!x.ends_draft())
                 proposed_.push_back(x.token());
             if (x.token().valid())
                 tokens_.push_back(x.token());
@@ -169,11 +169,7 @@ public:
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);
         };
         verdict_ = {}; // stays so if anything throws
-        verdict v = verify_(law_at, draft_.proposals, coin, name());
-        if (v.evaluated > proposed_.size()) { // only the mark of the end was rejected
-            v.evaluated = proposed_.size();
-            v.origin = token_origin::residual;
-        }
+        const verdict v = verify_(law_at, draft_.proposals, coin, name());
         log_p_.record(rows, text.subspan(committed_, v.accepted), v.next);
         verdict_ = v;
         tokens_.resize(committed_ + v.accepted);
@@ -220,9 +216,6 @@ public:
     }
 
 private:
-    /// Whether an invalid proposal of this law only marks the end of the draft.
-    static constexpr bool marks_end = requires { law_type::ends_drafts; };
-
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
     void forget_draft() {
         draft_ = {};

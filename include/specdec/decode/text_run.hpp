@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session_settings.hpp>
@@ -65,6 +67,7 @@ public:
     text_run(Session& session, D& drafter, const Stop&& gone_before_use, Rest&&...) = delete;
 
     [[nodiscard]] Session& session() { return session_; }
+    [[nodiscard]] std::span<const target_id> tokens() const { return session_.tokens(); }
     /// Why the text ended; empty while it goes on, or while its reader has not been given all of
     /// it.
     [[nodiscard]] std::optional<finish_reason> finish() const { return finish_; }
@@ -99,6 +102,15 @@ public:
         return draft(target.capacity());
     }
 
+    /// Step 2 for drivers of several: what the session says of these.
+    template <ContextOf<target_id> Target>
+    [[nodiscard]] context_edit<target_id> prepare(Target& target) {
+        return session_.prepare(target);
+    }
+    void target_fed(const context_edit<target_id>& edit, double seconds) {
+        session_.target_fed(edit, seconds);
+    }
+    void target_lost() { session_.target_lost(); }
     /// Step 2 with a model of the engine. Throws what the model throws.
     template <ScoringModelOf<target_id> Target>
     [[nodiscard]] auto score(Target& target) {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/core/require.hpp>
 
 namespace specdec {
@@ -35,37 +37,39 @@ concept WeightChange = requires(C& change) {
 ///     });
 ///     model_drafter drafter(draft);
 ///
-/// One for a text. Texts that take turns with one set of weights: change() says nothing while
-/// another of them is between its draft and its decision, which SLRS and merge would then refuse.
+/// Texts that share one set of weights, taking turns or in sequences of one model: change() says
+/// nothing while another of them is between its draft and its decision, which SLRS and merge would
+/// then refuse.
 ///
-/// Models ModelOf<draft_id>, RoundAware. Borrows the model. Complexity: of a change, a pass over
-/// the context, which the next row feeds again. Allocates nothing. Errors: specdec::error for a
-/// model of another vocabulary or a smaller capacity than the first one's; the old one then stays.
-template <ModelOf<draft_id> Model, WeightChange<Model> Change>
-class changing_model {
+/// Models BatchModelOf<draft_id>, and ModelOf<draft_id> where Model does; RoundAware. Borrows the
+/// model. Complexity: of a change, a pass over each context, which the next row feeds again.
+/// Allocates at construction. Errors: specdec::error for a model of another vocabulary, fewer
+/// sequences or a smaller capacity than the first one's; the old one then stays.
+template <class Model, WeightChange<Model> Change>
+    requires ModelOf<Model, draft_id> || BatchModelOf<Model, draft_id>
+class changing_model : public wrapped_model<changing_model<Model, Change>, draft_id, Model> {
+    using base = wrapped_model<changing_model<Model, Change>, draft_id, Model>;
+
 public:
     changing_model(Model& model, Change change)
-        : model_(&model), change_(std::move(change)), vocabulary_(model.vocabulary_size()),
-          capacity_(model.capacity()) {}
+        : base(model), change_(std::move(change)), capacity_(model.capacity()),
+          texts_(base::sequences()) {}
 
-    [[nodiscard]] std::size_t size() const { return model_->size(); }
+    using base::begin_round, base::score, base::mark;
+    [[nodiscard]] std::size_t sequences() const { return texts_.size(); }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
-    [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
-    void append(std::span<const draft_id> ids) { model_->append(ids); }
-    [[nodiscard]] logits_rows<draft_id> score(std::span<const draft_id> ids) {
-        return model_->score(ids);
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
+        return this->rows_of_model(parts);
     }
-    void truncate(std::size_t n) { model_->truncate(n); }
-
-    void begin_round(std::size_t n) {
-        if (n != round_)
+    void begin_round(std::size_t s, std::size_t n) {
+        if (n != texts_[s].round)
             take();
-        round_ = n;
-        if constexpr (RoundAware<Model>)
-            model_->begin_round(n);
+        texts_[s].round = n;
+        base::begin_round(s, n);
     }
-    [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
-    [[nodiscard]] law_mark mark() const { return changes_ + earlier_ + mark_of(*model_); }
+    [[nodiscard]] law_mark mark(std::size_t s) const {
+        return changes_ + texts_[s].earlier + base::mark(s);
+    }
 
     /// How often weights were changed.
     [[nodiscard]] std::size_t changes() const { return changes_; }
@@ -75,22 +79,30 @@ private:
         Model* const next = change_();
         if (next == nullptr)
             return;
-        require_size<draft_id>(next->vocabulary_size(), vocabulary_, "changing model", "first");
+        require_size<draft_id>(next->vocabulary_size(), this->vocabulary_size(), "changing model",
+                               "first");
         if (next->capacity() < capacity_)
             fail("changing model", "capacity", "expected at least that of the first model");
-        model_->truncate(0);
-        next->truncate(0);
-        earlier_ += mark_of(*model_);
-        model_ = next;
+        lifted_model<draft_id, Model> later(*next);
+        if (later.sequences() < texts_.size())
+            fail("changing model", "sequences", "expected at least those of the first model");
+        for (std::size_t s = 0; s < texts_.size(); ++s) {
+            this->truncate(s, 0);
+            later.truncate(s, 0);
+            texts_[s].earlier += base::mark(s);
+        }
+        this->set_wrapped(*next);
         ++changes_;
     }
 
-    Model* model_;
+    struct text {
+        std::size_t round = 0; // tokens that the last round began with
+        law_mark earlier = 0;  // of models that drafted before
+    };
     Change change_;
-    std::size_t vocabulary_, capacity_;
-    std::size_t round_ = 0; // tokens that the last round began with
+    std::size_t capacity_;
+    std::vector<text> texts_; // [sequences]
     std::size_t changes_ = 0;
-    law_mark earlier_ = 0; // of models that drafted before
 };
 
 } // namespace specdec

@@ -47,11 +47,9 @@ public:
     /// for tests; row() does it.
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
-    void begin_round(std::size_t n)
-        requires RoundAware<Model>
-    {
+    void begin_round(std::size_t n) {
         const bool alone = model_.size() == mirror_.size(); // otherwise sync looks what is left
-        model_.begin_round(n);
+        specdec::begin_round(model_, n);
         if (alone)
             mirror_.truncated(model_.size());
     }

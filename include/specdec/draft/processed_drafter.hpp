@@ -18,7 +18,7 @@ namespace specdec {
 ///     processed_drafter drafter(plain, chain(penalty, mask));
 ///
 /// The processors see the drafter's context and what was pushed. Borrows the drafter. Models
-/// Drafter, and ManyRowsDrafter and RoundAware where the drafter does. Memory: a copy of the
+/// Drafter, RoundAware, and ManyRowsDrafter where the drafter does. Memory: a copy of the
 /// rows asked for at a time, which grows with the first ones, and `tokens` ids: the longest context
 /// (of a windowed_drafter, which has no longest one, to be given).
 template <Drafter D, RowProcessor<draft_id> P>
@@ -42,11 +42,7 @@ public:
     }
     [[nodiscard]] law_mark mark() const { return drafter_.mark() + changes_; }
 
-    void begin_round(std::size_t tokens)
-        requires RoundAware<D>
-    {
-        drafter_.begin_round(tokens);
-    }
+    void begin_round(std::size_t tokens) { specdec::begin_round(drafter_, tokens); }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         drafter_.sync(context, unchanged);

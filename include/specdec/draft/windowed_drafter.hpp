@@ -74,8 +74,7 @@ public:
         if (beyond(tokens + room_) != beyond(round_ + room_))
             ++changes_; // of what contexts as long as the round's show
         round_ = tokens;
-        if constexpr (RoundAware<D>)
-            drafter_.begin_round(tokens - dropped(tokens));
+        specdec::begin_round(drafter_, tokens - dropped(tokens));
     }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {

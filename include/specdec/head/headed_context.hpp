@@ -8,6 +8,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/lm_head.hpp>
 
@@ -19,94 +20,36 @@ concept HeadFor = DraftHeadOf<Head, typename Head::id_type> &&
                   (HiddenModelOf<Model, typename Head::id_type> ||
                    HiddenBatchModelOf<Model, typename Head::id_type>);
 
-/// The base of models that are made of a hidden-state model and a draft head. It forwards the
-/// context's functions to the model, and checks the hidden states. Borrows both. Errors:
-/// specdec::error that names `source`, if model and head are of different vocabularies or widths.
-/// Allocates nothing.
-template <class Model, HeadFor<Model> Head>
-class headed_context {
+/// The base of models that are made of a hidden-state model and a draft head: the model's contexts,
+/// and its hidden states, checked. Borrows both. Errors: specdec::error that names `source`, if
+/// model and head are of different vocabularies or widths. Allocates nothing.
+template <class Self, class Model, HeadFor<Model> Head>
+class headed_context : public wrapped_model<Self, typename Head::id_type, Model> {
     using Id = typename Head::id_type;
+    using base = wrapped_model<Self, Id, Model>;
 
 public:
-    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
+    using base::mark;
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
-
-    [[nodiscard]] std::size_t size() const
-        requires HiddenModelOf<Model, Id>
-    {
-        return model_.size();
-    }
-    void append(std::span<const Id> ids)
-        requires HiddenModelOf<Model, Id>
-    {
-        model_.append(ids);
-    }
-    void truncate(std::size_t n)
-        requires HiddenModelOf<Model, Id>
-    {
-        model_.truncate(n);
-    }
-
-    [[nodiscard]] std::size_t sequences() const
-        requires HiddenBatchModelOf<Model, Id>
-    {
-        return model_.sequences();
-    }
-    [[nodiscard]] std::size_t size(std::size_t sequence) const
-        requires HiddenBatchModelOf<Model, Id>
-    {
-        return model_.size(sequence);
-    }
-    void append(std::size_t sequence, std::span<const Id> ids)
-        requires HiddenBatchModelOf<Model, Id>
-    {
-        model_.append(sequence, ids);
-    }
-    void truncate(std::size_t sequence, std::size_t n)
-        requires HiddenBatchModelOf<Model, Id>
-    {
-        model_.truncate(sequence, n);
-    }
-
-    void begin_round(std::size_t n)
-        requires RoundAware<Model>
-    {
-        model_.begin_round(n);
-    }
-    void begin_round(std::size_t sequence, std::size_t n)
-        requires RoundAwareBatch<Model>
-    {
-        model_.begin_round(sequence, n);
-    }
-    [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
-    [[nodiscard]] law_mark mark() const
-        requires HiddenModelOf<Model, Id>
-    {
-        return mark_of(model_) + mark_of(head_);
-    }
-    [[nodiscard]] law_mark mark(std::size_t sequence) const
-        requires HiddenBatchModelOf<Model, Id>
-    {
-        return mark_of(model_, sequence) + mark_of(head_);
-    }
+    [[nodiscard]] law_mark mark(std::size_t s) const { return base::mark(s) + mark_of(head_); }
 
 protected:
     headed_context(Model& model, Head& head, const char* source)
-        : model_(model), head_(head), source_(source) {
+        : base(model), head_(head), source_(source) {
         require_size<Id>(model.vocabulary_size(), head.vocabulary_size(), source, "head");
     }
 
     [[nodiscard]] Head& head() { return head_; }
 
-    /// Feeds ids and returns the hidden state behind each of them.
-    [[nodiscard]] hidden_states states(std::span<const Id> ids) {
-        return checked(model_.hidden(ids), ids.size());
-    }
+    /// Feeds the parts and returns the hidden state behind each of their tokens.
     [[nodiscard]] hidden_states states(std::span<const sequence_tokens<Id>> parts) {
         std::size_t n = 0;
         for (const sequence_tokens<Id>& part : parts)
             n += part.ids.size();
-        return checked(model_.hidden(parts), n);
+        if constexpr (HiddenBatchModelOf<Model, Id>)
+            return checked(this->wrapped().hidden(parts), n);
+        else
+            return checked(this->wrapped().hidden(parts.front().ids), n);
     }
 
 private:
@@ -119,7 +62,6 @@ private:
         return x;
     }
 
-    Model& model_;
     Head& head_;
     const char* source_;
 };

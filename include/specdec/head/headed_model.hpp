@@ -18,32 +18,22 @@ namespace specdec {
 ///
 /// A row covers the whole vocabulary, with -infinity where the head computed nothing. So every
 /// bridge, drafter and verifier takes it as it is, and q is the law over the computed tokens,
-/// renormalised. Models ModelOf<Id>, and BatchModelOf<Id> where Model holds several sequences.
+/// renormalised. Models BatchModelOf<Id>, and ModelOf<Id> where Model is of one sequence.
 /// Borrows both. Memory: `rows` rows, allocated at construction; a call that needs more allocates.
 /// Cost: the model's and the head's. Errors: specdec::error if model and head are of different
 /// vocabularies or widths.
 template <class Model, HeadFor<Model> Head>
-class headed_model : public headed_context<Model, Head> {
+class headed_model : public headed_context<headed_model<Model, Head>, Model, Head> {
     using Id = typename Head::id_type;
+    using base = headed_context<headed_model<Model, Head>, Model, Head>;
 
 public:
     headed_model(Model& model, Head& head, std::size_t rows = 16)
-        : headed_context<Model, Head>(model, head, "headed model"),
-          logits_(rows * head.vocabulary_size()) {}
+        : base(model, head, "headed model"), logits_(rows * head.vocabulary_size()) {}
 
-    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids)
-        requires HiddenModelOf<Model, Id>
-    {
-        return rows_of(this->states(ids));
-    }
-    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts)
-        requires HiddenBatchModelOf<Model, Id>
-    {
-        return rows_of(this->states(parts));
-    }
-
-private:
-    logits_rows<Id> rows_of(const hidden_states& x) {
+    using base::score;
+    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        const hidden_states x = this->states(parts);
         const std::size_t vocabulary = this->vocabulary_size();
         if (logits_.size() < x.size() * vocabulary)
             logits_.resize(x.size() * vocabulary);
@@ -51,6 +41,7 @@ private:
         return {logits_.data(), x.size(), vocabulary, vocabulary};
     }
 
+private:
     std::vector<float> logits_; // [rows, vocabulary]
 };
 

@@ -19,28 +19,29 @@ namespace specdec {
 ///     trimmed_head few(head, list);
 ///     listing_model lists(model, few, {.temperature = 0.8F});
 ///     model_drafter drafter(lists);           // a ListingDrafter
-///     listed_tli_bridge<T, D> bridge(tli_map(map), context, max_draft, few.most_listed());
+///     tli_bridge<T, D, draft_list_store> bridge(tli_map(map), context, max_draft,
+///                                               few.most_listed());
 ///
 /// A list is a law already, so the draft's sampling parameters are given here, and the session's
 /// draft parameters stay the default ones. Cutoffs and temperature 0 see all computed tokens, also
 /// those that the bridge must not draw: lossless, but a head whose tokens are all shared drafts
 /// more. Otherwise q is headed_model's.
 ///
-/// Models ListingModelOf<Id>, and ScoringBatchModelOf<Id> where Model holds several sequences.
+/// Models ScoringBatchModelOf<Id>, and ListingModelOf<Id> where Model is of one sequence.
 /// Borrows both. Memory: `rows` lists, allocated at construction; a call that needs more allocates.
 /// Complexity: the model's and the head's, and a softmax over the computed tokens. Errors:
 /// specdec::error if model and head are of different vocabularies or widths, and for parameters out
 /// of range.
 template <class Model, HeadFor<Model> Head>
     requires ListingHeadOf<Head, typename Head::id_type>
-class listing_model : public headed_context<Model, Head> {
+class listing_model : public headed_context<listing_model<Model, Head>, Model, Head> {
     using Id = typename Head::id_type;
+    using base = headed_context<listing_model<Model, Head>, Model, Head>;
 
 public:
     listing_model(Model& model, Head& head, const sampling_parameters& sampling = {},
                   std::size_t rows = 16)
-        : headed_context<Model, Head>(model, head, "listing model"),
-          entries_(rows * head.most_listed()), counts_(rows) {
+        : base(model, head, "listing model"), entries_(rows * head.most_listed()), counts_(rows) {
         set_sampling(sampling);
     }
 
@@ -51,19 +52,9 @@ public:
         sampling_ = sampling;
     }
 
-    [[nodiscard]] listed_rows<Id> score(std::span<const Id> ids)
-        requires HiddenModelOf<Model, Id>
-    {
-        return lists_of(this->states(ids));
-    }
-    [[nodiscard]] listed_rows<Id> score(std::span<const sequence_tokens<Id>> parts)
-        requires HiddenBatchModelOf<Model, Id>
-    {
-        return lists_of(this->states(parts));
-    }
-
-private:
-    listed_rows<Id> lists_of(const hidden_states& x) {
+    using base::score;
+    [[nodiscard]] listed_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        const hidden_states x = this->states(parts);
         const std::size_t most = this->head().most_listed();
         if (counts_.size() < x.size()) {
             counts_.resize(x.size());
@@ -78,6 +69,7 @@ private:
                 std::span<const std::size_t>(counts_).first(x.size())};
     }
 
+private:
     sampling_parameters sampling_;
     std::vector<weighted_id<Id>> entries_; // [rows, most listed]
     std::vector<std::size_t> counts_;      // [rows]

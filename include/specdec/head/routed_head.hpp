@@ -58,12 +58,13 @@ public:
         : head_(head), router_(router), groups_(std::move(groups)),
           rows_(head, groups_.ids(), from, "routed head"), route_(groups_.size()), chosen_(active),
           of_chosen_(active) {
-        require_size<Id>(groups_.vocabulary_size(), head.vocabulary_size(), "routed head", "head");
-        require(router.groups() == groups_.size(), "router",
-                "expected one of " + std::to_string(groups_.size()) + " groups");
-        require(router.width() == head.width(), "router", "expected the head's width");
-        require(active >= 1 && active <= groups_.size(), "active groups",
-                "expected 1 to " + std::to_string(groups_.size()));
+        constexpr const char* source = "routed head";
+        require_size<Id>(groups_.vocabulary_size(), head.vocabulary_size(), source, "head");
+        require_that(router.groups() == groups_.size(), source, "router",
+                     "expected one of " + std::to_string(groups_.size()) + " groups");
+        require_that(router.width() == head.width(), source, "router", "expected the head's width");
+        require_that(active >= 1 && active <= groups_.size(), source, "active groups",
+                     "expected 1 to " + std::to_string(groups_.size()));
         for (std::size_t g = 0; g < groups_.size(); ++g)
             if (products_.size() < groups_[g].size())
                 products_.resize(groups_[g].size());
@@ -96,11 +97,6 @@ public:
 
 private:
     using group_id = token_id<struct group_space>;
-
-    static void require(bool holds, const char* field, const std::string& expected) {
-        if (!holds)
-            fail("routed head", field, expected);
-    }
 
     /// The tokens of the likeliest groups and their logits; returns how many.
     std::size_t make_list(const hidden_states& x) {

@@ -118,6 +118,7 @@ struct decode_results {
 ///     while (text.draft(capacity)) {
 ///         const context_edit edit = text.target_edit();
 ///         rows := truncate to edit.truncate_to, feed edit.append; of its last rows_needed() tokens
+///                 at least
 ///         text.target_fed(edit);
 ///         text.decide(rows);
 ///         text.commit();
@@ -136,6 +137,7 @@ public:
     [[nodiscard]] virtual std::size_t rows_needed() const = 0;
     virtual void target_fed(const context_edit<target_id>& edit, double seconds = 0) = 0;
     virtual void target_lost() = 0;
+    /// rows: those of the edit's last rows_needed() tokens; any others stand before them.
     virtual void decide(logits_rows<target_id> rows) = 0;
     virtual void commit() = 0;
     [[nodiscard]] virtual std::optional<finish_reason> finish() const = 0;
@@ -148,8 +150,6 @@ public:
 
     /// With a model: feeds what needs no row, and tells what is left to score.
     [[nodiscard]] virtual context_edit<target_id> prepare(target_sequence& target) = 0;
-    /// As batch calls it.
-    [[nodiscard]] speculative_text& session() { return *this; }
 };
 
 /// A round of a text with a sequence of its own of the target. False: it has ended.

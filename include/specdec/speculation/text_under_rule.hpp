@@ -115,7 +115,10 @@ public:
         session_.target_fed(edit, seconds);
     }
     void target_lost() override { session_.target_lost(); }
-    void decide(logits_rows<target_id> rows) override { run_.decide(rows); }
+    void decide(logits_rows<target_id> rows) override {
+        const std::size_t n = session_.rows_needed();
+        run_.decide(rows.size() > n ? rows.last(n) : rows);
+    }
     void commit() override {
         run_.commit();
         seat_.follow(session_.tokens());

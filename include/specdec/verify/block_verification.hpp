@@ -73,7 +73,7 @@ private:
         }
         const target_id t = i == 0 ? draw_residual(p, q, coin, round, thinning)
                                    : test(p, q, weight, coin, round, i);
-        return {i, i + 1, t, token_origin::corrected};
+        return reject(proposals, i, t);
     }
 
     /// Makes the test of probability h_i, i > 0. Returns the token behind the prefix if it

@@ -27,7 +27,7 @@ struct exact_match {
         for (std::size_t i = 0; i < gamma; ++i) {
             const target_id t = coin.pick({round.position + i, purpose::target}, law_at(i));
             if (t != proposals[i].token())
-                return {i, i + 1, t, token_origin::corrected};
+                return reject(proposals, i, t);
         }
         const target_id t = coin.pick({round.position + gamma, purpose::target}, law_at(gamma));
         return {gamma, gamma, t, token_origin::free};

@@ -34,10 +34,8 @@ struct token_rejection {
             const Law& q = proposals[i].law();
             const target_id x = proposals[i].token();
             const draw_site accept = round.site(purpose::accept, static_cast<std::uint32_t>(i));
-            if (!x.valid() || !flip_ratio(coin, accept, p.probability(x), q, x)) {
-                const target_id t = draw_residual(p, q, coin, round, thinning);
-                return {i, i + 1, t, token_origin::corrected};
-            }
+            if (!x.valid() || !flip_ratio(coin, accept, p.probability(x), q, x))
+                return reject(proposals, i, draw_residual(p, q, coin, round, thinning));
         }
         const target_id t = coin.pick(
             round.site(purpose::target, static_cast<std::uint32_t>(gamma)), law_at(gamma));

@@ -27,8 +27,18 @@ struct verdict {
     std::size_t accepted = 0;  ///< tau: proposals kept, a prefix of the draft
     std::size_t evaluated = 0; ///< proposals decided on: tau, or tau + 1 after a rejection
     target_id next;            ///< the token behind them; always valid
-    token_origin origin = token_origin::free; ///< of `next`; a rule says corrected or free
+    token_origin origin = token_origin::free; ///< of `next`; never accepted
 };
+
+/// The verdict of a rule that keeps the first i proposals but not the next one, in whose place it
+/// has drawn `next`.
+template <class Law>
+[[nodiscard]] verdict reject(std::span<const proposal<Law>> proposals, std::size_t i,
+                             target_id next) {
+    if (proposals[i].ends_draft())
+        return {i, i, next, token_origin::residual};
+    return {i, i + 1, next, token_origin::corrected};
+}
 
 /// A verification rule: decides how many proposals to keep and draws the token behind them.
 ///

@@ -20,13 +20,14 @@ using namespace specdec::testing;
 namespace draft_list_store_tests {
 
 using entries = list_drafter::entries;
-using tli_lists = listed_tli_bridge<target_words, draft_words>;
-using union_lists = listed_union_bridge<target_words, draft_words>;
+using tli_lists = tli_bridge<target_words, draft_words, draft_list_store>;
+using union_lists = union_bridge<target_words, draft_words, draft_list_store>;
+using identity_lists = token_bridge<shared_context, identity_map, draft_list_store>;
 
 static_assert(Bridge<tli_lists, list_drafter, fixed_length, philox_coin>);
 static_assert(!Bridge<tli_lists, script_drafter, fixed_length, philox_coin>);
 static_assert(!Bridge<words_tli, list_drafter, fixed_length, philox_coin>);
-static_assert(Bridge<listed_identity_bridge, list_drafter, fixed_length, philox_coin>);
+static_assert(Bridge<identity_lists, list_drafter, fixed_length, philox_coin>);
 
 /// a, space, ba (the drafter's own), c, b; the second a.
 constexpr draft_id a{1}, space{2}, ba{3}, c{4}, b{5}, second_a{9};
@@ -105,7 +106,7 @@ TEST_CASE("the union strategy draws what the target lacks, which ends the draft"
 
 TEST_CASE("one vocabulary: ids that only the drafter has are not drawn") {
     philox_coin coin(1);
-    listed_identity_bridge bridge = make_listed_identity_bridge(10, 8, 64, 3, 3);
+    identity_lists bridge = make_identity_bridge<draft_list_store>(10, 8, 64, 3, 3);
     bridge.start(std::vector{draft_id{0}});
     list_drafter drafter(10, {{{draft_id{2}, 1}, {draft_id{7}, 1}, {draft_id{8}, 6}}});
     const auto draft = propose(bridge, drafter, coin);

@@ -6,7 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 
+#include "support/batch_of.hpp"
 #include "support/failing_model.hpp"
 #include "support/toy_model.hpp"
 
@@ -96,4 +98,21 @@ TEST_CASE("of a model that tells nothing, the size is all that a record sees") {
     CHECK(mirror.meet(m) == 0);
     CHECK(m.size() == 0);
     CHECK(mirror.size() == 0);
+}
+
+TEST_CASE("of several sequences, each has users that take turns") {
+    batch_of<target_id, model> m(2, toy());
+    shared_model<target_id, decltype(m)> s(m);
+    static_assert(ScoringBatchModelOf<decltype(s), target_id>);
+    static_assert(!ModelOf<decltype(s), target_id>);
+    s.append(1, a);
+    const std::vector<sequence_tokens<target_id>> parts{{1, a}, {0, std::span(a).first(1)}};
+    CHECK(s.score(parts).size() == 4);
+    one_sequence<target_id, decltype(s)> last(s, 1);
+    context_mirror<target_id> mirror;
+    CHECK(mirror.meet(last) == 0);
+    CHECK(mirror.size() == 6);
+    last.truncate(1);
+    CHECK(mirror.meet(last) == 1);
+    CHECK(s.held(0).size() == 1);
 }

@@ -6,11 +6,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
+#include "support/batch_of.hpp"
 #include "support/ids.hpp"
 #include "support/toy_head.hpp"
 
@@ -168,6 +170,31 @@ TEST_CASE("a head and a hot set of other lists are refused") {
     (void)d.hot.see(draft_id{7});
     CHECK_THROWS_WITH((adaptive_model<decltype(d.draft), decltype(d.few)>(d.draft, d.few, d.hot)),
                       Catch::Contains("same tokens"));
+}
+
+TEST_CASE("of several sequences, the list follows each of them once") {
+    drafting d;
+    batch_of<draft_id, decltype(d.draft)> rows(2, d.draft);
+    adaptive_model adaptive(rows, d.few, d.hot);
+    static_assert(BatchModelOf<decltype(adaptive), draft_id>);
+    static_assert(!ModelOf<decltype(adaptive), draft_id>);
+    one_sequence<draft_id, decltype(adaptive)> one(adaptive, 0), other(adaptive, 1);
+    model_drafter drafter(one), beside(other);
+    const auto text = ids_of({1, 1, 3}), second = ids_of({4});
+    drafter.begin_round(text.size());
+    drafter.sync(text, 0);
+    (void)drafter.row();
+    const law_mark before = drafter.mark();
+    beside.begin_round(1);
+    beside.sync(second, 0);
+    CHECK(beside.row().values[4] > -__builtin_inff()); // in place of 2, the rarest
+    CHECK(drafter.mark() != before);
+    const auto seen = d.hot.ids();
+    const std::vector<draft_id> list(seen.begin(), seen.end());
+    drafter.begin_round(text.size()); // nothing was committed, nothing is new
+    drafter.sync(text, text.size());
+    (void)drafter.row();
+    CHECK(std::vector<draft_id>(d.hot.ids().begin(), d.hot.ids().end()) == list);
 }
 
 } // namespace adaptive_tests

@@ -9,7 +9,6 @@
 #include "support/toy_checkpoint.hpp"
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/drafter/row_head.hpp>
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/model.hpp>
 #include <specdec/testing/contract/head_contract.hpp>
@@ -22,7 +21,6 @@ using namespace specdec::reference;
 static_assert(HiddenModelOf<reference::model<draft_id>, draft_id>);
 static_assert(HiddenBatchModelOf<reference::batch_model<draft_id>, draft_id>);
 static_assert(SelectableHeadOf<reference::lm_head<draft_id>, draft_id>);
-static_assert(LmHeadOf<reference::row_head<draft_id>, draft_id>);
 
 /// 70 tokens of a head of 77 rows.
 load_options options_of(precision p, std::size_t threads = 1) {
@@ -67,22 +65,6 @@ TEST_CASE("what an LM head reads: whole panels, of the whole model's and of a se
     CHECK(head.bytes() == head.bytes_of(77)); // three panels of 32
     CHECK(head.bytes() == 3 * head.bytes_of(some_ids.size()));
     CHECK(head.select(some_ids).bytes() == head.bytes_of(some_ids.size()));
-}
-
-TEST_CASE("the LM head in rows: the contract, but for rounding") {
-    const toy_file file;
-    const load_options options = options_of(precision::bf16, 2);
-    const transformer engine = load_transformer(file.path, options);
-    for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16}) {
-        row_head<draft_id> head(engine, set);
-        const auto make = [&] {
-            return reference::model<draft_id>(engine.another_context(options.context));
-        };
-        const contract_report report = check_head<draft_id>(make, head, {.tolerance = 1e-5});
-        CHECK(report.text() == "");
-        CHECK(report.keeps("head.score"));
-        CHECK_FALSE(report.keeps("head.copy"));
-    }
 }
 
 TEST_CASE("hidden states of several sequences are those of each alone") {

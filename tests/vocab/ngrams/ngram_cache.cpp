@@ -15,7 +15,6 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/vocab/ngrams/ngram_cache_figures.hpp>
 
 namespace ngram_cache_tests {
 
@@ -182,20 +181,6 @@ TEST_CASE("n-gram cache: clear() forgets all but the settings") {
     CHECK(cache.capacity() == 5);
     fill();
     CHECK(listed(cache) == before);
-}
-
-TEST_CASE("the paper's figures: frequencies and growth") {
-    ngram_cache<lru> cache;
-    CHECK(growth_rate(cache) == 0);
-    for (std::int32_t i = 0; i < 9; ++i) // used 1, 2, ... 9 times
-        for (std::int32_t k = 0; k <= i; ++k)
-            cache.insert(of({7, i}), target_id{i});
-    const auto histogram = frequency_histogram(cache);
-    CHECK(std::vector<std::size_t>(histogram.begin(), histogram.begin() + 5) ==
-          std::vector<std::size_t>{1, 2, 4, 2, 0});
-    cache.count_tokens(20);
-    cache.count_tokens(16);
-    CHECK(growth_rate(cache) == 0.25);
 }
 
 /// The cache by search in a std::map.

@@ -65,8 +65,7 @@ template <DraftContext Context, DraftContextHolder D, StopRule Stop>
         return no_draft::nothing_to_say;
     if (tokens + longest > drafter.capacity())
         return no_draft::drafter_full;
-    if constexpr (RoundAware<D>)
-        drafter.begin_round(tokens);
+    specdec::begin_round(drafter, tokens);
     return no_draft::none;
 }
 

@@ -15,7 +15,7 @@ template <Translation F>
 class pushforward_law {
 public:
     using id_type = target_id;
-    /// An invalid token is the draft's end, not a proposal.
+    /// An invalid token is the draft's end, not a proposal (see proposal).
     static constexpr bool ends_drafts = true;
 
     pushforward_law(pushforward<F>& whole, std::size_t index) : whole_(&whole), index_(index) {}

@@ -33,11 +33,7 @@ public:
         return score_rows<Id>(*model_, std::span(&part, 1));
     }
     void truncate(std::size_t n) { model_->truncate(sequence_, n); }
-    void begin_round(std::size_t n)
-        requires RoundAwareBatch<M>
-    {
-        model_->begin_round(sequence_, n);
-    }
+    void begin_round(std::size_t n) { specdec::begin_round(*model_, sequence_, n); }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
     [[nodiscard]] law_mark mark() const { return mark_of(*model_, sequence_); }

@@ -3,64 +3,69 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
 
 namespace specdec {
 
-/// Lets several users take turns with one model's context: sessions with one target, or drafters
-/// with one drafter's model. It records the tokens of the context, so each user sees what the
-/// others left, and feeds only what differs from its own text. Without it every user has to call
-/// target_lost() before its turn: it would take another text of equal length for its own.
+/// Lets several users take turns with a context: sessions with one target, or drafters with one
+/// drafter's model. It records the tokens of the context, so each user sees what the others left,
+/// and feeds only what differs from its own text. Without it every user has to call target_lost()
+/// before its turn: it would take another text of equal length for its own.
 ///
 ///     shared_model<target_id, engine_model> target(model);    // one, which all of them use
 ///     generate(..first text.., target);  generate(..second text.., target);  ...
 ///
-/// Models ScoringModelOf<Id>, and RoundAware if the model does. Borrows the model, which nobody
-/// else may feed or truncate meanwhile; its engine may drop the context, which size() shows.
-/// Memory: 4 bytes a token of the capacity; allocates at construction only.
-template <class Id, ScoringModelOf<Id> M>
-class shared_model {
+/// Models ScoringBatchModelOf<Id>, and ScoringModelOf<Id> where the model does. Borrows the model,
+/// which nobody else may feed or truncate meanwhile; its engine may drop a context, which size()
+/// shows. Memory: 4 bytes a token of the capacity; allocates at construction only.
+template <class Id, class M>
+    requires ScoringModelOf<M, Id> || ScoringBatchModelOf<M, Id>
+class shared_model : public wrapped_model<shared_model<Id, M>, Id, M> {
+    using base = wrapped_model<shared_model<Id, M>, Id, M>;
+
 public:
     /// Truncates the model to nothing.
-    explicit shared_model(M& model) : model_(&model) {
-        mirror_.reserve(model.capacity());
-        model.truncate(0);
+    explicit shared_model(M& model) : base(model), mirrors_(this->sequences()) {
+        for (std::size_t s = 0; s < mirrors_.size(); ++s) {
+            mirrors_[s].reserve(model.capacity());
+            base::truncate(s, 0);
+        }
     }
 
-    [[nodiscard]] std::size_t size() const { return model_->size(); }
-    [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
+    using base::append, base::score, base::truncate, base::begin_round;
     /// The tokens of the context. If the engine dropped it, they are not size() many.
-    [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
-
-    void append(std::span<const Id> ids) {
-        model_->append(ids);
-        mirror_.fed(ids);
+    [[nodiscard]] std::span<const Id> held(std::size_t s) const { return mirrors_[s].held(); }
+    [[nodiscard]] std::span<const Id> held() const
+        requires ContextOf<M, Id>
+    {
+        return held(0);
     }
-    [[nodiscard]] auto score(std::span<const Id> ids) {
-        const auto rows = score_rows<Id>(*model_, ids);
-        mirror_.fed(ids);
+
+    void append(std::size_t s, std::span<const Id> ids) {
+        base::append(s, ids);
+        mirrors_[s].fed(ids);
+    }
+    [[nodiscard]] auto score(std::span<const sequence_tokens<Id>> parts) {
+        const auto rows = this->rows_of_model(parts);
+        for (const auto& [s, ids] : parts)
+            mirrors_[s].fed(ids);
         return rows;
     }
-    void truncate(std::size_t n) {
-        model_->truncate(n);
-        mirror_.truncated(n);
+    void truncate(std::size_t s, std::size_t n) {
+        base::truncate(s, n);
+        mirrors_[s].truncated(n);
     }
-
-    void begin_round(std::size_t n)
-        requires RoundAware<M>
-    {
-        model_->begin_round(n);
-        mirror_.truncated(model_->size());
+    void begin_round(std::size_t s, std::size_t n) {
+        base::begin_round(s, n);
+        mirrors_[s].truncated(this->size(s));
     }
-    [[nodiscard]] law_mark mark() const { return mark_of(*model_); }
 
 private:
-    M* model_;
-    context_mirror<Id> mirror_;
+    std::vector<context_mirror<Id>> mirrors_; // [sequences]
 };
 
 } // namespace specdec

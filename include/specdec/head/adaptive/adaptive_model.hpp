@@ -10,6 +10,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/head/adaptive/adaptive_token_list.hpp>
 #include <specdec/head/adaptive/target_topk.hpp>
 
@@ -38,20 +39,24 @@ concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
 /// text alone where a round begins (session::prepare, before the draft), so that the list stays a
 /// function of the text, and not of what was drafted and rejected.
 ///
-/// One for a text, or for several that draft in turns: then the list follows all of them, one
-/// behind the other. With SLRS and merge a text is then decided before the next one drafts
-/// (otherwise its decision is refused); with other bridges rounds may overlap. Models RoundAware,
-/// and ModelOf<draft_id> or, over a listing_model, ListingModelOf. Borrows all; head and adaptive
-/// list are changed by nobody else. Memory: two copies of the context's ids, allocated at
-/// construction. Complexity of a round: a comparison of the context's ids, adaptive_token_list::see
-/// for each token gained, see_likely for each likely one. Errors: specdec::error where head and
-/// adaptive list hold other tokens.
-template <ScoringModelOf<draft_id> Model, AdaptiveHead Head>
-class adaptive_model {
+/// One for a text, or for several that draft in turns or in sequences of one model: then the list
+/// follows all of them, one behind the other. With SLRS and merge a text is then decided before the
+/// next one drafts (otherwise its decision is refused); with other bridges rounds may overlap.
+/// Models RoundAware, BatchModelOf<draft_id>, and ModelOf<draft_id> where Model is of one sequence;
+/// over a listing_model ScoringBatchModelOf and ListingModelOf. Borrows all; head and adaptive list
+/// are changed by nobody else. Memory: two copies of each context's ids, allocated at construction.
+/// Complexity of a round: a comparison of the context's ids, adaptive_token_list::see for each
+/// token gained, see_likely for each likely one. Errors: specdec::error where head and adaptive
+/// list hold other tokens.
+template <class Model, AdaptiveHead Head>
+    requires ScoringModelOf<Model, draft_id> || ScoringBatchModelOf<Model, draft_id>
+class adaptive_model : public wrapped_model<adaptive_model<Model, Head>, draft_id, Model> {
+    using base = wrapped_model<adaptive_model<Model, Head>, draft_id, Model>;
+
 public:
     adaptive_model(Model& model, Head& head, adaptive_token_list<draft_id>& hot,
                    target_topk* likely = nullptr)
-        : model_(model), head_(head), hot_(hot), likely_(likely) {
+        : base(model), head_(head), hot_(hot), likely_(likely), texts_(this->sequences()) {
         const std::span<const draft_id> kept = head.ids();
         bool same = kept.size() == hot.size();
         for (std::size_t k = 0; same && k < kept.size(); ++k)
@@ -59,52 +64,61 @@ public:
         if (!same)
             fail("adaptive model", "list",
                  "expected head and adaptive list to hold the same tokens");
-        mirror_.reserve(model.capacity());
-        seen_.reserve(model.capacity());
-        model.truncate(0);
+        for (std::size_t s = 0; s < texts_.size(); ++s) {
+            texts_[s].mirror.reserve(model.capacity());
+            texts_[s].seen.reserve(model.capacity());
+            base::truncate(s, 0);
+        }
     }
 
-    [[nodiscard]] std::size_t size() const { return model_.size(); }
-    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
-
-    void append(std::span<const draft_id> ids) {
-        follow(ids);
-        model_.append(ids);
-        mirror_.fed(ids);
+    using base::append, base::score, base::truncate, base::begin_round, base::mark;
+    void append(std::size_t s, std::span<const draft_id> ids) {
+        follow(s, ids);
+        base::append(s, ids);
+        texts_[s].mirror.fed(ids);
     }
-    [[nodiscard]] auto score(std::span<const draft_id> ids) {
-        follow(ids);
-        const auto rows = score_rows<draft_id>(model_, ids);
-        mirror_.fed(ids);
+    [[nodiscard]] auto score(std::span<const sequence_tokens<draft_id>> parts) {
+        for (const auto& [s, ids] : parts)
+            follow(s, ids);
+        const auto rows = this->rows_of_model(parts);
+        for (const auto& [s, ids] : parts)
+            texts_[s].mirror.fed(ids);
         return rows;
     }
-    void truncate(std::size_t n) {
-        model_.truncate(n);
-        mirror_.truncated(n);
+    void truncate(std::size_t s, std::size_t n) {
+        base::truncate(s, n);
+        texts_[s].mirror.truncated(n);
     }
 
-    void begin_round(std::size_t n) {
-        round_ = n;
+    void begin_round(std::size_t s, std::size_t n) {
+        texts_[s].round = n;
         ++rounds_;
-        if constexpr (RoundAware<Model>)
-            model_.begin_round(n);
+        base::begin_round(s, n);
     }
     /// The list is as it began, and follows the next text from its first token on.
     void forget_learnt() {
         hot_.reset();
         while (!put_back()) {
         }
-        seen_.clear();
-        round_ = 0;
+        for (text& t : texts_) {
+            t.seen.clear();
+            t.round = 0;
+        }
         ++rounds_; // rows of before are of another list
         if (likely_ != nullptr)
             likely_->take([](draft_id) {});
     }
-    [[nodiscard]] bool reads_features() const { return specdec::reads_features(model_); }
-    [[nodiscard]] law_mark mark() const { return rounds_ + mark_of(model_) + mark_of(head_); }
+    [[nodiscard]] law_mark mark(std::size_t s) const {
+        return rounds_ + base::mark(s) + mark_of(head_);
+    }
 
 private:
+    struct text {
+        context_mirror<draft_id> mirror{};
+        std::vector<draft_id> seen{}; // its tokens that went through the adaptive list
+        std::size_t round = 0;        // tokens of the context of a round that begins
+    };
+
     [[nodiscard]] bool keeps(draft_id id) const {
         for (const draft_id kept : head_.ids())
             if (kept == id)
@@ -139,18 +153,19 @@ private:
     }
 
     /// Before ids are fed: what the round's context has of tokens that were not there before.
-    void follow(std::span<const draft_id> ids) {
-        mirror_.truncated(model_.size());
-        if (round_ == 0)
+    void follow(std::size_t s, std::span<const draft_id> ids) {
+        text& t = texts_[s];
+        t.mirror.truncated(this->size(s));
+        if (t.round == 0)
             return;
-        const std::size_t held = mirror_.size();
-        const std::size_t known = held + ids.size() < round_ ? held + ids.size() : round_;
+        const std::size_t held = t.mirror.size();
+        const std::size_t known = held + ids.size() < t.round ? held + ids.size() : t.round;
         for (std::size_t i = 0; i < known; ++i) {
-            const draft_id id = i < held ? mirror_.held()[i] : ids[i - held];
-            if (i < seen_.size() && seen_[i] == id)
+            const draft_id id = i < held ? t.mirror.held()[i] : ids[i - held];
+            if (i < t.seen.size() && t.seen[i] == id)
                 continue;
-            seen_.resize(i);
-            seen_.push_back(id);
+            t.seen.resize(i);
+            t.seen.push_back(id);
             if (const std::optional<std::size_t> k = hot_.see(id))
                 head_.replace(*k, id);
         }
@@ -159,18 +174,15 @@ private:
                 if (const std::optional<std::size_t> k = hot_.see_likely(id))
                     head_.replace(*k, id);
             });
-        if (held + ids.size() >= round_)
-            round_ = 0; // what follows is drafted
+        if (held + ids.size() >= t.round)
+            t.round = 0; // what follows is drafted
     }
 
-    Model& model_;
     Head& head_;
     adaptive_token_list<draft_id>& hot_;
     target_topk* likely_;
-    context_mirror<draft_id> mirror_;
-    std::vector<draft_id> seen_; // tokens of the text that went through the adaptive list
-    std::size_t round_ = 0;      // tokens of the context of a round that begins
-    law_mark rounds_ = 0;        // that began
+    std::vector<text> texts_; // [sequences]
+    law_mark rounds_ = 0;     // that began
 };
 
 } // namespace specdec

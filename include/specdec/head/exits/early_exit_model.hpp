@@ -9,6 +9,7 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
@@ -33,13 +34,17 @@ namespace specdec {
 /// Appended tokens cost nothing until a row needs them. Errors: specdec::error if model and choice
 /// disagree, and for rows of another shape than asked for.
 template <ExitModelOf<draft_id> Model, ExitChoice Choice>
-class early_exit_model {
+class early_exit_model : public wrapped_model<early_exit_model<Model, Choice>, draft_id, Model> {
+    using base = wrapped_model<early_exit_model<Model, Choice>, draft_id, Model>;
+    using base::wrapped;
+
 public:
+    using base::size, base::truncate, base::vocabulary_size;
     /// What exit_of() returns if no exit was chosen, or no row was asked for.
     static constexpr std::size_t none = 255;
 
     early_exit_model(Model& model, Choice& choice, std::size_t rows = 16)
-        : model_(model), choice_(choice), counts_(model.exits()),
+        : base(model), choice_(choice), counts_(model.exits()),
           spoke_(model.sequences(), std::vector<std::uint8_t>(model.capacity(), none)) {
         choice.check(model.exits(), model.sequences());
         if (model.exits() >= none)
@@ -49,15 +54,11 @@ public:
             model.truncate(s, 0);
     }
 
-    [[nodiscard]] std::size_t sequences() const { return model_.sequences(); }
-    [[nodiscard]] std::size_t size(std::size_t s) const { return model_.size(s); }
-    [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
     [[nodiscard]] static constexpr bool defers_work() { return true; }
 
     void append(std::size_t s, std::span<const draft_id> ids) {
         const std::size_t first = size(s);
-        model_.append(s, ids);
+        base::append(s, ids);
         forget(s, first, ids.size());
     }
     [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
@@ -79,10 +80,7 @@ public:
         guard.done();
         return {rows_.data(), n, vocabulary_size(), vocabulary_size()};
     }
-    void truncate(std::size_t s, std::size_t n) { model_.truncate(s, n); }
-    [[nodiscard]] law_mark mark(std::size_t s) const {
-        return mark_of(model_, s) + mark_of(choice_);
-    }
+    [[nodiscard]] law_mark mark(std::size_t s) const { return base::mark(s) + mark_of(choice_); }
 
     /// The exit that gave the last row asked for behind token i of sequence s.
     [[nodiscard]] std::size_t exit_of(std::size_t s, std::size_t i) const { return spoke_[s][i]; }
@@ -109,7 +107,7 @@ private:
     /// have no row yet, neighbours in one call.
     void settle(std::size_t s, std::size_t first, std::size_t n, float* out) {
         std::size_t open = n;
-        for (std::size_t e = 0; e < model_.exits() && open > 0; ++e)
+        for (std::size_t e = 0; e < wrapped().exits() && open > 0; ++e)
             for (std::size_t i = 0; choice_.asks(e) && i < n;) {
                 std::size_t end = i;
                 while (end < n && spoke_[s][first + end] == none)
@@ -127,7 +125,7 @@ private:
     }
     /// Asks exit e for n rows. Returns for how many it is chosen.
     std::size_t ask(std::size_t s, std::size_t e, std::size_t first, std::size_t n, float* out) {
-        const logits_rows<draft_id> rows = model_.exit_rows(s, e, first, n);
+        const logits_rows<draft_id> rows = wrapped().exit_rows(s, e, first, n);
         require_rows(rows, n, vocabulary_size(), "sorted exits");
         std::size_t settled = 0;
         for (std::size_t i = 0; i < n; ++i) {
@@ -143,7 +141,6 @@ private:
         return settled;
     }
 
-    Model& model_;
     Choice& choice_;
     std::vector<float> rows_; // [rows, vocabulary]
     std::vector<std::uint64_t> counts_;

@@ -9,9 +9,10 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/features.hpp>
-#include <specdec/head/target_context.hpp>
 
 namespace specdec {
 
@@ -21,90 +22,68 @@ namespace specdec {
 ///     feature_recorder words(target, records);     // goes wherever the target does
 ///     feature_model draft(body, records);
 ///
-/// Models ModelOf<target_id>, or BatchModelOf<target_id> where Target holds several sequences.
-/// Borrows both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many
-/// features at most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if
+/// Models BatchModelOf<target_id>, and ModelOf<target_id> where Target is of one sequence. Borrows
+/// both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many features at
+/// most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if
 /// target and records disagree in sequences, capacity or width. If a pass throws, both are
 /// unchanged.
 template <class Target>
     requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
-class feature_recorder : public target_context<Target> {
-    using target_context<Target>::several, target_context<Target>::target_;
+class feature_recorder : public wrapped_model<feature_recorder<Target>, target_id, Target> {
+    using base = wrapped_model<feature_recorder<Target>, target_id, Target>;
 
 public:
     static constexpr std::size_t at_once = 128;
 
-    feature_recorder(Target& target, feature_records& records)
-        : target_context<Target>(target), records_(records) {
-        if constexpr (several) {
-            require(target.sequences() == records.sequences(), "sequences");
-            for (std::size_t s = 0; s < target.sequences(); ++s)
-                target.truncate(s, 0);
-        } else {
-            require(records.sequences() == 1, "sequences");
-            target.truncate(0);
+    feature_recorder(Target& target, feature_records& records) : base(target), records_(records) {
+        constexpr const char* source = "recorded target";
+        constexpr const char* expected = "expected the records' to be the target's";
+        require_that(this->sequences() == records.sequences(), source, "sequences", expected);
+        for (std::size_t s = 0; s < records.sequences(); ++s)
+            base::truncate(s, 0);
+        require_that(target.capacity() <= records.capacity(), source, "capacity", expected);
+        require_that(target.feature_width() == records.width(), source, "width", expected);
+    }
+
+    using base::append, base::score, base::truncate;
+    /// Feeds in parts. If one throws, all of them are taken back.
+    void append(std::size_t s, std::span<const target_id> ids) {
+        on_throw guard([this, s, size = records_[s].size()] { truncate(s, size); });
+        while (!ids.empty()) {
+            const auto now = ids.first(ids.size() < at_once ? ids.size() : at_once);
+            base::append(s, now);
+            const sequence_tokens<target_id> part{s, now};
+            record({&part, 1});
+            ids = ids.subspan(now.size());
         }
-        require(target.capacity() <= records.capacity(), "capacity");
-        require(target.feature_width() == records.width(), "width");
+        guard.done();
     }
-
-    void append(std::span<const target_id> ids)
-        requires(!several)
-    {
-        feed(0, ids);
-    }
-    [[nodiscard]] auto score(std::span<const target_id> ids)
-        requires(!several)
-    {
-        auto rows = score_rows<target_id>(target_, ids);
-        const sequence_tokens<target_id> part{0, ids};
-        record({&part, 1});
-        return rows;
-    }
-    void truncate(std::size_t n)
-        requires(!several)
-    {
-        forget(0, n);
-    }
-
-    void append(std::size_t s, std::span<const target_id> ids)
-        requires several
-    {
-        feed(s, ids);
-    }
-    [[nodiscard]] auto score(std::span<const sequence_tokens<target_id>> parts)
-        requires several
-    {
-        auto rows = score_rows<target_id>(target_, parts);
+    [[nodiscard]] auto score(std::span<const sequence_tokens<target_id>> parts) {
+        auto rows = this->rows_of_model(parts);
         record(parts);
         return rows;
     }
-    void truncate(std::size_t s, std::size_t n)
-        requires several
-    {
-        forget(s, n);
+    void truncate(std::size_t s, std::size_t n) {
+        n = n < this->size(s) ? n : this->size(s);
+        base::truncate(s, n);
+        records_[s].truncate(n);
     }
 
 private:
-    static void require(bool holds, const char* field) {
-        if (!holds)
-            fail("recorded target", field, "expected the records' to be the target's");
-    }
-
     /// Records the features of these tokens, which the target has been fed. If they do not fit,
     /// both forget the sequences, and it throws.
     void record(std::span<const sequence_tokens<target_id>> parts) {
-        const hidden_states all = target_.features();
+        const hidden_states all = this->wrapped().features();
         std::size_t n = 0;
         bool whole = all.width() == records_.width();
         for (const sequence_tokens<target_id>& part : parts) {
             n += part.ids.size();
-            whole =
-                whole && held_of(part.sequence) == records_[part.sequence].size() + part.ids.size();
+            whole = whole &&
+                    this->size(part.sequence) == records_[part.sequence].size() + part.ids.size();
         }
         if (!whole || all.size() != n) {
             for (const sequence_tokens<target_id>& part : parts)
-                forget(part.sequence, 0);
+                truncate(part.sequence, 0);
             fail("recorded target", "features",
                  "expected " + std::to_string(n) + " of width " + std::to_string(records_.width()) +
                      ", of tokens that came through here, got " + std::to_string(all.size()) +
@@ -115,37 +94,6 @@ private:
             records_[part.sequence].add(part.ids, all.middle(first, part.ids.size()));
             first += part.ids.size();
         }
-    }
-
-    /// Feeds in parts. If one throws, all of them are taken back.
-    void feed(std::size_t s, std::span<const target_id> ids) {
-        on_throw guard([this, s, size = records_[s].size()] { forget(s, size); });
-        while (!ids.empty()) {
-            const auto now = ids.first(ids.size() < at_once ? ids.size() : at_once);
-            if constexpr (several)
-                target_.append(s, now);
-            else
-                target_.append(now);
-            const sequence_tokens<target_id> part{s, now};
-            record({&part, 1});
-            ids = ids.subspan(now.size());
-        }
-        guard.done();
-    }
-
-    [[nodiscard]] std::size_t held_of([[maybe_unused]] std::size_t s) const {
-        if constexpr (several)
-            return target_.size(s);
-        else
-            return target_.size();
-    }
-    void forget([[maybe_unused]] std::size_t s, std::size_t n) {
-        n = n < held_of(s) ? n : held_of(s);
-        if constexpr (several)
-            target_.truncate(s, n);
-        else
-            target_.truncate(n);
-        records_[s].truncate(n);
     }
 
     feature_records& records_;

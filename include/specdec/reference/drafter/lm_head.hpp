@@ -129,8 +129,8 @@ private:
 /// The LM head of a transformer, apart from it: weights and threads are shared, nothing is copied
 /// but what is selected. Products are bit for bit the logits that the model scores. Models
 /// SelectableHeadOf<Id>. Lists: a panel of 32 rows is read whole, so a list saves what it leaves
-/// out in whole panels only; select its rows, or use row_head. Allocates where there are more
-/// hidden states than ever before. Not for two threads at once.
+/// out in whole panels only, or where its rows are selected. Allocates where there are more hidden
+/// states than ever before. Not for two threads at once.
 template <class Id>
 class lm_head {
 public:

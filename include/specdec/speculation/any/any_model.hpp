@@ -13,6 +13,7 @@
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/context_mirrors.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/speculation/any/require_members.hpp>
 
 namespace specdec {
@@ -107,64 +108,34 @@ private:
     /// Model: a type, or a reference to one.
     template <class Model>
     struct holder final : base {
-        static constexpr bool several = BatchModelOf<std::remove_reference_t<Model>, Id>;
+        using bare = std::remove_reference_t<Model>;
         explicit holder(Model&& m) : model(std::forward<Model>(m)) {}
-        std::size_t sequences() const override {
-            if constexpr (several)
-                return model.sequences();
-            else
-                return 1;
-        }
-        std::size_t size([[maybe_unused]] std::size_t s) const override {
-            if constexpr (several)
-                return model.size(s);
-            else
-                return model.size();
-        }
-        std::size_t capacity() const override { return model.capacity(); }
-        std::size_t vocabulary_size() const override { return model.vocabulary_size(); }
-        void append([[maybe_unused]] std::size_t s, std::span<const Id> ids) override {
-            if constexpr (several)
-                model.append(s, ids);
-            else
-                model.append(ids);
-        }
+        std::size_t sequences() const override { return lifted.sequences(); }
+        std::size_t size(std::size_t s) const override { return lifted.size(s); }
+        std::size_t capacity() const override { return lifted.capacity(); }
+        std::size_t vocabulary_size() const override { return lifted.vocabulary_size(); }
+        void append(std::size_t s, std::span<const Id> ids) override { lifted.append(s, ids); }
         logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) override {
-            if constexpr (several)
-                return model.score(parts);
-            else
-                return model.score(parts.front().ids);
+            return lifted.score(parts);
         }
-        void truncate([[maybe_unused]] std::size_t s, std::size_t n) override {
-            if constexpr (several)
-                model.truncate(s, n);
-            else
-                model.truncate(n);
-        }
-        void begin_round([[maybe_unused]] std::size_t s, [[maybe_unused]] std::size_t n) override {
-            if constexpr (RoundAwareBatch<std::remove_reference_t<Model>>)
-                model.begin_round(s, n);
-            else if constexpr (RoundAware<std::remove_reference_t<Model>>)
-                model.begin_round(n);
-        }
-        std::optional<std::span<const Id>> held([[maybe_unused]] std::size_t s) const override {
-            if constexpr (several && TellsHeldBatch<std::remove_reference_t<Model>, Id>)
-                return model.held(s);
-            else if constexpr (!several && TellsHeld<std::remove_reference_t<Model>, Id>)
-                return model.held();
+        void truncate(std::size_t s, std::size_t n) override { lifted.truncate(s, n); }
+        void begin_round(std::size_t s, std::size_t n) override { lifted.begin_round(s, n); }
+        std::optional<std::span<const Id>> held(std::size_t s) const override {
+            if constexpr (TellsHeldBatch<lifted_model<Id, bare>, Id>)
+                return lifted.held(s);
             else
                 return std::nullopt;
         }
-        static constexpr bool learns = LearnsFromTexts<std::remove_reference_t<Model>>;
-        bool learns_from_texts() const override { return learns; }
+        bool learns_from_texts() const override { return LearnsFromTexts<bare>; }
         void forget_learnt() override {
-            if constexpr (learns)
-                model.forget_learnt();
+            if constexpr (LearnsFromTexts<bare>)
+                lifted.forget_learnt();
         }
-        bool reads_features() const override { return specdec::reads_features(model); }
-        bool defers_work() const override { return specdec::defers_work(model); }
-        law_mark mark(std::size_t s) const override { return mark_of(model, s); }
+        bool reads_features() const override { return lifted.reads_features(); }
+        bool defers_work() const override { return lifted.defers_work(); }
+        law_mark mark(std::size_t s) const override { return lifted.mark(s); }
         Model model;
+        lifted_model<Id, bare> lifted{model};
     };
 
     std::unique_ptr<base> held_;

@@ -143,7 +143,7 @@ public:
         return true;
     }
 
-    /// So many tokens have been processed (what growth_rate() divides by).
+    /// So many tokens have been processed.
     void count_tokens(std::size_t n) noexcept { counts_.tokens += n; }
 
     /// Evicts n-grams beyond the new capacity; if the policy evicts nothing, the capacity stays at

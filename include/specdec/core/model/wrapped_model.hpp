@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/context_mirror.hpp>
+
+namespace specdec {
+
+/// The base of what wraps a model, which is written for several sequences and serves for one. Each
+/// call goes to the model; Self writes those that it changes, with a sequence's number, and score.
+/// A model of one sequence is seen as one of several with sequences() == 1, and what wraps it has
+/// the calls without a number, too, which are made of Self's:
+///
+///     template <class M>
+///     class echo : public wrapped_model<echo<M>, target_id, M> {
+///         using base = wrapped_model<echo<M>, target_id, M>;
+///
+///     public:
+///         explicit echo(M& model) : base(model) {}
+///         using base::score; // of one sequence
+///         auto score(std::span<const sequence_tokens<target_id>> parts) {
+///             return this->rows_of_model(parts);
+///         }
+///     };
+///
+/// So Self models ScoringBatchModelOf<Id>, and ScoringModelOf<Id> where M does. one_sequence leads
+/// from several back to one. Borrows the model.
+template <class Self, class Id, class M>
+    requires ContextOf<M, Id> || BatchContextOf<M, Id>
+class wrapped_model {
+protected:
+    static constexpr bool several = BatchContextOf<M, Id>, one = ContextOf<M, Id>;
+    using parts_type = std::span<const sequence_tokens<Id>>;
+
+    explicit wrapped_model(M& model) : model_(&model) {}
+
+    [[nodiscard]] M& wrapped() { return *model_; }
+    [[nodiscard]] const M& wrapped() const { return *model_; }
+    void set_wrapped(M& model) { model_ = &model; }
+
+    [[nodiscard]] auto rows_of_model(parts_type parts) {
+        if constexpr (several)
+            return score_rows<Id>(*model_, parts);
+        else
+            return score_rows<Id>(*model_, parts.front().ids);
+    }
+
+public:
+    [[nodiscard]] std::size_t sequences() const {
+        if constexpr (several)
+            return model_->sequences();
+        else
+            return 1;
+    }
+    [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
+    [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
+    [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
+    void forget_learnt()
+        requires LearnsFromTexts<M>
+    {
+        model_->forget_learnt();
+    }
+
+    [[nodiscard]] std::size_t size([[maybe_unused]] std::size_t s) const {
+        if constexpr (several)
+            return model_->size(s);
+        else
+            return model_->size();
+    }
+    [[nodiscard]] std::span<const Id> held([[maybe_unused]] std::size_t s) const
+        requires TellsHeld<M, Id> || TellsHeldBatch<M, Id>
+    {
+        if constexpr (TellsHeldBatch<M, Id>)
+            return model_->held(s);
+        else
+            return model_->held();
+    }
+    void append([[maybe_unused]] std::size_t s, std::span<const Id> ids) {
+        if constexpr (several)
+            model_->append(s, ids);
+        else
+            model_->append(ids);
+    }
+    void truncate([[maybe_unused]] std::size_t s, std::size_t n) {
+        if constexpr (several)
+            model_->truncate(s, n);
+        else
+            model_->truncate(n);
+    }
+    void begin_round(std::size_t s, std::size_t n) { specdec::begin_round(*model_, s, n); }
+    [[nodiscard]] law_mark mark(std::size_t s) const { return mark_of(*model_, s); }
+
+    [[nodiscard]] std::size_t size() const
+        requires one
+    {
+        return self().size(0);
+    }
+    [[nodiscard]] std::span<const Id> held() const
+        requires(one && (TellsHeld<M, Id> || TellsHeldBatch<M, Id>))
+    {
+        return self().held(0);
+    }
+    void append(std::span<const Id> ids)
+        requires one
+    {
+        self().append(0, ids);
+    }
+    [[nodiscard]] auto score(std::span<const Id> ids)
+        requires one
+    {
+        const sequence_tokens<Id> part{0, ids};
+        return self().score(parts_type(&part, 1));
+    }
+    void truncate(std::size_t n)
+        requires one
+    {
+        self().truncate(0, n);
+    }
+    void begin_round(std::size_t n)
+        requires one
+    {
+        self().begin_round(0, n);
+    }
+    [[nodiscard]] law_mark mark() const
+        requires one
+    {
+        return self().mark(0);
+    }
+
+private:
+    [[nodiscard]] Self& self() { return static_cast<Self&>(*this); }
+    [[nodiscard]] const Self& self() const { return static_cast<const Self&>(*this); }
+
+    M* model_;
+};
+
+/// A model as it is, of one sequence or of several, with the calls of several.
+template <class Id, class M>
+class lifted_model : public wrapped_model<lifted_model<Id, M>, Id, M> {
+    using base = wrapped_model<lifted_model<Id, M>, Id, M>;
+
+public:
+    explicit lifted_model(M& model) : base(model) {}
+    using base::score;
+    [[nodiscard]] auto score(std::span<const sequence_tokens<Id>> parts) {
+        return this->rows_of_model(parts);
+    }
+};
+
+} // namespace specdec
