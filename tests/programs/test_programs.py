@@ -723,6 +723,16 @@ class Features(unittest.TestCase):
         accepted = [row[1]["accepted"] for row in found.values()]
         self.assertGreaterEqual(accepted[4], accepted[1])  # it follows
 
+    def test_a_list_beside_it_is_the_usual_head(self):
+        kept = self.drafter / "kept.json"
+        kept.write_text(json.dumps(list(range(512))))
+        self.addCleanup(kept.unlink)
+        self.assertEqual([self.compared(*head)[1]["drafter_head_tokens"] for head in ((), ("--head", "full"))], [512, None])
+        said = lambda *head: call("compare", *self.pair, "-n", 4, "--temperatures", 0, "--limit", 1, "--rules", "identity", *head)
+        self.assertIn("512 in its head (kept.json; --head full: all)", said())
+        self.assertNotIn("in its head", said("--head", "full"))
+        self.assertNotIn("kept.json", said("--head", f"trimmed:{kept}"))
+
     def test_groups_of_any_tokens(self):
         self.addCleanup(self.write, "router", self.router)
         read = lambda *groups: self.write("router", {
