@@ -4,7 +4,7 @@
     python models/train/write_answers.py --out RECORDS --count                     how much there is of each kind
 
 PROMPTS: what write_prompts.py wrote. Five of seven prompts are answered at T = 0, one at 0.7, one at 1; answers end with the
-turn or have at most 160 tokens (one of eight 256); degenerate ones are left out. Writes a folder RECORDS/NNNN for every 256
+turn or have at most 160 tokens (one of eight short ones 256); degenerate ones are left out. Writes a folder RECORDS/NNNN for every 256
 prompts, which record_features.py would make of them, too: ids, features, lengths, answers (.npy), and text.jsonl (kind, prompt, text, ended,
 temperature). Can be stopped and started again at any time, and so can several at once; --backwards begins with the last ones.
 """
@@ -27,7 +27,7 @@ TAIL = "<|im_end|>\n<|im_start|>assistant\n"
 def degenerate(ids):
     """Whether an answer says the same over and over: few different runs of four tokens."""
     runs = [tuple(ids[i:i + 4]) for i in range(len(ids) - 3)]
-    return len(ids) < 4 or len(set(runs)) < 0.5 * len(runs)
+    return len(ids) < 4 or len(set(runs)) < 0.35 * len(runs)
 
 
 def save_target(writer, folder):
@@ -69,6 +69,7 @@ def main():
     p.add_argument("--count", action="store_true")
     p.add_argument("--minutes", type=float, default=1e9)
     p.add_argument("--backwards", action="store_true")
+    p.add_argument("--longest", type=int, default=180, help="prompts of more tokens are left out")
     p.add_argument("--batch", type=int, default=256)
     p.add_argument("--threads", type=int, default=os.cpu_count())
     args = p.parse_args()
@@ -84,9 +85,10 @@ def main():
     shards = []
     for file in sorted(args.prompts.glob("*.jsonl")):
         entries = [json.loads(line) for line in file.open(encoding="utf-8")]
+        entries = [e for e in entries if len(w.encode(e["prompt"])) <= args.longest]
         # Prompts of like length side by side, in groups that are mixed.
-        for g in range(0, len(entries), 4 * args.batch):
-            group = sorted(entries[g:g + 4 * args.batch], key=lambda e: len(e["prompt"]))
+        for g in range(0, len(entries), 8 * args.batch):
+            group = sorted(entries[g:g + 8 * args.batch], key=lambda e: len(w.encode(e["prompt"])))
             shards += [(f"{file.stem}-{g + i:05}", group[i:i + args.batch]) for i in range(0, len(group), args.batch)]
     random.Random(1).shuffle(shards)
     for name, entries in reversed(shards) if args.backwards else shards:
@@ -101,8 +103,8 @@ def main():
         try:
             chance = [zlib.crc32(e["prompt"].encode()) for e in entries]
             temperatures = [{5: 0.7, 6: 1.0}.get(c % 7, 0.0) for c in chance]
-            prompts = [w.encode(e["prompt"])[:400] + tail for e in entries]
-            made = w.write(prompts, [256 if c % 8 == 0 else 160 for c in chance], torch.tensor(temperatures),
+            prompts = [w.encode(e["prompt"]) + tail for e in entries]
+            made = w.write(prompts, [256 if c % 8 == 0 and len(p) < 64 else 160 for c, p in zip(chance, prompts)], torch.tensor(temperatures),
                            torch.Generator().manual_seed(chance[0]))
             texts, kept = [], []
             for e, t, prompt, text in zip(entries, temperatures, prompts, made):
@@ -120,7 +122,7 @@ def main():
             raise
         folder.rmdir()
         part.rename(folder)
-        print(f"{name}: {len(kept)} of {len(entries)} kept, {tokens} tokens, {tokens / (time.time() - began):.0f} a second", flush=True)
+        print(f"{name}: prompts of {min(map(len, prompts))} to {max(map(len, prompts))} tokens, {len(kept)} of {len(entries)} kept, {tokens} tokens, {tokens / (time.time() - began):.0f} a second", flush=True)
 
 
 if __name__ == "__main__":
