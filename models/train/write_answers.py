@@ -2,6 +2,7 @@
 
     python models/train/write_answers.py --gguf models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf --prompts PROMPTS --out RECORDS
     python models/train/write_answers.py --out RECORDS --count                     how much there is of each kind
+    python models/train/write_answers.py --out RECORDS --pack models/train/text    the text alone, for record_features.py
 
 PROMPTS: what write_prompts.py wrote. Five of seven prompts are answered at T = 0, one at 0.7, one at 1; answers end with the
 turn or have at most 160 tokens (one of eight short ones 256); degenerate ones are left out. Writes a folder RECORDS/NNNN for every 256
@@ -11,6 +12,7 @@ temperature). Can be stopped and started again at any time, and so can several a
 import argparse
 import collections
 import json
+import lzma
 import os
 import random
 import time
@@ -61,12 +63,22 @@ def count(folder):
     print(f"| all | {sum(answers.values()):,} | {sum(tokens.values()):,} |")
 
 
+def pack(records, folder):
+    """One file for each that prompts came from, so that a day's text adds a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sorted({f.parent.name.rsplit("-", 1)[0] for f in records.glob("*/text.jsonl")}):
+        lines = [line for f in sorted(records.glob(f"{name}-*/text.jsonl")) for line in f.open(encoding="utf-8")]
+        with lzma.open(folder / f"{name}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:
+            out.writelines(lines)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--gguf", type=Path)
     p.add_argument("--prompts", type=Path)
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--count", action="store_true")
+    p.add_argument("--pack", type=Path)
     p.add_argument("--minutes", type=float, default=1e9)
     p.add_argument("--backwards", action="store_true")
     p.add_argument("--longest", type=int, default=180, help="prompts of more tokens are left out")
@@ -75,6 +87,8 @@ def main():
     args = p.parse_args()
     if args.count:
         return count(args.out)
+    if args.pack:
+        return pack(args.out, args.pack)
     import writer
     torch.set_num_threads(args.threads)
     w = writer.Writer(args.gguf)
