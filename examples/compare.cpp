@@ -117,7 +117,10 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                 facts.target.vocabulary);
     if (facts.drafter) {
         const std::size_t some = facts.drafter->head_tokens;
-        const std::string part = some == 0 ? "" : ", " + std::to_string(some) + " in its head";
+        const std::string part =
+            some == 0 ? ""
+                      : ", " + std::to_string(some) + " in its head" +
+                            (facts.drafter->usual_head ? " (kept.json; --head full: all)" : "");
         std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared%s\n",
                     visible(facts.drafter->name).c_str(), millions(facts.drafter->parameters),
                     facts.drafter->vocabulary, facts.shared, part.c_str());

@@ -87,44 +87,59 @@ def unroll(drafter, embedded, inputs, steps):
 
 
 class HeadLoss(torch.autograd.Function):
-    """Sum over positions of the cross entropy of law and softmax(made head^T), the head held fast.
+    """Sum over positions of the cross entropy of law and softmax(made head^T), the head held fast; with hybrid, as lk_hybrid
+    (arXiv 2602.23881) weighs it: lambda of it and 1 - lambda of the total variation, lambda = exp(-3 acceptance).
 
     Some positions at a time, so that their logits stay in the cache, and with the gradient in the same pass: twice as fast on
-    a CPU as the same in tensor operations.
+    a CPU as the same in tensor operations. What is returned is the cross entropy in any case.
     """
 
     @staticmethod
-    def forward(ctx, made, law, head, at_a_time=256):
+    def forward(ctx, made, law, head, hybrid=False, at_a_time=128):
         gradient, loss = torch.empty(made.shape, dtype=torch.float32), 0.0
         made = made.to(head.dtype)
         for i in range(0, len(made), at_a_time):
             part = slice(i, i + at_a_time)
+            p = law[part]
             logits = (made[part] @ head.T).float()
             q = logits.softmax(-1)
             log_sum = logits.amax(-1) - q.amax(-1).log()  # cheaper than exponentials again
-            loss += (log_sum.sum() - (law[part] * logits).sum()).item()
+            loss += (log_sum.sum() - (p * logits).sum()).item()
             if ctx.needs_input_grad[0]:
-                gradient[part] = (q.sub_(law[part]).to(head.dtype) @ head).float()
+                if hybrid:
+                    below = (q < p).float() * q  # -d min(p, q) / d logits = q (sum of it) - it
+                    kept = below.sum(-1, keepdim=True)
+                    of_kl = (-3 * torch.minimum(p, q).sum(-1).mean()).exp().item()
+                    slope = (q - p).mul_(of_kl).add_(q * kept - below, alpha=1 - of_kl)
+                else:
+                    slope = q.sub_(p)
+                gradient[part] = (slope.to(head.dtype) @ head).float()
         ctx.save_for_backward(gradient)
         return torch.tensor(loss)
 
     @staticmethod
     def backward(ctx, scale):
-        return ctx.saved_tensors[0] * scale, None, None, None
+        return ctx.saved_tensors[0] * scale, None, None, None, None
 
 
-def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=768):
+def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=768, taught=0,
+           hybrid=False):
     """Mean losses of `steps` steps: (regression, classification, alignment), each [steps], and the weight of them.
 
     embedded [b, t, d]: of tokens 1 .. t; features [b, t + 1, d]: behind tokens 0 .. t; weights [b, t] of what is predicted
-    (the head is taught where it is 1: behind a prompt). head [rows, d]: of the target, or those rows of it that are trained on.
+    (the head is taught where it is 1: behind a prompt; with `taught`, at so many of these positions, drawn anew each time).
+    head [rows, d]: of the target, or those rows of it that are trained on.
     inputs: of the first step, where they are not the features themselves (noise).
     """
     wanted = features[:, 1:]
     inputs = features[:, :-1] if inputs is None else inputs
-    answer = weights == 1
+    at = (weights == 1).flatten().nonzero().flatten()
+    total = torch.tensor(len(at))
+    if 0 < taught < len(at):
+        at = at[torch.randperm(len(at))[:taught]].sort().values
+    column = at % weights.shape[1]
     with torch.no_grad():
-        law = (wanted[answer].to(head.dtype) @ head.T).float().softmax(-1)
+        law = (wanted.flatten(0, 1)[at].to(head.dtype) @ head.T).float().softmax(-1)
     made, regression, classification, alignment = [], [], [], []
     for step, predicted in enumerate(unroll(drafter, embedded, inputs, steps)):
         # Position i of step k stands behind k - 1 own features: the first ones have none.
@@ -132,13 +147,15 @@ def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None,
         w[:, :step] = 0
         count = w.sum().clamp(min=1)
         regression.append((F.smooth_l1_loss(predicted.float(), wanted.float(), reduction="none").mean(-1) * w).sum() / count)
-        taught = answer & (w > 0)
-        classification.append(HeadLoss.apply(predicted[taught], law[taught[answer]], head) / taught.sum().clamp(min=1))
+        there = column >= step
+        everywhere = bool(there.all())
+        classification.append(HeadLoss.apply(predicted.flatten(0, 1)[at if everywhere else at[there]],
+                                             law if everywhere else law[there], head, hybrid) / there.sum().clamp(min=1))
         made.append(predicted)
         if csra:
             alignment.append(alignment_loss(made, wanted, w, temperature, most_samples))
     stack = lambda values: torch.stack(values) if values else torch.zeros(steps)
-    return stack(regression), stack(classification), stack(alignment), answer.sum()
+    return stack(regression), stack(classification), stack(alignment), total
 
 
 def alignment_loss(made, wanted, weights, temperature, most_samples):

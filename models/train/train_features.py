@@ -1,17 +1,22 @@
 """Train a drafter that reads the target's features: single step (EAGLE), several steps (HASS), and with CORAL's alignment.
 
-    python models/train/train_features.py --features FEATURES --out models/smollm2-features --steps 3 --csra --minutes 60
+    python models/train/train_features.py --features RECORDS --out models/smollm2-features --steps 3 --minutes 60
+    python models/train/train_features.py --features RECORDS --out models/smollm2-features --steps 3 --minutes 60 --state STATE
 
-FEATURES: what record_features.py wrote. --rows: the loss looks at so many rows of the head, the most frequent tokens of the
-text (a third of the time of all). Keeps the best by held-out classification loss over the steps that are trained. Prints, for
-held-out text, how many tokens of a draft of five are the target's first choice in a row: an estimate of the block efficiency.
+RECORDS: folders that write_answers.py and record_features.py wrote; ones that come while it trains are taken up. --rows: the loss
+looks at so many rows of the head, the most frequent tokens of the text. One of 25 prompts of each kind is held out. Prints, for
+that text, how many tokens of a draft of five are the target's
+first choice in a row, by kind: an estimate of the block efficiency. --state: a file with the optimizer's state, too, written at
+each evaluation; where it is there already, the training goes on from it.
 """
 import argparse
+import collections
 import json
-import math
 import os
 import random
+import statistics
 import time
+import zlib
 from pathlib import Path
 
 import numpy
@@ -27,65 +32,104 @@ import precision
 import threads
 
 
-class Texts:
-    def __init__(self, folder, length):
-        self.ids = torch.from_numpy(numpy.load(folder / "ids.npy")).long()
-        self.features = torch.from_numpy(numpy.load(folder / "features.npy", mmap_mode="r")).view(torch.bfloat16)
-        lengths, answers = numpy.load(folder / "lengths.npy"), numpy.load(folder / "answers.npy")
-        begin = numpy.concatenate([[0], numpy.cumsum(lengths)[:-1]])
-        self.texts = [(int(b), min(int(n), length + 2), int(a)) for b, n, a in zip(begin, lengths, answers) if n > a + 4]
+def held_out(prompt):
+    """One of 25 prompts, the same on any day."""
+    return zlib.crc32(prompt.encode()) % 25 == 1
 
-    def split(self, held, seed):
-        """(held out, for training), the same for all who say the same."""
-        order = list(self.texts)
-        random.Random(seed).shuffle(order)
-        return order[:held], order[held:]
+
+class Texts:
+    """Texts of all folders of records: (folder, first token, tokens, where the answer begins, kind)."""
+
+    def __init__(self, folder, length):
+        self.folder, self.length, self.parts, self.train, self.held = folder, length, {}, [], []
+        self.refresh()
+        if not self.parts:
+            raise SystemExit(f"no records in {folder}")
+
+    def refresh(self):
+        """Takes up folders that are new."""
+        for part in sorted(f.parent for f in self.folder.glob("*/text.jsonl") if f.parent.suffix != ".part"):
+            if part.name in self.parts:
+                continue
+            ids = torch.from_numpy(numpy.load(part / "ids.npy")).long()
+            states = torch.from_numpy(numpy.load(part / "features.npy")).view(torch.bfloat16)
+            self.parts[part.name] = ids, states
+            begin = 0
+            entries = map(json.loads, (part / "text.jsonl").open(encoding="utf-8"))
+            for e, n, answer in zip(entries, numpy.load(part / "lengths.npy"), numpy.load(part / "answers.npy"), strict=True):
+                if n > answer + 4:
+                    text = part.name, begin, min(int(n), self.length + 2), int(answer), e["kind"]
+                    (self.held if held_out(e["prompt"]) else self.train).append(text)
+                begin += int(n)
+
+    def counts(self, vocabulary):
+        """How often each token is in the answers that are trained on."""
+        made = torch.zeros(vocabulary, dtype=torch.long)
+        for part, begin, n, answer, _ in self.train:
+            made += torch.bincount(self.parts[part][0][begin + answer:begin + n], minlength=vocabulary)
+        return made
 
     def batches(self, texts, tokens, rng=None):
-        made = data.together(texts, lambda t: t[1], tokens)
+        made = data.together(texts, lambda t: t[2], tokens)
         if rng:
             rng.shuffle(made)
         for batch in made:
-            longest = max(n for _, n, _ in batch)
+            longest = max(t[2] for t in batch)
             ids = torch.zeros(len(batch), longest, dtype=torch.long)
-            states = torch.zeros(len(batch), longest, self.features.shape[1], dtype=torch.bfloat16)
+            states = torch.zeros(len(batch), longest, next(iter(self.parts.values()))[1].shape[1], dtype=torch.bfloat16)
             weights = torch.zeros(len(batch), longest - 2)
-            for row, (b, n, answer) in enumerate(batch):
-                ids[row, :n] = self.ids[b:b + n]
-                states[row, :n] = self.features[b:b + n]
+            for row, (part, b, n, answer, _) in enumerate(batch):
+                ids[row, :n], states[row, :n] = (x[b:b + n] for x in self.parts[part])
                 weights[row, :n - 2] = 0.1
                 weights[row, max(answer - 2, 0):n - 2] = 1.0  # features that answer tokens are drawn from
             yield ids, states, weights
 
-    def endless(self, texts, tokens, seed):
-        rng = random.Random(seed)
+    def endless(self, tokens, seed):
+        """Groups of texts, in an order of their own each time; what is new takes part in the next group."""
+        rng, left = random.Random(seed), []
         while True:
-            yield from self.batches(texts, tokens, rng)
+            if len(left) < 400:
+                self.refresh()
+                left = left + rng.sample(self.train, len(self.train))
+            yield from self.batches(left[:400], tokens, rng)
+            left = left[400:]
 
 
 @torch.no_grad()
-def heldout(drafter, texts, held, embedding, head, steps):
-    """Classification loss of each step, and the mean number of first choices in a row in drafts of five."""
-    loss, count, run, drafts = torch.zeros(steps), 0.0, 0.0, 0.0
-    for ids, states, weights in texts.batches(held, 4096):
-        weights = (weights == 1).float()
-        states = states.float()
-        embedded = F.embedding(ids[:, 1:-1], embedding).float()
-        with precision.autocast():
-            _, each, _, total = features.losses(drafter, head, embedded, states[:, :-1], weights, steps, False)
-            alive = None
-            wanted = (states[:, 1:-1].to(head.dtype) @ head.T).argmax(-1)
-            for step, made in enumerate(features.unroll(drafter, embedded, states[:, :-2], 5)):
-                hit = ((made.to(head.dtype) @ head.T).argmax(-1) == wanted).float()
-                alive = hit if alive is None else hit * alive.roll(1, dims=1)
-                ok = weights.clone()
-                ok[:, :5] = 0
-                run += (alive * ok).sum().item()
-                if step == 0:
-                    drafts += ok.sum().item()
-        loss += each.float() * total
-        count += total.item()
-    return loss / count, 1 + run / max(drafts, 1)
+def heldout(drafter, texts, embedding, head, steps, most=8):
+    """Classification loss of each step, and by kind the mean number of first choices in a row in drafts of five."""
+    loss, count = torch.zeros(steps), 0.0
+    kinds = collections.defaultdict(list)
+    for text in texts.held:
+        if len(kinds[text[4]]) < most:
+            kinds[text[4]].append(text)
+    blocks = {}
+    for kind in sorted(kinds):
+        run, drafts = 0.0, 0.0
+        for ids, states, weights in texts.batches(kinds[kind], 4096):
+            weights = (weights == 1).float()
+            states = states.float()
+            embedded = F.embedding(ids[:, 1:-1], embedding).float()
+            with precision.autocast():
+                _, each, _, total = features.losses(drafter, head, embedded, states[:, :-1], weights, steps, False)
+                alive = None
+                taught = weights.bool().flatten()
+                wanted = torch.zeros(taught.shape, dtype=torch.long)
+                wanted[taught] = (states[:, 1:-1].flatten(0, 1)[taught].to(head.dtype) @ head.T).argmax(-1)
+                for step, made in enumerate(features.unroll(drafter, embedded, states[:, :-2], 4)):
+                    first = torch.full(taught.shape, -1)
+                    first[taught] = (made.flatten(0, 1)[taught].to(head.dtype) @ head.T).argmax(-1)
+                    hit = (first == wanted).view(weights.shape).float()
+                    alive = hit if alive is None else hit * alive.roll(1, dims=1)
+                    ok = weights.clone()
+                    ok[:, :4] = 0
+                    run += (alive * ok).sum().item()
+                    if step == 0:
+                        drafts += ok.sum().item()
+            loss += each.float() * total
+            count += total.item()
+        blocks[kind] = 1 + run / max(drafts, 1)
+    return loss / count, blocks
 
 
 def main():
@@ -95,14 +139,17 @@ def main():
     p.add_argument("--from", dest="start", type=Path, help="folder to go on from")
     p.add_argument("--steps", type=int, default=1, help="1: EAGLE; more: HASS")
     p.add_argument("--csra", action="store_true", help="CORAL's cross-step alignment")
+    p.add_argument("--state", type=Path, help="file to go on from, and to write")
     p.add_argument("--rows", type=int, default=12288, help="rows of the head in the loss; 0: all")
-    p.add_argument("--length", type=int, default=224, help="tokens of a text, at most")
-    p.add_argument("--tokens", type=int, default=2048, help="tokens a step")
+    p.add_argument("--length", type=int, default=352, help="tokens of a text, at most")
+    p.add_argument("--tokens", type=int, default=3072, help="tokens a step")
+    p.add_argument("--taught", type=int, default=1024, help="positions of them that the head's loss looks at; 0: all")
+    p.add_argument("--step-weight", type=float, default=0.8, help="of a step's loss, of that before it")
+    p.add_argument("--hybrid", action="store_true", help="total variation where drafts are good, KL where they are not (lk_hybrid)")
     p.add_argument("--rate", type=float, default=1e-3)
     p.add_argument("--decay", type=float, default=0.01)
     p.add_argument("--minutes", type=float, default=60)
     p.add_argument("--every", type=float, default=5.0, help="minutes between evaluations")
-    p.add_argument("--held", type=int, default=150, help="conversations held out")
     p.add_argument("--weights", type=float, nargs=3, default=[1.0, 0.1, 0.1], metavar=("REG", "CLS", "CSRA"))
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="at most")
     p.add_argument("--seed", type=int, default=1)
@@ -112,32 +159,39 @@ def main():
 
     texts = Texts(args.features, args.length)
     embedding = load_file(args.features / "target.safetensors")["embedding"].to(precision.weights())
-    frequent = torch.bincount(texts.ids, minlength=len(embedding)).argsort(descending=True, stable=True)
-    head = embedding[frequent[:args.rows or len(embedding)].sort().values]
-    held, train = texts.split(args.held, args.seed)
+    frequent = texts.counts(len(embedding)).argsort(descending=True, stable=True)
+    rows = frequent[:args.rows or len(embedding)].sort().values
     stored = json.loads((args.features / "config.json").read_text())
     config = llama.Config(**{k: v for k, v in stored.items() if k in llama.Config.__dataclass_fields__})
     drafter = features.load(args.start) if args.start else features.Drafter(config)
-    print(f"{sum(q.numel() for q in drafter.parameters())} parameters; {len(train)} conversations, held out {len(held)}; "
-          f"{len(head)} rows of the head", flush=True)
-
     matrices = [q for q in drafter.parameters() if q.dim() == 2]
     rest = [q for q in drafter.parameters() if q.dim() == 1]
     opts = [muon.Muon(matrices, lr=args.rate, weight_decay=args.decay),
             torch.optim.AdamW(rest, lr=args.rate, betas=(0.9, 0.95), fused=True)]
-    best, seen, step, began = math.inf, 0, 0, time.time()
-    looked, stream = began, texts.endless(train, args.tokens, args.seed)
+    seen, step, began = 0, 0, time.time()
+    if args.state and args.state.exists():
+        state = torch.load(args.state)
+        drafter.load_state_dict(state["drafter"])
+        for o, was in zip(opts, state["optimizers"]):
+            o.load_state_dict(was)
+        rows, seen, step = state["rows"], state["seen"], state["step"]
+    head = embedding[rows]
+    print(f"{sum(q.numel() for q in drafter.parameters())} parameters; {len(texts.train)} conversations, held out {len(texts.held)}; "
+          f"{len(head)} rows of the head", flush=True)
+    looked, stream = began, texts.endless(args.tokens, args.seed + step)
     while True:
         done = (time.time() - began) / 60 / args.minutes
         if done >= 1 or time.time() - looked > 60 * args.every:
-            loss, efficiency = heldout(drafter, texts, held, embedding, head, max(args.steps, 3))
-            print(f"{(time.time() - began) / 60:6.2f} min  step {step}  {seen} tokens  held out "
-                  + " ".join(f"{x:.4f}" for x in loss.tolist())
-                  + f"  tokens a block of five {efficiency:.3f}  ({torch.get_num_threads()} threads)", flush=True)
-            value = loss[:args.steps].mean().item()
-            if value < best:
-                best = value
-                features.save(drafter, args.out)
+            loss, blocks = heldout(drafter, texts, embedding, head, max(args.steps, 3))
+            print(f"{(time.time() - began) / 60:6.2f} min  step {step}  {seen} answer tokens  {len(texts.train)} texts  held out "
+                  + " ".join(f"{x:.4f}" for x in loss.tolist()) + "  tokens a block of five "
+                  + ", ".join(f"{k} {b:.2f}" for k, b in blocks.items()) + f"  median {statistics.median(blocks.values()):.3f}", flush=True)
+            features.save(drafter, args.out)
+            if args.state:
+                part = args.state.with_suffix(".part")
+                torch.save({"drafter": drafter.state_dict(), "optimizers": [o.state_dict() for o in opts], "rows": rows,
+                            "seen": seen, "step": step}, part)
+                os.replace(part, args.state)
             looked = time.time()
             if done >= 1:
                 break
@@ -155,16 +209,16 @@ def main():
         embedded = F.embedding(ids[:, 1:-1], embedding).float()
         with precision.autocast():
             regression, classification, alignment, _ = features.losses(
-                drafter, head, embedded, given, weights, args.steps, args.csra, inputs)
-        total = sum(w * l.mean() for w, l in zip(args.weights, (regression, classification, alignment)))
+                drafter, head, embedded, given, weights, args.steps, args.csra, inputs, taught=args.taught, hybrid=args.hybrid)
+        of_step = args.step_weight ** torch.arange(args.steps)
+        total = sum(w * (l * of_step).sum() / of_step.sum() for w, l in zip(args.weights, (regression, classification, alignment)))
         total.backward()
         torch.nn.utils.clip_grad_norm_(drafter.parameters(), 0.5)
         for o in opts:
             o.step()
             o.zero_grad(set_to_none=True)
-        seen += int((weights > 0).sum())
+        seen += int((weights == 1).sum())  # of answers
         step += 1
-    print(f"best held-out loss {best:.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Train the router of a drafter that reads features (CORAL, section 3.3): which groups of the vocabulary its head should compute.
 
-    python models/train/train_router.py --features FEATURES --drafter models/smollm2-features --groups 16 --minutes 10
+    python models/train/train_router.py --features RECORDS --drafter models/smollm2-features --groups 16 --minutes 10
 
-FEATURES: what record_features.py wrote. The drafter stays as it is; the router W2 (SiLU(W1 h) + h) learns the target's law over
+RECORDS: as for train_features.py. The drafter stays as it is; the router W2 (SiLU(W1 h) + h) learns the target's law over
 groups of tokens from the drafter's hidden states of the first --steps tokens of a draft. The groups are equal parts of the
 vocabulary, in the order of ids as in the paper, or in that of how often the answers have them: then the first ones hold more. Writes
 DRAFTER/router.safetensors, the best by held-out loss, and prints how much of the target's law the likeliest groups hold.
@@ -64,7 +64,6 @@ def main():
     p.add_argument("--most", type=int, default=512, help="of them, that the router learns from")
     p.add_argument("--rate", type=float, default=1e-3)
     p.add_argument("--minutes", type=float, default=10)
-    p.add_argument("--held", type=int, default=60, help="conversations held out, as for the drafter")
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="at most")
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()
@@ -74,13 +73,9 @@ def main():
     texts = Texts(args.features, 224)
     head = load_file(args.features / "target.safetensors")["embedding"].to(precision.weights())
     drafter = features.load(args.drafter).eval()
-    held, train = texts.split(args.held, args.seed)
     order = torch.arange(len(head))
     if args.order == "frequency":
-        counts = torch.zeros(len(head))
-        for begin, n, answer in train:
-            counts += torch.bincount(texts.ids[begin + answer:begin + n], minlength=len(head))
-        order = counts.sort(descending=True, stable=True).indices
+        order = texts.counts(len(head)).sort(descending=True, stable=True).indices
     # As token_groups::equal_parts: the k-th token is in group k * groups / vocabulary.
     group_of = torch.empty(len(head), dtype=torch.int32)
     group_of[order] = (torch.arange(len(head)) * args.groups // len(head)).int()
@@ -92,7 +87,7 @@ def main():
     @torch.no_grad()
     def heldout():
         loss, kept, count = 0.0, torch.zeros(args.groups), 0
-        for batch in texts.batches(held, 4096):
+        for batch in texts.batches(texts.held, 4096):
             hidden, law = make(batch, 4096)
             for h in hidden:
                 logits = router(h)
@@ -102,7 +97,7 @@ def main():
         return loss / count, kept / count
 
     best, began, step = math.inf, time.time(), 0
-    looked, stream = began, texts.endless(train, args.tokens, args.seed)
+    looked, stream = began, texts.endless(args.tokens, args.seed)
     while True:
         done = (time.time() - began) / 60 / args.minutes
         if done >= 1 or time.time() - looked > max(60.0, 12 * args.minutes):

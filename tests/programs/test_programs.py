@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
-import peers, peers_report
+import kinds_study, peers, peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
     proposed accepted acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
     identical_text nll nll_stderr""".split()
@@ -258,6 +258,39 @@ class Compare(unittest.TestCase):
         drawn = subprocess.run([sys.executable, ROOT / "scripts/draw_results.py"], input=out.encode(),
                                capture_output=True, check=True).stdout
         self.assertEqual(xml.dom.minidom.parseString(drawn).documentElement.tagName, "svg")
+
+
+class Kinds(unittest.TestCase):
+    """scripts/kinds_study.py, on rows that compare might have given."""
+
+    def test_table_and_picture(self):
+        row = lambda tokens, speed: {"tokens_per_target_call": tokens, "speedup": speed, "acceptance_by_position": [0.6, 0.5, 0.25],
+                                     "texts": 8, "kernel": "portable", "threads": 2}
+        found = {kind: {"big": row(2 + i, 1.5 + i), "small": row(1.25, 1)} for i, kind in enumerate(("home", "lists", "travel"))}
+        lines = kinds_study.table(0.0, found)
+        self.assertIn("| home | 2.00 | 60, 50, 25 | 1.50x | 1.25 | 60, 50, 25 | 1.00x |", lines)
+        self.assertIn("| travel (held out) | 4.00 | 60, 50, 25 | 3.50x | 1.25 | 60, 50, 25 | 1.00x |", lines)
+        self.assertEqual(lines[-1], "| **median** | **3.00** | | **2.50x** | **1.25** | | **1.00x** |")
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "kinds.svg"
+            kinds_study.picture({0.0: found, 1.0: found}, file)
+            drawn = xml.dom.minidom.parse(str(file)).documentElement
+        self.assertEqual(len([t for t in drawn.getElementsByTagName("text") if t.firstChild.data.endswith("x")]), 12)
+
+    def test_goes_on_where_it_was(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "kinds.jsonl"
+            cell = {"arguments": "--models docs --temperatures 0 --limit 8 -n 64 lists", "rows": [{"rule": "autoregressive"}, {"rule": "tli"}]}
+            out.write_text(json.dumps(cell) + "\n")
+            study = kinds_study.Study(out, 8, 64, [])
+            self.assertEqual(study.cell("lists", None, "--models docs", 0.0), {"rule": "tli"})  # nothing is run
+
+    def test_every_kind_has_sixteen_prompts_and_they_are_different(self):
+        for kind, file in kinds_study.files().items():
+            prompts = file.read_text(encoding="utf-8").splitlines()
+            with self.subTest(kind=kind):
+                self.assertGreaterEqual(len(prompts), 16)
+                self.assertEqual(len(set(prompts)), len(prompts))
 
 
 class Demo(unittest.TestCase):
@@ -722,6 +755,16 @@ class Features(unittest.TestCase):
         self.assertLess(read[0], read[3])
         accepted = [row[1]["accepted"] for row in found.values()]
         self.assertGreaterEqual(accepted[4], accepted[1])  # it follows
+
+    def test_a_list_beside_it_is_the_usual_head(self):
+        kept = self.drafter / "kept.json"
+        kept.write_text(json.dumps(list(range(512))))
+        self.addCleanup(kept.unlink)
+        self.assertEqual([self.compared(*head)[1]["drafter_head_tokens"] for head in ((), ("--head", "full"))], [512, None])
+        said = lambda *head: call("compare", *self.pair, "-n", 4, "--temperatures", 0, "--limit", 1, "--rules", "identity", *head)
+        self.assertIn("512 in its head (kept.json; --head full: all)", said())
+        self.assertNotIn("in its head", said("--head", "full"))
+        self.assertNotIn("kept.json", said("--head", f"trimmed:{kept}"))
 
     def test_groups_of_any_tokens(self):
         self.addCleanup(self.write, "router", self.router)

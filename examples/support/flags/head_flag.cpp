@@ -15,7 +15,7 @@ head_choice head_of(const std::string& asked) {
     const std::string kind = asked.substr(0, colon);
     const std::string rest = colon == asked.npos ? "" : asked.substr(colon + 1);
     if (kind == "full" && colon == asked.npos)
-        return {};
+        return {head_choice::kind::full, asked, {}};
     if ((kind == "trimmed" || kind == "adaptive") && !rest.empty()) {
         head_choice choice{kind == "trimmed" ? head_choice::kind::trimmed
                                              : head_choice::kind::adaptive,

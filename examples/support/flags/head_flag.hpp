@@ -17,7 +17,7 @@ struct head_choice {
         routed,   ///< the likeliest groups of tokens (CORAL)
     };
     kind which = kind::full;
-    std::string asked = "full";         ///< for errors
+    std::string asked;                  ///< for errors; empty: the flag was not given
     std::filesystem::path list;         ///< a file of draft tokens (token_list_file.hpp)
     std::size_t groups = 0, active = 0; ///< of routed
 
@@ -31,7 +31,8 @@ struct head_choice {
 /// What the flag's help says of its values.
 inline constexpr std::string_view head_help =
     "what a drafter of the reference engine computes of its LM head: full (default); trimmed:FILE, "
-    "the rows of a list of tokens (see calibrate); adaptive:FILE, a list that follows the text; or "
-    "routed:N/n, the n likeliest of N groups of tokens, where a router.safetensors lies beside it";
+    "the rows of a list of tokens (see calibrate; default for a drafter that reads features with a "
+    "kept.json beside it); adaptive:FILE, a list that follows the text; or routed:N/n, the n "
+    "likeliest of N groups of tokens, where a router.safetensors lies beside it";
 
 } // namespace specdec::examples

@@ -228,6 +228,14 @@ any_batch_model<draft_id> with_exits(const reference::transformer& engine, std::
     }
 }
 
+/// What was asked for, or the list of tokens that lies beside the drafter.
+head_choice usual_head(const head_choice& asked, const side_paths& drafter) {
+    const std::filesystem::path kept = drafter.model / "kept.json";
+    if (!asked.asked.empty() || !why_missing(kept).empty())
+        return asked;
+    return {head_choice::kind::trimmed, "trimmed:" + kept.string(), kept};
+}
+
 } // namespace
 
 template <class Id>
@@ -278,7 +286,7 @@ bool reads_features(const side_paths& drafter) {
 loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
                                 const reference_flags& flags, std::size_t threads,
                                 std::size_t context, std::size_t sequences,
-                                const head_choice& head) {
+                                const head_choice& asked_head) {
     if (!flags.adapter.empty())
         throw error("--adapter", flags.adapter,
                     "expected nothing: a drafter that reads features takes no adapters");
@@ -296,6 +304,8 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
                       body.forward_bytes()};
     const bool own_head = body.kept() != nullptr;
+    const head_choice head = own_head ? asked_head : usual_head(asked_head, drafter);
+    facts.usual_head = head.partial() && !asked_head.partial();
     if (own_head && head.partial())
         throw error("--head", head.asked,
                     "expected full: " + drafter.model.string() + " has a head of its own, of " +

@@ -1,0 +1,143 @@
+"""Let SmolLM2-135M-Instruct answer prompts of every kind, and keep the feature behind every token: text to train drafters on.
+
+    python models/train/write_answers.py --gguf models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf --prompts PROMPTS --out RECORDS
+    python models/train/write_answers.py --out RECORDS --count                     how much there is of each kind
+    python models/train/write_answers.py --out RECORDS --pack models/train/text    the text alone, for record_features.py
+
+PROMPTS: what write_prompts.py wrote. Five of seven prompts are answered at T = 0, one at 0.7, one at 1; answers end with the
+turn or have at most 160 tokens (one of eight short ones 256); degenerate ones are left out. Writes a folder RECORDS/NNNN for every 256
+prompts, which record_features.py would make of them, too: ids, features, lengths, answers (.npy), and text.jsonl (kind, prompt, text, ended,
+temperature). Can be stopped and started again at any time, and so can several at once; --backwards begins with the last ones.
+"""
+import argparse
+import collections
+import json
+import lzma
+import os
+import random
+import time
+import zlib
+from pathlib import Path
+
+import numpy
+import torch
+from safetensors.torch import save_file
+
+TAIL = "<|im_end|>\n<|im_start|>assistant\n"
+
+
+def degenerate(ids):
+    """Whether an answer says the same over and over: few different runs of four tokens."""
+    runs = [tuple(ids[i:i + 4]) for i in range(len(ids) - 3)]
+    return len(ids) < 4 or len(set(runs)) < 0.35 * len(runs)
+
+
+def save_target(writer, folder):
+    save_file({"embedding": writer.embedding.to(torch.bfloat16).contiguous()}, folder / "target.safetensors")
+    (folder / "config.json").write_text(json.dumps(vars(writer.config), indent=2) + "\n")
+
+
+def save_records(folder, texts, entries):
+    """texts: (ids, features, where the answer begins)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # A token without a feature (the last one) repeats the one before it: nothing is predicted from it.
+    features = [torch.cat([f, f[-1:]])[:len(ids)] if len(f) < len(ids) else f for ids, f, _ in texts]
+    numpy.save(folder / "features.npy", torch.cat(features).to(torch.bfloat16).view(torch.uint16).numpy())
+    numpy.save(folder / "ids.npy", numpy.concatenate([numpy.array(ids, numpy.int32) for ids, _, _ in texts]))
+    numpy.save(folder / "lengths.npy", numpy.array([len(ids) for ids, _, _ in texts], numpy.int32))
+    numpy.save(folder / "answers.npy", numpy.array([a for _, _, a in texts], numpy.int32))
+    (folder / "text.jsonl").write_text("".join(json.dumps(e, ensure_ascii=False) + "\n" for e in entries), encoding="utf-8")
+
+
+def count(folder):
+    answers, tokens = collections.Counter(), collections.Counter()
+    for part in sorted(folder.glob("*/text.jsonl")):
+        lengths, begins = numpy.load(part.parent / "lengths.npy"), numpy.load(part.parent / "answers.npy")
+        for line, n, begin in zip(part.open(encoding="utf-8"), lengths, begins):
+            kind = json.loads(line)["kind"]
+            answers[kind] += 1
+            tokens[kind] += int(n - begin)
+    print("| kind | answers | tokens of answers |\n| --- | ---: | ---: |")
+    for kind in sorted(answers):
+        print(f"| {kind} | {answers[kind]:,} | {tokens[kind]:,} |")
+    print(f"| all | {sum(answers.values()):,} | {sum(tokens.values()):,} |")
+
+
+def pack(records, folder):
+    """One file for each that prompts came from, so that a day's text adds a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sorted({f.parent.name.rsplit("-", 1)[0] for f in records.glob("*/text.jsonl")}):
+        lines = [line for f in sorted(records.glob(f"{name}-*/text.jsonl")) for line in f.open(encoding="utf-8")]
+        with lzma.open(folder / f"{name}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:
+            out.writelines(lines)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--gguf", type=Path)
+    p.add_argument("--prompts", type=Path)
+    p.add_argument("--out", type=Path, required=True)
+    p.add_argument("--count", action="store_true")
+    p.add_argument("--pack", type=Path)
+    p.add_argument("--minutes", type=float, default=1e9)
+    p.add_argument("--backwards", action="store_true")
+    p.add_argument("--longest", type=int, default=180, help="prompts of more tokens are left out")
+    p.add_argument("--batch", type=int, default=256)
+    p.add_argument("--threads", type=int, default=os.cpu_count())
+    args = p.parse_args()
+    if args.count:
+        return count(args.out)
+    if args.pack:
+        return pack(args.out, args.pack)
+    import writer
+    torch.set_num_threads(args.threads)
+    w = writer.Writer(args.gguf)
+    args.out.mkdir(parents=True, exist_ok=True)
+    save_target(w, args.out)
+    began, tokens = time.time(), 0
+    tail = w.encode(TAIL)
+    shards = []
+    for file in sorted(args.prompts.glob("*.jsonl")):
+        entries = [json.loads(line) for line in file.open(encoding="utf-8")]
+        entries = [e for e in entries if len(w.encode(e["prompt"])) <= args.longest]
+        # Prompts of like length side by side, in groups that are mixed.
+        for g in range(0, len(entries), 8 * args.batch):
+            group = sorted(entries[g:g + 8 * args.batch], key=lambda e: len(w.encode(e["prompt"])))
+            shards += [(f"{file.stem}-{g + i:05}", group[i:i + args.batch]) for i in range(0, len(group), args.batch)]
+    random.Random(1).shuffle(shards)
+    for name, entries in reversed(shards) if args.backwards else shards:
+        folder = args.out / name
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        if time.time() - began > 60 * args.minutes:
+            folder.rmdir()
+            break
+        try:
+            chance = [zlib.crc32(e["prompt"].encode()) for e in entries]
+            temperatures = [{5: 0.7, 6: 1.0}.get(c % 7, 0.0) for c in chance]
+            prompts = [w.encode(e["prompt"]) + tail for e in entries]
+            made = w.write(prompts, [256 if c % 8 == 0 and len(p) < 64 else 160 for c, p in zip(chance, prompts)], torch.tensor(temperatures),
+                           torch.Generator().manual_seed(chance[0]))
+            texts, kept = [], []
+            for e, t, prompt, text in zip(entries, temperatures, prompts, made):
+                at = len(w.begin) + len(prompt)
+                if degenerate(text.ids[at:]):
+                    continue
+                texts.append((text.ids, text.features, at))
+                kept.append({**e, "text": w.tokenizer.decode(text.ids[at:len(text.ids) - text.ended]), "ended": text.ended,
+                             "temperature": t})
+                tokens += len(text.ids) - at
+            part = folder.with_name(name + ".part")
+            save_records(part, texts, kept)
+        except BaseException:
+            folder.rmdir()  # for the next who comes
+            raise
+        folder.rmdir()
+        part.rename(folder)
+        print(f"{name}: prompts of {min(map(len, prompts))} to {max(map(len, prompts))} tokens, {len(kept)} of {len(entries)} kept, {tokens} tokens, {tokens / (time.time() - began):.0f} a second", flush=True)
+
+
+if __name__ == "__main__":
+    main()
