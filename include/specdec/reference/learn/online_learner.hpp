@@ -55,10 +55,8 @@ struct online_counts {
 ///     ...                     online.see(outcome);           behind every round
 ///     online.add(text);       for each taught text
 ///
-/// The same calls give the same weights, if the clock leaves the budget the same; not so with a
-/// thread, whose errors the next round_begins() throws. Borrows learner and serving weights, of
-/// which others may call only take() and current(). Learner: drafter_learner or feature_learner;
-/// Serving: what publishes its weights.
+/// The same calls give the same weights if the clock leaves the budget the same; not with a thread,
+/// whose errors the next round_begins() throws. Borrows learner and serving weights (only to take).
 template <class Learner, class Serving, Clock Time>
 class basic_online_learner {
 public:
@@ -113,7 +111,7 @@ public:
         return counts_;
     }
     [[nodiscard]] double elapsed() const { return clock_() - begin_; }
-    /// What learns, as a file (learning_state.hpp), between updates. resume() returns its note.
+    /// What learns, as a file, between updates. resume() returns its note.
     void save(const std::string& path, const std::string& note = "") {
         const std::lock_guard turn(learning_);
         save_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser(), note);
@@ -127,8 +125,7 @@ public:
         return note;
     }
     /// use(learner), between updates of another thread.
-    template <class Use>
-    void with_learner(const Use& use) {
+    void with_learner(const auto& use) {
         const std::lock_guard turn(learning_);
         use(learner_);
     }
@@ -190,10 +187,10 @@ private:
 
     /// Copies an update's texts: the latest, and some of all; or none. Pre: mutex_.
     void choose() {
-        chosen_.clear();
         batch_.clear();
         if (!update_is_due())
             return;
+        chosen_.clear();
         const std::size_t fresh = learner_.settings().sequences - settings_.replayed;
         buffer_.newest(std::min(fresh, new_texts_), chosen_);
         buffer_.draw([this] { return std::ldexp(static_cast<double>(bits_() >> 11), -53); },
@@ -228,7 +225,7 @@ private:
     online_settings settings_;
     Time clock_;
 
-    mutable std::mutex mutex_; ///< of all up to the next mark
+    mutable std::mutex mutex_; ///< of all up to the next one
     std::condition_variable_any wake_;
     basic_replay_buffer<sample> buffer_;
     regression_guard watch_;
@@ -236,7 +233,7 @@ private:
     double begin_;
     online_counts counts_;
     std::size_t new_texts_ = 0, new_rows_ = 0; ///< since the latest update
-    double latest_seconds_ = 0;                ///< of the latest update
+    double latest_seconds_ = 0;                ///< of it
     watch_verdict verdict_ = watch_verdict::wait;
     std::exception_ptr thrown_;
 
@@ -248,7 +245,6 @@ private:
     std::jthread thread_; ///< last: it ends before what it uses
 };
 
-/// Of a drafter that runs alone.
 template <PanelValue Value, Clock Time>
 using online_learner = basic_online_learner<drafter_learner, serving_weights<Value>, Time>;
 

@@ -2,6 +2,7 @@
 #include <specdec/reference/learn/features/feature_training_pass.hpp>
 
 #include <cmath>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
@@ -32,6 +33,13 @@ void embed(std::size_t token, std::span<float> out) {
     static const std::vector<float>& all =
         target_files().tensors.at("model.embed_tokens.weight").values;
     std::copy_n(&all[token * out.size()], out.size(), out.begin());
+}
+
+std::vector<double> sines(std::size_t n, double phase, double scale, double around = 0) {
+    std::vector<double> out(n);
+    for (std::size_t j = 0; j < n; ++j)
+        out[j] = scale * std::sin(0.37 * static_cast<double>(j) + phase) + around;
+    return out;
 }
 
 /// sum of w_i s_i + s_i^2 / 2 over all states; writes the gradient.
@@ -87,8 +95,8 @@ TEST_CASE("a training pass over drafts gives the states that the body drafts wit
                     }
                     for (std::size_t k = 0; k < 36; ++k)
                         worst = std::max(worst, std::abs(static_cast<double>(own[k]) -
-                                                         static_cast<double>(states(
-                                                             index_of(k), index_of(cell)))));
+                                                         static_cast<double>(
+                                                             states(index_of(k), index_of(cell)))));
                     ++cell;
                 }
         CHECK(worst < 1e-4);
@@ -114,13 +122,76 @@ TEST_CASE("gradients through drafts of own features are those of finite differen
     }
 }
 
+TEST_CASE("PyTorch's gradients of three steps of a draft at every place") {
+    std::ifstream file(SPECDEC_SOURCE_DIR "/tests/golden/feature_gradients.json");
+    const auto golden = nlohmann::json::parse(file);
+    constexpr std::size_t places = 12;
+    auto body = some_body<double>();
+    double phase = 0; // in the order of names
+    for (const auto& [name, unused] : golden["tensors"].items()) {
+        const parameter& p = body.layout().tensors().at(name);
+        const auto values =
+            sines(p.size, phase++, p.is_matrix() ? 0.3 : 0.1, p.is_matrix() ? 0 : 1);
+        std::copy(values.begin(), values.end(), body.values().begin() + index_of(p.offset));
+    }
+    text of(places + 1, 1);
+    of.ids.clear();
+    for (std::int32_t i = 0; i <= static_cast<std::int32_t>(places); ++i)
+        of.ids.push_back(i); // token i + 1 is the one of place i
+    const auto embedded = sines(places * 36, 20, 1), given = sines(places * 36, 30, 1);
+    of.features.assign(given.begin(), given.end());
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(places); ++i) {
+        std::vector<std::int32_t> next;
+        for (std::int32_t k = 1; k < 3 && i + k < static_cast<std::int32_t>(places); ++k)
+            next.push_back(i + k + 1);
+        of.draft(static_cast<std::size_t>(i), next);
+    }
+    feature_training_pass<double> pass(
+        body.layout(), {.sequences = 1, .length = 20, .cells = 40, .depth = 3},
+        [&](std::size_t token, std::span<float> out) {
+            for (std::size_t k = 0; k < 36; ++k)
+                out[k] = static_cast<float>(embedded[(token - 1) * 36 + k]);
+        });
+    const std::vector<feature_sequence> sequences{of.view()};
+    const auto states = pass.forward(body, sequences);
+    aligned_vector<double> dstates(static_cast<std::size_t>(states.size()));
+    double loss = 0;
+    for (std::size_t c = 0; c < pass.batch().cells().size(); ++c)
+        for (std::size_t k = 0; k < 36; ++k) {
+            const feature_batch::cell& cell = pass.batch().cells()[c];
+            const double w = std::sin(static_cast<double>(3 * cell.position + 5 * cell.depth + k));
+            const double s = states(index_of(k), index_of(c));
+            loss += w * s + s * s / 2;
+            dstates[c * 36 + k] = w + s;
+        }
+    CHECK(loss == Approx(golden["loss"].get<double>()).epsilon(1e-6));
+    std::vector<double> gradient(body.values().size());
+    pass.reverse(columns_of(std::as_const(dstates).data(), 36, pass.batch().cells().size()),
+                 gradient);
+    for (const auto& [name, expected] : golden["tensors"].items()) {
+        CAPTURE(name);
+        const parameter& p = body.layout().tensors().at(name);
+        const auto found = std::span(gradient).subspan(p.offset, p.size);
+        const auto values = expected["values"].get<std::vector<double>>();
+        const auto stride = expected["stride"].get<std::size_t>();
+        double squares = 0, off = 0, sampled = 0;
+        for (const double g : found)
+            squares += g * g;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            off += std::pow(found[i * stride] - values[i], 2);
+            sampled += values[i] * values[i];
+        }
+        CHECK(std::sqrt(squares) == Approx(expected["norm"].get<double>()).epsilon(1e-5));
+        CHECK(std::sqrt(off / sampled) < 1e-5);
+    }
+}
+
 TEST_CASE("adapters of the body: their gradients are those of finite differences") {
     const std::vector<text> texts = some_texts();
     const auto sequences = views(texts);
     auto parameters = some_body<double>();
-    lora<double> adapters(
-        parameters.config(),
-        {.rank = 3, .targets = {all_projections.begin(), all_projections.end()}});
+    lora<double> adapters(parameters.config(),
+                          {.rank = 3, .targets = {all_projections.begin(), all_projections.end()}});
     std::minstd_rand bits(3);
     for (double& v : adapters.values())
         v = (static_cast<double>(bits() % 2001) - 1000) * 2e-5;
@@ -148,9 +219,9 @@ std::vector<float> gradient_of(feature_training_pass<float>& pass,
     const auto states = pass.forward(m, sequences);
     (void)loss_of(states, dstates);
     std::vector<float> gradient(m.values().size());
-    pass.reverse(columns_of(std::as_const(dstates).data(), 36,
-                            static_cast<std::size_t>(states.cols())),
-                 gradient);
+    pass.reverse(
+        columns_of(std::as_const(dstates).data(), 36, static_cast<std::size_t>(states.cols())),
+        gradient);
     return gradient;
 }
 
