@@ -224,7 +224,6 @@ private:
     Serving& serving_;
     online_settings settings_;
     Time clock_;
-
     mutable std::mutex mutex_; ///< of all up to the next one
     std::condition_variable_any wake_;
     basic_replay_buffer<sample> buffer_;
