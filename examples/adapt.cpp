@@ -5,6 +5,7 @@
 //
 //     adapt --models smollm2 --task recipes=models/prompts/tasks/recipes.txt --tokens 20000
 //     adapt --models smollm2 --learn lora:32 --save LEARNT
+//     adapt --models smollm2-features --head trimmed:models/smollm2-features/kept.json
 //     compare --models smollm2 --drafter SAVED            (after --learn full --save SAVED)
 //     compare --models smollm2 --adapter LEARNT
 #include <algorithm>
@@ -37,12 +38,9 @@
 #include "support/program/program.hpp"
 #include "support/text/prompts_file.hpp"
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
-#include <specdec/learn/distillation_recorder.hpp>
 #include <specdec/reference/file/mapped_file.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
-#include <specdec/reference/learn/model_folder.hpp>
 #include <specdec/reference/learn/online_learner.hpp>
-#include <specdec/reference/learn/peft_folder.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
 
@@ -52,18 +50,16 @@ using namespace specdec;
 using namespace specdec::examples;
 namespace fs = std::filesystem;
 
-using lessons_type = distillation_recorder<any_tokenizer<target_id>, any_tokenizer<draft_id>>;
-using learner_type = reference::online_learner<reference::bf16_bits, steady_seconds>;
-
 struct flags {
     model_flags models;
     decode_settings decoding = interruptible();
     length_flags lengths;
     std::optional<std::size_t> draft_length;
     std::vector<std::string> tasks;
-    std::string rule = "tli", learn = "full", loss = "fkl", head, svg, save, resume;
+    std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted";
     std::optional<double> taught_temperature, rate;
     reference::learner_settings learner{.sequences = 2, .length = 512};
+    std::size_t depth = 4, remembered = 0;
     reference::online_settings online{.every = 64, .replayed = 1};
     std::optional<acceptance_updates> ends; ///< a head that ends drafts
     double head_threshold = 0.6;
@@ -124,27 +120,42 @@ struct tally {
     }
 };
 
-using weights_type = reference::model_weights<reference::bf16_bits>;
-
 /// A way to decode, and what it came to.
+template <class Drafter>
 struct measured {
     const char* drafter;
     decode_settings settings;
-    std::shared_ptr<const weights_type> weights;
+    typename Drafter::weights_type weights;
     tally what;
 };
 
+/// Keeps the proposals of the latest round.
+struct proposals_reader final : listener {
+    std::vector<target_id> latest;
+    bool round(const round_result& r) override {
+        latest.assign(r.proposed.begin(), r.proposed.end());
+        return true;
+    }
+};
+
+/// Drafter: adapting_drafter or adapting_features.
+template <class Drafter>
 class adaptation {
 public:
-    adaptation(const flags& f, const loaded_pair& pair, adapting_drafter& drafter)
+    using learner_type =
+        reference::basic_online_learner<typename Drafter::learner_type,
+                                        typename Drafter::serving_type, steady_seconds>;
+
+    adaptation(const flags& f, const loaded_pair& pair, Drafter& drafter)
         : f_(f), pair_(pair), drafter_(drafter), stands_on_(ground(f, pair, drafter)),
-          settings_(f.decoding), lessons_(pair->target_tokenizer(), *pair->draft_tokenizer(),
-                                          *pair->map(), {.window = f.learner.length}),
-          learner_(drafter.start, *pair->map(), f.learner),
-          online_(learner_, drafter.serving, f.online, steady_seconds{}) {
+          settings_(f.decoding), lessons_(*pair, drafter, f.learner.length),
+          learner_(drafter.make_learner(*pair, f.learner)),
+          online_(*learner_, drafter.serving, f.online, steady_seconds{}) {
         if (!f.resume.empty())
             resume(f.resume);
-        if (f.ends) {
+        if constexpr (!Drafter::reads_features) {
+            if (!f.ends)
+                return;
             ender_.emplace(drafter.start, *f.ends);
             settings_.lengths.kind = length_kind::predicted;
             settings_.lengths.length = f.longest;
@@ -184,91 +195,55 @@ public:
     /// Each prompt without a drafter, with it as it was, as it is, and as it is where the head ends
     /// drafts.
     template <class Progress>
-    std::vector<measured> measure(const task& t, const Progress& progress) {
-        const auto start = packed(drafter_.start);
-        decltype(packed(drafter_.start)) learnt;
-        online_.with_learner([&](auto& learner) { learnt = packed(learner.weights()); });
+    std::vector<measured<Drafter>> measure(const task& t, const Progress& progress) {
+        const auto start = drafter_.pack(drafter_.start);
+        auto learnt = start;
+        online_.with_learner([&](auto& learner) { learnt = drafter_.pack(learner.weights()); });
         decode_settings fixed = f_.decoding, ended = settings_;
         fixed.sampling.temperature = ended.sampling.temperature = f_.held_temperature;
         decode_settings plain = fixed;
         plain.rule = rule::autoregressive;
-        std::vector<measured> found{{"none", plain, start, {}},
-                                    {"unadapted", fixed, start, {}},
-                                    {"adapted", fixed, learnt, {}}};
+        std::vector<measured<Drafter>> found{{"none", plain, start, {}},
+                                             {"unadapted", fixed, start, {}},
+                                             {"adapted", fixed, learnt, {}}};
         if (ender_)
             found.push_back({"with head", ended, learnt, {}});
         for (std::size_t i = 0; i < t.held.size() && interrupted() == 0; ++i) {
             progress(static_cast<double>(i) / static_cast<double>(t.held.size()));
             const text_request request{.prompt = t.held[i].ids, .sequence = i};
             for (std::size_t k = 0; k < found.size(); ++k) { // nobody is always the first
-                measured& m = found[(i + k) % found.size()];
-                drafter_.model.use(m.weights);
+                measured<Drafter>& m = found[(i + k) % found.size()];
+                drafter_.use(m.weights);
                 const decode_results one = pair_->run({&request, 1}, m.settings);
                 m.what.add(one.texts[0].counts, one.seconds);
             }
         }
-        drafter_.model.use(drafter_.serving.current());
+        drafter_.use(learnt);
         return found;
     }
 
     /// A folder that --drafter or --adapter takes, and what --resume does.
     void save(const fs::path& folder) {
-        online_.with_learner([&](reference::drafter_learner& learner) {
-            if (learner.adapters()) {
-                reference::save_peft_folder(folder, *learner.adapters(), drafter_.path.string());
-                return;
-            }
-            reference::save_model_folder(folder, learner.weights(), drafter_.exit_norms);
-            save_tokenizer(folder);
-        });
+        online_.with_learner([&](auto& learner) { drafter_.save(folder, learner); });
         online_.save((folder / state_name).string(), stands_on_);
-    }
-
-    /// False where the tokenizer is a part of another file: --drafter of what is saved needs
-    /// --drafter-tokenizer beside it then.
-    [[nodiscard]] bool saves_tokenizer() const {
-        const fs::path kind = drafter_.tokenizer.extension();
-        return fs::is_directory(drafter_.tokenizer) || kind == ".json" || kind == ".model";
     }
 
     /// Makes the folder. Errors: specdec::error where save() could not begin to write into it.
     void expect_saveable(const fs::path& folder) const {
-        const bool adapters = f_.learner.adapters.has_value();
-        if (!adapters)
-            reference::check_saveable(drafter_.start.config(), drafter_.path.string());
+        drafter_.expect_saveable();
         reference::make_folder(folder);
-        for (const char* file : {adapters ? "adapter_model.safetensors" : "model.safetensors",
-                                 adapters ? "adapter_config.json" : "config.json", state_name})
+        std::vector<const char*> files = drafter_.saved_files(f_.learner.adapters.has_value());
+        files.push_back(state_name);
+        for (const char* file : files)
             expect_writable("--save", (folder / file).string());
     }
 
 private:
     static constexpr const char* state_name = "learning_state.safetensors";
 
-    void save_tokenizer(const fs::path& folder) const {
-        const auto copy = [&](const fs::path& from, const std::string& name) {
-            if (fs::exists(from))
-                replace_file((folder / name).string(), read_input(from.string()));
-        };
-        const fs::path model = folder_of(drafter_.path), words = folder_of(drafter_.tokenizer);
-        for (const char* file : {"generation_config.json", "equivalences.json"})
-            copy(model / file, file);
-        for (const char* file : {"tokenizer.json", "tokenizer_config.json",
-                                 "special_tokens_map.json", "tokenizer.model"})
-            if (words == drafter_.tokenizer)
-                copy(words / file, file);
-        if (words != drafter_.tokenizer && saves_tokenizer())
-            copy(drafter_.tokenizer, "tokenizer" + drafter_.tokenizer.extension().string());
-    }
-    /// The folder that it is, or that it lies in.
-    static fs::path folder_of(const fs::path& path) {
-        return fs::is_directory(path) ? path : path.parent_path();
-    }
-
     /// What a state belongs to: the drafter's vocabulary; of adapters also the weights below them,
     /// which a state of theirs does not hold.
-    static std::string ground(const flags& f, const loaded_pair& pair,
-                              const adapting_drafter& drafter) {
+    static std::string ground(const flags& f, const loaded_pair& pair, const Drafter& drafter) {
         std::string note = "vocabulary " + std::to_string(pair->draft_table()->fingerprint());
         if (f.learner.adapters)
             note += ", weights " + reference::weights_checksum(drafter.start.values());
@@ -283,25 +258,21 @@ private:
                             stands_on_ + "), found \"" + found + "\"");
     }
 
-    static std::shared_ptr<const weights_type> packed(const reference::model_parameters<float>& m) {
-        return reference::pack<reference::bf16_bits>(reference::view_checkpoint(m), 1);
-    }
-
     /// A text whose rounds teach.
-    statistics write(const text_request& request, bool learns) {
+    statistics write(text_request request, bool learns) {
+        request.reader = &proposals_;
         any_batch_model<target_id>& models = pair_->target_models();
         speculative_text::target_sequence own(models, 0);
         own.truncate(0);
         const std::unique_ptr<speculative_text> text = pair_->open(request, settings_);
-        const bool begun = !drafter_.prefix.empty() &&
-                           pair_->map()->to_draft(request.prompt.front()) == drafter_.prefix[0];
-        lessons_.start(request.prompt, begun ? std::span<const draft_id>{} : drafter_.prefix);
+        lessons_.start(request.prompt);
         for (;;) {
             if (learns)
                 online_.round_begins();
             drafter_.take_new_weights();
-            if (ender_)
-                ender_->follow(online_, learns);
+            if constexpr (!Drafter::reads_features)
+                if (ender_)
+                    ender_->follow(online_, learns);
             if (!text->more(models.capacity()))
                 break;
             (void)text->prepare(own);
@@ -316,7 +287,7 @@ private:
             const auto committed = text->tokens().subspan(before);
             if (!learns)
                 continue;
-            lessons_.follow(rows, committed);
+            lessons_.follow(rows, proposals_.latest, committed);
             online_.see({.steps = {}, .emitted = committed.size()});
         }
         while (learns && lessons_.finish(taught_))
@@ -326,13 +297,14 @@ private:
 
     const flags& f_;
     const loaded_pair& pair_;
-    adapting_drafter& drafter_;
+    Drafter& drafter_;
     std::string stands_on_; ///< the note of what is saved
     decode_settings settings_;
-    lessons_type lessons_;
-    reference::drafter_learner learner_;
+    typename Drafter::lessons_type lessons_;
+    std::unique_ptr<typename Drafter::learner_type> learner_;
     learner_type online_;
-    distillation_sample taught_;
+    typename Drafter::lessons_type::sample taught_;
+    proposals_reader proposals_;
     std::optional<draft_ender> ender_;
     std::size_t unsaved_ = 0;
 };
@@ -349,11 +321,14 @@ void require_sizes(const flags& f) {
                         " tokens that a text may have");
 }
 
+/// Serves, saves and measures.
+template <class Drafter>
+void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter);
+
+/// Settings that hang on the drafter, then the run.
 void run(flags f, const adapting_engine& e) {
     validate(f.decoding.sampling);
     f.decoding.carry.contexts = false; // every text is paid for whole
-    f.decoding.rule = rule_of(f.rule, "--rule").rule;
-    expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
     f.decoding.lengths = f.lengths.settings(f.draft_length);
     f.learner.loss = loss_of(f.loss);
     f.learner.loss.taught_temperature =
@@ -364,14 +339,41 @@ void run(flags f, const adapting_engine& e) {
         throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
     if (f.save_every > 0 && f.save.empty())
         throw error("--save-every", std::to_string(f.save_every), "expected a folder to --save to");
-    require_sizes(f);
     if (!f.head.empty())
         f.ends = updates_of(f.head);
     const loaded_pair pair = load_pair(e, f.models);
+    adapting_features* const features = e.features();
+    f.decoding.rule =
+        rule_of(f.rule.empty() ? (features != nullptr ? "identity" : "tli") : f.rule, "--rule")
+            .rule;
+    expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
+    if (features != nullptr) {
+        if (f.ends)
+            throw error("--acceptance-head", f.head,
+                        "expected nothing: this drafter reads its target's features");
+        if (f.learner.loss.ngram != ngram_loss::none || f.learner.loss.direct == direct_loss::none)
+            throw error("--loss", f.loss,
+                        "expected one of shared tokens alone: this drafter has its target's");
+        features->chains = chains_of(f.chains, f.depth);
+        f.learner.length = 256;
+        if (f.remembered == 0)
+            f.online.remembered = std::size_t{1} << 15;
+    }
+    if (f.remembered > 0)
+        f.online.remembered = f.remembered;
+    require_sizes(f);
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
+    if (features != nullptr)
+        run(f, learns, pair, *features);
+    else
+        run(f, learns, pair, *e.drafter());
+}
+
+template <class Drafter>
+void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter) {
     const std::vector<task> tasks = read_tasks(f, *pair);
-    adaptation adapted(f, pair, e.drafter());
+    adaptation<Drafter> adapted(f, pair, drafter);
     // Before anything is learnt for nothing.
     if (!f.save.empty())
         adapted.expect_saveable(f.save);
@@ -394,7 +396,7 @@ void run(flags f, const adapting_engine& e) {
                     "token", "updates");
     for (const task& t : tasks) {
         chart.lines.push_back({t.name, {}});
-        adapted.serve(t, learns, [&](std::size_t made, const tally& w, const learner_type& online) {
+        adapted.serve(t, learns, [&](std::size_t made, const tally& w, const auto& online) {
             const reference::online_counts c = online.counts();
             const double share = c.seconds / std::max(online.elapsed(), 1e-9);
             chart.lines.back().points.push_back(
@@ -419,9 +421,11 @@ void run(flags f, const adapting_engine& e) {
     }
     if (!f.save.empty()) {
         adapted.save(f.save);
-        if (!f.learner.adapters && !adapted.saves_tokenizer())
-            std::fprintf(stderr, "saved without a tokenizer: give --drafter-tokenizer %s with it\n",
-                         visible(e.drafter().tokenizer.string()).c_str());
+        if constexpr (!Drafter::reads_features)
+            if (!f.learner.adapters && !drafter.saves_tokenizer())
+                std::fprintf(stderr,
+                             "saved without a tokenizer: give --drafter-tokenizer %s with it\n",
+                             visible(drafter.tokenizer.string()).c_str());
     }
     if (!f.svg.empty())
         replace_file(f.svg, chart.svg());
@@ -439,7 +443,7 @@ void run(flags f, const adapting_engine& e) {
             break;
         const tally& plain = found[0].what;
         const tally& before = found[1].what;
-        for (const measured& m : found) {
+        for (const auto& m : found) {
             const tally& x = m.what;
             const double call =
                 x.counts.tokens_per_target_call() / before.counts.tokens_per_target_call();
@@ -488,7 +492,9 @@ int main(int argc, char** argv) {
     add_number(app, "--window", f.window, {1, 1 << 30}, "tokens a line (default: 1000)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20},
                "a text (default: 128)");
-    app.add_option("-r,--rule", f.rule, "one of " + rule_names() + " (default: tli)");
+    app.add_option("-r,--rule", f.rule,
+                   "one of " + rule_names() +
+                       " (default: tli, or identity for a drafter that reads features)");
     add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
     add_length_flags(app, f.lengths);
     CLI::Option* const head = app.add_option(
@@ -517,8 +523,16 @@ int main(int argc, char** argv) {
     add_number(app, "--replayed", f.online.replayed, {0, 63},
                "of them drawn from all that were taught (default: 1)")
         ->group(group);
-    add_number(app, "--remembered", f.online.remembered, {1, std::size_t{1} << 40},
-               "draft tokens of the texts that are replayed (default: 262144, 70 MB when full)")
+    add_number(
+        app, "--remembered", f.remembered, {1, std::size_t{1} << 40},
+        "draft tokens of the texts that are replayed (default: 262144, 70 MB when full; with "
+        "features 32768, 90 MB)")
+        ->group(group);
+    app.add_option("--chains", f.chains,
+                   "of a drafter that reads features: what is taught, the drafts that rounds made "
+                   "(drafted, default), or every:N, drafts from every N-th token on")
+        ->group(group);
+    add_number(app, "--depth", f.depth, {1, 16}, "its longest draft that is taught (default: 4)")
         ->group(group);
     add_number(app, "--every", f.online.every, any_count,
                "newly taught rows before an update (default: 64)")

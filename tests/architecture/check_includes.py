@@ -19,7 +19,7 @@ LAYERS = """
     speculation/any speculation
     interop
     reference/kernel reference/file reference/transformer reference/tokenizer reference/tokenizer/file reference
-    reference/drafter reference/learn/reverse reference/learn
+    reference/drafter reference/learn/reverse reference/learn reference/learn/features
     testing testing/contract testing/toys testing/course testing/property""".split()
 MOST_HEADERS = int(sys.argv[2]) if len(sys.argv) > 2 else 15 # of a folder: more are not seen at a glance
 DEAR = "algorithm chrono memory random ranges functional unordered_map iostream".split()

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/model/one_sequence.hpp>
+#include <specdec/draft/changing_model.hpp>
 #include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
@@ -22,18 +23,34 @@ using namespace specdec::testing;
 
 namespace features_tests {
 
-/// A drafter's model whose every row is compared with the one from scratch.
-template <class Model>
+/// When a drafter's weights change.
+enum class weights {
+    stay,
+    change_between,  ///< whoever drives the rounds gives them to the feature_model
+    change_by_model, ///< a changing_model does
+};
+
+/// A drafter's model whose every row is compared with the one from scratch, with the weights of the
+/// round. Features: the feature_model below it.
+template <class Model, class Features>
 struct checked_model {
     Model& model;
     toy_body& body;
+    Features& features;
+    weights when = weights::stay;
     sequence held{};
     std::size_t round = 0;
+    std::uint64_t seen = 0; // of all that was fed, discarded tokens too
+
+    /// Other weights, which hang on all that was seen.
+    void change() { features.use((body.weights() + 1 + seen) % 3); }
 
     [[nodiscard]] std::size_t size() const { return model.size(); }
     [[nodiscard]] std::size_t capacity() const { return model.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model.vocabulary_size(); }
     void begin_round(std::size_t n) {
+        if (when == weights::change_between && n != round)
+            change();
         model.begin_round(n);
         held.resize(model.size());
         round = n;
@@ -52,16 +69,19 @@ struct checked_model {
         held.resize(n);
     }
     void take(std::span<const draft_id> ids) {
-        for (const draft_id id : ids)
+        for (const draft_id id : ids) {
             held.push_back(id.value);
-        if (body.places() != toy_body::places_of(held, round, body.vocabulary_size()))
+            seen += id.index();
+        }
+        if (body.places() !=
+            toy_body::places_of(held, round, body.vocabulary_size(), body.weights()))
             throw "places are not those from scratch";
     }
 };
 
 template <class MakeHead, class Rule>
 double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& make_head,
-                 const Rule& rule, const scenario& s, std::uint64_t seed) {
+                 const Rule& rule, const scenario& s, weights when, std::uint64_t seed) {
     const std::size_t vocabulary = two.target_size();
     row_tree p(toy_rows(row_kind::random, vocabulary, seed));
     const sequence prompt{1, 0};
@@ -82,8 +102,14 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& 
         auto head = make_head(unit);
         headed_model headed(model, head);
         one_sequence<draft_id, decltype(headed)> draft(headed, 0);
-        checked_model checked{draft, body};
-        model_drafter drafter(checked);
+        checked_model checked{draft, body, model, when};
+        changing_model changing(checked, [&]() -> decltype(&checked) {
+            if (when != weights::change_by_model)
+                return nullptr;
+            checked.change();
+            return &checked;
+        });
+        model_drafter drafter(changing);
         with_bridge(std::size_t{2}, [&](auto bridge) {
             add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target, drafter,
                         coin, {target_id{1}, target_id{0}}, {});
@@ -93,19 +119,20 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& 
 }
 
 template <class MakeHead>
-void check_features(const char* name, const MakeHead& make_head) {
+void check_features(const char* name, const MakeHead& make_head, weights when = weights::stay) {
     static const toy_words two({"a", "b", "c"}, {"a", "b", "c"});
     double worst = 0;
     std::uint64_t seed = 500;
     const auto check = [&](const auto& with_bridge) {
         const double tv = worst_under_rules(
             name, every_scenario(target_id{2}), [&](const auto& rule, const scenario& s) {
-                return deviation(two, with_bridge, make_head, rule, s, ++seed);
+                return deviation(two, with_bridge, make_head, rule, s, when, ++seed);
             });
         worst = tv > worst ? tv : worst;
     };
     check(two.identity());
-    check(two.tli());
+    if (when == weights::stay)
+        check(two.tli());
     std::printf("features, %-19s worst total variation %.1e\n", name, worst);
 }
 
@@ -115,6 +142,13 @@ TEST_CASE("drafters that read features: the law of the target", "[law]") {
     check_features("trimmed head", [](auto& head) {
         return trimmed_head(head, token_list<draft_id>({draft_id{0}, draft_id{2}}, 3));
     });
+}
+
+TEST_CASE("weights of drafters that read features change between rounds: the law of the target",
+          "[law]") {
+    const auto full = [](auto& head) { return full_head<draft_id, toy_head<draft_id>>(head); };
+    check_features("other weights", full, weights::change_between);
+    check_features("changing_model", full, weights::change_by_model);
 }
 
 } // namespace features_tests

@@ -61,9 +61,9 @@ private:
     std::vector<float> features_;
 };
 
-/// A body whose hidden states are any function of its places, each as numbers: token, whether the
-/// feature is its own, and the feature. Its own feature is a function of them, too. Counts places
-/// read. Models FeatureBody.
+/// A body whose hidden states are any function of its weights, a number, and of its places, each as
+/// numbers: token, whether the feature is its own, and the feature. Its own feature is a function
+/// of them, too. Counts places read. Models FeatureBody.
 class toy_body {
 public:
     using place = std::vector<float>; ///< [token, own, feature ...]
@@ -80,6 +80,13 @@ public:
     [[nodiscard]] std::size_t own_width() const { return own_numbers; }
     [[nodiscard]] std::size_t width() const { return vocabulary_; }
     void truncate(std::size_t s, std::size_t n) { places_[s].resize(n); }
+    /// Other weights: all sequences are then empty.
+    void use(std::uint64_t weights) {
+        weights_ = weights;
+        for (std::vector<place>& of : places_)
+            of.clear();
+    }
+    [[nodiscard]] std::uint64_t weights() const { return weights_; }
 
     [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
         if (ids.size() > capacity_ - size(s))
@@ -90,7 +97,8 @@ public:
             place now{static_cast<float>(ids[i].value), given.own ? 1.0F : 0.0F};
             now.insert(now.end(), given.rows[i].values.begin(), given.rows[i].values.end());
             places_[s].push_back(std::move(now));
-            const std::vector<float> all = state_of(places_[s], vocabulary_ + own_numbers);
+            const std::vector<float> all =
+                state_of(places_[s], vocabulary_ + own_numbers, weights_);
             const auto own = all.begin() + static_cast<std::ptrdiff_t>(vocabulary_);
             states_.insert(states_.end(), all.begin(), own);
             own_.insert(own_.end(), own, all.end());
@@ -102,20 +110,21 @@ public:
     }
 
     /// Of these places: numbers between -2 and 2.
-    static std::vector<float> state_of(const std::vector<place>& places, std::size_t numbers) {
+    static std::vector<float> state_of(const std::vector<place>& places, std::size_t numbers,
+                                       std::uint64_t weights = 0) {
         sequence key;
         for (const place& p : places)
             for (const float x : p)
                 key.push_back(static_cast<int>(std::lround(x * 512.0F)));
         std::vector<float> state(numbers);
         for (std::size_t k = 0; k < numbers; ++k)
-            state[k] = static_cast<float>(scramble(11, key, k) % 2048) / 512.0F - 2.0F;
+            state[k] = static_cast<float>(scramble(11 + weights, key, k) % 2048) / 512.0F - 2.0F;
         return state;
     }
 
     /// The places of a text whose round begins behind `round` tokens, from scratch.
     static std::vector<place> places_of(const sequence& text, std::size_t round,
-                                        std::size_t vocabulary) {
+                                        std::size_t vocabulary, std::uint64_t weights = 0) {
         std::vector<place> places;
         std::vector<float> own(own_numbers);
         for (std::size_t i = 1; i < text.size(); ++i) {
@@ -126,7 +135,7 @@ public:
                      : own;
             now.insert(now.end(), feature.begin(), feature.end());
             places.push_back(now);
-            const std::vector<float> all = state_of(places, vocabulary + own_numbers);
+            const std::vector<float> all = state_of(places, vocabulary + own_numbers, weights);
             own.assign(all.begin() + static_cast<std::ptrdiff_t>(vocabulary), all.end());
         }
         return places;
@@ -138,6 +147,7 @@ public:
 
 private:
     std::size_t vocabulary_, capacity_;
+    std::uint64_t weights_ = 0;
     std::vector<std::vector<place>> places_;
     std::vector<float> states_, own_;
 };

@@ -10,6 +10,7 @@
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
+#include <specdec/reference/learn/features/taught_chains.hpp>
 
 /// How a drafter learns, by the names that flags give it. Errors: specdec::error that names the
 /// flag.
@@ -62,6 +63,19 @@ namespace specdec::examples {
         .alpha = 2 * static_cast<double>(*rank),
         .targets = {reference::all_projections.begin(), reference::all_projections.end()}};
     return true;
+}
+
+/// drafted or every:N.
+[[nodiscard]] inline reference::chain_settings chains_of(const std::string& name,
+                                                         std::size_t depth) {
+    if (name == "drafted")
+        return {.depth = depth, .every = 0};
+    const auto n = name.starts_with("every:")
+                       ? read_number<std::size_t>(std::string_view(name).substr(6), {1, 4096})
+                       : std::nullopt;
+    if (!n)
+        throw error("--chains", name, "expected drafted or every:N");
+    return {.depth = depth, .every = *n};
 }
 
 /// joint, interleaved or interleaved:STEPS.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,40 +10,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "support/pair/adapting_drafter.hpp"
+#include "support/pair/adapting_features.hpp"
 #include "support/pair/engine.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/learn/reverse/model_parameters.hpp>
-#include <specdec/reference/learn/serving_weights.hpp>
-#include <specdec/reference/load.hpp>
 
 namespace specdec::examples {
 
-/// A drafter of the reference engine whose weights may change between rounds.
-struct adapting_drafter {
-    using packed = reference::serving_weights<reference::bf16_bits>;
-
-    adapting_drafter(const side_paths& paths, const reference::context_options& options)
-        : path(paths.model), tokenizer(paths.tokenizer), file(reference::open_checkpoint(path)),
-          exit_norms(reference::exit_norms(file)), start(reference::read_parameters(file)),
-          serving(start), model(reference::transformer(serving.current(), options)) {}
-
-    /// Where a round begins.
-    void take_new_weights() {
-        if (const auto next = serving.take())
-            model.use(next);
-    }
-
-    std::filesystem::path path, tokenizer;
-    reference::checkpoint file;
-    std::vector<reference::tensor> exit_norms; ///< of the file: they do not learn, but are saved
-    reference::model_parameters<float> start;  ///< as loaded
-    packed serving;
-    reference::batch_model<draft_id> model;
-    std::vector<draft_id> prefix; ///< what a text of the drafter begins with
-};
-
-/// The program's engine with such a drafter. Outlives the pairs that it loads.
+/// The program's engine with a drafter that learns. Outlives the pairs that it loads.
 class adapting_engine final : public engine {
 public:
     void add_flags(CLI::App& app) override {
@@ -62,9 +35,11 @@ public:
                                     const model_flags& flags) const override {
         if (!drafter)
             throw error("--drafter", "path", "expected a drafter, there is none");
-        if (inner_->needs_target(*drafter))
-            throw error("--drafter", drafter->model.string(),
-                        "expected a drafter that runs alone, this one reads its target's features");
+        if (inner_->needs_target(*drafter)) {
+            loaded_sides sides = inner_->load(target, drafter, flags);
+            features_ = std::make_unique<adapting_features>(*drafter, *sides.features, flags.head);
+            return sides;
+        }
         if (!inner_->learns(*drafter))
             throw error("--drafter", drafter->model.string(),
                         "expected a drafter of the reference engine: llama.cpp's do not learn "
@@ -88,13 +63,15 @@ public:
         return sides;
     }
 
-    /// Of the latest pair.
-    [[nodiscard]] adapting_drafter& drafter() const { return *drafter_; }
+    /// Of the latest pair: one that runs alone, or one that reads features; null: it is the other.
+    [[nodiscard]] adapting_drafter* drafter() const { return drafter_.get(); }
+    [[nodiscard]] adapting_features* features() const { return features_.get(); }
 
 private:
     std::unique_ptr<engine> inner_ = make_engine();
     CLI::Option *adapter_ = nullptr, *exits_ = nullptr;
     mutable std::unique_ptr<adapting_drafter> drafter_;
+    mutable std::unique_ptr<adapting_features> features_;
 };
 
 } // namespace specdec::examples

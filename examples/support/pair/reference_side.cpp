@@ -317,6 +317,8 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     auto recorded = std::make_unique<feature_target>(std::move(files.engine), sequences);
     auto whole =
         std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
+    const auto parts = std::make_shared<const feature_parts>(feature_parts{
+        &whole->body, &whole->model, recorded->records.get(), &recorded->model.engine()});
     std::shared_ptr<target_topk> likely;
     any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
         if (!own_head)
@@ -332,7 +334,7 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     }();
     loaded_sides sides{
         files.side_of<target_id>(owned_feature_target(std::move(recorded)), words, computing),
-        files.side_of<draft_id>(std::move(models), facts, computing)};
+        files.side_of<draft_id>(std::move(models), facts, computing), parts};
     sides.drafter->likely = std::move(likely);
     return sides;
 }

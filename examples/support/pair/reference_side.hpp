@@ -8,6 +8,10 @@
 #include "support/flags/exits_flag.hpp"
 #include "support/flags/head_flag.hpp"
 #include "support/pair/side.hpp"
+#include <specdec/head/features/feature_model.hpp>
+#include <specdec/head/features/feature_records.hpp>
+#include <specdec/reference/drafter/feature_body.hpp>
+#include <specdec/reference/transformer/transformer.hpp>
 
 namespace CLI {
 class App;
@@ -37,6 +41,14 @@ template <class Id>
 
 /// Whether a drafter reads its target's features, and so runs beside it only.
 [[nodiscard]] bool reads_features(const side_paths& drafter);
+
+/// What a drafter that reads features is made of.
+struct feature_parts {
+    reference::feature_body* body;
+    feature_model<reference::feature_body>* model;
+    const feature_records* records;
+    const reference::transformer* target;
+};
 
 /// A target and such a drafter, which shares its tokenizer, embedding and, unless it has one of its
 /// own, its head. Otherwise as load_reference_side.

@@ -29,10 +29,15 @@ struct side {
     std::shared_ptr<target_topk> likely{};
 };
 
+/// The parts of a drafter that reads features (reference_side.hpp).
+struct feature_parts;
+
 /// Both sides of a pair; drafter: if there is one.
 struct loaded_sides {
     side<target_id> target;
     std::optional<side<draft_id>> drafter{};
+    /// What learning needs of a drafter that reads features; valid as long as both sides' models.
+    std::shared_ptr<const feature_parts> features{};
 };
 
 /// The control token of that printed name.

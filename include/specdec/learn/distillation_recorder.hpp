@@ -12,6 +12,7 @@
 #include <specdec/core/require.hpp>
 #include <specdec/learn/aligned_token_starts.hpp>
 #include <specdec/learn/distillation_sample.hpp>
+#include <specdec/learn/likeliest_entries.hpp>
 #include <specdec/process/log_probabilities.hpp>
 
 namespace specdec {
@@ -144,17 +145,7 @@ private:
     };
 
     void note(const round_log_probabilities& told) {
-        const std::size_t first = entries_.size();
-        for (const auto& [id, log_p] : told.top) {
-            if (!id.valid())
-                break;
-            const auto p = static_cast<float>(__builtin_exp(log_p));
-            entries_.push_back({id, p});
-            for (std::size_t k = entries_.size() - 1; k > first && id < entries_[k - 1].id; --k) {
-                entries_[k] = entries_[k - 1];
-                entries_[k - 1] = {id, p};
-            }
-        }
+        append_likeliest(told.top, entries_);
         laws_.push_back({entries_.size(), static_cast<float>(__builtin_exp(told.of_tokens[0]))});
     }
 

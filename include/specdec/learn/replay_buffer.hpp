@@ -19,16 +19,17 @@ concept UniformSource = requires(U& uniform) {
 };
 
 /// Keeps the last texts that a drafter learnt from, with at most `max_tokens` draft tokens
-/// together. An update learns some of them again, so that the drafter does not forget (OmniDraft,
+/// together. Text: has tokens and rows, as distillation_sample and feature_sample. An update learns some of them again, so that the drafter does not forget (OmniDraft,
 /// 3.3: "data from previous batches"). A ring: the oldest texts leave and their memory is reused,
 /// so in the long run it allocates nothing.
-class replay_buffer {
+template <class Text>
+class basic_replay_buffer {
 public:
-    explicit replay_buffer(std::size_t max_tokens) : max_tokens_(max_tokens) {}
+    explicit basic_replay_buffer(std::size_t max_tokens) : max_tokens_(max_tokens) {}
 
     /// Copies the text; one without rows, which teaches nothing, is left out. Complexity: linear in
     /// it. Errors: specdec::error for a text of more tokens than the buffer.
-    void add(const distillation_sample& text) {
+    void add(const Text& text) {
         if (text.tokens.size() > max_tokens_)
             fail("replay buffer", "text",
                  "expected at most " + std::to_string(max_tokens_) + " tokens, got " +
@@ -53,12 +54,12 @@ public:
     [[nodiscard]] std::size_t tokens() const { return tokens_; }
 
     /// 0: the oldest. Pre: i < size(). It stays where it is until add().
-    [[nodiscard]] const distillation_sample& operator[](std::size_t i) const {
+    [[nodiscard]] const Text& operator[](std::size_t i) const {
         return texts_[at(i)];
     }
 
     /// Appends the n newest to `out`, the oldest of them first; all where there are fewer.
-    void newest(std::size_t n, std::vector<const distillation_sample*>& out) const {
+    void newest(std::size_t n, std::vector<const Text*>& out) const {
         for (std::size_t i = n < size_ ? size_ - n : 0; i < size_; ++i)
             out.push_back(&(*this)[i]);
     }
@@ -66,9 +67,9 @@ public:
     /// Appends n different ones to `out`, every choice equally likely; all where there are fewer.
     /// Asks for a number each (Floyd's sampling). Complexity: O(n^2).
     template <UniformSource U>
-    void draw(U&& uniform, std::size_t n, std::vector<const distillation_sample*>& out) const {
+    void draw(U&& uniform, std::size_t n, std::vector<const Text*>& out) const {
         const std::size_t first = out.size();
-        const auto chosen = [&](const distillation_sample* text) {
+        const auto chosen = [&](const Text* text) {
             for (std::size_t k = first; k < out.size(); ++k)
                 if (out[k] == text)
                     return true;
@@ -77,7 +78,7 @@ public:
         for (std::size_t last = n < size_ ? size_ - n : 0; last < size_; ++last) {
             const auto i = static_cast<std::size_t>(static_cast<double>(uniform()) *
                                                     static_cast<double>(last + 1));
-            const distillation_sample* const text = &(*this)[i < last ? i : last];
+            const Text* const text = &(*this)[i < last ? i : last];
             out.push_back(chosen(text) ? &(*this)[last] : text);
         }
     }
@@ -89,7 +90,7 @@ private:
     }
     /// Twice the places, the oldest text in the first.
     void grow() {
-        std::vector<distillation_sample> more(texts_.empty() ? 8 : 2 * texts_.size());
+        std::vector<Text> more(texts_.empty() ? 8 : 2 * texts_.size());
         for (std::size_t i = 0; i < size_; ++i)
             std::swap(more[i], texts_[at(i)]);
         texts_ = std::move(more);
@@ -97,9 +98,11 @@ private:
     }
 
     std::size_t max_tokens_;
-    std::vector<distillation_sample> texts_; // a ring, its places with memory of their own
+    std::vector<Text> texts_; // a ring, its places with memory of their own
     std::size_t oldest_ = 0, size_ = 0;
     std::size_t tokens_ = 0;
 };
+
+using replay_buffer = basic_replay_buffer<distillation_sample>;
 
 } // namespace specdec

@@ -25,6 +25,7 @@
 #include <specdec/learn/acceptance/acceptance_labels.hpp>
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
 #include <specdec/learn/distillation_recorder.hpp>
+#include <specdec/learn/feature_lessons.hpp>
 #include <specdec/learn/loss/nll_loss.hpp>
 #include <specdec/learn/loss/reverse_kl_loss.hpp>
 #include <specdec/learn/regression_guard.hpp>
@@ -34,6 +35,7 @@
 #include <specdec/reference/drafter/feature_body.hpp>
 #include <specdec/reference/drafter/lm_head.hpp>
 #include <specdec/reference/learn/clip_gradient.hpp>
+#include <specdec/reference/learn/features/online_feature_learner.hpp>
 #include <specdec/reference/learn/online_learner.hpp>
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/load_tokenizer.hpp>
@@ -84,7 +86,7 @@ int main() {
     acceptance_examples examples(64);
     std::vector<float> labels(8);
     regression_guard watch;
-    const std::vector<target_id> prompt;
+    const std::vector<target_id> prompt, proposed, committed;
     const std::vector<draft_id> prefix;
     constexpr std::size_t room = 8, n = 1;
     struct {

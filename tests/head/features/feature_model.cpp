@@ -111,6 +111,33 @@ TEST_CASE("a drafter reads the target's features up to its round, and its own be
     CHECK_THROWS_WITH(feature_model(body, wide), Contains("width"));
 }
 
+TEST_CASE(
+    "other weights: what was made with the old ones is forgotten, the target's features stay") {
+    toy_feature_target plain = make_target();
+    feature_records records(1, plain.capacity(), plain.feature_width());
+    feature_recorder target(plain, records);
+    toy_body body(9, 2);
+    feature_model model(body, records);
+    const auto hidden = [&](const std::vector<int>& ids) {
+        const std::vector<draft_id> tokens = ids_of(ids);
+        return model.hidden(parts{{0, tokens}}).size();
+    };
+    target.append(ids_of<target_id>({4, 1, 5}));
+    model.begin_round(0, 4);
+    CHECK(hidden({4, 1, 5, 2}) == 4);
+    CHECK(hidden({7}) == 1); // of its own feature
+    const law_mark before = model.mark(0), other = model.mark(1);
+    model.use(std::uint64_t{2});
+    CHECK(model.mark(0) != before);
+    CHECK(model.mark(1) != other);
+    CHECK(model.size(0) == 0);
+    CHECK(body.size(0) == 0);
+    model.begin_round(0, 4); // the same round again: of the new weights alone
+    CHECK(hidden({4, 1, 5, 2}) == 4);
+    CHECK(hidden({7}) == 1);
+    CHECK(body.places() == toy_body::places_of({4, 1, 5, 2, 7}, 4, 9, 2));
+}
+
 TEST_CASE("several sequences read the records of the same text, in any order") {
     toy_feature_target plain = make_target();
     feature_records records(3, 30, plain.feature_width());

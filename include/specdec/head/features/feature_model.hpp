@@ -79,6 +79,20 @@ public:
 
     [[nodiscard]] law_mark mark(std::size_t s) const { return texts_[s].changes; }
 
+    /// The body reads with other weights (a set that body.use takes) from the next round on. What
+    /// sequences hold, their own features too, was made with the old ones and is forgotten; the
+    /// target's features stay. To be called between the rounds of all sequences: the mark of each is
+    /// another one then, so that a round that was drafted before is refused.
+    template <class Weights>
+        requires requires(Body& body, const Weights& w) { body.use(w); }
+    void use(const Weights& weights) {
+        body_.use(weights);
+        for (std::size_t s = 0; s < texts_.size(); ++s) {
+            truncate(s, 0);
+            ++texts_[s].changes;
+        }
+    }
+
     void append(std::size_t s, std::span<const draft_id> ids) {
         states_.clear();
         read(s, ids, false);

@@ -118,6 +118,22 @@ public:
         return sums;
     }
 
+    /// The direct loss of one row apart: p, the likeliest entries of the target's row, against the
+    /// drafter's; `next`: the draft token that the text goes on with, for the NLL, or an invalid
+    /// one. Writes the gradient of weight * loss. Errors: as above.
+    double of_row(std::span<const weighted_id<target_id>> p, draft_id next,
+                  logits_row<draft_id> row, std::span<float> gradient, double weight = 1) {
+        for (float& g : gradient)
+            g = 0;
+        if (settings_.direct == direct_loss::nll)
+            return next.valid() ? nll_loss(row_softmax(row, settings_.temperature), next, gradient,
+                                           weight) /
+                                      weight
+                                : 0;
+        const sparse_law<target_id> law(taught(p), map_->target_size());
+        return direct(law, shared_softmax(row, *map_, settings_.temperature), gradient, weight);
+    }
+
 private:
     /// p^(1 / T) of a list, scaled to the mass that the list had.
     std::span<const weighted_id<target_id>> taught(std::span<const weighted_id<target_id>> list) {

@@ -95,6 +95,21 @@ public:
         sizes_[s] = n;
     }
 
+    /// Reads with other weights of the same shapes from the next place on; all sequences are then
+    /// empty, since what they held is of the old ones. Between rounds only, by feature_model::use.
+    /// Errors: specdec::error for other shapes or another number format.
+    void use(const any_feature_weights& weights) {
+        std::visit(
+            [this]<class Format>(const std::shared_ptr<const feature_weights<Format>>& set) {
+                auto* const pass = std::get_if<feature_pass<Format>>(pass_.get());
+                if (pass == nullptr)
+                    throw error("feature weights", "number format", "expected the target's");
+                pass->use(set);
+            },
+            weights);
+        sizes_.assign(sizes_.size(), 0);
+    }
+
     /// The tokens of the rows of a head of its own; null: the head is the target's.
     [[nodiscard]] const token_list<draft_id>* kept() const {
         return std::visit(

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include <specdec/core/error.hpp>
 #include <specdec/head/features/features.hpp>
 #include <specdec/reference/drafter/feature_weights.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
@@ -45,6 +46,14 @@ public:
           line_(column_stride(dimension())) {}
 
     [[nodiscard]] const feature_weights<Format>& weights() const { return *weights_; }
+    /// Computes with other weights from the next pass on; the cache is of the old ones. Errors:
+    /// specdec::error for other shapes.
+    void use(std::shared_ptr<const feature_weights<Format>> weights) {
+        if (weights->kind != weights_->kind || weights->bytes() != weights_->bytes() ||
+            weights->parameters() != weights_->parameters())
+            throw error("feature weights", "shapes", "expected those of the weights before");
+        weights_ = std::move(weights);
+    }
     [[nodiscard]] std::shared_ptr<const feature_weights<Format>> shared_weights() const {
         return weights_;
     }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <variant>
 
 #include <specdec/head/token_list.hpp>
 #include <specdec/reference/transformer/batch.hpp>
@@ -67,5 +69,10 @@ struct feature_weights {
 private:
     aligned_vector<typename format_parts<Format>::unit> memory_;
 };
+
+/// The same in the number format of some target.
+using any_feature_weights = std::variant<std::shared_ptr<const feature_weights<float>>,
+                                         std::shared_ptr<const feature_weights<bf16_bits>>,
+                                         std::shared_ptr<const feature_weights<quantised>>>;
 
 } // namespace specdec::reference

@@ -74,6 +74,7 @@ struct update_result {
 /// products allocate while they run. Borrows the map.
 class drafter_learner {
 public:
+    using sample = distillation_sample; ///< what it learns from
     /// Errors: specdec::error for a map of another vocabulary, and as check(settings) and lora.
     drafter_learner(model_parameters<float> start, const id_map& map,
                     const learner_settings& settings = {})

@@ -55,16 +55,17 @@ struct online_counts {
 ///     ...                     online.see(outcome);           behind every round
 ///     online.add(text);       for each taught text
 ///
-/// The same calls give the same weights, if the clock leaves the budget the same; not so with a
-/// thread, whose errors the next round_begins() throws. Borrows learner and serving weights, of
-/// which others may call only take() and current().
-template <PanelValue Value, Clock Time>
-class online_learner {
+/// The same calls give the same weights if the clock leaves the budget the same; not with a thread,
+/// whose errors the next round_begins() throws. Borrows learner and serving weights (only to take).
+template <class Learner, class Serving, Clock Time>
+class basic_online_learner {
 public:
+    using sample = typename Learner::sample;
+
     /// Errors: specdec::error for a budget outside [0, 1], as many replayed texts as an update has,
     /// and as regression_guard.
-    online_learner(drafter_learner& learner, serving_weights<Value>& serving,
-                   const online_settings& settings, Time clock)
+    basic_online_learner(Learner& learner, Serving& serving, const online_settings& settings,
+                         Time clock)
         : learner_(learner), serving_(serving), settings_(settings), clock_(std::move(clock)),
           buffer_(settings.remembered), watch_(settings.watch), bits_(settings.seed),
           begin_(clock_()) {
@@ -78,7 +79,7 @@ public:
     }
 
     /// A text teaches from now on. Errors: as replay_buffer::add.
-    void add(const distillation_sample& text) {
+    void add(const sample& text) {
         const std::lock_guard lock(mutex_);
         buffer_.add(text);
         ++new_texts_;
@@ -110,7 +111,7 @@ public:
         return counts_;
     }
     [[nodiscard]] double elapsed() const { return clock_() - begin_; }
-    /// What learns, as a file (learning_state.hpp), between updates. resume() returns its note.
+    /// What learns, as a file, between updates. resume() returns its note.
     void save(const std::string& path, const std::string& note = "") {
         const std::lock_guard turn(learning_);
         save_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser(), note);
@@ -124,8 +125,7 @@ public:
         return note;
     }
     /// use(learner), between updates of another thread.
-    template <class Use>
-    void with_learner(const Use& use) {
+    void with_learner(const auto& use) {
         const std::lock_guard turn(learning_);
         use(learner_);
     }
@@ -187,22 +187,22 @@ private:
 
     /// Copies an update's texts: the latest, and some of all; or none. Pre: mutex_.
     void choose() {
-        chosen_.clear();
         batch_.clear();
         if (!update_is_due())
             return;
+        chosen_.clear();
         const std::size_t fresh = learner_.settings().sequences - settings_.replayed;
         buffer_.newest(std::min(fresh, new_texts_), chosen_);
         buffer_.draw([this] { return std::ldexp(static_cast<double>(bits_() >> 11), -53); },
                      settings_.replayed, chosen_);
-        for (const distillation_sample* text : chosen_)
+        for (const sample* text : chosen_)
             batch_.push_back(*text);
         new_texts_ = new_rows_ = 0;
     }
 
     update_result learn() {
         chosen_.clear();
-        for (const distillation_sample& text : batch_)
+        for (const sample& text : batch_)
             chosen_.push_back(&text);
         const update_result done = learner_.learn(chosen_);
         if (done.applied)
@@ -220,29 +220,31 @@ private:
         serving_.publish(learner_.weights());
     }
 
-    drafter_learner& learner_;
-    serving_weights<Value>& serving_;
+    Learner& learner_;
+    Serving& serving_;
     online_settings settings_;
     Time clock_;
-
-    mutable std::mutex mutex_; ///< of all up to the next mark
+    mutable std::mutex mutex_; ///< of all up to the next one
     std::condition_variable_any wake_;
-    replay_buffer buffer_;
+    basic_replay_buffer<sample> buffer_;
     regression_guard watch_;
     std::mt19937_64 bits_;
     double begin_;
     online_counts counts_;
     std::size_t new_texts_ = 0, new_rows_ = 0; ///< since the latest update
-    double latest_seconds_ = 0;                ///< of the latest update
+    double latest_seconds_ = 0;                ///< of it
     watch_verdict verdict_ = watch_verdict::wait;
     std::exception_ptr thrown_;
 
     std::mutex learning_; ///< of the learner, and of:
-    std::vector<const distillation_sample*> chosen_;
-    std::vector<distillation_sample> batch_;
+    std::vector<const sample*> chosen_;
+    std::vector<sample> batch_;
     std::vector<float> good_; ///< the values that were not worse than those before them
     adamw<float> good_optimiser_{0};
     std::jthread thread_; ///< last: it ends before what it uses
 };
+
+template <PanelValue Value, Clock Time>
+using online_learner = basic_online_learner<drafter_learner, serving_weights<Value>, Time>;
 
 } // namespace specdec::reference

@@ -36,15 +36,14 @@ struct gradient_memory {
 template <class Scalar>
 class linear {
 public:
-    /// `most`: positions of a pass.
-    linear(const model_layout& layout, std::size_t layer, std::initializer_list<projection> parts,
-           std::size_t most)
-        : layer_(layer), most_(most), inputs_(inputs_of(layout.config(), *parts.begin())),
-          weight_(layout.at(layer).matrix(*parts.begin())),
-          biased_(layout.config().qkv_bias && *parts.begin() == projection::q),
-          bias_(layout.at(layer).qkv_bias) {
+    /// Projections of a block, whose matrices lie one behind the other. `most`: positions of a pass.
+    linear(const model_config& c, const model_layout::block& at, std::size_t layer,
+           std::initializer_list<projection> parts, std::size_t most)
+        : layer_(layer), most_(most), inputs_(inputs_of(c, *parts.begin())),
+          weight_(at.matrix(*parts.begin())),
+          biased_(c.qkv_bias && *parts.begin() == projection::q), bias_(at.qkv_bias) {
         for (const projection p : parts) {
-            parts_.push_back({p, outputs_, outputs_of(layout.config(), p)});
+            parts_.push_back({p, outputs_, outputs_of(c, p)});
             outputs_ += parts_.back().outputs;
         }
     }

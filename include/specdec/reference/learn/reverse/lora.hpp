@@ -14,7 +14,6 @@
 #include <specdec/core/error.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/learn/reverse/columns.hpp>
-#include <specdec/reference/learn/reverse/model_parameters.hpp>
 #include <specdec/reference/learn/reverse/parameter_layout.hpp>
 #include <specdec/reference/learn/reverse/projection.hpp>
 
@@ -105,9 +104,17 @@ public:
     }
 
     /// W += (alpha / r) B A: the model then computes without adapters what it did with them.
-    void merge(model_parameters<Scalar>& m) const { add_to(m, scale()); }
+    /// Parameters: of a model or of another one with such blocks (model_parameters' layout() and
+    /// values()).
+    template <class Parameters>
+    void merge(Parameters& m) const {
+        add_to(m, scale());
+    }
     /// W -= (alpha / r) B A: what merge() changed, but for rounding. (A copy of W is exact.)
-    void unmerge(model_parameters<Scalar>& m) const { add_to(m, -scale()); }
+    template <class Parameters>
+    void unmerge(Parameters& m) const {
+        add_to(m, -scale());
+    }
 
 private:
     struct place {
@@ -145,7 +152,8 @@ private:
         m.b = tensors_.add(prefix + ".lora_B.weight", {m.outputs, settings_.rank});
     }
 
-    void add_to(model_parameters<Scalar>& model, Scalar factor) const {
+    template <class Parameters>
+    void add_to(Parameters& model, Scalar factor) const {
         for (std::size_t layer = 0; layer < modules_.size(); ++layer)
             for (const projection p : settings_.targets) {
                 const place& m = modules_[layer][number_of(p)];

@@ -45,10 +45,10 @@ class training_block {
 public:
     training_block(const model_layout& layout, std::size_t layer, std::size_t most)
         : config_(layout.config()), at_(layout.at(layer)),
-          qkv_(layout, layer, {projection::q, projection::k, projection::v}, most),
-          o_(layout, layer, {projection::o}, most),
-          gate_up_(layout, layer, {projection::gate, projection::up}, most),
-          down_(layout, layer, {projection::down}, most), normed_(config_.dimension, most),
+          qkv_(config_, at_, layer, {projection::q, projection::k, projection::v}, most),
+          o_(config_, at_, layer, {projection::o}, most),
+          gate_up_(config_, at_, layer, {projection::gate, projection::up}, most),
+          down_(config_, at_, layer, {projection::down}, most), normed_(config_.dimension, most),
           scales_(1, most), heads_(config_.query_size() + 2 * config_.kv_size(), most),
           attended_(config_.query_size(), most), middle_(config_.dimension, most),
           ffn_normed_(config_.dimension, most), ffn_scales_(1, most),

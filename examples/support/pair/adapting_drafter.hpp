@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/pair/side.hpp"
+#include "support/program/files.hpp"
+#include <specdec/learn/distillation_recorder.hpp>
+#include <specdec/reference/batch_model.hpp>
+#include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/reference/learn/drafter_learner.hpp>
+#include <specdec/reference/learn/model_folder.hpp>
+#include <specdec/reference/learn/peft_folder.hpp>
+#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec/reference/learn/serving_weights.hpp>
+#include <specdec/reference/load.hpp>
+#include <specdec/speculation/decoder.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
+
+namespace specdec::examples {
+
+/// Replaces a file by a copy of another one, if that is there.
+inline void copy_if_there(const std::filesystem::path& from, const std::filesystem::path& to) {
+    if (std::filesystem::exists(from))
+        replace_file(to.string(), read_input(from.string()));
+}
+
+/// A drafter of the reference engine that runs alone and whose weights may change between rounds:
+/// what the program `adapt` has to know of it. adapting_features is the same of one that reads its
+/// target's features.
+struct adapting_drafter {
+    using learner_type = reference::drafter_learner;
+    using serving_type = reference::serving_weights<reference::bf16_bits>;
+    using weights_type = serving_type::set;
+    static constexpr bool reads_features = false;
+
+    adapting_drafter(const side_paths& paths, const reference::context_options& options)
+        : path(paths.model), tokenizer(paths.tokenizer), file(reference::open_checkpoint(path)),
+          exit_norms(reference::exit_norms(file)), start(reference::read_parameters(file)),
+          serving(start), model(reference::transformer(serving.current(), options)) {}
+
+    std::filesystem::path path, tokenizer;
+    reference::checkpoint file;
+    std::vector<reference::tensor> exit_norms; ///< of the file: they do not learn, but are saved
+    reference::model_parameters<float> start;  ///< as loaded
+    serving_type serving;
+    reference::batch_model<draft_id> model;
+    std::vector<draft_id> prefix; ///< what a text of the drafter begins with
+
+    /// Where a round begins.
+    void take_new_weights() {
+        if (const auto next = serving.take())
+            model.use(next);
+    }
+    void use(const weights_type& weights) { model.use(weights); }
+    [[nodiscard]] weights_type pack(const reference::model_parameters<float>& m) const {
+        return reference::pack<reference::bf16_bits>(reference::view_checkpoint(m), 1);
+    }
+
+    /// Follows texts and makes lessons of them.
+    class lessons_type {
+    public:
+        using sample = distillation_sample;
+
+        lessons_type(decoder& pair, const adapting_drafter& drafter, std::size_t length)
+            : map_(*pair.map()), prefix_(drafter.prefix),
+              inner_(pair.target_tokenizer(), *pair.draft_tokenizer(), map_, {.window = length}) {}
+
+        void start(std::span<const target_id> prompt) {
+            const bool begun = !prefix_.empty() && map_.to_draft(prompt.front()) == prefix_[0];
+            inner_.start(prompt, begun ? std::span<const draft_id>{} : prefix_);
+        }
+        void follow(const logits_rows<target_id>& rows, std::span<const target_id> /*proposed*/,
+                    std::span<const target_id> committed) {
+            inner_.follow(rows, committed);
+        }
+        [[nodiscard]] bool finish(sample& out) { return inner_.finish(out); }
+
+    private:
+        const id_map& map_;
+        std::span<const draft_id> prefix_;
+        distillation_recorder<any_tokenizer<target_id>, any_tokenizer<draft_id>> inner_;
+    };
+
+    [[nodiscard]] std::unique_ptr<learner_type>
+    make_learner(decoder& pair, const reference::learner_settings& settings) const {
+        return std::make_unique<learner_type>(start, *pair.map(), settings);
+    }
+
+    /// Errors: specdec::error where nothing of it could be saved.
+    void expect_saveable() const { reference::check_saveable(start.config(), path.string()); }
+    [[nodiscard]] std::vector<const char*> saved_files(bool adapters) const {
+        if (adapters)
+            return {"adapter_model.safetensors", "adapter_config.json"};
+        return {"model.safetensors", "config.json"};
+    }
+    /// A folder that --drafter or --adapter takes.
+    void save(const std::filesystem::path& folder, learner_type& learner) const {
+        if (learner.adapters()) {
+            reference::save_peft_folder(folder, *learner.adapters(), path.string());
+            return;
+        }
+        reference::save_model_folder(folder, learner.weights(), exit_norms);
+        save_tokenizer(folder);
+    }
+    /// False where the tokenizer is a part of another file: --drafter of what is saved needs
+    /// --drafter-tokenizer beside it then.
+    [[nodiscard]] bool saves_tokenizer() const {
+        const std::filesystem::path kind = tokenizer.extension();
+        return std::filesystem::is_directory(tokenizer) || kind == ".json" || kind == ".model";
+    }
+
+private:
+    void save_tokenizer(const std::filesystem::path& folder) const {
+        const std::filesystem::path own = folder_of(path), words = folder_of(tokenizer);
+        for (const char* name : {"generation_config.json", "equivalences.json"})
+            copy_if_there(own / name, folder / name);
+        for (const char* name : {"tokenizer.json", "tokenizer_config.json",
+                                 "special_tokens_map.json", "tokenizer.model"})
+            if (words == tokenizer)
+                copy_if_there(words / name, folder / name);
+        if (words != tokenizer && saves_tokenizer())
+            copy_if_there(tokenizer, folder / ("tokenizer" + tokenizer.extension().string()));
+    }
+    /// The folder that it is, or that it lies in.
+    static std::filesystem::path folder_of(const std::filesystem::path& path) {
+        return std::filesystem::is_directory(path) ? path : path.parent_path();
+    }
+};
+
+} // namespace specdec::examples

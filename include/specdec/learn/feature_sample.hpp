@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/token_id.hpp>
+#include <specdec/head/lm_head.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
+
+namespace specdec {
+
+/// A text of the target, as a drafter that reads features learns from it: the text with the
+/// target's feature behind each token, and the drafts of its rounds with the target's laws behind
+/// them. A draft's tokens need not be the text's: behind a rejected one the target's law is of the
+/// draft, and there is no feature, which the drafter makes itself.
+struct feature_sample {
+    /// The likeliest entries of a law: entries[first, first + count).
+    struct row {
+        std::size_t first = 0, count = 0;
+    };
+    /// A round that began behind `begin` tokens of the text, 2 at least. Row j of it,
+    /// rows[first_row + j], is the target's law behind these and drafted[first_draft, + j).
+    struct round {
+        std::size_t begin = 0;
+        std::size_t first_draft = 0;
+        std::size_t first_row = 0, rows = 0; ///< at least 1; so `rows` - 1 draft tokens
+    };
+
+    std::vector<draft_id> tokens;
+    std::vector<float> values; ///< the features behind tokens[0], tokens[1], ...; the last may lack
+    std::size_t width = 0;     ///< of a feature
+    std::vector<draft_id> drafted;
+    std::vector<round> rounds; ///< ascending in `begin`
+    std::vector<row> rows;
+    std::vector<weighted_id<target_id>> entries; ///< of the rows; in a row ascending in id
+
+    [[nodiscard]] hidden_states features() const {
+        return {values.data(), width == 0 ? 0 : values.size() / width, width, width};
+    }
+    [[nodiscard]] std::span<const weighted_id<target_id>> entries_of(const row& r) const {
+        return std::span(entries).subspan(r.first, r.count);
+    }
+    /// How many of a round's draft tokens the text goes on with.
+    [[nodiscard]] std::size_t kept(const round& r) const {
+        std::size_t n = 0;
+        while (n + 1 < r.rows && r.begin + n < tokens.size() &&
+               drafted[r.first_draft + n] == tokens[r.begin + n])
+            ++n;
+        return n;
+    }
+    void clear() {
+        tokens.clear();
+        values.clear();
+        drafted.clear();
+        rounds.clear();
+        rows.clear();
+        entries.clear();
+    }
+};
+
+} // namespace specdec
