@@ -138,7 +138,7 @@ public:
     virtual void target_lost() = 0;
     virtual void decide(logits_rows<target_id> rows) = 0;
     virtual void commit() = 0;
-    [[nodiscard]] virtual std::optional<finish_reason> finish() const = 0;
+    [[nodiscard]] virtual finish_reason finish() const = 0;
 
     /// The committed tokens, prompt included.
     [[nodiscard]] virtual std::span<const target_id> tokens() const = 0;
