@@ -127,7 +127,7 @@ TEST_CASE("a text side by side with others is the text alone") {
                 CHECK(c.proposed == alone.decoder.counts().proposed);
                 CHECK(c.accepted == alone.decoder.counts().accepted);
                 CHECK(c.discarded == alone.decoder.counts().discarded);
-                REQUIRE(all[i].run->finish().has_value());
+                REQUIRE(all[i].run->finish() != finish_reason::none);
                 rounds += c.rounds;
                 rows += c.rounds + c.proposed;
             }
@@ -192,7 +192,7 @@ TEST_CASE("a failing pass, prompt or reader costs nobody else a token") {
                 CHECK(side_by_side.texts() == 1);
                 CHECK_FALSE(side_by_side.holds(*all[1].run));
                 CHECK(side_by_side.holds(*all[0].run));
-                CHECK_FALSE(all[1].run->finish().has_value());
+                CHECK(all[1].run->finish() == finish_reason::none);
                 side_by_side.join(*all[2].run);
             }
         }
@@ -227,7 +227,7 @@ TEST_CASE("a text that has left keeps nothing of the target's memory") {
     batch<batched, one::run_type> side_by_side(target);
     side_by_side.join(*brief.run);
     side_by_side.join(*longer.run);
-    while (!brief.run->finish())
+    while (brief.run->finish() == finish_reason::none)
         REQUIRE(side_by_side.round());
     CHECK(target.size(0) > 0);
     REQUIRE(side_by_side.round());

@@ -32,13 +32,13 @@ TEST_CASE("a text in steps is the text of generate(), rounds drafted in vain or 
                                     readers[way]);
             } else {
                 text_run run(decoder, drafter, stop, coin, world.two.target, limits, readers[way]);
-                CHECK_FALSE(run.finish().has_value());
+                CHECK(run.finish() == finish_reason::none);
                 while (run.draft(target.capacity())) {
                     if (in_vain) // a pass that failed
                         REQUIRE(run.draft(target.capacity()));
                     run.take(run.session().score(target));
                 }
-                why[way] = run.finish().value();
+                why[way] = run.finish();
                 CHECK_FALSE(run.draft(target.capacity())); // it stays at its end
                 CHECK(run.finish() == why[way]);
             }
@@ -82,5 +82,5 @@ TEST_CASE("a reader that throws at the end has not seen it") {
     text_run run(decoder, nobody, stop, coin, world.two.target, {1, held_back}, reader);
     REQUIRE(run.draft(100));
     CHECK_THROWS(run.take(run.session().score(target)));
-    CHECK_FALSE(run.finish().has_value());
+    CHECK(run.finish() == finish_reason::none);
 }

@@ -15,6 +15,7 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
+#include <specdec/decode/text_run.hpp>
 
 namespace specdec {
 
@@ -197,7 +198,7 @@ private:
             if (x.run == nullptr)
                 continue;
             or_leave(x, [](seat& y) { y.run->commit(); });
-            if (x.run->finish())
+            if (x.run->finish() != finish_reason::none)
                 leave(x);
         }
     }

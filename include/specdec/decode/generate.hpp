@@ -49,7 +49,7 @@ finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& t
                        Target& target) {
     while (text.draft(target))
         text.take(text.score(target));
-    return *text.finish();
+    return text.finish();
 }
 
 /// The same in one call. If something throws, the text cannot go on: bytes that were held back for

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/process/log_probabilities.hpp>
 #include <specdec/sampling/law/parameters.hpp>
 
 namespace specdec {
@@ -24,7 +24,7 @@ struct session_settings {
     std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
     /// If set, a round has the log-probability of each of its tokens, and of this many of the
     /// likeliest ones at each place.
-    std::optional<std::size_t> log_probabilities{};
+    std::size_t log_probabilities = no_log_probabilities;
 };
 
 /// Requires a prompt and a prefix of the drafter's context that a session can begin with: not

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +27,7 @@ struct generation_limits {
 
 /// Why a text ended.
 enum class finish_reason : std::uint8_t {
+    none,         ///< it goes on
     end_token,    ///< the target emitted one of the session's end_ids (committed, adds no text)
     stop_string,  ///< a stop string was completed (its tokens are committed, its bytes not given)
     max_tokens,   ///< the limit was reached
@@ -68,19 +68,18 @@ public:
 
     [[nodiscard]] Session& session() { return session_; }
     [[nodiscard]] std::span<const target_id> tokens() const { return session_.tokens(); }
-    /// Why the text ended; empty while it goes on, or while its reader has not been given all of
-    /// it.
-    [[nodiscard]] std::optional<finish_reason> finish() const { return finish_; }
+    /// Why the text ended; none while it goes on, or while its reader has not been given all of it.
+    [[nodiscard]] finish_reason finish() const { return finish_; }
 
     /// Commits a decided round, and says whether there is another one for a target whose context
     /// holds `capacity` tokens. Throws what the reader throws.
     [[nodiscard]] bool more(std::size_t capacity) {
         commit();
-        if (!why_ && (session_.full() || session_.tokens().size() > capacity)) {
+        if (!ends() && (session_.full() || session_.tokens().size() > capacity)) {
             why_ = finish_reason::context_full;
             end();
         }
-        return !finish_;
+        return finish_ == finish_reason::none;
     }
 
     /// Step 1. False: the text has ended. Throws what drafter and reader throw.
@@ -141,15 +140,15 @@ public:
         }
         if (phase_ == phase::told) {
             give();
-            while (taken_ < round_.tokens.size() && !why_)
+            while (taken_ < round_.tokens.size() && !ends())
                 push(round_.tokens[taken_], round_.origin(taken_));
             session_.commit(taken_);
             left_ -= taken_;
             phase_ = phase::none;
         }
-        if (!why_ && left_ == 0)
+        if (!ends() && left_ == 0)
             why_ = finish_reason::max_tokens;
-        if (why_ && !finish_)
+        if (ends() && finish_ == finish_reason::none)
             end();
     }
 
@@ -163,6 +162,7 @@ public:
 private:
     enum class phase : std::uint8_t { none, decided, told }; // of the round
 
+    [[nodiscard]] bool ends() const { return why_ != finish_reason::none; }
     void push(target_id token, token_origin origin) {
         if (is_end(session_.settings().end_ids, token))
             why_ = finish_reason::end_token;
@@ -173,14 +173,14 @@ private:
     }
     /// Ends the text. Held-back bytes are given to the reader, unless it cancelled.
     void end() {
-        if (*why_ != finish_reason::cancelled)
+        if (why_ != finish_reason::cancelled)
             stream_.finish();
         give();
         finish_ = why_;
     }
     void give() {
         stream_.give([this](std::string_view bytes, token_origin origin) {
-            if (!reader_.bytes(bytes, origin) && !why_)
+            if (!reader_.bytes(bytes, origin) && !ends())
                 why_ = finish_reason::cancelled;
         });
     }
@@ -196,9 +196,9 @@ private:
     text_stream stream_;
     round_result round_; // the decided one
     phase phase_ = phase::none;
-    std::size_t taken_ = 0;               // tokens of the round that belong to the text
-    std::optional<finish_reason> why_;    // why the text ends
-    std::optional<finish_reason> finish_; // the same, once the reader has had all of it
+    std::size_t taken_ = 0;                      // tokens of the round that belong to the text
+    finish_reason why_ = finish_reason::none;    // why the text ends
+    finish_reason finish_ = finish_reason::none; // the same, once the reader has had all of it
 };
 
 } // namespace specdec

@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -47,14 +46,17 @@ inline constexpr bool tells_log_probabilities =
 template <class Number>
 inline constexpr bool tells_log_probabilities<logits_row<target_id, Number>> = true;
 
+/// In place of a number of likeliest tokens: log-probabilities are not asked for.
+inline constexpr std::size_t no_log_probabilities = ~std::size_t{0};
+
 /// Finds the log-probabilities of a round, within about 1e-6. Complexity: two reads of a row.
 /// Memory: allocated by reserve, and a row of floats when the first row has to be widened.
 class log_probability_record {
 public:
-    /// For `places` tokens a round, each with the `likeliest` likeliest tokens; empty: off.
-    void reserve(std::optional<std::size_t> likeliest, std::size_t places) {
-        wanted_ = likeliest.has_value();
-        likeliest_ = likeliest.value_or(0);
+    /// For `places` tokens a round, each with the `likeliest` likeliest tokens.
+    void reserve(std::size_t likeliest, std::size_t places) {
+        wanted_ = likeliest != no_log_probabilities;
+        likeliest_ = wanted_ ? likeliest : 0;
         if (!wanted_)
             return;
         of_tokens_.resize(places);

@@ -34,7 +34,7 @@ template <class Open>
     std::size_t next = 0;
     const auto take_seats = [&] {
         for (seat& x : seats) {
-            if (x.run && x.run->finish()) {
+            if (x.run && x.run->finish() != finish_reason::none) {
                 results.texts[x.text] = x.run->result();
                 results.texts[x.text].seconds = clock() - begin;
                 x.run.reset();
@@ -57,9 +57,9 @@ template <class Open>
         decode();
     } catch (const error& problem) { // of whose text it was
         for (const seat& x : seats) {
-            const bool its =
-                x.run ? texts.size() == 1 || (!together.holds(*x.run) && !x.run->finish())
-                      : next > 0 && x.text == next - 1; // it could not be begun
+            const bool its = x.run ? texts.size() == 1 || (!together.holds(*x.run) &&
+                                                           x.run->finish() == finish_reason::none)
+                                   : next > 0 && x.text == next - 1; // it could not be begun
             if (its && !texts[x.text].where.empty())
                 throw error(texts[x.text].where + ": " + problem.what());
         }

@@ -232,7 +232,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
         parts.settings.max_proposals = s.lengths.length;
     parts.settings.end_ids = target_.ends;
-    parts.settings.log_probabilities = s.log_probabilities;
+    parts.settings.log_probabilities = s.log_probabilities.value_or(no_log_probabilities);
     text_maker alone(target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned, texts));
     if (!takes_drafter(how))
         return alone(how, request, s, std::move(parts));

@@ -140,7 +140,7 @@ public:
     /// rows: those of the edit's last rows_needed() tokens; any others stand before them.
     virtual void decide(logits_rows<target_id> rows) = 0;
     virtual void commit() = 0;
-    [[nodiscard]] virtual std::optional<finish_reason> finish() const = 0;
+    [[nodiscard]] virtual finish_reason finish() const = 0;
 
     /// The committed tokens, prompt included.
     [[nodiscard]] virtual std::span<const target_id> tokens() const = 0;

@@ -122,10 +122,10 @@ public:
     void commit() override {
         run_.commit();
         seat_.follow(session_.tokens());
-        if (run_.finish())
+        if (run_.finish() != finish_reason::none)
             remember();
     }
-    [[nodiscard]] std::optional<finish_reason> finish() const override { return run_.finish(); }
+    [[nodiscard]] finish_reason finish() const override { return run_.finish(); }
 
     [[nodiscard]] std::span<const target_id> tokens() const override { return session_.tokens(); }
     [[nodiscard]] const statistics& counts() const override { return session_.counts(); }
@@ -136,7 +136,8 @@ public:
         if (out.log_probabilities.size() > produced.size()) // of tokens behind the end
             out.log_probabilities.resize(produced.size());
         out.counts = session_.counts();
-        out.finish = run_.finish().value_or(finish_reason::cancelled);
+        if (run_.finish() != finish_reason::none)
+            out.finish = run_.finish();
         return out;
     }
     [[nodiscard]] context_edit<target_id> prepare(target_sequence& target) override {

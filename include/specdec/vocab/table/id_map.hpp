@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility> // std::move
 #include <vector>
@@ -116,7 +115,7 @@ public:
     /// an id, as a bias row would be), so NaN and infinities outside the intersection do no harm.
     void restrict_to_shared(std::span<const float> row, std::span<float> out) const {
         SPECDEC_PRECONDITION(out.size() == row.size());
-        constexpr float forbidden = -std::numeric_limits<float>::infinity();
+        constexpr float forbidden = -__builtin_inff();
         const std::size_t known = row.size() < draft_size() ? row.size() : draft_size();
         const std::int32_t* const mask = draft_to_target_.data();
         const float* const from = row.data();
