@@ -152,7 +152,8 @@ struct tree_buffers {
     /// Syncs the drafter with a node's path behind the context.
     template <DraftContextHolder D>
     void sync(D& drafter, std::span<const draft_id> context, std::size_t node) {
-        path.reserve(drafter.capacity());
+        constexpr std::size_t long_context = 1U << 20U; // beyond it the path grows by and by
+        path.reserve(drafter.capacity() < long_context ? drafter.capacity() : long_context);
         path.assign(context.begin(), context.end());
         path.resize(context.size() + tree.depth(node));
         for (std::size_t i = path.size(); i > context.size(); node = tree.parent(node))
