@@ -78,6 +78,7 @@ public:
                 request.round.site(purpose::draft, attempt, place.value())));
             const target_id x = proposals_.back().token();
             place.pass(x);
+            // Not the drawn id, but the one that the text has: of ids with equal bytes the first.
             const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
             kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request.sampling);
             if (!x.valid() || is_end(request.end_ids, x))
