@@ -67,8 +67,7 @@ public:
             row[certain_.index()] -= 1;
             return;
         }
-        const in_draft_ids inner{*this};
-        inner.visit([&](std::size_t first, std::span<const double> values) {
+        in_draft_ids{*this}.visit([&](std::size_t first, std::span<const double> values) {
             for (std::size_t j = 0; j < values.size(); ++j)
                 if (values[j] > 0)
                     row[map_.to_target(id_at<draft_id>(first + j)).index()] -= values[j] / rest_;

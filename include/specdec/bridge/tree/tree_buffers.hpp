@@ -130,7 +130,8 @@ struct tree_buffers {
         for (std::size_t node = first; node < tree.size(); ++node) {
             const std::size_t parent = tree.parent(node);
             const double last = proposals[node].probability(), read = sureness(draft_ids[node]);
-            const double sure = read < 0 ? last : read;
+            const double some = read < 0 ? last : read;
+            const double sure = some < 1 ? some : 1.0; // no node is surer than its parent
             nodes.push_back(
                 {last, sure, (parent == tree_root ? 1.0 : nodes[parent].reached) * sure});
         }
