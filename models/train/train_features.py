@@ -7,7 +7,7 @@ RECORDS: folders that write_answers.py and record_features.py wrote; ones that c
 looks at so many rows of the head, the most frequent tokens of the text. One of 25 prompts of each kind is held out. Prints, for
 that text, how many tokens of a draft of five are the target's
 first choice in a row, by kind: an estimate of the block efficiency. --state: a file with the optimizer's state, too, written at
-each evaluation; where it is there already, the training goes on from it.
+each evaluation; where it is there already, the training goes on from it (--minutes are those of all).
 """
 import argparse
 import collections
@@ -148,7 +148,7 @@ def main():
     p.add_argument("--hybrid", action="store_true", help="total variation where drafts are good, KL where they are not (lk_hybrid)")
     p.add_argument("--rate", type=float, default=1e-3)
     p.add_argument("--decay", type=float, default=0.01)
-    p.add_argument("--minutes", type=float, default=60)
+    p.add_argument("--minutes", type=float, default=60, help="the rate falls as a cosine until then")
     p.add_argument("--every", type=float, default=5.0, help="minutes between evaluations")
     p.add_argument("--weights", type=float, nargs=3, default=[1.0, 0.1, 0.1], metavar=("REG", "CLS", "CSRA"))
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="at most")
@@ -175,10 +175,11 @@ def main():
         for o, was in zip(opts, state["optimizers"]):
             o.load_state_dict(was)
         rows, seen, step = state["rows"], state["seen"], state["step"]
+        began -= 60 * state["minutes"]
     head = embedding[rows]
     print(f"{sum(q.numel() for q in drafter.parameters())} parameters; {len(texts.train)} conversations, held out {len(texts.held)}; "
           f"{len(head)} rows of the head", flush=True)
-    looked, stream = began, texts.endless(args.tokens, args.seed + step)
+    looked, stream = time.time(), texts.endless(args.tokens, args.seed + step)
     while True:
         done = (time.time() - began) / 60 / args.minutes
         if done >= 1 or time.time() - looked > 60 * args.every:
@@ -190,7 +191,7 @@ def main():
             if args.state:
                 part = args.state.with_suffix(".part")
                 torch.save({"drafter": drafter.state_dict(), "optimizers": [o.state_dict() for o in opts], "rows": rows,
-                            "seen": seen, "step": step}, part)
+                            "seen": seen, "step": step, "minutes": (time.time() - began) / 60}, part)
                 os.replace(part, args.state)
             looked = time.time()
             if done >= 1:
