@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/testing/contract/engine_contract.hpp>
+#include <specdec/testing/contract/tree_contract.hpp>
 
 using namespace specdec;
 
@@ -14,7 +14,9 @@ namespace weighted_model_tests {
 TEST_CASE("weighted rows keep a model's contract, and are the laws they say") {
     const weighted_rows rows{{{3, 1}, {0, 5, 5}, {0, 0}}};
     const auto make = [&] { return weighted_model<target_id>(rows, 4); };
-    CHECK(check_model<target_id>(make, {.tolerance = 0}).text() == "");
+    const contract_report report = check_tree_model<target_id>(make);
+    CHECK(report.text() == "");
+    CHECK(report.unchecked.empty());
     CHECK(rows.text() == "3 1 | 0 5 5 | 0 0");
 
     const std::vector even{target_id{1}}; // 2 of 3: without weight
@@ -35,6 +37,13 @@ TEST_CASE("a toy fails once, and holds what it held") {
     CHECK(model.size() == 2);
     model.append(ids);
     CHECK(model.size() == 4);
+
+    const std::vector<std::size_t> chain{tree_root, 0}, path{0};
+    (void)model.score_tree(ids, chain);
+    model.fail_behind(0);
+    CHECK_THROWS_AS(model.score_tree(ids, chain), toy_fault);
+    model.keep_path(path);
+    CHECK(model.size() == 5);
 }
 
 } // namespace weighted_model_tests

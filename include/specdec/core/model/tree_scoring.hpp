@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -39,18 +40,13 @@ inline constexpr std::size_t tree_root = std::size_t(-1);
 /// bit, if a context's rows are so), whatever other nodes there are. Kept, a path is like one that
 /// was scored. Failure: score_tree throws where nodes exceed the room or a parent is none;
 /// keep_path where the nodes are no path. Context and nodes are then as they were.
-/// testing/contract/engine_contract.hpp checks all this.
+/// testing/contract/tree_contract.hpp checks all this.
 template <class M, class Id>
-concept ScoresTreesOf =
-    requires(M& m, std::span<const Id> ids, std::span<const std::size_t> nodes) {
-        m.score_tree(ids, nodes);
+concept TreeModelOf =
+    ModelOf<M, Id> && requires(M& m, std::span<const Id> ids, std::span<const std::size_t> nodes) {
+        { m.score_tree(ids, nodes) } -> std::convertible_to<logits_rows<Id>>;
         m.keep_path(nodes);
     };
-template <class M, class Id>
-concept TreeModelOf = ModelOf<M, Id> && ScoresTreesOf<M, Id> &&
-                      requires(M& m, std::span<const Id> ids, std::span<const std::size_t> nodes) {
-                          { m.score_tree(ids, nodes) } -> std::convertible_to<logits_rows<Id>>;
-                      };
 
 /// Requires what score_tree is given: `ids` tokens with as many parents, behind `nodes` earlier
 /// ones. Linear in the parents. Errors: specdec::error that names `source`.

@@ -13,11 +13,13 @@
 
 namespace specdec {
 
-/// The rows that a model under test should return at each position, copied from it once.
+/// The rows that a model under test should return at each position (or `place`: "node"), copied
+/// from it once.
 class expected_rows {
 public:
     /// Rows count as equal up to this distance of log-probabilities; 0: bit for bit.
-    explicit expected_rows(double tolerance) : tolerance_(tolerance) {}
+    explicit expected_rows(double tolerance, const char* place = "position")
+        : tolerance_(tolerance), place_(place) {}
 
     template <class Id>
     void record(const logits_rows<Id>& rows) {
@@ -44,10 +46,11 @@ public:
             if (d.greatest > greatest_)
                 greatest_ = d.greatest;
             if (!within(d))
-                throw clause_broken{"the row of position " + std::to_string(position + i) + ", " +
-                                    where + ", gives token " + std::to_string(d.token) +
-                                    " the log-probability " + number(d.second) + " instead of " +
-                                    number(d.first) + " (" + number(d.greatest) + " apart)"};
+                throw clause_broken{"the row of " + std::string(place_) + " " +
+                                    std::to_string(position + i) + ", " + where + ", gives token " +
+                                    std::to_string(d.token) + " the log-probability " +
+                                    number(d.second) + " instead of " + number(d.first) + " (" +
+                                    number(d.greatest) + " apart)"};
         }
     }
 
@@ -66,6 +69,7 @@ private:
     }
 
     double tolerance_;
+    const char* place_;
     double greatest_ = 0;
     std::vector<std::vector<float>> rows_; // [positions][vocabulary]
 };

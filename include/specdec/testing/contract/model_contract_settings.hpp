@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/token_id.hpp>
 
 namespace specdec {
@@ -67,6 +69,38 @@ struct contract_tokens {
         for (std::size_t i = 0; i < n; ++i)
             all[i] = right[i % right.size()];
         return all;
+    }
+};
+
+/// A tree that a model under test is fed behind a context.
+template <class Id>
+struct contract_tree {
+    std::vector<Id> context{}, ids{};
+    std::vector<std::size_t> parents{}; ///< [ids.size()]
+
+    /// Of n nodes; the parent of each is one of the last `reach` before it, or the root.
+    contract_tree(const contract_tokens<Id>& tokens, std::vector<Id> behind, std::uint64_t seed,
+                  std::size_t reach, std::size_t n)
+        : context(std::move(behind)) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint64_t h = (seed * 1000003 + i + 1) * 0x9E3779B97F4A7C15U;
+            const std::size_t back = (h >> 32) % (reach < i + 1 ? reach : i + 1);
+            parents.push_back(back == i ? tree_root : i - 1 - back);
+            ids.push_back(tokens.right[(h >> 20) % tokens.right.size()]);
+        }
+    }
+
+    [[nodiscard]] std::vector<std::size_t> path(std::size_t node) const {
+        std::vector<std::size_t> up;
+        for (; node != tree_root; node = parents[node])
+            up.push_back(node);
+        return {up.rbegin(), up.rend()};
+    }
+    [[nodiscard]] std::vector<Id> ids_of(const std::vector<std::size_t>& nodes) const {
+        std::vector<Id> out;
+        for (const std::size_t node : nodes)
+            out.push_back(ids[node]);
+        return out;
     }
 };
 

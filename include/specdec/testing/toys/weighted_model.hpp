@@ -7,6 +7,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/testing/toys/weighted_rows.hpp>
@@ -17,7 +18,7 @@ namespace specdec {
 struct toy_fault {};
 
 /// A model whose rows are weighted_rows. Borrows them; they may be changed like an engine's
-/// weights. A pass can be told to fail, once. Models ModelOf<Id> and HiddenModelOf<Id>.
+/// weights. A pass can be told to fail, once. Models TreeModelOf<Id> and HiddenModelOf<Id>.
 template <class Id>
 class weighted_model {
 public:
@@ -29,8 +30,9 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
 
     void append(std::span<const Id> ids) {
-        pass(ids);
+        pass(ids, 0);
         held_.insert(held_.end(), ids.begin(), ids.end());
+        forget_nodes();
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
         feed(ids);
@@ -43,7 +45,35 @@ public:
             x = x < -80 ? -80.0F : x;
         return {scores_.data(), ids.size(), vocabulary_, vocabulary_};
     }
-    void truncate(std::size_t n) { held_.resize(n); }
+    void truncate(std::size_t n) {
+        held_.resize(n);
+        forget_nodes();
+    }
+
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids,
+                                             std::span<const std::size_t> parents) {
+        require_parents(ids.size(), parents, nodes_.size(), "weighted model");
+        pass(ids, nodes_.size());
+        scores_.resize(ids.size() * vocabulary_);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            nodes_.push_back(ids[i]);
+            parents_.push_back(parents[i]);
+            std::vector<Id> path; // from the node up
+            for (std::size_t at = nodes_.size() - 1; at != tree_root; at = parents_[at])
+                path.push_back(nodes_[at]);
+            std::vector<Id> context = held_;
+            context.insert(context.end(), path.rbegin(), path.rend());
+            rows_->logits(std::span<const Id>(context),
+                          std::span(scores_).subspan(i * vocabulary_, vocabulary_));
+        }
+        return {scores_.data(), ids.size(), vocabulary_, vocabulary_};
+    }
+    void keep_path(std::span<const std::size_t> path) {
+        require_path(path, parents_, "weighted model");
+        for (const std::size_t node : path)
+            held_.push_back(nodes_[node]);
+        forget_nodes();
+    }
 
     /// The pass behind the next n throws toy_fault.
     void fail_behind(std::size_t n) { passes_left_ = n + 1; }
@@ -52,16 +82,22 @@ public:
 
 private:
     void feed(std::span<const Id> ids) {
-        pass(ids);
+        pass(ids, 0);
         scores_.resize(ids.size() * vocabulary_);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             held_.push_back(ids[i]);
             rows_->logits(std::span<const Id>(held_),
                           std::span(scores_).subspan(i * vocabulary_, vocabulary_));
         }
+        forget_nodes();
     }
-    void pass(std::span<const Id> ids) {
-        if (ids.size() > capacity_ - held_.size())
+    void forget_nodes() {
+        nodes_.clear();
+        parents_.clear();
+    }
+    /// Of tokens that leave so many nodes where they are.
+    void pass(std::span<const Id> ids, std::size_t nodes) {
+        if (ids.size() > capacity_ - held_.size() - nodes)
             fail("weighted model", "context", "expected room for the tokens");
         if (passes_left_ > 0 && --passes_left_ == 0)
             throw toy_fault{};
@@ -69,8 +105,9 @@ private:
 
     const weighted_rows* rows_;
     std::size_t vocabulary_, capacity_;
-    std::size_t passes_left_ = 0; // to the one that fails; 0: none does
-    std::vector<Id> held_;
+    std::size_t passes_left_ = 0;      // to the one that fails; 0: none does
+    std::vector<Id> held_, nodes_;     // the context; the tree behind it
+    std::vector<std::size_t> parents_; // of the nodes
     std::vector<float> scores_;
 };
 
