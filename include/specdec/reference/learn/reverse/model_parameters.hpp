@@ -12,7 +12,7 @@
 #include <specdec/reference/file/quantised.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/learn/reverse/model_layout.hpp>
-#include <specdec/reference/transformer/rotary.hpp>
+#include <specdec/reference/attention/rotary.hpp>
 
 namespace specdec::reference {
 

@@ -7,7 +7,7 @@
 
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/learn/reverse/columns.hpp>
-#include <specdec/reference/transformer/rotary.hpp>
+#include <specdec/reference/attention/rotary.hpp>
 
 namespace specdec::reference {
 
