@@ -7,14 +7,14 @@ import pathlib, re, sys
 
 # Each folder is a layer: it includes itself and what stands before it.
 LAYERS = """
-    core/basic core core/model
+    core/basic core core/model core/tree
     sampling/law sampling sampling/coin
-    verify
+    verify verify/tree
     vocab/table vocab/encoding vocab/spelling vocab/ngrams
     process
     head head/adaptive head/features head/exits
-    bridge/context bridge/strings bridge/token bridge
-    draft draft/lookup decode
+    bridge/context bridge/strings bridge/token bridge bridge/tree
+    draft draft/tree draft/lookup decode decode/tree
     learn learn/loss learn/acceptance
     speculation/any speculation
     interop

@@ -8,6 +8,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/listing.hpp>
 
@@ -18,7 +19,7 @@ namespace specdec {
 /// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile,
 /// unless all use it through one shared_model; its engine may drop its context between rounds
 /// (size() tells), which is then fed again. Models Drafter, or ListingDrafter where the model
-/// scores lists. Allocates at construction only. Errors: specdec::error for ids outside the model's
+/// scores lists, and TreeDrafter where it scores trees. Allocates at construction only. Errors: specdec::error for ids outside the model's
 /// vocabulary, and for rows of another shape than asked for; nothing is then lost.
 template <class Model>
     requires ModelOf<Model, draft_id> || ListingModelOf<Model, draft_id>
@@ -90,6 +91,26 @@ public:
         SPECDEC_PRECONDITION(pending_.append.empty());
         pushed_ = id;
         pending_.append = {&pushed_, 1};
+    }
+
+    /// A level of a tree behind what was asked for last. Precondition: row() was, since sync.
+    [[nodiscard]] logits_rows<draft_id> grow(std::span<const draft_id> ids,
+                                             std::span<const std::size_t> parents)
+        requires TreeModelOf<Model, draft_id>
+    {
+        SPECDEC_PRECONDITION(pending_.append.empty());
+        require_ids(ids, model_.vocabulary_size(), "model drafter", "tokens");
+        const logits_rows<draft_id> rows = model_.score_tree(ids, parents);
+        require_rows(rows, ids.size(), model_.vocabulary_size(), "model drafter");
+        return rows;
+    }
+    /// The context goes on with a path of that tree.
+    void keep(std::span<const std::size_t> nodes, std::span<const draft_id> ids)
+        requires TreeModelOf<Model, draft_id>
+    {
+        model_.keep_path(nodes);
+        mirror_.fed(ids);
+        pending_ = {mirror_.size(), {}};
     }
 
     [[nodiscard]] law_mark mark() const { return mark_of(model_); }

@@ -47,6 +47,34 @@ struct block_verification {
         return longest(law_at, proposals, coin, round, 0, 1.0);
     }
 
+    /// Makes the test of probability h_i, i > 0. Returns the token behind the prefix if it
+    /// succeeds, else an invalid one. For rules that go on from it (traversal_verification).
+    template <class L, class Q, class C>
+    target_id test(const L& p, const Q& q, double weight, C& coin, round_name round,
+                   std::size_t i) const {
+        for (std::uint32_t attempt = 0; attempt < thinning.draws; ++attempt) {
+            if (coin.flip(test_site(round, i, attempt), 1 - weight))
+                return {};
+            const auto t = coin.pick(residual_site(round, i, 2 * attempt), p);
+            const double target = weight * p.probability(t), draft = q.probability(t);
+            const double keep = draft < target ? 1 - draft / target : 0.0;
+            if (coin.flip(residual_site(round, i, 2 * attempt + 1), keep))
+                return t;
+        }
+        const residual_law<L, Q> exact(p, q, weight);
+        const double either = exact.mass() + (1 - weight);
+        if (!coin.flip(test_site(round, i, thinning.draws),
+                       either > 0 ? exact.mass() / either : 1.0))
+            return {};
+        return coin.pick(residual_site(round, i, 2 * thinning.draws), exact);
+    }
+    /// The site of a test behind i > 0 proposals.
+    [[nodiscard]] draw_site test_site(round_name round, std::size_t i,
+                                      std::uint32_t attempt) const {
+        const auto before = static_cast<std::uint32_t>(i - 1) * (thinning.draws + 1);
+        return round.site(purpose::accept, before + attempt);
+    }
+
 private:
     /// Finds the longest prefix of at least i proposals that passes its test. The verdict has no
     /// token if none does. Precondition: weight = P_i > 0.
@@ -76,37 +104,10 @@ private:
         return {i, i + 1, t, token_origin::corrected};
     }
 
-    /// Makes the test of probability h_i, i > 0. Returns the token behind the prefix if it
-    /// succeeds, else an invalid one.
-    template <class L, class Q, class C>
-    target_id test(const L& p, const Q& q, double weight, C& coin, round_name round,
-                   std::size_t i) const {
-        for (std::uint32_t attempt = 0; attempt < thinning.draws; ++attempt) {
-            if (coin.flip(test_site(round, i, attempt), 1 - weight))
-                return {};
-            const auto t = coin.pick(residual_site(round, i, 2 * attempt), p);
-            const double target = weight * p.probability(t), draft = q.probability(t);
-            const double keep = draft < target ? 1 - draft / target : 0.0;
-            if (coin.flip(residual_site(round, i, 2 * attempt + 1), keep))
-                return t;
-        }
-        const residual_law<L, Q> exact(p, q, weight);
-        const double either = exact.mass() + (1 - weight);
-        if (!coin.flip(test_site(round, i, thinning.draws),
-                       either > 0 ? exact.mass() / either : 1.0))
-            return {};
-        return coin.pick(residual_site(round, i, 2 * thinning.draws), exact);
-    }
-
     /// The first attempt number of residual sites behind the first place, whose draw_residual()
     /// uses numbers below it.
     static constexpr std::uint32_t behind_first = 1U << 31;
 
-    [[nodiscard]] draw_site test_site(round_name round, std::size_t i,
-                                      std::uint32_t attempt) const {
-        const auto before = static_cast<std::uint32_t>(i - 1) * (thinning.draws + 1);
-        return round.site(purpose::accept, before + attempt);
-    }
     [[nodiscard]] draw_site residual_site(round_name round, std::size_t i,
                                           std::uint32_t attempt) const {
         const auto before = static_cast<std::uint32_t>(i) * (2 * thinning.draws + 1);

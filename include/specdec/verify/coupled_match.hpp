@@ -8,6 +8,7 @@
 #include <specdec/core/text_offset.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/verify/exact_match.hpp>
+#include <specdec/verify/placed_coin.hpp>
 
 namespace specdec {
 
@@ -45,24 +46,6 @@ public:
     }
 
 private:
-    /// Adds the place to each site. Exact match draws the tokens of a text in order, so each begins
-    /// where the last one ended.
-    template <class C>
-    struct placed_coin {
-        C& coin;
-        text_offset place;
-
-        bool flip(draw_site site, double probability) { return coin.flip(site, probability); }
-        template <class L>
-        auto pick(draw_site site, const L& law) {
-            site.place = place.value();
-            const auto token = coin.pick(site, law);
-            if constexpr (requires { place.pass(token); })
-                place.pass(token);
-            return token;
-        }
-    };
-
     text_offset begin_;
     text_offset place_;
 };

@@ -69,6 +69,30 @@ public:
         return {std::span(entries_).subspan(begin(i), counts_[i]), vocabulary_};
     }
 
+    /// The ids of the largest weights of the i-th, largest first, lower ids first among equals, as
+    /// far as they have weight. Returns how many there are. O(entries * ids.size()).
+    std::size_t likeliest(std::size_t i, std::span<draft_id> ids) const {
+        const auto of = std::span(entries_).subspan(begin(i), counts_[i]);
+        const weighted_id<draft_id>* last = nullptr;
+        for (std::size_t n = 0; n < ids.size(); ++n) {
+            const weighted_id<draft_id>* best = nullptr;
+            for (const auto& entry : of)
+                if (entry.weight > 0 && (last == nullptr || entry.weight < last->weight ||
+                                         (entry.weight == last->weight && entry.id > last->id)) &&
+                    (best == nullptr || entry.weight > best->weight))
+                    best = &entry;
+            if (best == nullptr)
+                return n;
+            ids[n] = best->id;
+            last = best;
+        }
+        return ids.size();
+    }
+    /// The probability of tokens of the i-th, as a function.
+    [[nodiscard]] auto sureness(std::size_t i) const {
+        return [of = law(i, {})](draft_id d) { return of.probability(d); };
+    }
+
     /// d, which may be invalid, was drawn from the i-th law with probability q.
     template <StopRule Stop>
     void note(drawn_draft& drawn, const Stop& stop, std::size_t i, draft_id d, double q,

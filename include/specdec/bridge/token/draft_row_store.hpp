@@ -8,6 +8,8 @@
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
+#include <specdec/sampling/law/draw.hpp>
+#include <specdec/sampling/law/row_spread.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
@@ -28,14 +30,30 @@ public:
     /// specdec::error for a row of another vocabulary.
     template <Drafter D, class Map>
     [[nodiscard]] bool keep(std::size_t i, D& drafter, const Map& map) {
+        return keep_row(i, next_row(drafter, vocabulary_, "token bridge"), map);
+    }
+    /// The same of a row that the drafter gave. Precondition: it is of this vocabulary.
+    template <class Map>
+    [[nodiscard]] bool keep_row(std::size_t i, logits_row<draft_id> given, const Map& map) {
         const std::span<float> row{rows_.data() + begin(i), vocabulary_};
-        map.prepare(next_row(drafter, vocabulary_, "token bridge").values, row);
+        map.prepare(given.values, row);
         return any_allowed(row);
     }
 
     /// The law of the i-th. Precondition: kept, with something to draw. A view.
     [[nodiscard]] law_type law(std::size_t i, const sampling_parameters& sampling) const {
         return make_law(logits_row<draft_id>{row(i)}, sampling);
+    }
+
+    /// The likeliest ids of the i-th, as top_ids. Returns how many there are.
+    std::size_t likeliest(std::size_t i, std::span<draft_id> ids) const {
+        return top_ids(logits_row<draft_id>{row(i)}, ids);
+    }
+    /// draft_progress::sure of tokens of the i-th, as a function.
+    [[nodiscard]] auto sureness(std::size_t i) const {
+        return [of = row(i), spread = row_spread(row(i), row_reading::sureness)](draft_id d) {
+            return spread.sureness(of[d.index()]);
+        };
     }
 
     /// Notes that d was drawn from the i-th law with probability q. d may be invalid.

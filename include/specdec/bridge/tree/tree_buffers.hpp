@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/core/tree/tree_drafting.hpp>
+
+namespace specdec {
+
+/// Settings of a tree bridge.
+struct tree_settings {
+    std::size_t max_nodes = 16;  ///< most nodes that the target scores
+    std::size_t max_depth = 8;   ///< most tokens of a path
+    sibling_draw siblings = sibling_draw::without_replacement;
+    std::size_t max_drafted = 0; ///< most nodes that a shape which chooses among them drafts; 0:
+                                 ///< max_nodes
+
+    [[nodiscard]] std::size_t drafted() const {
+        return max_drafted > max_nodes ? max_drafted : max_nodes;
+    }
+};
+
+/// Errors: specdec::error that names the setting.
+inline void validate(const tree_settings& settings) {
+    if (settings.max_nodes == 0 || settings.max_nodes > (1U << 16))
+        fail("tree settings", "max_nodes", "expected a number from 1 to 65536");
+    if (settings.max_depth == 0 || settings.max_depth > settings.drafted())
+        fail("tree settings", "max_depth", "expected a number from 1 to max_nodes");
+    if (settings.max_drafted != 0 && settings.max_drafted < settings.max_nodes)
+        fail("tree settings", "max_drafted", "expected 0, or at least max_nodes");
+}
+
+/// What a round asks of a tree bridge.
+struct tree_request {
+    draft_request path{};      ///< max_proposals: of one path
+    std::size_t max_nodes = 0; ///< the target has room for this many
+};
+
+/// A draft tree: a proposal for each node, with its law. Views into the bridge, which live until its
+/// next call.
+template <class Law>
+struct draft_tree_view {
+    const token_tree<target_id>* tree = nullptr; ///< none if nothing was proposed
+    std::span<const proposal<Law>> proposals{};  ///< [nodes]
+    std::span<const draft_id> draft_tokens{};    ///< [nodes]
+    std::span<const tree_node> nodes{};          ///< [nodes]
+    no_draft reason = no_draft::none;            ///< why there is no tree
+};
+
+/// A node of the last level, and how many children it is to have.
+struct tree_parent {
+    std::size_t node = tree_root;
+    std::size_t children = 0;
+};
+
+/// The buffers of a tree bridge. Allocates at construction, and once for drafters that are fed path
+/// by path.
+template <class DraftLaw, class Law>
+struct tree_buffers {
+    token_tree<target_id> tree;
+    std::vector<proposal<Law>> proposals; // [nodes] here and below
+    std::vector<draft_id> draft_ids;
+    std::vector<tree_node> nodes;
+    std::vector<text_offset> places; // behind each
+    std::vector<std::size_t> fed;    // its number at the drafter, or tree_root
+    std::size_t level = 0;           // first node of the last level
+
+    std::vector<DraftLaw> laws;        // of nodes with children
+    std::vector<std::size_t> children; // of the level's nodes
+    std::vector<tree_parent> parents;  // those that have some
+    std::vector<draft_id> likeliest, ids, path;
+    std::vector<std::size_t> numbers; // of nodes at the drafter
+    std::vector<std::uint8_t> chosen;
+    token_tree<target_id> spare;
+    std::size_t fed_nodes = 0;
+
+    explicit tree_buffers(const tree_settings& settings) {
+        const std::size_t most = settings.drafted();
+        tree.reserve(most);
+        spare.reserve(most);
+        proposals.reserve(most);
+        draft_ids.reserve(most);
+        nodes.reserve(most);
+        places.reserve(most);
+        fed.reserve(most);
+        laws.reserve(settings.siblings == sibling_draw::likeliest ? 0 : most);
+        children.reserve(most);
+        parents.reserve(most);
+        likeliest.reserve(most);
+        ids.reserve(most);
+        numbers.reserve(most);
+        chosen.reserve(most);
+    }
+    void clear() {
+        tree.clear();
+        proposals.clear();
+        draft_ids.clear();
+        nodes.clear();
+        places.clear();
+        fed.clear();
+        laws.clear();
+        level = fed_nodes = 0;
+    }
+
+    [[nodiscard]] growing_tree growing() const { return {tree, nodes, level}; }
+    [[nodiscard]] text_offset place_behind(std::size_t node, text_offset root) const {
+        return node == tree_root ? root : places[node];
+    }
+    void add(std::size_t parent, const proposal<Law>& x, draft_id d, text_offset place) {
+        tree.add(parent, x.token());
+        proposals.push_back(x);
+        draft_ids.push_back(d);
+        place.pass(x.token());
+        places.push_back(place);
+        fed.push_back(tree_root);
+    }
+    /// What the shape will know of the nodes from `first` on. A negative sureness: it is not read.
+    template <class Sureness>
+    void reach(std::size_t first, const Sureness& sureness) {
+        for (std::size_t node = first; node < tree.size(); ++node) {
+            const std::size_t parent = tree.parent(node);
+            const double last = proposals[node].probability(), read = sureness(draft_ids[node]);
+            const double sure = read < 0 ? last : read;
+            nodes.push_back(
+                {last, sure, (parent == tree_root ? 1.0 : nodes[parent].reached) * sure});
+        }
+    }
+
+    /// Feeds the parents to the drafter in one pass.
+    template <TreeDrafter D>
+    [[nodiscard]] logits_rows<draft_id> feed(D& drafter) {
+        ids.clear();
+        numbers.clear();
+        for (const tree_parent& p : parents) {
+            const std::size_t above = tree.parent(p.node);
+            ids.push_back(draft_ids[p.node]);
+            numbers.push_back(above == tree_root ? tree_root : fed[above]);
+            fed[p.node] = fed_nodes++;
+        }
+        return drafter.grow(ids, numbers);
+    }
+    /// Syncs the drafter with a node's path behind the context.
+    template <DraftContextHolder D>
+    void sync(D& drafter, std::span<const draft_id> context, std::size_t node) {
+        path.reserve(drafter.capacity());
+        path.assign(context.begin(), context.end());
+        path.resize(context.size() + tree.depth(node));
+        for (std::size_t i = path.size(); i > context.size(); node = tree.parent(node))
+            path[--i] = draft_ids[node];
+        drafter.sync(path, context.size());
+    }
+    template <TreeDrafter D>
+    void keep(D& drafter, std::span<const std::size_t> kept) {
+        ids.clear();
+        numbers.clear();
+        for (std::size_t i = 0; i < kept.size() && fed[kept[i]] != tree_root; ++i) {
+            numbers.push_back(fed[kept[i]]);
+            ids.push_back(draft_ids[kept[i]]);
+        }
+        if (!numbers.empty())
+            drafter.keep(numbers, ids);
+    }
+
+    /// Leaves the nodes that a shape chooses.
+    template <class Shape>
+    void choose(const Shape& shape, std::size_t most) {
+        chosen.assign(tree.size(), 0);
+        shape.choose(growing(), most, std::span(chosen));
+        spare.clear();
+        numbers.assign(tree.size(), tree_root); // the new number of each
+        for (std::size_t node = 0; node < tree.size(); ++node) {
+            if (chosen[node] == 0)
+                continue;
+            const std::size_t parent = tree.parent(node), to = spare.size();
+            if ((parent != tree_root && chosen[parent] == 0) || to == most)
+                fail("tree bridge", "shape",
+                     "expected it to choose at most " + std::to_string(most) +
+                         " nodes, each with its parent");
+            numbers[node] = spare.add(parent == tree_root ? tree_root : numbers[parent],
+                                      tree.id(node));
+            proposals[to] = proposals[node];
+            draft_ids[to] = draft_ids[node];
+            nodes[to] = nodes[node];
+            places[to] = places[node];
+            fed[to] = fed[node];
+        }
+        const auto n = static_cast<std::ptrdiff_t>(spare.size());
+        proposals.erase(proposals.begin() + n, proposals.end());
+        draft_ids.resize(spare.size());
+        nodes.resize(spare.size());
+        places.erase(places.begin() + n, places.end());
+        fed.resize(spare.size());
+        std::swap(tree, spare);
+    }
+};
+
+} // namespace specdec

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <specdec/bridge/tree/tree_buffers.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/tree/token_tree.hpp>
+#include <specdec/process/log_probabilities.hpp>
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// What an engine has to do for a round that drafts a tree: truncate the target's context to
+/// `truncate_to`, append tokens whose rows nobody needs, and score the tree, as score_tree does. Its
+/// node 0 is the last committed token, node i + 1 is node i of the draft.
+struct tree_edit {
+    std::size_t truncate_to = 0;
+    std::span<const target_id> append{};
+    std::span<const target_id> ids{};
+    std::span<const std::size_t> parents{};
+};
+
+/// What a round decided: tokens that may be committed, in this order. They are not part of the text
+/// yet. Views into the session, which live until its next call.
+struct tree_round_result {
+    std::span<const target_id> tokens; ///< those of the kept path, and one token of the target
+    std::size_t accepted = 0;          ///< tokens[0 .. accepted) are nodes
+    token_origin last = token_origin::free;      ///< where tokens.back() came from
+    std::span<const std::size_t> path;           ///< [accepted] the kept nodes
+    const token_tree<target_id>* tree = nullptr; ///< all nodes; none if nothing was proposed
+    std::span<const draft_id> drafted;           ///< [nodes] their tokens in the drafter's vocabulary
+    std::span<const tree_node> nodes;            ///< [nodes] how sure the drafter was
+    no_draft reason = no_draft::none;            ///< why there is no tree
+    round_log_probabilities log_probabilities{}; ///< of `tokens`, if the settings ask for them
+
+    [[nodiscard]] token_origin origin(std::size_t i) const {
+        return i < accepted ? token_origin::accepted : last;
+    }
+};
+
+/// The rows along a path of a tree: row 0 is the first one, row i + 1 that of path[i]. A view.
+template <class Rows>
+struct path_rows {
+    Rows rows;
+    std::span<const std::size_t> path;
+
+    [[nodiscard]] std::size_t size() const { return path.size() + 1; }
+    [[nodiscard]] std::size_t vocabulary() const { return rows.vocabulary(); }
+    [[nodiscard]] auto operator[](std::size_t i) const {
+        return rows[i == 0 ? 0 : path[i - 1] + 1];
+    }
+};
+
+} // namespace specdec

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/core/require.hpp>
+#include <specdec/decode/clock.hpp>
+#include <specdec/decode/session_settings.hpp>
+#include <specdec/decode/statistics.hpp>
+#include <specdec/decode/tree/tree_feed.hpp>
+#include <specdec/decode/tree/tree_round.hpp>
+#include <specdec/process/law_factory.hpp>
+#include <specdec/verify/tree/tree_verifier.hpp>
+
+namespace specdec {
+
+/// The state of one sequence whose drafts are trees. One round:
+///
+///     1. tree of x ~ q    := bridge.propose(drafter, shape)
+///     2. p behind all     := rows of one pass of the target over (last committed token, nodes)
+///     3. path, next       := verifier(p, tree)
+///     4. commit the path and next, or fewer of them; models keep the path's cache
+///
+/// Everything else is as in session, the guarantee, too: if the verifier is lossless, the committed
+/// tokens have the laws that the law factory makes of the target's rows, whatever drafter, bridge
+/// and shape do. Only commit() changes the state. The laws of a draft are kept from its draws to
+/// their decision (tree_bridge); a bridge that asked again would have require_unchanged().
+///
+///     tree_session text(identity_tree_bridge(..), traversal_verification{}, settings);
+///     text.start(prompt, prefix);
+///     while (..) {
+///         const tree_round_result r = text.round(target, drafter, shape, coin, room);
+///         text.commit(r.tokens.size(), target, drafter);
+///     }
+///
+/// settings.max_proposals bounds the depth of a tree, the bridge's settings its nodes. The target
+/// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction; in a
+/// round nothing.
+template <class B, class V, class Laws = softmax_rows>
+class tree_session {
+public:
+    using law_type = typename B::law_type;
+
+    tree_session(B bridge, V verifier, session_settings settings, Laws laws = {})
+        : bridge_(std::move(bridge)), verify_(std::move(verifier)), laws_(std::move(laws)),
+          settings_(std::move(settings)) {
+        set_sampling(settings_.target, settings_.draft);
+        const std::size_t nodes = bridge_.settings().max_nodes, depth = deepest();
+        tokens_.reserve(settings_.capacity + depth + 1);
+        feed_.reserve(settings_.capacity + depth + 1, nodes, depth);
+        laws_.reserve(nodes + 1, settings_.capacity + depth + 1);
+        log_p_.reserve(settings_.log_probabilities, depth + 1);
+        work_.reserve(depth, V::rows(depth), bridge_.target_size());
+        counts_.reserve(nodes);
+    }
+
+    /// Begins a sequence, as session::start.
+    void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
+        require_beginning(prompt, draft_prefix, settings_.capacity, bridge_);
+        tokens_.assign(prompt.begin(), prompt.end());
+        committed_ = prompt.size();
+        retries_ = 0;
+        forget_draft();
+        feed_.start();
+        bridge_.start(draft_prefix);
+        bridge_.follow(prompt);
+        if constexpr (FollowsText<V>)
+            verify_.start(prompt);
+    }
+
+    /// The committed tokens, prompt included.
+    [[nodiscard]] std::span<const target_id> tokens() const { return {tokens_.data(), committed_}; }
+    /// Proposals are nodes; evaluated and accepted are counted by the depth in the tree.
+    [[nodiscard]] const statistics& counts() const { return counts_; }
+    [[nodiscard]] const session_settings& settings() const { return settings_; }
+    [[nodiscard]] const B& bridge() const { return bridge_; }
+    /// The law factory: to be changed between texts, as processors may hang on the prompt.
+    [[nodiscard]] Laws& laws() { return laws_; }
+    /// Holds from the next draft on. Errors: as at construction, and nothing changes.
+    void set_sampling(const sampling_parameters& target, const sampling_parameters& draft) {
+        validate(target);
+        validate(draft);
+        settings_.target = target;
+        settings_.draft = draft;
+    }
+    /// Whether another token fits.
+    [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
+
+    /// Step 1: drafts for a round that commits at most `room` tokens and gives the target at most
+    /// max_nodes nodes. Precondition: started, not full, room >= 1.
+    template <DraftContextHolder D, TreeShape Shape, Coin C, Clock Time = no_clock>
+    void draft(D& drafter, const Shape& shape, C& coin, std::size_t room, std::size_t max_nodes,
+               Time clock = {}) {
+        const double begin = clock();
+        forget_draft();
+        const std::size_t space = settings_.capacity - committed_;
+        std::size_t most = (room < space ? room : space) - 1;
+        most = most < deepest() ? most : deepest();
+        sampling_ = settings_.target;
+        tree_request request{{name(), most, settings_.draft, settings_.end_ids}, max_nodes};
+        if constexpr (FollowsText<V>)
+            request.path.place = verify_.place();
+        draft_ = bridge_.propose(drafter, shape, coin, request);
+        feed_.draft(tokens().back(), draft_.tree);
+        counts_.draft_seconds += clock() - begin;
+    }
+
+    /// Step 2, what the engine has to do; it gives the rows of the tree to step 3.
+    [[nodiscard]] tree_edit target_edit() const { return feed_.edit(tokens()); }
+    [[nodiscard]] std::size_t rows_needed() const { return feed_.size(); }
+    /// The engine did the edit, in `seconds` (its share of a common pass). Call it before verify().
+    void target_fed(const tree_edit& edit, double seconds = 0) {
+        feed_.fed(edit, committed_);
+        counts_.target_seconds += seconds;
+    }
+    /// The engine lost its context, or it holds another sequence's: everything is fed again.
+    void target_lost() { feed_.lost(); }
+    /// Step 2 with a model, without the last pass: truncates, feeds tokens that need no row (a
+    /// prompt). If the model throws, the session is unchanged; so with score().
+    template <TreeModelOf<target_id> Target, Clock Time = no_clock>
+    void prepare(Target& target, Time clock = {}) {
+        const double begin = clock();
+        feed_.prepare(target, tokens());
+        counts_.target_seconds += clock() - begin;
+    }
+    /// Step 2 with a model: the rows for step 3.
+    template <TreeModelOf<target_id> Target, Clock Time = no_clock>
+    [[nodiscard]] logits_rows<target_id> score(Target& target, Time clock = {}) {
+        prepare(target, clock);
+        const double begin = clock();
+        const logits_rows<target_id> rows = feed_.score(target);
+        counts_.target_seconds += clock() - begin;
+        return rows;
+    }
+
+    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary]; the first is the row behind
+    /// the last committed token, row i + 1 that behind node i. Throws specdec::error for rows of
+    /// another shape.
+    template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
+    [[nodiscard]] tree_round_result verify(const Rows& rows, C& coin, Time clock = {}) {
+        const double begin = clock();
+        require_rows(rows, rows_needed(), bridge_.target_size(), "tree session");
+        if constexpr (requires { bridge_.require_unchanged(); })
+            if (draft_.tree != nullptr)
+                bridge_.require_unchanged();
+        const token_tree<target_id>& tree = draft_.tree != nullptr ? *draft_.tree : no_tree_;
+        const auto law_at = [&](std::size_t node) {
+            const std::size_t depth = tree.depth(node);
+            tokens_.resize(committed_ + depth);
+            tree.path_to(node, std::span(tokens_).subspan(committed_));
+            const std::span<const target_id> text = tokens_;
+            return laws_(rows[node + 1], node + 1, text, sampling_);
+        };
+        verdict_ = {}; // stays so if anything throws
+        const verdict v = verify_(law_at, tree, draft_.proposals, coin, name(), work_);
+        const std::span<const std::size_t> path = work_.path();
+        tokens_.resize(committed_);
+        for (const std::size_t node : path)
+            tokens_.push_back(tree.id(node));
+        log_p_.record(path_rows<Rows>{rows, path}, std::span(tokens_).subspan(committed_), v.next);
+        tokens_.push_back(v.next);
+        verdict_ = v;
+        counts_.verify_seconds += clock() - begin;
+        return {std::span(tokens_).subspan(committed_),
+                v.accepted,
+                v.origin,
+                path,
+                draft_.tree,
+                draft_.draft_tokens,
+                draft_.nodes,
+                draft_.reason,
+                log_p_.all()};
+    }
+
+    /// Step 4: the first n tokens of the round become part of the sequence, the others are
+    /// discarded. What n may depend on, and errors: as session::commit. The models forget the
+    /// tree, and are fed again what was committed of it.
+    void commit(std::size_t n) {
+        require_committable(n);
+        counts_.count(verdict_, n, feed_.size() - 1, draft_.draft_tokens.size(), draft_.reason);
+        const std::span<const target_id> committed{tokens_.data() + committed_, n};
+        bridge_.follow(committed);
+        if constexpr (FollowsText<V>)
+            verify_.follow(committed);
+        committed_ += n;
+        retries_ = n > 0 ? 0 : retries_ + 1;
+        forget_draft();
+    }
+    /// The same; target and drafter, if it can, keep what was committed of the tree. Precondition:
+    /// nobody else used them since the round's pass and draft.
+    template <TreeModelOf<target_id> Target, DraftContextHolder D>
+    void commit(std::size_t n, Target& target, D& drafter) {
+        require_committable(n);
+        target.keep_path(nodes_to_keep(n));
+        keep_in(drafter, n);
+        commit_kept(n);
+    }
+    /// The same in parts, for engines that keep the path themselves: keep_path of these nodes of
+    /// target_edit(), keep_in(drafter, n) if wanted, then commit_kept(n).
+    [[nodiscard]] std::span<const std::size_t> nodes_to_keep(std::size_t n) {
+        require_committable(n);
+        return feed_.to_keep(work_.path(), n);
+    }
+    template <DraftContextHolder D>
+    void keep_in(D& drafter, std::size_t n) {
+        bridge_.keep(drafter, work_.path_of(n < verdict_.accepted ? n : verdict_.accepted));
+    }
+    void commit_kept(std::size_t n) {
+        commit(n);
+        feed_.kept(tokens(), n);
+    }
+
+    /// Steps 1 to 3 with a model of the engine. Throws as prepare() and score().
+    template <TreeModelOf<target_id> Target, DraftContextHolder D, TreeShape Shape, Coin C,
+              Clock Time = no_clock>
+    [[nodiscard]] tree_round_result round(Target& target, D& drafter, const Shape& shape, C& coin,
+                                          std::size_t room, Time clock = {}) {
+        prepare(target, clock);
+        const std::size_t held = committed_ - 1, capacity = target.capacity();
+        draft(drafter, shape, coin, room_within(committed_, capacity, room),
+              capacity > held + 1 ? capacity - held - 1 : 0, clock);
+        return verify(score(target, clock), coin, clock);
+    }
+
+private:
+    [[nodiscard]] round_name name() const { return {committed_, retries_}; }
+    [[nodiscard]] std::size_t deepest() const {
+        const std::size_t depth = bridge_.settings().max_depth;
+        return depth < settings_.max_proposals ? depth : settings_.max_proposals;
+    }
+    void forget_draft() {
+        draft_ = {};
+        verdict_ = {};
+        tokens_.resize(committed_);
+        if (committed_ > 0)
+            feed_.draft(tokens_.back(), nullptr);
+        work_.path().clear();
+    }
+    void require_committable(std::size_t n) const {
+        if (!verdict_.next.valid() || n > verdict_.accepted + 1)
+            fail("tree session", "commit", "expected at most the tokens of a verified round");
+    }
+
+    B bridge_;
+    V verify_;
+    Laws laws_;
+    session_settings settings_;
+    sampling_parameters sampling_; // of the target in this round
+    tree_feed feed_;
+    std::vector<target_id> tokens_; // committed tokens, then this round's
+    std::size_t committed_ = 0;
+    std::uint32_t retries_ = 0; // rounds since the last committed token that were not used
+    draft_tree_view<law_type> draft_;
+    token_tree<target_id> no_tree_;
+    tree_workspace work_;
+    verdict verdict_;
+    log_probability_record log_p_;
+    statistics counts_;
+};
+
+} // namespace specdec

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/tree/token_tree.hpp>
+#include <specdec/verify/verdict.hpp>
+
+namespace specdec {
+
+/// What rules about trees write: the path that is kept, and rows of numbers. One for each session.
+/// Allocates in reserve() only.
+class tree_workspace {
+public:
+    /// For paths of `depth` nodes, and `rows` rows over a vocabulary.
+    void reserve(std::size_t depth, std::size_t rows, std::size_t vocabulary) {
+        path_.reserve(depth);
+        vocabulary_ = vocabulary;
+        rows_.resize(rows * vocabulary);
+    }
+
+    /// The kept nodes, from the root on.
+    [[nodiscard]] std::vector<std::size_t>& path() { return path_; }
+    [[nodiscard]] std::span<const std::size_t> path() const { return path_; }
+    /// Its first n nodes.
+    [[nodiscard]] std::span<const std::size_t> path_of(std::size_t n) const {
+        return std::span(path_).first(n);
+    }
+    [[nodiscard]] std::span<double> row(std::size_t i) {
+        return std::span(rows_).subspan(i * vocabulary_, vocabulary_);
+    }
+
+private:
+    std::vector<std::size_t> path_;
+    std::size_t vocabulary_ = 0;
+    std::vector<double> rows_; // [rows, vocabulary]
+};
+
+/// A verification rule of draft trees: decides which path is kept, and draws the token behind it.
+///
+///     verify(law_at, tree, proposals, coin, round, work)
+///
+/// proposals[i] is node i's. law_at(node) is the target law p of the token behind a node, or behind
+/// the context for tree_root. A rule calls it at most once for a node, parents before children, and
+/// only where it needs the law; the laws of a node's ancestors may be alive at the same time. It
+/// leaves the kept nodes in work.path(); the verdict counts them as `accepted`, and a rejected
+/// level behind them as one more that was evaluated. work is reserved for V::rows(depth) rows.
+template <class V, class Law, class LawAt, class C>
+concept TreeVerifier =
+    LawOf<Law, target_id> && Coin<C> &&
+    requires(const V& verify, LawAt& law_at, const token_tree<target_id>& tree,
+             std::span<const proposal<Law>> proposals, C& coin, round_name round,
+             tree_workspace& work, std::size_t depth) {
+        { verify(law_at, tree, proposals, coin, round, work) } -> std::same_as<verdict>;
+        { V::rows(depth) } -> std::convertible_to<std::size_t>;
+    };
+
+} // namespace specdec
