@@ -85,9 +85,8 @@ sequence run_trees(Session& text, Target& target, D& drafter, C& coin,
     for (std::size_t i = 0; found.size() < length; ++i) {
         const bool drafts = i < steps.size() && (kept_some || !steps[i].by_last_round);
         const std::size_t room = i < steps.size() ? steps[i].room : 8;
-        const tree_round_result r = drafts
-                                        ? text.round(target, drafter, steps[i].shape, coin, room)
-                                        : text.round(target, drafter, no_tree(), coin, room);
+        const tree_round_result r = drafts ? text.round(target, drafter, steps[i].shape, coin, room)
+                                           : text.round(target, drafter, no_tree(), coin, room);
         kept_some = r.accepted > 0;
         const use what = i < steps.size() ? steps[i].what : use::keep;
         if (what == use::abandon)
@@ -116,15 +115,14 @@ joint_law tree_law(const Rule& rule, const std::vector<tree_step<Shape>>& steps,
         auto target = tree_model_of<toy_tree_model<target_id>, target_id>(p, c.vocabulary);
         auto model = tree_model_of<DraftModel<draft_id>, draft_id>(q, draft_size);
         model_drafter drafter(model);
-        tree_session text(make_bridge(tree_settings{.max_nodes = c.max_nodes,
-                                                    .max_depth = 8,
-                                                    .siblings = c.siblings,
-                                                    .max_drafted = c.max_drafted}),
-                          rule,
-                          session_settings{.target = c.target,
-                                           .draft = c.draft,
-                                           .capacity = 24,
-                                           .end_ids = c.end_ids});
+        tree_session text(
+            make_bridge(tree_settings{.max_nodes = c.max_nodes,
+                                      .max_depth = 8,
+                                      .siblings = c.siblings,
+                                      .max_drafted = c.max_drafted}),
+            rule,
+            session_settings{
+                .target = c.target, .draft = c.draft, .capacity = 24, .end_ids = c.end_ids});
         text.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
         const sequence found = run_trees(text, target, drafter, coin, steps, c.length);
         law[found] += coin.probability();

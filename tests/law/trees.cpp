@@ -8,6 +8,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/draft/tree/beam_tree.hpp>
+#include <specdec/testing/enumerating_coin.hpp>
+
+#include "toy_bridges.hpp"
 #include "tree_law.hpp"
 
 using namespace specdec;
@@ -52,6 +56,137 @@ TEST_CASE("trees of one round have the target's law", "[law]") {
                 for (const auto& shape : {of({2, 2}), of({2, 1, 1}), of({1, 2, 2})})
                     check_trees(rule, std::vector<step>{{shape}},
                                 {.vocabulary = 2, .siblings = siblings, .length = 4}, p, q, ledger);
+            });
+        }
+        report(name, ledger);
+    });
+}
+
+/// Rounds that are kept, forgotten, used in part, not used, abandoned; what is drafted next depends
+/// on what was seen.
+std::vector<std::vector<step>> courses() {
+    const fixed_tree two = of({2}), fork = of({1, 2}), chain = of({1, 1});
+    return {{{two}, {two}, {two}},
+            {{fork}, {two, use::commit}},
+            {{fork, use::part}, {.shape = two, .by_last_round = true}},
+            {{two, use::part}, {chain, use::part}, {.shape = two, .by_last_round = true}},
+            {{two, use::nothing}, {.shape = two, .by_last_round = true}},
+            {{fork, use::abandon}, {two}, {two}},
+            {{fork, use::keep, 2}, {two, use::commit, 1}, {two}}};
+}
+
+TEST_CASE("trees of several rounds have the target's law", "[law]") {
+    for_rules([](const char* name, const auto& rule) {
+        tree_ledger ledger;
+        for (const sibling_draw siblings : sibling_draws)
+            for (const auto& steps : courses()) {
+                CAPTURE(name, static_cast<int>(siblings));
+                for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
+                    check_trees(rule, steps, {.vocabulary = 2, .siblings = siblings, .length = 3},
+                                p, q, ledger);
+                    check_trees<toy_model>(rule, steps,
+                                           {.vocabulary = 2, .siblings = siblings, .length = 3}, p,
+                                           q, ledger);
+                });
+                for_rows(3, {{row_kind::random, row_kind::random}}, [&](row_tree& p, row_tree& q) {
+                    check_trees(rule, steps, {.siblings = siblings, .length = 2}, p, q, ledger);
+                });
+            }
+        report(name, ledger);
+    });
+}
+
+TEST_CASE("trees under sampling parameters, ends and rooms have the target's law", "[law]") {
+    constexpr sampling_parameters warm{.temperature = 0.7F, .top_k = 2},
+        cool{.temperature = 1.5F, .top_p = 0.8F}, greedy{.temperature = 0};
+    for_rules([&](const char* name, const auto& rule) {
+        tree_ledger ledger;
+        for (const sibling_draw siblings : sibling_draws) {
+            CAPTURE(name, static_cast<int>(siblings));
+            for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
+                const auto check = [&](const tree_case& c) {
+                    check_trees(rule, std::vector<step>{{of({2, 1})}, {of({2})}}, c, p, q, ledger);
+                };
+                check({.siblings = siblings, .target = warm, .draft = cool});
+                check({.siblings = siblings, .target = cool, .draft = greedy});
+                check({.siblings = siblings, .target = greedy, .draft = cool});
+                check({.siblings = siblings, .end_ids = {target_id{1}}});
+                check({.siblings = siblings, .max_nodes = 3});
+            });
+        }
+        report(name, ledger);
+    });
+}
+
+TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
+    for_rules([](const char* name, const auto& rule) {
+        tree_ledger ledger;
+        for (const sibling_draw siblings : sibling_draws) {
+            CAPTURE(name, static_cast<int>(siblings));
+            for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
+                const beam_tree beam{.beam = 1, .width = 2, .depth = 2};
+                check_trees(rule, std::vector<tree_step<beam_tree>>{{beam}},
+                            {.siblings = siblings, .length = 3}, p, q, ledger);
+            });
+        }
+        for_rows(4, few_kinds(), [&](row_tree& p, row_tree& q) {
+            const confident_tree best{{.beam = 2, .width = 2, .depth = 3}};
+            for (const std::size_t nodes : {2U, 3U, 5U})
+                check_trees(rule, std::vector<tree_step<confident_tree>>{{best}, {best}},
+                            {.vocabulary = 4,
+                             .siblings = sibling_draw::likeliest,
+                             .length = 3,
+                             .max_nodes = nodes,
+                             .max_drafted = 12},
+                            p, q, ledger);
+        });
+        report(name, ledger);
+    });
+}
+
+TEST_CASE("a shape that chooses among drawn siblings is refused", "[law]") {
+    row_tree p(toy_rows(row_kind::random, 3, 1)), q(toy_rows(row_kind::random, 3, 2));
+    tree_ledger ledger;
+    CHECK_THROWS_WITH(
+        check_trees(recursive, std::vector<tree_step<confident_tree>>{{{}}}, {}, p, q, ledger),
+        Catch::Matchers::Contains("likeliest"));
+}
+
+TEST_CASE("trees with tli have the target's law", "[law]") {
+    const toy_words& two = permuted_words(); // a draft token twice, tokens of one side only
+    for_rules([&](const char* name, const auto& rule) {
+        tree_ledger ledger;
+        for (const sibling_draw siblings : sibling_draws)
+            for (const auto& [p_kind, q_kind] : few_kinds()) {
+                CAPTURE(name, static_cast<int>(siblings));
+                row_tree p(toy_rows(p_kind, 3, 31)), q(toy_rows(q_kind, 4, 32));
+                const auto make = [&](const tree_settings& settings) {
+                    return tli_tree_bridge<toy_words::target_words, toy_words::draft_words>(
+                        tli_map(two.map), two.text(), settings);
+                };
+                const std::vector<std::vector<step>> rounds{
+                    {{of({2, 1})}}, {{of({3})}}, {{of({2})}, {of({2})}}};
+                for (const auto& steps : rounds) {
+                    const joint_law law = tree_law(rule, steps, {.siblings = siblings, .length = 2},
+                                                   p, q, ledger, 4, make);
+                    const double tv = total_variation(law, target_alone(p, 2));
+                    ledger.worst = tv > ledger.worst ? tv : ledger.worst;
+                    REQUIRE(tv < exact);
+                }
+            }
+        report(name, ledger);
+    });
+}
+
+TEST_CASE("laws of siblings say the probabilities that they are drawn with", "[law]") {
+    for_rules([](const char* name, const auto& rule) {
+        tree_ledger ledger;
+        for (const sibling_draw siblings : sibling_draws) {
+            CAPTURE(name, static_cast<int>(siblings));
+            for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
+                check_trees<toy_tree_model, enumerating_coin>(rule, std::vector<step>{{of({2, 1})}},
+                                                              {.siblings = siblings, .length = 3},
+                                                              p, q, ledger);
             });
         }
         report(name, ledger);

@@ -38,9 +38,8 @@ namespace optimal_acceptance_detail {
 /// Paper: Hu et al. 2025 (arXiv 2502.18779): the transport problem's dual. Over all sets, for at
 /// most 16 tokens: O(2^V), and V^k more for each without replacement. Errors: specdec::error for
 /// laws of different or larger size.
-[[nodiscard]] inline double optimal_acceptance(std::span<const double> p,
-                                               std::span<const double> q, std::size_t k,
-                                               sibling_draw siblings) {
+[[nodiscard]] inline double optimal_acceptance(std::span<const double> p, std::span<const double> q,
+                                               std::size_t k, sibling_draw siblings) {
     if (p.size() != q.size() || p.empty() || p.size() > 16)
         fail("optimal acceptance", "laws", "expected two laws over the same 1 to 16 tokens");
     std::uint32_t likeliest = 0;

@@ -27,8 +27,7 @@ TEST_CASE("a token tree knows parents, children, siblings, ranks and depths") {
     CHECK(parents == std::vector<std::size_t>{tree_root, tree_root, 1, 0, 1, 4});
     const std::vector<std::size_t> children(tree.first_children().begin(),
                                             tree.first_children().end());
-    CHECK(children ==
-          std::vector<std::size_t>{0, 3, 2, tree_root, tree_root, 5, tree_root});
+    CHECK(children == std::vector<std::size_t>{0, 3, 2, tree_root, tree_root, 5, tree_root});
     const std::vector<std::size_t> siblings(tree.next_siblings().begin(),
                                             tree.next_siblings().end());
     CHECK(siblings == std::vector<std::size_t>{1, tree_root, 4, tree_root, tree_root, tree_root});

@@ -77,8 +77,9 @@ public:
         for (std::size_t n = 0; n < ids.size(); ++n) {
             const weighted_id<draft_id>* best = nullptr;
             for (const auto& entry : of)
-                if (entry.weight > 0 && (last == nullptr || entry.weight < last->weight ||
-                                         (entry.weight == last->weight && entry.id > last->id)) &&
+                if (entry.weight > 0 &&
+                    (last == nullptr || entry.weight < last->weight ||
+                     (entry.weight == last->weight && entry.id > last->id)) &&
                     (best == nullptr || entry.weight > best->weight))
                     best = &entry;
             if (best == nullptr)

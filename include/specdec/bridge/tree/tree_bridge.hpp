@@ -184,8 +184,8 @@ private:
         const auto add = [&](const law_type& law, draft_id d) {
             const std::size_t node = made_.tree.size();
             const text_offset place = made_.place_behind(parent.node, request.place);
-            const draw_site site = request.round.site(
-                purpose::draft, static_cast<std::uint32_t>(node), place.value());
+            const draw_site site =
+                request.round.site(purpose::draft, static_cast<std::uint32_t>(node), place.value());
             const auto x = proposal<law_type>::draw(law, coin, site);
             made_.add(parent.node, x, d.valid() ? d : map_.to_draft(x.token()), place);
         };

@@ -14,8 +14,8 @@ namespace specdec {
 
 /// Settings of a tree bridge.
 struct tree_settings {
-    std::size_t max_nodes = 16;  ///< most nodes that the target scores
-    std::size_t max_depth = 8;   ///< most tokens of a path
+    std::size_t max_nodes = 16; ///< most nodes that the target scores
+    std::size_t max_depth = 8;  ///< most tokens of a path
     sibling_draw siblings = sibling_draw::without_replacement;
     std::size_t max_drafted = 0; ///< most nodes that a shape which chooses among them drafts; 0:
                                  ///< max_nodes
@@ -23,14 +23,19 @@ struct tree_settings {
     [[nodiscard]] std::size_t drafted() const {
         return max_drafted > max_nodes ? max_drafted : max_nodes;
     }
+    /// The most tokens of a path that is scored, and of `most`.
+    [[nodiscard]] std::size_t longest_path(std::size_t most) const {
+        const std::size_t longest = max_depth < max_nodes ? max_depth : max_nodes;
+        return longest < most ? longest : most;
+    }
 };
 
 /// Errors: specdec::error that names the setting.
 inline void validate(const tree_settings& settings) {
     if (settings.max_nodes == 0 || settings.max_nodes > (1U << 16))
         fail("tree settings", "max_nodes", "expected a number from 1 to 65536");
-    if (settings.max_depth == 0 || settings.max_depth > settings.drafted())
-        fail("tree settings", "max_depth", "expected a number from 1 to max_nodes");
+    if (settings.max_depth == 0)
+        fail("tree settings", "max_depth", "expected at least 1");
     if (settings.max_drafted != 0 && settings.max_drafted < settings.max_nodes)
         fail("tree settings", "max_drafted", "expected 0, or at least max_nodes");
 }
@@ -41,8 +46,8 @@ struct tree_request {
     std::size_t max_nodes = 0; ///< the target has room for this many
 };
 
-/// A draft tree: a proposal for each node, with its law. Views into the bridge, which live until its
-/// next call.
+/// A draft tree: a proposal for each node, with its law. Views into the bridge, which live until
+/// its next call.
 template <class Law>
 struct draft_tree_view {
     const token_tree<target_id>* tree = nullptr; ///< none if nothing was proposed
@@ -181,8 +186,8 @@ struct tree_buffers {
                 fail("tree bridge", "shape",
                      "expected it to choose at most " + std::to_string(most) +
                          " nodes, each with its parent");
-            numbers[node] = spare.add(parent == tree_root ? tree_root : numbers[parent],
-                                      tree.id(node));
+            numbers[node] =
+                spare.add(parent == tree_root ? tree_root : numbers[parent], tree.id(node));
             proposals[to] = proposals[node];
             draft_ids[to] = draft_ids[node];
             nodes[to] = nodes[node];

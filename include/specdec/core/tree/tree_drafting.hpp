@@ -24,8 +24,8 @@ enum class sibling_draw : std::uint8_t {
 
 /// What a shape knows of a node.
 struct tree_node {
-    double last = 1;    ///< the probability that its law gave its token
-    double sure = 1;    ///< draft_progress::sure of its token, for shapes that read rows; else `last`
+    double last = 1; ///< the probability that its law gave its token
+    double sure = 1; ///< draft_progress::sure of its token, for shapes that read rows; else `last`
     double reached = 1; ///< the product of `sure` from the root to it
 };
 

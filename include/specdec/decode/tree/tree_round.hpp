@@ -13,8 +13,8 @@
 namespace specdec {
 
 /// What an engine has to do for a round that drafts a tree: truncate the target's context to
-/// `truncate_to`, append tokens whose rows nobody needs, and score the tree, as score_tree does. Its
-/// node 0 is the last committed token, node i + 1 is node i of the draft.
+/// `truncate_to`, append tokens whose rows nobody needs, and score the tree, as score_tree does.
+/// Its node 0 is the last committed token, node i + 1 is node i of the draft.
 struct tree_edit {
     std::size_t truncate_to = 0;
     std::span<const target_id> append{};
@@ -25,14 +25,14 @@ struct tree_edit {
 /// What a round decided: tokens that may be committed, in this order. They are not part of the text
 /// yet. Views into the session, which live until its next call.
 struct tree_round_result {
-    std::span<const target_id> tokens; ///< those of the kept path, and one token of the target
-    std::size_t accepted = 0;          ///< tokens[0 .. accepted) are nodes
-    token_origin last = token_origin::free;      ///< where tokens.back() came from
-    std::span<const std::size_t> path;           ///< [accepted] the kept nodes
+    std::span<const target_id> tokens;      ///< those of the kept path, and one token of the target
+    std::size_t accepted = 0;               ///< tokens[0 .. accepted) are nodes
+    token_origin last = token_origin::free; ///< where tokens.back() came from
+    std::span<const std::size_t> path;      ///< [accepted] the kept nodes
     const token_tree<target_id>* tree = nullptr; ///< all nodes; none if nothing was proposed
-    std::span<const draft_id> drafted;           ///< [nodes] their tokens in the drafter's vocabulary
-    std::span<const tree_node> nodes;            ///< [nodes] how sure the drafter was
-    no_draft reason = no_draft::none;            ///< why there is no tree
+    std::span<const draft_id> drafted; ///< [nodes] their tokens in the drafter's vocabulary
+    std::span<const tree_node> nodes;  ///< [nodes] how sure the drafter was
+    no_draft reason = no_draft::none;  ///< why there is no tree
     round_log_probabilities log_probabilities{}; ///< of `tokens`, if the settings ask for them
 
     [[nodiscard]] token_origin origin(std::size_t i) const {

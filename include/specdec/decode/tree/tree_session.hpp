@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
@@ -33,13 +32,6 @@ namespace specdec {
 /// and shape do. Only commit() changes the state. The laws of a draft are kept from its draws to
 /// their decision (tree_bridge); a bridge that asked again would have require_unchanged().
 ///
-///     tree_session text(identity_tree_bridge(..), traversal_verification{}, settings);
-///     text.start(prompt, prefix);
-///     while (..) {
-///         const tree_round_result r = text.round(target, drafter, shape, coin, room);
-///         text.commit(r.tokens.size(), target, drafter);
-///     }
-///
 /// settings.max_proposals bounds the depth of a tree, the bridge's settings its nodes. The target
 /// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction; in a
 /// round nothing.
@@ -52,7 +44,7 @@ public:
         : bridge_(std::move(bridge)), verify_(std::move(verifier)), laws_(std::move(laws)),
           settings_(std::move(settings)) {
         set_sampling(settings_.target, settings_.draft);
-        const std::size_t nodes = bridge_.settings().max_nodes, depth = deepest();
+        const std::size_t nodes = bridge_.settings().max_nodes, depth = deepest(settings_.capacity);
         tokens_.reserve(settings_.capacity + depth + 1);
         feed_.reserve(settings_.capacity + depth + 1, nodes, depth);
         laws_.reserve(nodes + 1, settings_.capacity + depth + 1);
@@ -75,22 +67,19 @@ public:
             verify_.start(prompt);
     }
 
-    /// The committed tokens, prompt included.
     [[nodiscard]] std::span<const target_id> tokens() const { return {tokens_.data(), committed_}; }
     /// Proposals are nodes; evaluated and accepted are counted by the depth in the tree.
     [[nodiscard]] const statistics& counts() const { return counts_; }
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
-    /// The law factory: to be changed between texts, as processors may hang on the prompt.
     [[nodiscard]] Laws& laws() { return laws_; }
-    /// Holds from the next draft on. Errors: as at construction, and nothing changes.
+    /// As session::set_sampling.
     void set_sampling(const sampling_parameters& target, const sampling_parameters& draft) {
         validate(target);
         validate(draft);
         settings_.target = target;
         settings_.draft = draft;
     }
-    /// Whether another token fits.
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
     /// Step 1: drafts for a round that commits at most `room` tokens and gives the target at most
@@ -101,8 +90,7 @@ public:
         const double begin = clock();
         forget_draft();
         const std::size_t space = settings_.capacity - committed_;
-        std::size_t most = (room < space ? room : space) - 1;
-        most = most < deepest() ? most : deepest();
+        const std::size_t most = deepest((room < space ? room : space) - 1);
         sampling_ = settings_.target;
         tree_request request{{name(), most, settings_.draft, settings_.end_ids}, max_nodes};
         if constexpr (FollowsText<V>)
@@ -122,19 +110,17 @@ public:
     }
     /// The engine lost its context, or it holds another sequence's: everything is fed again.
     void target_lost() { feed_.lost(); }
-    /// Step 2 with a model, without the last pass: truncates, feeds tokens that need no row (a
-    /// prompt). If the model throws, the session is unchanged; so with score().
+    /// Step 2 with a model, without the last pass, as session::prepare.
     template <TreeModelOf<target_id> Target, Clock Time = no_clock>
     void prepare(Target& target, Time clock = {}) {
         const double begin = clock();
         feed_.prepare(target, tokens());
         counts_.target_seconds += clock() - begin;
     }
-    /// Step 2 with a model: the rows for step 3.
     template <TreeModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] logits_rows<target_id> score(Target& target, Time clock = {}) {
-        prepare(target, clock);
         const double begin = clock();
+        feed_.prepare(target, tokens());
         const logits_rows<target_id> rows = feed_.score(target);
         counts_.target_seconds += clock() - begin;
         return rows;
@@ -151,32 +137,25 @@ public:
             if (draft_.tree != nullptr)
                 bridge_.require_unchanged();
         const token_tree<target_id>& tree = draft_.tree != nullptr ? *draft_.tree : no_tree_;
-        const auto law_at = [&](std::size_t node) {
-            const std::size_t depth = tree.depth(node);
-            tokens_.resize(committed_ + depth);
+        const auto text_to = [&](std::size_t node) -> std::span<const target_id> {
+            tokens_.resize(committed_ + tree.depth(node));
             tree.path_to(node, std::span(tokens_).subspan(committed_));
-            const std::span<const target_id> text = tokens_;
-            return laws_(rows[node + 1], node + 1, text, sampling_);
+            return tokens_;
+        };
+        const auto law_at = [&](std::size_t node) { // tree_root + 1 is 0
+            return laws_(rows[node + 1], node + 1, text_to(node), sampling_);
         };
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, tree, draft_.proposals, coin, name(), work_);
         const std::span<const std::size_t> path = work_.path();
-        tokens_.resize(committed_);
-        for (const std::size_t node : path)
-            tokens_.push_back(tree.id(node));
-        log_p_.record(path_rows<Rows>{rows, path}, std::span(tokens_).subspan(committed_), v.next);
+        const auto text = text_to(path.empty() ? tree_root : path.back());
+        log_p_.record(path_rows<Rows>{rows, path}, text.subspan(committed_), v.next);
         tokens_.push_back(v.next);
         verdict_ = v;
         counts_.verify_seconds += clock() - begin;
-        return {std::span(tokens_).subspan(committed_),
-                v.accepted,
-                v.origin,
-                path,
-                draft_.tree,
-                draft_.draft_tokens,
-                draft_.nodes,
-                draft_.reason,
-                log_p_.all()};
+        const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
+        return {all,          v.accepted,    v.origin,    path, draft_.tree, draft_.draft_tokens,
+                draft_.nodes, draft_.reason, log_p_.all()};
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
@@ -231,9 +210,9 @@ public:
 
 private:
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
-    [[nodiscard]] std::size_t deepest() const {
-        const std::size_t depth = bridge_.settings().max_depth;
-        return depth < settings_.max_proposals ? depth : settings_.max_proposals;
+    [[nodiscard]] std::size_t deepest(std::size_t most) const {
+        return bridge_.settings().longest_path(
+            most < settings_.max_proposals ? most : settings_.max_proposals);
     }
     void forget_draft() {
         draft_ = {};
@@ -254,7 +233,7 @@ private:
     session_settings settings_;
     sampling_parameters sampling_; // of the target in this round
     tree_feed feed_;
-    std::vector<target_id> tokens_; // committed tokens, then this round's
+    std::vector<target_id> tokens_; // committed tokens, then this round's path
     std::size_t committed_ = 0;
     std::uint32_t retries_ = 0; // rounds since the last committed token that were not used
     draft_tree_view<law_type> draft_;

@@ -52,8 +52,7 @@ static_assert(TreeShape<beam_tree>);
 /// Paper: EAGLE-2 (Li et al. 2024), Sec. 4: expansion and reranking. Models ChoosingShape.
 /// Complexity: O(nodes^2). Allocates nothing.
 struct confident_tree : beam_tree {
-    void choose(const growing_tree& growing, std::size_t most,
-                std::span<std::uint8_t> kept) const {
+    void choose(const growing_tree& growing, std::size_t most, std::span<std::uint8_t> kept) const {
         // A node's ancestors are at least as sure and come before it, so they are kept with it.
         for (std::size_t i = 0; i < kept.size(); ++i)
             kept[i] = surer(growing.nodes, i) < most ? 1 : 0;

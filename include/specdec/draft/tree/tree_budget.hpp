@@ -84,9 +84,9 @@ private:
         if (sum > 1 + 1e-9)
             fail("tree budget", "by_rank", "expected probabilities that sum to at most 1");
         if (nodes_ > 1024 || depth_ > 64)
-            fail("tree budget", "limits", "expected at most 1024 nodes and a depth of 64, got " +
-                                              std::to_string(nodes_) + " and " +
-                                              std::to_string(depth_));
+            fail("tree budget", "limits",
+                 "expected at most 1024 nodes and a depth of 64, got " + std::to_string(nodes_) +
+                     " and " + std::to_string(depth_));
     }
     [[nodiscard]] std::size_t at(std::size_t d, std::size_t r, std::size_t m) const {
         return (d * (by_rank_.size() + 1) + r) * (nodes_ + 1) + m;

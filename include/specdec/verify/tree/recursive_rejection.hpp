@@ -43,9 +43,10 @@ struct recursive_rejection {
             const auto p = law_at(node);
             std::size_t child = tree.first_child(node);
             if (child == tree_root)
-                return {depth, depth,
-                        coin.pick(round.site(purpose::target, static_cast<std::uint32_t>(depth)), p),
-                        token_origin::free};
+                return {
+                    depth, depth,
+                    coin.pick(round.site(purpose::target, static_cast<std::uint32_t>(depth)), p),
+                    token_origin::free};
             remaining_law left(p, work.row(0));
             while (!keeps(left, proposals[child], coin, round, child)) {
                 const Law& q = proposals[child].law();

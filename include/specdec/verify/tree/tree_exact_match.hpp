@@ -25,8 +25,7 @@ struct tree_exact_match {
         work.path().clear();
         for (std::size_t node = tree_root;;) {
             const std::size_t depth = work.path().size();
-            const target_id t =
-                coin.pick({round.position + depth, purpose::target}, law_at(node));
+            const target_id t = coin.pick({round.position + depth, purpose::target}, law_at(node));
             std::size_t child = tree.first_child(node);
             if (child == tree_root)
                 return {depth, depth, t, token_origin::free};

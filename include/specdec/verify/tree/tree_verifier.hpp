@@ -49,13 +49,14 @@ private:
 /// leaves the kept nodes in work.path(); the verdict counts them as `accepted`, and a rejected
 /// level behind them as one more that was evaluated. work is reserved for V::rows(depth) rows.
 template <class V, class Law, class LawAt, class C>
-concept TreeVerifier =
-    LawOf<Law, target_id> && Coin<C> &&
-    requires(const V& verify, LawAt& law_at, const token_tree<target_id>& tree,
-             std::span<const proposal<Law>> proposals, C& coin, round_name round,
-             tree_workspace& work, std::size_t depth) {
-        { verify(law_at, tree, proposals, coin, round, work) } -> std::same_as<verdict>;
-        { V::rows(depth) } -> std::convertible_to<std::size_t>;
-    };
+concept TreeVerifier = LawOf<Law, target_id> && Coin<C> &&
+                       requires(const V& verify, LawAt& law_at, const token_tree<target_id>& tree,
+                                std::span<const proposal<Law>> proposals, C& coin, round_name round,
+                                tree_workspace& work, std::size_t depth) {
+                           {
+                               verify(law_at, tree, proposals, coin, round, work)
+                           } -> std::same_as<verdict>;
+                           { V::rows(depth) } -> std::convertible_to<std::size_t>;
+                       };
 
 } // namespace specdec
