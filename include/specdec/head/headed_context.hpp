@@ -68,6 +68,17 @@ public:
         model_.truncate(sequence, n);
     }
 
+    void keep_path(std::span<const std::size_t> nodes)
+        requires HiddenTreeModelOf<Model, Id>
+    {
+        model_.keep_path(nodes);
+    }
+    void keep_path(std::size_t sequence, std::span<const std::size_t> nodes)
+        requires HiddenTreeBatchModelOf<Model, Id>
+    {
+        model_.keep_path(sequence, nodes);
+    }
+
     void begin_round(std::size_t n)
         requires RoundAware<Model>
     {
@@ -103,13 +114,24 @@ protected:
         return checked(model_.hidden(ids), ids.size());
     }
     [[nodiscard]] hidden_states states(std::span<const sequence_tokens<Id>> parts) {
-        std::size_t n = 0;
-        for (const sequence_tokens<Id>& part : parts)
-            n += part.ids.size();
-        return checked(model_.hidden(parts), n);
+        return checked(model_.hidden(parts), count(parts));
+    }
+    /// The same of nodes of a tree.
+    [[nodiscard]] hidden_states states(std::span<const Id> ids,
+                                       std::span<const std::size_t> parents) {
+        return checked(model_.hidden_tree(ids, parents), ids.size());
+    }
+    [[nodiscard]] hidden_states states(std::span<const sequence_nodes<Id>> parts) {
+        return checked(model_.hidden_tree(parts), count(parts));
     }
 
 private:
+    [[nodiscard]] static std::size_t count(auto parts) {
+        std::size_t n = 0;
+        for (const auto& part : parts)
+            n += part.ids.size();
+        return n;
+    }
     [[nodiscard]] hidden_states checked(const hidden_states& x, std::size_t n) const {
         if (x.size() != n || x.width() != head_.width())
             fail(source_, "hidden states",

@@ -18,7 +18,8 @@ namespace specdec {
 ///
 /// A row covers the whole vocabulary, with -infinity where the head computed nothing. So every
 /// bridge, drafter and verifier takes it as it is, and q is the law over the computed tokens,
-/// renormalised. Models ModelOf<Id>, and BatchModelOf<Id> where Model holds several sequences.
+/// renormalised. Models ModelOf<Id>, and BatchModelOf<Id> where Model holds several sequences; and
+/// TreeModelOf<Id>, BatchTreeModelOf<Id> where Model has hidden_tree.
 /// Borrows both. Memory: `rows` rows, allocated at construction; a call that needs more allocates.
 /// Cost: the model's and the head's. Errors: specdec::error if model and head are of different
 /// vocabularies or widths.
@@ -38,6 +39,17 @@ public:
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts)
         requires HiddenBatchModelOf<Model, Id>
+    {
+        return rows_of(this->states(parts));
+    }
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids,
+                                             std::span<const std::size_t> parents)
+        requires HiddenTreeModelOf<Model, Id>
+    {
+        return rows_of(this->states(ids, parents));
+    }
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts)
+        requires HiddenTreeBatchModelOf<Model, Id>
     {
         return rows_of(this->states(parts));
     }

@@ -43,6 +43,11 @@ public:
         engine_.score(plain(parts));
         return rows();
     }
+    [[nodiscard]] hidden_states hidden_tree(std::span<const sequence_nodes<Id>> parts) {
+        engine_.hidden(plain(parts));
+        return {engine_.states().data(), ids_.size(), engine_.states().shape(1),
+                engine_.states().shape(1)};
+    }
     void keep_path(std::size_t sequence, std::span<const std::size_t> nodes) {
         engine_.keep_path(nodes, sequence);
     }

@@ -46,8 +46,7 @@ public:
         const sequence_part part{0, plain(ids)};
         engine_.hidden({&part, 1});
         fed(ids);
-        return {engine_.states().data(), ids.size(), engine_.states().shape(1),
-                engine_.states().shape(1)};
+        return states(ids.size());
     }
     /// The features of the latest append or score, if context_options ask for them
     /// (FeatureModelOf).
@@ -69,6 +68,14 @@ public:
         nodes_.insert(nodes_.end(), ids.begin(), ids.end());
         return rows(ids.size());
     }
+    [[nodiscard]] hidden_states hidden_tree(std::span<const Id> ids,
+                                            std::span<const std::size_t> parents) {
+        require_parents(ids.size(), parents, nodes_.size(), "model");
+        const sequence_part part{0, plain(ids), parents};
+        engine_.hidden({&part, 1});
+        nodes_.insert(nodes_.end(), ids.begin(), ids.end());
+        return states(ids.size());
+    }
     void keep_path(std::span<const std::size_t> nodes) {
         engine_.keep_path(nodes);
         for (const std::size_t node : nodes)
@@ -86,6 +93,9 @@ private:
     }
     [[nodiscard]] logits_rows<Id> rows(std::size_t n) const {
         return {engine_.logits().data(), n, vocabulary_size(), engine_.logits().shape(1)};
+    }
+    [[nodiscard]] hidden_states states(std::size_t n) const {
+        return {engine_.states().data(), n, engine_.states().shape(1), engine_.states().shape(1)};
     }
     std::span<const std::int32_t> plain(std::span<const Id> ids) {
         ids_.clear();

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/features.hpp>
 #include <specdec/head/target_context.hpp>
@@ -21,7 +23,8 @@ namespace specdec {
 ///     feature_recorder words(target, records);     // goes wherever the target does
 ///     feature_model draft(body, records);
 ///
-/// Models ModelOf<target_id>, or BatchModelOf<target_id> where Target holds several sequences.
+/// Models ModelOf<target_id>, or BatchModelOf<target_id> where Target holds several sequences, and
+/// their trees where it scores them: the features of a path that is kept are recorded.
 /// Borrows both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many
 /// features at most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if
 /// target and records disagree in sequences, capacity or width. If a pass throws, both are
@@ -85,7 +88,71 @@ public:
         forget(s, n);
     }
 
+    [[nodiscard]] bool scores_trees() const { return specdec::scores_trees(target_); }
+    [[nodiscard]] logits_rows<target_id> score_tree(std::span<const target_id> ids,
+                                                    std::span<const std::size_t> parents)
+        requires(!several && TreeModelOf<Target, target_id>)
+    {
+        const logits_rows<target_id> rows = target_.score_tree(ids, parents);
+        record_nodes(0, ids, target_.features());
+        return rows;
+    }
+    void keep_path(std::span<const std::size_t> nodes)
+        requires(!several && TreeModelOf<Target, target_id>)
+    {
+        target_.keep_path(nodes);
+        keep_nodes(0, nodes);
+    }
+    [[nodiscard]] logits_rows<target_id>
+    score_tree(std::span<const sequence_nodes<target_id>> parts)
+        requires(several && BatchTreeModelOf<Target, target_id>)
+    {
+        const logits_rows<target_id> rows = target_.score_tree(parts);
+        const hidden_states all = target_.features();
+        std::size_t first = 0;
+        for (const sequence_nodes<target_id>& part : parts) {
+            const hidden_states own = all.middle(first, part.ids.size());
+            if (part.parents.empty())
+                records_[part.sequence].add(part.ids, own), nodes_[part.sequence].clear();
+            else
+                record_nodes(part.sequence, part.ids, own);
+            first += part.ids.size();
+        }
+        return rows;
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> nodes)
+        requires(several && BatchTreeModelOf<Target, target_id>)
+    {
+        target_.keep_path(s, nodes);
+        keep_nodes(s, nodes);
+    }
+
 private:
+    /// Of the nodes behind a sequence.
+    struct node_features {
+        std::vector<target_id> ids{};
+        std::vector<float> values{};
+
+        void clear() {
+            ids.clear();
+            values.clear();
+        }
+    };
+    void record_nodes(std::size_t s, std::span<const target_id> ids, const hidden_states& x) {
+        node_features& nodes = nodes_[s];
+        nodes.ids.insert(nodes.ids.end(), ids.begin(), ids.end());
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            nodes.values.insert(nodes.values.end(), x[i].values.begin(), x[i].values.end());
+    }
+    /// Behind the target's keep_path.
+    void keep_nodes(std::size_t s, std::span<const std::size_t> path) {
+        const std::size_t width = records_.width();
+        for (const std::size_t node : path)
+            records_[s].add({&nodes_[s].ids[node], 1},
+                            {nodes_[s].values.data() + node * width, 1, width, width});
+        nodes_[s].clear();
+    }
+
     static void require(bool holds, const char* field) {
         if (!holds)
             fail("recorded target", field, "expected the records' to be the target's");
@@ -113,6 +180,7 @@ private:
         std::size_t first = 0;
         for (const sequence_tokens<target_id>& part : parts) {
             records_[part.sequence].add(part.ids, all.middle(first, part.ids.size()));
+            nodes_[part.sequence].clear();
             first += part.ids.size();
         }
     }
@@ -146,9 +214,11 @@ private:
         else
             target_.truncate(n);
         records_[s].truncate(n);
+        nodes_[s].clear();
     }
 
     feature_records& records_;
+    std::vector<node_features> nodes_{std::vector<node_features>(records_.sequences())};
 };
 
 } // namespace specdec
