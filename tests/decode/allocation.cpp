@@ -13,9 +13,12 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/decode/tree/tree_session.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/draft/processed_drafter.hpp>
+#include <specdec/draft/tree/beam_tree.hpp>
+#include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/features/feature_model.hpp>
@@ -28,11 +31,15 @@
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
+#include <specdec/verify/tree/recursive_rejection.hpp>
+#include <specdec/verify/tree/traversal_verification.hpp>
+#include <specdec/verify/tree/tree_exact_match.hpp>
 
 #include "support/batch_of.hpp"
 #include "support/count_allocations.hpp"
 #include "support/decoding.hpp"
 #include "support/ids.hpp"
+#include "support/quiet_tree_model.hpp"
 #include "support/toy_head.hpp"
 
 using namespace specdec;
@@ -404,4 +411,42 @@ TEST_CASE("abandoned rounds allocate nothing") {
             decoder.commit(1);
     }
     CHECK(allocations - before == 0);
+}
+
+TEST_CASE("rounds of trees allocate nothing, not even the first ones") {
+    using model = quiet_tree_model<target_id>;
+    const fixed_tree wide = fixed_tree::of_widths(std::vector<std::size_t>{3, 2, 2});
+    const confident_tree best{{.beam = 3, .width = 3, .depth = 3}};
+    const auto check = [&](const auto& rule, const auto& shape, sibling_draw siblings,
+                           auto commit) {
+        model target(1);
+        quiet_tree_model<draft_id> draft(2);
+        model_drafter drafter(draft);
+        const philox_coin coin(3);
+        tree_session text(
+            identity_tree_bridge(identity_map(model::vocabulary, model::vocabulary),
+                                 shared_context(model::vocabulary, capacity),
+                                 {.max_nodes = 24, .siblings = siblings, .max_drafted = 32}),
+            rule, session_settings{.capacity = 512, .log_probabilities = 2});
+        text.start(std::vector{target_id{1}});
+        const long before = allocations;
+        while (!text.full()) {
+            const tree_round_result r = text.round(target, drafter, shape, coin, 100);
+            commit(text, r.tokens.size(), target, drafter);
+        }
+        CHECK(allocations == before);
+        CHECK(text.counts().tokens_per_target_call() > 1.2);
+    };
+    const auto keep = [](auto& text, std::size_t n, auto& target, auto& drafter) {
+        text.commit(n, target, drafter);
+    };
+    const auto forget = [](auto& text, std::size_t n, auto&, auto&) { text.commit(n); };
+    for (const sibling_draw siblings :
+         {sibling_draw::independent, sibling_draw::without_replacement, sibling_draw::likeliest}) {
+        check(recursive_rejection{}, wide, siblings, keep);
+        check(traversal_verification{}, wide, siblings, keep);
+        check(traversal_verification{}, wide, siblings, forget);
+        check(tree_exact_match{}, beam_tree{}, siblings, keep);
+    }
+    check(traversal_verification{}, best, sibling_draw::likeliest, keep);
 }
