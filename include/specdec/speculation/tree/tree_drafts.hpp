@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +14,7 @@
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/draft/tree/tree_budget.hpp>
+#include <specdec/speculation/tree/rank_table.hpp>
 
 namespace specdec {
 
@@ -23,7 +23,7 @@ struct tree_drafts {
     std::size_t nodes = 8; ///< most of a round, where no widths are given
     /// The children of each node, by its depth ({3, 2, 1}); nothing: a shape is chosen. Of the
     /// likeliest siblings EAGLE-2's tree, which goes where the drafter is sure, else Sequoia's of
-    /// so many nodes.
+    /// so many nodes, planned by what the text's own rounds kept.
     std::vector<std::size_t> widths{};
     /// Nothing: the likeliest at temperature 0, else without replacement.
     std::optional<sibling_draw> siblings{};
@@ -56,25 +56,16 @@ inline void validate(const tree_drafts& s) {
 class any_tree_shape {
 public:
     /// Errors: as validate.
-    any_tree_shape(const tree_drafts& s, float temperature) : any_tree_shape(s, temperature, 0) {}
-
-    /// For the bridge.
-    [[nodiscard]] const tree_settings& settings() const { return settings_; }
-
-    template <class Use>
-    decltype(auto) visit(const Use& use) const {
-        return std::visit(use, shape_);
-    }
-
-private:
-    using shapes = std::variant<fixed_tree, confident_tree>;
-
-    static constexpr std::size_t deepest = 8;
-
-    any_tree_shape(const tree_drafts& s, float temperature, int)
+    any_tree_shape(const tree_drafts& s, float temperature)
         : shape_((validate(s), shape_of(s, siblings_of(s, temperature)))) {
         settings_.siblings = siblings_of(s, temperature);
-        if (const auto* const fixed = std::get_if<fixed_tree>(&shape_)) {
+        const auto* const fixed = std::get_if<fixed_tree>(&shape_);
+        planned_ = fixed != nullptr && s.widths.empty();
+        if (planned_) {
+            settings_.max_nodes = s.nodes;
+            settings_.max_depth = s.nodes < deepest ? s.nodes : deepest;
+            plan(rank_table());
+        } else if (fixed != nullptr) {
             settings_.max_nodes = fixed->size();
             settings_.max_depth = fixed->depth();
         } else {
@@ -85,22 +76,37 @@ private:
         }
     }
 
+    /// For the bridge.
+    [[nodiscard]] const tree_settings& settings() const { return settings_; }
+
+    /// Whether the shape is planned by what rounds keep; and plans it anew. Allocates.
+    [[nodiscard]] bool planned() const { return planned_; }
+    void plan(const rank_table& kept) {
+        shape_ = tree_budget(kept.chances(), settings_.max_nodes, settings_.max_depth)
+                     .best(settings_.max_nodes);
+    }
+
+    template <class Use>
+    decltype(auto) visit(const Use& use) const {
+        return std::visit(use, shape_);
+    }
+
+private:
+    using shapes = std::variant<fixed_tree, confident_tree>;
+    static constexpr std::size_t deepest = 8;
+
     static shapes shape_of(const tree_drafts& s, sibling_draw siblings) {
         const auto most = [&](std::size_t n) { return s.nodes < n ? s.nodes : n; };
         if (!s.widths.empty())
             return fixed_tree::of_widths(s.widths);
         if (siblings == sibling_draw::likeliest)
             return confident_tree{{.beam = most(4), .width = most(4), .depth = most(deepest)}};
-        // How often the child of each rank is the one that is kept: of the pairs measured here
-        // alike enough that the shape is the same.
-        constexpr double by_rank[] = {0.6, 0.12, 0.06, 0.04};
-        const std::span<const double> ranks(
-            by_rank, siblings == sibling_draw::independent ? 2 : std::size(by_rank));
-        return tree_budget(ranks, s.nodes, most(deepest)).best(s.nodes);
+        return fixed_tree::chain(0); // to be planned
     }
 
     shapes shape_;
     tree_settings settings_{};
+    bool planned_ = false;
 };
 
 } // namespace specdec
