@@ -24,6 +24,7 @@
 #include "support/flags/flag_values.hpp"
 #include "support/flags/lengths.hpp"
 #include "support/flags/sampling_flags.hpp"
+#include "support/flags/tree_flags.hpp"
 #include "support/output/comparison.hpp"
 #include "support/output/explanation.hpp"
 #include "support/pair/cache_keeper.hpp"
@@ -46,6 +47,7 @@ struct flags {
     std::vector<std::string> rules;
     std::vector<std::size_t> draft_lengths;
     length_flags lengths;
+    tree_flags tree;
     std::string prompts, texts;
     std::optional<std::size_t> limit;
     bool json = false;
@@ -79,13 +81,19 @@ asked_rule asked_rule_of(const std::string& name) {
 /// Autoregressive decoding first, then the rules asked for, or the usual ones.
 std::vector<row> rows_for(const flags& f, const decoder& pair) {
     std::vector<row> rows;
-    const auto add_row = [&](const named_rule& r, std::optional<std::size_t> length = {}) {
+    const auto add = [&](const named_rule& r, std::optional<std::size_t> length, bool tree) {
         for (const row& known : rows)
-            if (known.named.rule == r.rule && known.length == length)
+            if (known.named.rule == r.rule && known.length == length && known.tree == tree)
                 return;
         row& added = rows.emplace_back();
         added.named = r;
         added.length = length;
+        added.tree = tree;
+    };
+    const auto add_row = [&](const named_rule& r, std::optional<std::size_t> length = {}) {
+        add(r, length, false);
+        if (f.settings.decoding.tree && can_draft_trees(r.rule))
+            add(r, {}, true);
     };
     const auto add_applicable = [&](const named_rule& r) {
         if (pair.applies(r.rule))
@@ -137,9 +145,9 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                 f.settings.decoding.limits.max_tokens, facts.computing.precision.c_str(),
                 facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
-    std::printf("%3s  %-16s %5s %8s %8s %9s %8s %6s %10s  %s\n", "T", "rule", "draft", "tokens a",
+    std::printf("%3s  %-19s %5s %8s %8s %9s %8s %6s %10s  %s\n", "T", "rule", "draft", "tokens a",
                 "accepted", "tokens", "speed-up", "MBSU", "text", "nats a token");
-    std::printf("%3s  %-16s %5s %8s %8s %9s %8s %6s %10s  %s\n", "", "", "len.", "call", "",
+    std::printf("%3s  %-19s %5s %8s %8s %9s %8s %6s %10s  %s\n", "", "", "len.", "call", "",
                 "a second", "", "", "identical", "under the target");
 }
 
@@ -159,7 +167,7 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         if (const auto ratio = r.memory_bound_speedup(facts.relative_size()))
             std::snprintf(mbsu, sizeof mbsu, "%.2fx", *ratio);
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-16s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f%s\n", temperature,
+        std::printf("%3g  %-19s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f%s\n", temperature,
                     r.name().c_str(), length, r.counts.tokens_per_target_call(), accepted,
                     r.tokens_per_second(), speed_up(r, rows.front()), mbsu, identical, nll.value,
                     error);
@@ -255,6 +263,7 @@ void print_exits(std::span<const std::uint64_t> rows) {
 }
 
 void run(flags f, const engine& e) {
+    f.settings.decoding.tree = f.tree.settings();
     for (const float t : f.temperatures) {
         f.settings.decoding.sampling.temperature = t;
         validate(f.settings.decoding.sampling);
@@ -368,6 +377,7 @@ int main(int argc, char** argv) {
     add_number(app, "--draft-length", f.draft_lengths, {0, 64},
                "draft tokens a round, one for all or one a temperature: 5,2");
     add_length_flags(app, f.lengths);
+    add_tree_flags(app, f.tree, "a second row for each rule that can, whose drafts branch");
     add_number(app, "--lightest-draft", f.settings.decoding.lightest_draft, any_share,
                "slrs, merge: end a draft behind the token at which its probability falls below "
                "this (default: 0.02; 0: never)");

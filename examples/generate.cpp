@@ -22,6 +22,7 @@
 #include "support/flags/flag_values.hpp"
 #include "support/flags/lengths.hpp"
 #include "support/flags/sampling_flags.hpp"
+#include "support/flags/tree_flags.hpp"
 #include "support/output/logprobs.hpp"
 #include "support/output/statistics_json.hpp"
 #include "support/output/trace.hpp"
@@ -45,6 +46,7 @@ struct flags {
     std::optional<std::string> prompt;
     std::optional<std::size_t> draft_length;
     length_flags lengths;
+    tree_flags tree;
     std::string color = "auto";
     bool json = false, trace = false;
 };
@@ -142,9 +144,19 @@ void run(flags f, const engine& e) {
     if (!f.rule.empty())
         s.rule = rule_of(f.rule, "--rule").rule;
     s.lengths = f.lengths.settings(f.draft_length);
+    s.tree = f.tree.settings();
+    if (s.tree && (f.draft_length || !f.lengths.kind.empty()))
+        throw error("--tree", "flags", "expected neither --draft-length nor --lengths beside it");
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
+    if (s.tree && !s.rule && !can_draft_trees(pair->rule_for(s)))
+        s.rule = facts.drafter ? rule::tli : rule::lookup;
     s.rule = pair->rule_for(s);
+    if (s.tree && !can_draft_trees(*s.rule))
+        throw error("--tree", std::string(about(*s.rule).name),
+                    facts.drafter ? "expected --rule identity, identity-block, tli, tli-exact, "
+                                    "tli-block or coupled beside it"
+                                  : "expected a drafter, there is none");
     f.rule = about(*s.rule).name;
     if (!pair->applies(*s.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
@@ -178,7 +190,8 @@ void run(flags f, const engine& e) {
     keeper.save();
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
-        if (s.lengths.kind == length_kind::automatic && (facts.drafter || s.rule == rule::lookup))
+        if (s.lengths.kind == length_kind::automatic && !s.tree &&
+            (facts.drafter || s.rule == rule::lookup))
             out["costs"] = list_of(*pair->costs_of(s.lengths));
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
@@ -215,6 +228,7 @@ int main(int argc, char** argv) {
     add_number(app, "--draft-length", f.draft_length, {0, 64},
                "draft tokens a round, 0 to 64 (default: what --lengths says, 8 at most)");
     add_length_flags(app, f.lengths);
+    add_tree_flags(app, f.tree, "drafts that branch");
     app.add_option("--stop", f.decoding.limits.stop_strings, "end the text before this string")
         ->take_all()
         ->allow_extra_args(false);

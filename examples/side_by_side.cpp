@@ -17,6 +17,7 @@
 #include <CLI/CLI.hpp>
 
 #include "support/flags/flag_values.hpp"
+#include "support/flags/tree_flags.hpp"
 #include "support/output/statistics_json.hpp"
 #include "support/pair/cache_keeper.hpp"
 #include "support/pair/engine.hpp"
@@ -38,6 +39,7 @@ struct flags {
     std::vector<std::size_t> draft_lengths{0, 1, 2, 3, 4};
     std::string prompts, rule;
     std::optional<std::size_t> limit;
+    tree_flags tree;
 };
 
 /// All texts, so many at a time, the shortest of some times.
@@ -74,12 +76,13 @@ outcome decode_all(decoder& pair, std::span<const text_request> texts, std::size
 
 void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
+    const std::optional<tree_drafts> tree = f.tree.settings();
     f.decoding.carry.contexts = false; // each way feeds all prompts
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
-    const std::string name = !f.rule.empty()                       ? f.rule
-                             : f.decoding.sampling.temperature > 0 ? "tli"
-                                                                   : "slem";
+    const std::string name = !f.rule.empty()                               ? f.rule
+                             : f.decoding.sampling.temperature > 0 || tree ? "tli"
+                                                                           : "slem";
     f.decoding.rule = rule_of(name, "--rule").rule;
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
@@ -103,8 +106,11 @@ void run(flags f, const engine& e) {
                 "tokens a call", "tokens / s", "tokens a pass", "rows a pass", "times",
                 "identical");
     double best_alone = 0, best_together = 0;
-    for (const std::size_t length : f.draft_lengths) {
-        f.decoding.lengths = {.kind = length_kind::fixed, .length = length};
+    for (std::size_t row = 0; row < f.draft_lengths.size() + (tree ? 1 : 0); ++row) {
+        const bool chain = row < f.draft_lengths.size();
+        f.decoding.lengths = {.kind = length_kind::fixed,
+                              .length = chain ? f.draft_lengths[row] : 0};
+        f.decoding.tree = chain ? std::nullopt : tree;
         outcome alone, together;
         for (std::size_t i = 0; i < f.repeats; ++i) {
             const outcome one = decode_all(*pair, texts, 1, f.decoding);
@@ -118,7 +124,8 @@ void run(flags f, const engine& e) {
         }
         best_alone = std::max(best_alone, alone.tokens_per_second());
         best_together = std::max(best_together, together.tokens_per_second());
-        std::printf("%5zu | %12.1f %14.2f | %12.1f %14.2f %14.2f | %7.2fx  %s\n", length,
+        std::printf("%5s | %12.1f %14.2f | %12.1f %14.2f %14.2f | %7.2fx  %s\n",
+                    chain ? std::to_string(f.draft_lengths[row]).c_str() : "tree",
                     alone.tokens_per_second(), alone.counts.tokens_per_target_call(),
                     together.tokens_per_second(), together.tokens_per_pass(),
                     together.passes.rows_per_pass(),
@@ -143,6 +150,7 @@ int main(int argc, char** argv) {
     f.decoding.limits.max_tokens = 64;
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 8)");
     add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
+    add_tree_flags(app, f.tree, "a last row, whose drafts branch");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() + " (default: slem, above temperature 0 tli)");
     app.add_option("--prompts", f.prompts, "a file, one prompt a line");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Question: what do 1 to 16 positions of one sequence in one pass cost, and one or two positions of
-// each of several, in plain reads of the weights and in passes of one position; and in which
-// precision, with which kernel, are they fast?
-// bench_reference_scoring [--threads N] [--context N] [--repetitions N] [--f32 | --precision LIST]
+// Question: what do 1 to 16 positions of one sequence in one pass cost, as many nodes of a tree
+// (each with two children, level by level, a path of which is kept), and one or two positions of
+// each of several sequences, in plain reads of the weights and in passes of one position; and in
+// which precision, with which kernel, are they fast? bench_reference_scoring [--threads N]
+// [--context N] [--repetitions N] [--f32 | --precision LIST]
 //                         [--kernels all] [PATH]
 // LIST: f32, bf16, native, q8, auto, with commas: all of them take turns, one model each, and every
 // time is told in that of the first one's single position, too. `--kernels all`: each with every
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "support.hpp"
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/reference/load.hpp>
 
 namespace ref = specdec::reference;
@@ -49,6 +51,18 @@ void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,
     for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 12U, 16U})
         cases.push_back({std::to_string(n) + " positions", [&t, &prompt, context, n] {
                              t.score({prompt.data(), n});
+                             t.truncate(context);
+                         }});
+    for (const std::size_t n : {4U, 8U, 12U, 16U})
+        cases.push_back({"tree of " + std::to_string(n), [&t, &prompt, context, n] {
+                             std::vector<std::size_t> parents(n), path;
+                             for (std::size_t i = 0; i < n; ++i)
+                                 parents[i] = i == 0 ? specdec::tree_root : (i - 1) / 2;
+                             for (std::size_t i = 0; i < n; i = 2 * i + 1)
+                                 path.push_back(i);
+                             const ref::sequence_part tree{0, {prompt.data(), n}, parents};
+                             t.score({&tree, 1});
+                             t.keep_path(path);
                              t.truncate(context);
                          }});
     for (const auto& [sequences, n] : {std::pair{4U, 1U}, {8U, 1U}, {8U, 2U}})

@@ -16,9 +16,10 @@ LAYERS = """
     bridge/context bridge/strings bridge/token bridge bridge/tree
     draft draft/tree draft/lookup decode decode/tree
     learn learn/loss learn/acceptance
-    speculation/any speculation
+    speculation/any speculation/tree speculation
     interop
-    reference/kernel reference/file reference/transformer reference/tokenizer reference/tokenizer/file reference
+    reference/kernel reference/file reference/attention reference/transformer reference/tokenizer
+    reference/tokenizer/file reference
     reference/drafter reference/learn/reverse reference/learn reference/learn/features
     testing testing/contract testing/toys testing/course testing/property""".split()
 MOST_HEADERS = int(sys.argv[2]) if len(sys.argv) > 2 else 15 # of a folder: more are not seen at a glance

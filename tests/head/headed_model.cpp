@@ -7,7 +7,8 @@
 
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/testing/contract/engine_contract.hpp>
+#include <specdec/testing/contract/tree_contract.hpp>
+#include <specdec/testing/toys/weighted_model.hpp>
 
 #include "support/ids.hpp"
 #include "support/toy_head.hpp"
@@ -96,6 +97,28 @@ TEST_CASE("several sequences with one head: each as it is alone") {
             for (std::size_t v = 0; v < tokens; ++v)
                 CHECK(rows[(s == 0 ? 3 : 0) + i].values[v] == wanted[i].values[v]);
     }
+}
+
+TEST_CASE("a model that gives the states of trees scores them with its head") {
+    struct owned {
+        head_type head = head_type::random(5, 5, 1);
+        token_list<draft_id> list{ids_of({0, 1, 3}), 5};
+        trimmed_head<draft_id, head_type> part{head, list};
+        weighted_model<draft_id> inner;
+    };
+    using inner_type = weighted_model<draft_id>;
+    using part_type = trimmed_head<draft_id, head_type>;
+    struct headed : owned, headed_model<inner_type, part_type> {
+        explicit headed(const weighted_rows& rows)
+            : owned{.inner = inner_type(rows, 5)},
+              headed_model<inner_type, part_type>(this->inner, this->part) {}
+        headed(const headed&) = delete;
+    };
+    static_assert(TreeModelOf<headed, draft_id>);
+    const weighted_rows rows{{{3, 1, 2}, {0, 5, 5, 1}, {1, 1, 4}}};
+    const contract_report report = check_tree_model<draft_id>([&] { return headed(rows); });
+    CHECK(report.text() == "");
+    CHECK(report.unchecked.empty());
 }
 
 TEST_CASE("a model and a head that do not go together are refused") {

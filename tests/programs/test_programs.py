@@ -86,6 +86,22 @@ class Compare(unittest.TestCase):
         for wrong in ("slem:", "slem:x", "slem:65", "slem:-1", "magic:2"):
             self.assertIn("--rules", call("compare", "--rules", wrong, status=1))
 
+    def test_trees_stand_beside_chains_and_keep_the_greedy_text(self):
+        for tree in ("6", "3,2,1"):
+            for sequences in (1, 3):
+                found = rows(call("compare", "--json", "-n", 16, "--temperatures", 0, "--limit", 3, "--draft-length", 2,
+                                  "--rules", "tli,slem", "--tree", tree, "--sequences", sequences))
+                self.assertEqual([row["rule"] for row in found], ["autoregressive", "tli", "tli/tree", "slem"])
+                self.assertTrue(all(row["identical_text"] for row in found), found)
+                self.assertGreater(found[2]["proposed"], found[1]["proposed"])
+                self.assertGreaterEqual(found[2]["tokens_per_target_call"], found[1]["tokens_per_target_call"])
+        plain = call("generate", "--prompt", "Return", "-n", 12, "--rule", "autoregressive")
+        self.assertEqual(call("generate", "--prompt", "Return", "-n", 12, "--tree", "4,2"), plain)
+        for wrong in (["--tree", "0"], ["--tree", "40,40"], ["--siblings", "likeliest"],
+                      ["--tree", "4", "--rule", "slem"], ["--tree", "4", "--draft-length", "2"],
+                      ["--tree", "4", "--drafter", "none"]):
+            self.assertIn(wrong[0], call("generate", "-n", 1, *wrong, status=1))
+
     def test_merges_side_by_side_learn_together(self):
         found = []
         with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@
 #include "support/toy_checkpoint.hpp"
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/model.hpp>
-#include <specdec/testing/contract/engine_contract.hpp>
+#include <specdec/testing/contract/tree_contract.hpp>
 
 using specdec::logits_rows;
 using specdec::sequence_tokens;
@@ -17,6 +17,7 @@ using specdec::target_id;
 using namespace specdec::reference;
 
 static_assert(specdec::BatchModelOf<batch_model<target_id>, target_id>);
+static_assert(specdec::BatchTreeModelOf<batch_model<target_id>, target_id>);
 static_assert(!specdec::BatchModelOf<batch_model<specdec::draft_id>, target_id>);
 
 namespace {
@@ -117,4 +118,44 @@ TEST_CASE("a sequence that is full says so, before anything changes") {
     CHECK(several.size(1) == 0);
     several.append(1, some_ids(8, 1));
     CHECK(several.size(1) == 8);
+}
+
+TEST_CASE("trees of several sequences and tokens of others share a pass, each as alone") {
+    const toy::temporary_folder folder;
+    load_options options;
+    options.context.vocabulary_size = 70;
+    options.context.sequences = 3;
+    const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
+    batch_model<target_id> several(load_transformer(path, options));
+    options.context.sequences = 1;
+    std::vector<model<target_id>> alone;
+    const std::vector<target_id> ids = some_ids(9, 3);
+    constexpr std::size_t root = specdec::tree_root;
+    const std::vector<std::size_t> bush = {root, 0, 0, 1, root, 4, 2, 2, 6}, chain = {root, 0, 1};
+    for (std::size_t s = 0; s < 3; ++s) {
+        alone.emplace_back(load_transformer(path, options));
+        const auto prompt = some_ids(4 + 11 * s, s);
+        several.append(s, prompt);
+        alone[s].append(prompt);
+    }
+    const std::span<const target_id> all = ids;
+    const std::vector<specdec::sequence_nodes<target_id>> parts = {
+        {2, all, bush}, {0, all.first(5), {}}, {1, all.first(3), chain}};
+    const logits_rows<target_id> rows = several.score_tree(parts);
+    REQUIRE(rows.size() == 17);
+    check_same_bits(rows, 0, alone[2].score_tree(all, bush));
+    check_same_bits(rows, 9, alone[0].score(all.first(5)));
+    check_same_bits(rows, 14, alone[1].score(all.first(3)));
+
+    const std::vector<std::size_t> kept = {0, 2, 6, 8};
+    several.keep_path(2, kept);
+    alone[2].keep_path(kept);
+    CHECK(several.size(2) == alone[2].size());
+    several.keep_path(1, std::vector<std::size_t>{0});
+    alone[1].truncate(several.size(1));
+    const std::vector<specdec::sequence_tokens<target_id>> next = {{1, all.last(2)},
+                                                                   {2, all.last(4)}};
+    const logits_rows<target_id> later = several.score(next);
+    check_same_bits(later, 0, alone[1].score(all.last(2)));
+    check_same_bits(later, 2, alone[2].score(all.last(4)));
 }

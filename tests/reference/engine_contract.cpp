@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The reference engine keeps the contract of core/concepts.hpp, bit for bit.
-#include <specdec/testing/contract/engine_contract.hpp>
+#include <specdec/testing/contract/tree_contract.hpp>
 
 #include <cstddef>
 #include <string>
@@ -73,6 +73,29 @@ TEST_CASE("small checkpoints of every kind keep the model's contract") {
         CHECK(report.unchecked.empty());
         CHECK(report.greatest_difference == 0);
     }
+}
+
+TEST_CASE("trees get the rows of their paths, bit for bit, in every precision") {
+    for (const std::string name : {"llama", "llama3", "qwen2"})
+        for (const precision format : {precision::f32, precision::bf16, precision::q8})
+            for (const isa instructions : {best_isa(), isa::portable}) {
+                CAPTURE(name, specdec::reference::name(format), static_cast<int>(instructions));
+                load_options options;
+                options.number_format = format;
+                const transformer engine =
+                    load_transformer(SPECDEC_SOURCE_DIR "/tests/golden/" + name, options);
+                const auto make = [&] {
+                    context_options small = room(96);
+                    small.instructions = instructions;
+                    return model<target_id>(engine.another_context(small));
+                };
+                model_contract_settings<target_id> settings;
+                settings.length = 60; // a tree of two of the engine's chunks, over four panels
+                const contract_report report = check_tree_model<target_id>(make, settings);
+                CHECK(report.text() == "");
+                CHECK(report.unchecked.empty());
+                CHECK(report.greatest_difference == 0);
+            }
 }
 
 TEST_CASE("real tokenizers keep the tokenizer's contract", "[computes]") {

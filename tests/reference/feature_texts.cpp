@@ -103,6 +103,25 @@ TEST_CASE("drafters that read features: texts side by side are the target's") {
     }
     const auto sampled = run(rule::identity, length_kind::fixed, 1);
     CHECK(sampled.texts[0].counts.accepted > 0);
+    // Trees: without branches the chain's texts, which hang on every bit of the features that are
+    // recorded of kept paths; with branches the target's own.
+    const auto trees = [&](const tree_drafts& tree, float temperature) {
+        return pair.run(texts, {.rule = rule::identity,
+                                .sampling = {.temperature = temperature},
+                                .tree = tree,
+                                .limits = {.max_tokens = 100}});
+    };
+    const auto same_chain = trees({.widths = {1, 1, 1}}, 1);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        CHECK(same_chain.texts[i].tokens == sampled.texts[i].tokens);
+        CHECK(same_chain.texts[i].counts.accepted == sampled.texts[i].counts.accepted);
+        for (const tree_drafts& tree :
+             {tree_drafts{.widths = {3, 2, 1}}, tree_drafts{.nodes = 9}}) {
+            const auto greedy = trees(tree, 0);
+            CHECK(greedy.texts[i].tokens == alone.texts[i].tokens);
+            CHECK(greedy.texts[i].counts.accepted > 0);
+        }
+    }
     // A rule that writes the drafter's context anew comes to tokens that the target does not have.
     CHECK_THROWS_WITH(run(rule::tli, length_kind::fixed, 0),
                       "rule: tli: expected `identity`: the drafter reads features");

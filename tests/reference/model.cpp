@@ -15,6 +15,7 @@ using namespace specdec::reference;
 static_assert(specdec::ModelOf<model<specdec::target_id>, specdec::target_id>);
 static_assert(specdec::ModelOf<model<specdec::draft_id>, specdec::draft_id>);
 static_assert(!specdec::ModelOf<model<specdec::draft_id>, specdec::target_id>);
+static_assert(specdec::TreeModelOf<model<specdec::target_id>, specdec::target_id>);
 static_assert(specdec::TellsHeld<model<specdec::target_id>, specdec::target_id>);
 
 TEST_CASE("a model is its transformer with ids of one vocabulary") {
@@ -42,4 +43,13 @@ TEST_CASE("a model is its transformer with ids of one vocabulary") {
     CHECK(std::vector(m.held().begin(), m.held().end()) == ids);
     CHECK(m.vocabulary_size() == 70);
     CHECK(m.capacity() == 64);
+
+    const std::vector<std::size_t> fork = {specdec::tree_root, specdec::tree_root}, second = {1};
+    CHECK(m.score_tree(ids, fork).size() == 2);
+    CHECK(m.held().size() == 2);
+    m.keep_path(second);
+    CHECK(m.size() == 3);
+    CHECK(m.held().back() == ids[1]);
+    CHECK_THROWS_AS(m.keep_path(second), specdec::error);
+    CHECK(m.held().size() == 3);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/features/features.hpp>
 
 #include "toy_model.hpp"
@@ -63,7 +64,7 @@ private:
 
 /// A body whose hidden states are any function of its weights, a number, and of its places, each as
 /// numbers: token, whether the feature is its own, and the feature. Its own feature is a function
-/// of them, too. Counts places read. Models FeatureBody.
+/// of them, too. Counts places read. Models FeatureTreeBody.
 class toy_body {
 public:
     using place = std::vector<float>; ///< [token, own, feature ...]
@@ -79,34 +80,47 @@ public:
     [[nodiscard]] std::size_t feature_width() const { return toy_feature_width; }
     [[nodiscard]] std::size_t own_width() const { return own_numbers; }
     [[nodiscard]] std::size_t width() const { return vocabulary_; }
-    void truncate(std::size_t s, std::size_t n) { places_[s].resize(n); }
+    void truncate(std::size_t s, std::size_t n) {
+        places_[s].resize(n);
+        nodes_.clear();
+    }
     /// Other weights: all sequences are then empty.
     void use(std::uint64_t weights) {
         weights_ = weights;
+        nodes_.clear();
         for (std::vector<place>& of : places_)
             of.clear();
     }
     [[nodiscard]] std::uint64_t weights() const { return weights_; }
 
     [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
-        if (ids.size() > capacity_ - size(s))
-            throw "toy_body: beyond its capacity";
-        states_.clear();
-        own_.clear();
+        require_room(s, ids.size());
+        nodes_.clear();
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            place now{static_cast<float>(ids[i].value), given.own ? 1.0F : 0.0F};
-            now.insert(now.end(), given.rows[i].values.begin(), given.rows[i].values.end());
-            places_[s].push_back(std::move(now));
-            const std::vector<float> all =
-                state_of(places_[s], vocabulary_ + own_numbers, weights_);
-            const auto own = all.begin() + static_cast<std::ptrdiff_t>(vocabulary_);
-            states_.insert(states_.end(), all.begin(), own);
-            own_.insert(own_.end(), own, all.end());
+            places_[s].push_back(place_of(ids[i], given, i));
+            make(places_[s]);
         }
-        read_places += ids.size();
-        ++passes;
-        return {{states_.data(), ids.size(), vocabulary_, vocabulary_},
-                {own_.data(), ids.size(), own_numbers, own_numbers}};
+        return made(ids.size());
+    }
+    /// Of one sequence at a time.
+    [[nodiscard]] body_output read_tree(std::size_t s, std::span<const draft_id> ids,
+                                        std::span<const std::size_t> parents, body_input given) {
+        require_room(s, nodes_.size() + ids.size());
+        require_parents(ids.size(), parents, nodes_.size(), "toy body");
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            nodes_.push_back({place_of(ids[i], given, i), parents[i]});
+            std::vector<place> path;
+            for (std::size_t at = nodes_.size() - 1; at != tree_root; at = nodes_[at].second)
+                path.insert(path.begin(), nodes_[at].first);
+            path.insert(path.begin(), places_[s].begin(), places_[s].end());
+            make(path);
+        }
+        return made(ids.size());
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> path) {
+        for (const std::size_t node : path)
+            places_[s].push_back(nodes_[node].first);
+        nodes_.clear();
     }
 
     /// Of these places: numbers between -2 and 2.
@@ -148,7 +162,32 @@ public:
 private:
     std::size_t vocabulary_, capacity_;
     std::uint64_t weights_ = 0;
+    void require_room(std::size_t s, std::size_t more) {
+        if (more > capacity_ - size(s))
+            throw "toy_body: beyond its capacity";
+        states_.clear();
+        own_.clear();
+    }
+    static place place_of(draft_id id, const body_input& given, std::size_t i) {
+        place now{static_cast<float>(id.value), given.own ? 1.0F : 0.0F};
+        now.insert(now.end(), given.rows[i].values.begin(), given.rows[i].values.end());
+        return now;
+    }
+    void make(const std::vector<place>& path) {
+        const std::vector<float> all = state_of(path, vocabulary_ + own_numbers, weights_);
+        const auto own = all.begin() + static_cast<std::ptrdiff_t>(vocabulary_);
+        states_.insert(states_.end(), all.begin(), own);
+        own_.insert(own_.end(), own, all.end());
+    }
+    body_output made(std::size_t n) {
+        read_places += n;
+        ++passes;
+        return {{states_.data(), n, vocabulary_, vocabulary_},
+                {own_.data(), n, own_numbers, own_numbers}};
+    }
+
     std::vector<std::vector<place>> places_;
+    std::vector<std::pair<place, std::size_t>> nodes_;
     std::vector<float> states_, own_;
 };
 

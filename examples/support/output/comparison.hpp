@@ -32,6 +32,7 @@ struct comparison_settings {
 struct row {
     named_rule named{};
     std::optional<std::size_t> length{}; ///< of its drafts, where it has its own: "slem:2"
+    bool tree = false;                   ///< its drafts branch
     statistics counts;
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
@@ -60,15 +61,17 @@ struct row {
     ///
     /// tau: block efficiency, tokens a target call. c: pair_facts::relative_size. gamma, the
     /// paper's draft length: the mean of forwards_a_call, as drafts differ in length; so it is the
-    /// speed-up over the whole text. Nothing where c is not known and something was drafted.
+    /// speed-up over the whole text. Nothing where c is not known and something was drafted, and
+    /// of trees, a level of which is drafted in one pass.
     [[nodiscard]] std::optional<double> memory_bound_speedup(std::optional<double> c) const {
         const double gamma = forwards_a_call();
-        if (gamma > 0 && !c)
+        if ((gamma > 0 && !c) || tree)
             return std::nullopt;
         return counts.tokens_per_target_call() / (gamma > 0 ? *c * gamma + 1 : 1);
     }
     [[nodiscard]] std::string name() const {
-        return std::string(named.name) + (length ? ":" + std::to_string(*length) : "");
+        return std::string(named.name) + (length ? ":" + std::to_string(*length) : "") +
+               (tree ? "/tree" : "");
     }
     /// How long its drafts are, of a comparison's.
     [[nodiscard]] length_settings lengths(const length_settings& all) const {
@@ -127,6 +130,7 @@ inline void compare_rules(
     const auto run = [&](const row& r) {
         s.rule = r.named.rule;
         s.lengths = r.lengths(settings.decoding.lengths);
+        s.tree = r.tree ? settings.decoding.tree : std::nullopt;
         return pair->run(texts, s);
     };
     // What was done before, drafts above all, leaves other weights in the caches: a small target's
@@ -135,6 +139,7 @@ inline void compare_rules(
     const auto settle = [&] {
         decode_settings plain = settings.decoding;
         plain.rule = rule::autoregressive;
+        plain.tree.reset();
         plain.limits = {.max_tokens = 4};
         const steady_seconds now;
         const double begin = now();

@@ -50,6 +50,16 @@ public:
         return model_.score(parts);
     }
 
+    // Trees are not checked: no position of one is scored alone.
+    [[nodiscard]] bool scores_trees() const { return model_.scores_trees(); }
+    [[nodiscard]] logits_rows<target_id>
+    score_tree(std::span<const sequence_nodes<target_id>> parts) {
+        return model_.score_tree(parts);
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> nodes) {
+        model_.keep_path(s, nodes);
+    }
+
 private:
     void check(std::span<const sequence_tokens<target_id>> parts) {
         const std::size_t n = model_.vocabulary_size();

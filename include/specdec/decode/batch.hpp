@@ -13,6 +13,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/text_run.hpp>
@@ -56,6 +57,7 @@ public:
     explicit batch(Target& target, Time clock = {})
         : target_(target), clock_(std::move(clock)), seats_(target.sequences()) {
         parts_.reserve(seats_.size());
+        trees_.reserve(seats_.size());
     }
 
     /// Whether another text can join.
@@ -150,7 +152,7 @@ private:
                 if (!x.run->draft(target_.capacity()))
                     return leave(x);
                 prepare(x, own);
-                parts_.push_back({s, x.edit.append});
+                parts_.push_back({s, x.edit.nodes.empty() ? x.edit.append : x.edit.nodes});
             });
         }
     }
@@ -164,8 +166,7 @@ private:
     /// Step 2 of all texts in one pass. A text's share of the time is its share of the rows.
     auto score_all() {
         const double begin = clock_();
-        const auto rows =
-            score_rows<target_id>(target_, std::span<const sequence_tokens<target_id>>(parts_));
+        const auto rows = pass();
         std::size_t fed = 0;
         for (const auto& [sequence, ids] : parts_)
             fed += ids.size();
@@ -179,6 +180,21 @@ private:
             x.run->target_fed(x.edit, x.seconds + a_row * static_cast<double>(ids.size()));
         }
         return rows;
+    }
+
+    /// Texts whose drafts are trees have prepared all but the tree.
+    auto pass() {
+        if constexpr (BatchTreeModelOf<Target, target_id>) {
+            trees_.clear();
+            bool any = false;
+            for (const auto& [sequence, ids] : parts_) {
+                trees_.push_back({sequence, ids, seats_[sequence].edit.parents});
+                any = any || !trees_.back().parents.empty();
+            }
+            if (any)
+                return logits_rows<target_id>(target_.score_tree(trees_));
+        }
+        return score_rows<target_id>(target_, std::span<const sequence_tokens<target_id>>(parts_));
     }
 
     /// Step 3 of every text. All decide before one commits: a cache that they share must not change
@@ -220,6 +236,7 @@ private:
     std::vector<seat> seats_; // [sequences of the target]
     std::size_t texts_ = 0;
     std::vector<sequence_tokens<target_id>> parts_;
+    std::vector<sequence_nodes<target_id>> trees_; // the same with their parents
     batch_counts counts_;
 };
 

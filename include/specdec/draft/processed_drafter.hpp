@@ -8,6 +8,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/process/row_processor.hpp>
 
 namespace specdec {
@@ -18,9 +19,9 @@ namespace specdec {
 ///     processed_drafter drafter(plain, chain(penalty, mask));
 ///
 /// The processors see the drafter's context and what was pushed. Borrows the drafter. Models
-/// Drafter, RoundAware, and ManyRowsDrafter where the drafter does. Memory: a copy of the
-/// rows asked for at a time, which grows with the first ones, and `tokens` ids: the longest context
-/// (of a windowed_drafter, which has no longest one, to be given).
+/// Drafter, RoundAware, and TreeDrafter and ManyRowsDrafter where the drafter does. Memory: a copy
+/// of the rows asked for at a time, which grows with the first ones, and `tokens` ids: the longest
+/// context (of a windowed_drafter, which has no longest one, to be given).
 template <Drafter D, RowProcessor<draft_id> P>
 class processed_drafter {
 public:
@@ -46,6 +47,7 @@ public:
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         drafter_.sync(context, unchanged);
+        tree_.clear();
         if (!is_active(process_))
             return;
         unchanged = unchanged < tokens_.size() ? unchanged : tokens_.size();
@@ -76,6 +78,31 @@ public:
         return {rows_.data(), n, size, size};
     }
 
+    [[nodiscard]] logits_rows<draft_id> grow(std::span<const draft_id> ids,
+                                             std::span<const std::size_t> parents)
+        requires TreeDrafter<D>
+    {
+        const logits_rows<draft_id> given = drafter_.grow(ids, parents);
+        if (!is_active(process_))
+            return given;
+        const std::size_t size = given.vocabulary(), context = tokens_.size();
+        rows_.resize(ids.size() * size);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            tree_.add(parents[i], ids[i]);
+            const std::size_t node = tree_.size() - 1;
+            tokens_.resize(context + tree_.depth(node));
+            tree_.path_to(node, std::span(tokens_).subspan(context));
+            processed(given[i], tokens_, std::span(rows_).subspan(i * size, size));
+        }
+        tokens_.resize(context);
+        return {rows_.data(), ids.size(), size, size};
+    }
+    void keep(std::span<const std::size_t> nodes, std::span<const draft_id> ids)
+        requires TreeDrafter<D>
+    {
+        drafter_.keep(nodes, ids);
+    }
+
     void push(draft_id id) {
         drafter_.push(id);
         if (is_active(process_))
@@ -95,7 +122,8 @@ private:
     P process_;
     std::vector<draft_id> tokens_; // the context, and what was pushed
     std::vector<float> rows_;
-    law_mark changes_ = 0; // of the processor, by whoever was handed it
+    token_tree<draft_id> tree_; // behind the context
+    law_mark changes_ = 0;      // of the processor, by whoever was handed it
 };
 
 } // namespace specdec

@@ -9,6 +9,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/sampling/listing.hpp>
 
 namespace specdec {
@@ -42,10 +43,10 @@ struct window_settings {
 /// is usual. Nothing while the text fits. Memory: 4 bytes a token of the capacity, allocated at
 /// construction.
 ///
-/// Models Drafter, ListingDrafter and ManyRowsDrafter where D does (rows() across the end of a
-/// block, which no draft of at most `room` tokens asks for, takes a pass a row and allocates).
-/// Borrows the drafter, whose context nobody else uses. Errors: specdec::error where the drafter's
-/// context has no room for `keep` and a block.
+/// Models Drafter, ListingDrafter, TreeDrafter and ManyRowsDrafter where D does (rows() across the
+/// end of a block, which no draft of at most `room` tokens asks for, takes a pass a row and
+/// allocates). Borrows the drafter, whose context nobody else uses. Errors: specdec::error where
+/// the drafter's context has no room for `keep` and a block.
 template <DraftContextHolder D>
 class windowed_drafter {
 public:
@@ -107,6 +108,20 @@ public:
     }
 
     [[nodiscard]] law_mark mark() const { return drafter_.mark() + changes_; }
+
+    /// A tree that does not fit beside the window is an error of the drafter's: settings.room is
+    /// for it, too.
+    [[nodiscard]] logits_rows<draft_id> grow(std::span<const draft_id> ids,
+                                             std::span<const std::size_t> parents)
+        requires TreeDrafter<D>
+    {
+        return drafter_.grow(ids, parents);
+    }
+    void keep(std::span<const std::size_t> nodes, std::span<const draft_id> ids)
+        requires TreeDrafter<D>
+    {
+        drafter_.keep(nodes, ids);
+    }
 
     void push(draft_id id) {
         window_.push_back(id);

@@ -28,10 +28,21 @@ class headed_context : public wrapped_model<Self, typename Head::id_type, Model>
     using Id = typename Head::id_type;
     using base = wrapped_model<Self, Id, Model>;
 
+protected:
+    static constexpr bool hidden_trees =
+        HiddenTreeModelOf<Model, Id> || HiddenTreeBatchModelOf<Model, Id>;
+
 public:
     using base::mark;
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] law_mark mark(std::size_t s) const { return base::mark(s) + mark_of(head_); }
+
+    using base::keep_path;
+    void keep_path(std::size_t s, std::span<const std::size_t> nodes)
+        requires hidden_trees
+    {
+        this->keep_in_model(s, nodes);
+    }
 
 protected:
     headed_context(Model& model, Head& head, const char* source)
@@ -43,16 +54,31 @@ protected:
 
     /// Feeds the parts and returns the hidden state behind each of their tokens.
     [[nodiscard]] hidden_states states(std::span<const sequence_tokens<Id>> parts) {
-        std::size_t n = 0;
-        for (const sequence_tokens<Id>& part : parts)
-            n += part.ids.size();
         if constexpr (HiddenBatchModelOf<Model, Id>)
-            return checked(this->wrapped().hidden(parts), n);
+            return checked(this->wrapped().hidden(parts), count(parts));
         else
-            return checked(this->wrapped().hidden(parts.front().ids), n);
+            return checked(this->wrapped().hidden(parts.front().ids), count(parts));
+    }
+    /// The same of nodes of trees.
+    [[nodiscard]] hidden_states states(std::span<const sequence_nodes<Id>> parts)
+        requires hidden_trees
+    {
+        if constexpr (HiddenBatchModelOf<Model, Id>)
+            return checked(this->wrapped().hidden_tree(parts), count(parts));
+        else if (parts.front().parents.empty())
+            return checked(this->wrapped().hidden(parts.front().ids), count(parts));
+        else
+            return checked(this->wrapped().hidden_tree(parts.front().ids, parts.front().parents),
+                           count(parts));
     }
 
 private:
+    [[nodiscard]] static std::size_t count(auto parts) {
+        std::size_t n = 0;
+        for (const auto& part : parts)
+            n += part.ids.size();
+        return n;
+    }
     [[nodiscard]] hidden_states checked(const hidden_states& x, std::size_t n) const {
         if (x.size() != n || x.width() != head_.width())
             fail(source_, "hidden states",

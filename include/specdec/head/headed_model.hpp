@@ -18,7 +18,8 @@ namespace specdec {
 ///
 /// A row covers the whole vocabulary, with -infinity where the head computed nothing. So every
 /// bridge, drafter and verifier takes it as it is, and q is the law over the computed tokens,
-/// renormalised. Models BatchModelOf<Id>, and ModelOf<Id> where Model is of one sequence.
+/// renormalised. Models BatchModelOf<Id>, and ModelOf<Id> where Model is of one sequence, and their
+/// trees where Model has hidden_tree.
 /// Borrows both. Memory: `rows` rows, allocated at construction; a call that needs more allocates.
 /// Cost: the model's and the head's. Errors: specdec::error if model and head are of different
 /// vocabularies or widths.
@@ -31,9 +32,18 @@ public:
     headed_model(Model& model, Head& head, std::size_t rows = 16)
         : base(model, head, "headed model"), logits_(rows * head.vocabulary_size()) {}
 
-    using base::score;
+    using base::score, base::score_tree;
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
-        const hidden_states x = this->states(parts);
+        return rows_of(this->states(parts));
+    }
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts)
+        requires base::hidden_trees
+    {
+        return rows_of(this->states(parts));
+    }
+
+private:
+    logits_rows<Id> rows_of(const hidden_states& x) {
         const std::size_t vocabulary = this->vocabulary_size();
         if (logits_.size() < x.size() * vocabulary)
             logits_.resize(x.size() * vocabulary);
@@ -41,7 +51,6 @@ public:
         return {logits_.data(), x.size(), vocabulary, vocabulary};
     }
 
-private:
     std::vector<float> logits_; // [rows, vocabulary]
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/rows.hpp>
 
 /// What an engine supplies if its LM head can be reached apart from the rest of its model.
@@ -51,6 +52,22 @@ template <class M, class Id>
 concept HiddenBatchModelOf =
     BatchContextOf<M, Id> && requires(M& m, std::span<const sequence_tokens<Id>> parts) {
         { m.hidden(parts) } -> std::convertible_to<hidden_states>;
+    };
+
+/// The same of nodes of a tree, which TreeModelOf and BatchTreeModelOf score.
+template <class M, class Id>
+concept HiddenTreeModelOf = HiddenModelOf<M, Id> && requires(M& m, std::span<const Id> ids,
+                                                             std::span<const std::size_t> nodes) {
+    { m.hidden_tree(ids, nodes) } -> std::convertible_to<hidden_states>;
+    m.keep_path(nodes);
+};
+template <class M, class Id>
+concept HiddenTreeBatchModelOf =
+    HiddenBatchModelOf<M, Id> &&
+    requires(M& m, std::size_t s, std::span<const sequence_nodes<Id>> parts,
+             std::span<const std::size_t> nodes) {
+        { m.hidden_tree(parts) } -> std::convertible_to<hidden_states>;
+        m.keep_path(s, nodes);
     };
 
 /// Writes a row of which only some logits are known: row[ids[k]] = known[k], -infinity elsewhere.

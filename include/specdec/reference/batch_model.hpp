@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,14 +10,15 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 namespace specdec::reference {
 
 /// A transformer whose context holds several sequences (context_options::sequences), as a
-/// specdec::BatchModelOf<Id>. A sequence's rows are bit for bit those that it gets alone. Allocates
-/// only if a pass has more tokens or rows than ever before.
+/// specdec::BatchTreeModelOf<Id>. A sequence's rows are bit for bit those that it gets alone.
+/// Allocates only if a pass has more tokens or rows than ever before.
 template <class Id>
 class batch_model {
 public:
@@ -31,11 +33,23 @@ public:
 
     void append(std::size_t sequence, std::span<const Id> ids) {
         const sequence_tokens<Id> part{sequence, ids};
-        engine_.append(plain({&part, 1}).front().ids, sequence);
+        engine_.append(plain(std::span(&part, 1)).front().ids, sequence);
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         engine_.score(plain(parts));
-        return {engine_.logits().data(), ids_.size(), vocabulary_size(), engine_.logits().shape(1)};
+        return rows();
+    }
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts) {
+        engine_.score(plain(parts));
+        return rows();
+    }
+    [[nodiscard]] hidden_states hidden_tree(std::span<const sequence_nodes<Id>> parts) {
+        engine_.hidden(plain(parts));
+        return {engine_.states().data(), ids_.size(), engine_.states().shape(1),
+                engine_.states().shape(1)};
+    }
+    void keep_path(std::size_t sequence, std::span<const std::size_t> nodes) {
+        engine_.keep_path(nodes, sequence);
     }
     /// The same without the LM head (specdec::HiddenBatchModelOf<Id>; see lm_head.hpp).
     [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<Id>> parts) {
@@ -60,18 +74,24 @@ public:
     [[nodiscard]] const transformer& engine() const { return engine_; }
 
 private:
-    std::span<const sequence_part> plain(std::span<const sequence_tokens<Id>> parts) {
+    template <class Part>
+    std::span<const sequence_part> plain(std::span<const Part> parts) {
         ids_.clear();
-        for (const sequence_tokens<Id>& part : parts)
+        for (const Part& part : parts)
             for (const Id id : part.ids)
                 ids_.push_back(id.value);
         parts_.clear();
         std::span<const std::int32_t> rest = ids_;
-        for (const sequence_tokens<Id>& part : parts) {
+        for (const Part& part : parts) {
             parts_.push_back({part.sequence, rest.first(part.ids.size())});
+            if constexpr (std::same_as<Part, sequence_nodes<Id>>)
+                parts_.back().parents = part.parents;
             rest = rest.subspan(part.ids.size());
         }
         return parts_;
+    }
+    [[nodiscard]] logits_rows<Id> rows() const {
+        return {engine_.logits().data(), ids_.size(), vocabulary_size(), engine_.logits().shape(1)};
     }
 
     transformer engine_;

@@ -9,17 +9,19 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 namespace specdec::reference {
 
-/// A transformer as a specdec::ModelOf<Id>. It has held(), so sessions may take turns with it.
+/// A transformer as a specdec::TreeModelOf<Id>. It has held(), so sessions may take turns with it.
 template <class Id>
 class model {
 public:
     explicit model(transformer engine) : engine_(std::move(engine)) {
         ids_.reserve(engine_.capacity());
+        nodes_.reserve(engine_.capacity());
         mirror_.reserve(engine_.capacity());
     }
 
@@ -32,20 +34,19 @@ public:
 
     void append(std::span<const Id> ids) {
         engine_.append(plain(ids));
-        mirror_.fed(ids);
+        fed(ids);
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
         engine_.score(plain(ids));
-        mirror_.fed(ids);
-        return {engine_.logits().data(), ids.size(), vocabulary_size(), engine_.logits().shape(1)};
+        fed(ids);
+        return rows(ids.size());
     }
     /// The same without the LM head (specdec::HiddenModelOf<Id>; see lm_head.hpp).
     [[nodiscard]] hidden_states hidden(std::span<const Id> ids) {
         const sequence_part part{0, plain(ids)};
         engine_.hidden({&part, 1});
-        mirror_.fed(ids);
-        return {engine_.states().data(), ids.size(), engine_.states().shape(1),
-                engine_.states().shape(1)};
+        fed(ids);
+        return states(ids.size());
     }
     /// The features of the latest append or score, if context_options ask for them
     /// (FeatureModelOf).
@@ -56,12 +57,46 @@ public:
     void truncate(std::size_t n) {
         engine_.truncate(n);
         mirror_.truncated(n);
+        nodes_.clear();
+    }
+
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids,
+                                             std::span<const std::size_t> parents) {
+        require_parents(ids.size(), parents, nodes_.size(), "model");
+        const sequence_part part{0, plain(ids), parents};
+        engine_.score({&part, 1});
+        nodes_.insert(nodes_.end(), ids.begin(), ids.end());
+        return rows(ids.size());
+    }
+    [[nodiscard]] hidden_states hidden_tree(std::span<const Id> ids,
+                                            std::span<const std::size_t> parents) {
+        require_parents(ids.size(), parents, nodes_.size(), "model");
+        const sequence_part part{0, plain(ids), parents};
+        engine_.hidden({&part, 1});
+        nodes_.insert(nodes_.end(), ids.begin(), ids.end());
+        return states(ids.size());
+    }
+    void keep_path(std::span<const std::size_t> nodes) {
+        engine_.keep_path(nodes);
+        for (const std::size_t node : nodes)
+            mirror_.fed({&nodes_[node], 1});
+        nodes_.clear();
     }
 
     [[nodiscard]] transformer& engine() { return engine_; }
     [[nodiscard]] const transformer& engine() const { return engine_; }
 
 private:
+    void fed(std::span<const Id> ids) {
+        mirror_.fed(ids);
+        nodes_.clear();
+    }
+    [[nodiscard]] logits_rows<Id> rows(std::size_t n) const {
+        return {engine_.logits().data(), n, vocabulary_size(), engine_.logits().shape(1)};
+    }
+    [[nodiscard]] hidden_states states(std::size_t n) const {
+        return {engine_.states().data(), n, engine_.states().shape(1), engine_.states().shape(1)};
+    }
     std::span<const std::int32_t> plain(std::span<const Id> ids) {
         ids_.clear();
         for (const Id id : ids)
@@ -72,6 +107,7 @@ private:
     transformer engine_;
     std::vector<std::int32_t> ids_; ///< of the latest call
     context_mirror<Id> mirror_;
+    std::vector<Id> nodes_; ///< behind the context
 };
 
 } // namespace specdec::reference

@@ -73,6 +73,17 @@ namespace specdec {
     }
 }
 
+/// What trees a text drafts.
+[[nodiscard]] inline std::string explain(const tree_drafts& s, float temperature) {
+    const any_tree_shape shape(s, temperature);
+    const tree_settings& of = shape.settings();
+    return "Drafts are trees of at most " + std::to_string(of.max_nodes) + " tokens, " +
+           std::to_string(of.max_depth) + " deep; siblings are " +
+           (of.siblings == sibling_draw::likeliest     ? "the likeliest tokens."
+            : of.siblings == sibling_draw::independent ? "drawn each alone."
+                                                       : "drawn without replacement.");
+}
+
 /// What a pair will do under these settings, and why. Measures the costs of drafts where automatic
 /// lengths need them.
 [[nodiscard]] inline std::string explain(decoder& pair, const decode_settings& s) {
@@ -82,7 +93,10 @@ namespace specdec {
                        (about(how).lossless ? ", lossless.\n" : ", NOT lossless.\n");
     if (!pair.applies(how))
         return text + "This pair cannot follow it.\n";
-    const bool automatic = s.lengths.kind == length_kind::automatic;
+    const bool trees = s.tree && takes_drafter(how);
+    if (trees && !can_draft_trees(how))
+        return text + "This rule does not draft trees.\n";
+    const bool automatic = s.lengths.kind == length_kind::automatic && !trees;
     if (how == rule::lookup)
         return text +
                (s.rule ? ""
@@ -101,7 +115,8 @@ namespace specdec {
     text += std::to_string(map->shared()) + " of the drafter's " +
             std::to_string(pair.draft_table()->size()) +
             " tokens are the target's, too, which has " +
-            std::to_string(pair.target_table().size()) + ".\n" + explain(s.lengths, how) + "\n";
+            std::to_string(pair.target_table().size()) + ".\n" +
+            (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n";
     if (automatic)
         text += explain(*pair.costs_of(s.lengths)) + "\n";
     return text;

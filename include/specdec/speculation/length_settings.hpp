@@ -62,6 +62,22 @@ struct learned_lengths {
     }
 };
 
+/// Forgets what was learnt by another predictor, or by other costs than these of automatic lengths
+/// (null: the lengths are others). Errors: as validate(costs).
+inline void follow_settings(const length_settings& s, learned_lengths& learned,
+                            const cost_table* costs) {
+    if (learned.predictor != s.predictor) {
+        learned.predictor = s.predictor;
+        learned.last.reset();
+    }
+    if (costs == nullptr)
+        return;
+    if (s.costs)
+        validate(*s.costs);
+    if (!(learned.costs == *costs))
+        learned.go_by(*costs);
+}
+
 /// The stop rule of a text of at most `longest` draft tokens a round, which goes on from what was
 /// learnt and asks `table`, unless the settings name a predictor. Borrows table and predictor.
 [[nodiscard]] inline length_rule stop_rule_of(const length_settings& s, std::size_t longest,

@@ -15,6 +15,7 @@
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
@@ -28,6 +29,10 @@
 #include <specdec/verify/coupled_match.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
+#include <specdec/verify/tree/coupled_tree_match.hpp>
+#include <specdec/verify/tree/recursive_rejection.hpp>
+#include <specdec/verify/tree/traversal_verification.hpp>
+#include <specdec/verify/tree/tree_exact_match.hpp>
 
 namespace specdec {
 
@@ -81,6 +86,8 @@ public:
         const auto slem = [&] { return slem_bridge(words_, pieces, map, capacity, most); };
         const pushforward_limits limits{draft_tokens(how, most), s.lightest_draft};
 
+        if (parts.tree)
+            return branching(how, context);
         switch (how) {
         case rule::identity:
             return with(identity(), token_rejection{});
@@ -124,6 +131,35 @@ public:
     }
 
 private:
+    /// Rules that draft trees.
+    template <class Context>
+    [[nodiscard]] std::unique_ptr<speculative_text> branching(rule how, const Context& context) {
+        const tree_settings& shape = parts_->tree->settings();
+        const std::size_t pieces = draft_->side.tokenizer.vocabulary_size();
+        const auto identity = [&] {
+            return identity_tree_bridge(identity_map(pieces, words_.vocabulary_size()),
+                                        shared_context(pieces, parts_->settings.capacity), shape);
+        };
+        const auto tli = [&] {
+            return tli_tree_bridge<any_tokenizer<target_id>, any_tokenizer<draft_id>>(
+                tli_map(draft_->map), context(), shape);
+        };
+        switch (how) {
+        case rule::identity:
+            return with(identity(), recursive_rejection{});
+        case rule::identity_block:
+            return with(identity(), traversal_verification{});
+        case rule::tli_block:
+            return with(tli(), traversal_verification{});
+        case rule::tli_exact:
+            return with(tli(), tree_exact_match{});
+        case rule::coupled:
+            return make(tli(), coupled_tree_match(tables_.keys()), shared_coin());
+        default:
+            return with(tli(), recursive_rejection{});
+        }
+    }
+
     [[nodiscard]] philox_coin own_coin() const {
         return philox_coin(settings_->seed, request_->sequence);
     }
@@ -163,9 +199,13 @@ private:
     template <class Bridge, class Verifier, class C>
     [[nodiscard]] std::unique_ptr<speculative_text> make(Bridge bridge, Verifier verifier, C coin) {
         const std::size_t tokens = 2 * parts_->settings.capacity; // of the drafter's context
+        window_settings window;
+        if (parts_->tree && parts_->tree->settings().drafted() > window.room)
+            window.room = parts_->tree->settings().drafted();
         return std::make_unique<text_under_rule<Bridge, Verifier, drafter_seat, C>>(
             *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin),
-            draft_->side.models, draft_->seats, draft_->sequence, request_->process_draft, tokens);
+            draft_->side.models, draft_->seats, draft_->sequence, request_->process_draft, tokens,
+            window);
     }
     template <class Bridge, class Verifier>
     [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {

@@ -119,6 +119,12 @@ inline constexpr std::array rules{
     return r != rule::autoregressive && r != rule::lookup;
 }
 
+/// Whether the rule drafts trees, too: where draft tokens are proposals as they are.
+[[nodiscard]] constexpr bool can_draft_trees(rule r) {
+    return takes_equal_vocabularies(r) || r == rule::tli || r == rule::tli_exact ||
+           r == rule::tli_block || r == rule::coupled;
+}
+
 /// Whether the rule's draft length counts target tokens.
 [[nodiscard]] constexpr bool by_target_tokens(rule r) {
     return r == rule::slrs || r == rule::merge || r == rule::lookup;

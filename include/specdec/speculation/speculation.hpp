@@ -15,6 +15,7 @@
 #include <specdec/speculation/decode_texts.hpp>
 #include <specdec/speculation/decoder.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/drafting_settings.hpp>
 #include <specdec/speculation/explain.hpp>
 #include <specdec/speculation/make_text.hpp>
 #include <specdec/speculation/shared_tables.hpp>
@@ -76,7 +77,7 @@ public:
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
         for (const text_request& text : texts) { // measured before the clock runs
-            const decode_settings own = settings_of(text, settings);
+            const decode_settings own = settings_for(text, settings);
             if (rule_for(own) != rule::autoregressive && own.lengths.kind == length_kind::automatic)
                 (void)costs_of(own.lengths);
         }
@@ -164,8 +165,11 @@ private:
     }
     std::unique_ptr<speculative_text> open(const text_request& request, const decode_settings& s,
                                            std::size_t texts);
-    /// What was learnt by other costs or predictions says nothing about these.
-    void follow_settings(const decode_settings& s, learned_lengths& learned);
+    [[nodiscard]] decode_settings settings_for(const text_request& text,
+                                               const decode_settings& of_all) const {
+        const decode_settings s = settings_of(text, of_all);
+        return drafting_settings(s, rule_for(s));
+    }
     /// The drafter's own beginning of a text, unless the prompt brings it along.
     [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
         if (!draft_ || !draft_->begins_with_bos || prompt.empty() ||
@@ -183,29 +187,17 @@ private:
         learned_;
 };
 
-inline void speculation::follow_settings(const decode_settings& s, learned_lengths& learned) {
-    if (learned.predictor != s.lengths.predictor) {
-        learned.predictor = s.lengths.predictor;
-        learned.last.reset();
-    }
-    if (s.lengths.kind == length_kind::automatic) {
-        if (s.lengths.costs)
-            validate(*s.lengths.costs);
-        const cost_table& now = *costs_of(s.lengths);
-        if (!(learned.costs == now))
-            learned.go_by(now);
-    }
-}
-
 inline std::unique_ptr<speculative_text>
 speculation::open(const text_request& request, const decode_settings& of_all, std::size_t texts) {
-    const decode_settings s = settings_of(request, of_all);
+    const decode_settings s = settings_for(request, of_all);
     const rule how = rule_for(s);
     if (!applies(how))
         fail("rule", std::string(about(how).name),
              !draft_                         ? "expected a drafter, there is none"
              : takes_equal_vocabularies(how) ? "expected equal vocabularies"
                                              : "expected `identity`: the drafter reads features");
+    if (s.tree)
+        require_trees(how, target_.models, draft_->models);
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
     auto& learned = s.carry.lengths
                         ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length}]
@@ -215,7 +207,8 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
             learned_lengths{.table = acceptance_table(usually_kept(how, s.sampling.temperature))});
     const bool drafts = how != rule::autoregressive;
     if (drafts)
-        follow_settings(s, *learned);
+        follow_settings(s.lengths, *learned,
+                        s.lengths.kind == length_kind::automatic ? costs_of(s.lengths) : nullptr);
     text_parts parts{.target = target_.tokenizer,
                      .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
                      .settings = {},
@@ -231,6 +224,8 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     // By target tokens: a draft that ends by itself would cost a residual.
     if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
         parts.settings.max_proposals = s.lengths.length;
+    if (s.tree)
+        parts.tree.emplace(*s.tree, s.sampling.temperature);
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities.value_or(no_log_probabilities);
     text_maker alone(target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned, texts));

@@ -25,6 +25,7 @@
 #include <specdec/speculation/carry_over.hpp>
 #include <specdec/speculation/length_settings.hpp>
 #include <specdec/speculation/rule.hpp>
+#include <specdec/speculation/tree/tree_drafts.hpp>
 
 /// Texts whose rule is chosen at run time: how they are asked for and what comes of them.
 namespace specdec {
@@ -35,6 +36,9 @@ struct decode_settings {
         rule{};                     ///< nothing: the usual rule for the pair and the temperature
     sampling_parameters sampling{}; ///< of both sides
     length_settings lengths{};
+    /// Drafts are trees, in place of `lengths`, under rules that can (can_draft_trees) with models
+    /// that score them (TreeModelOf). Nothing: chains.
+    std::optional<tree_drafts> tree{};
     double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
     std::uint64_t seed = 0;
     bool shared_noise = false; ///< autoregressive, lookup: draw as the coupled rules do
@@ -122,6 +126,7 @@ struct decode_results {
 ///         text.target_fed(edit);
 ///         text.decide(rows);
 ///         text.commit();
+///         if the edit had nodes: keep_path(text.nodes_to_keep())
 ///     }
 ///
 /// and for `batch`, whose runs they are: batch<any_batch_model<target_id>, speculative_text>.
@@ -140,6 +145,8 @@ public:
     /// rows: those of the edit's last rows_needed() tokens; any others stand before them.
     virtual void decide(logits_rows<target_id> rows) = 0;
     virtual void commit() = 0;
+    /// Of the tree that was scored; of a chain none.
+    [[nodiscard]] virtual std::span<const std::size_t> nodes_to_keep() const = 0;
     [[nodiscard]] virtual finish_reason finish() const = 0;
 
     /// The committed tokens, prompt included.
@@ -162,7 +169,8 @@ inline bool advance(speculative_text& text, any_batch_model<target_id>& target,
     if (!text.draft(target.capacity()))
         return false;
     const context_edit<target_id> edit = text.prepare(own);
-    const logits_rows<target_id> rows = own.score(edit.append);
+    const logits_rows<target_id> rows =
+        edit.nodes.empty() ? own.score(edit.append) : own.score_tree(edit.nodes, edit.parents);
     text.target_fed(edit);
     text.decide(rows);
     text.commit();

@@ -26,6 +26,7 @@
 #include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/text_lengths.hpp>
+#include <specdec/speculation/tree/tree_text_session.hpp>
 
 namespace specdec {
 
@@ -34,9 +35,10 @@ namespace specdec {
 class drafter_seat {
 public:
     drafter_seat(any_batch_model<draft_id>& models, drafter_seats& seats, std::size_t sequence,
-                 any_row_processor<draft_id> process, std::size_t tokens)
+                 any_row_processor<draft_id> process, std::size_t tokens,
+                 const window_settings& window = {})
         : seats_(seats), sequence_(sequence), model_(models, sequence),
-          full_(model_, left_context::reused), windowed_(full_),
+          full_(model_, left_context::reused), windowed_(full_, window),
           processed_(windowed_, std::move(process), tokens) {
         seats_.take(sequence);
     }
@@ -78,6 +80,25 @@ struct text_parts {
     cancel_check cancelled;
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
     std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
+    std::optional<any_tree_shape> tree{};          ///< of drafts that are trees
+};
+
+/// What a text's session is: a bridge that drafts trees has another one.
+template <class Bridge, class Verifier, class D, class Laws>
+struct session_of_text {
+    using type = session<Bridge, Verifier, Laws>;
+    static type make(Bridge bridge, Verifier verifier, const text_parts& parts, Laws laws) {
+        return {std::move(bridge), std::move(verifier), parts.settings, std::move(laws)};
+    }
+};
+template <class Bridge, class Verifier, class D, class Laws>
+    requires requires(const Bridge& bridge) { bridge.settings().siblings; }
+struct session_of_text<Bridge, Verifier, D, Laws> {
+    using type = tree_text_session<Bridge, Verifier, D, Laws>;
+    static type make(Bridge bridge, Verifier verifier, const text_parts& parts, Laws laws) {
+        return {std::move(bridge), std::move(verifier), parts.settings, std::move(laws),
+                *parts.tree};
+    }
 };
 
 /// One text under one rule: session, coin, stop rule and the text that comes of it.
@@ -89,8 +110,8 @@ public:
                     C coin, SeatArguments&&... seat)
         : seat_(std::forward<SeatArguments>(seat)...), parts_(std::move(parts)),
           lengths_(lengths_of(parts_, request.prompt.size())),
-          session_(std::move(bridge), std::move(verifier), parts_.settings,
-                   laws_type(parts_.target.vocabulary_size(), request.process)),
+          session_(session_of::make(std::move(bridge), std::move(verifier), parts_,
+                                    laws_type(parts_.target.vocabulary_size(), request.process))),
           coin_(std::move(coin)), reader_(request.reader), prompt_(request.prompt.size()),
           run_(session_, seat_.drafter(), lengths_.rule(), coin_, parts_.target, parts_.limits,
                *this, steady_seconds{}) {
@@ -105,6 +126,8 @@ public:
         if (!run_.more(capacity))
             return remember(), false;
         lengths_.begin_round();
+        if constexpr (trees)
+            session_.set_capacity(capacity);
         return run_.draft(capacity) || (remember(), false);
     }
     [[nodiscard]] context_edit<target_id> target_edit() const override {
@@ -124,6 +147,12 @@ public:
         seat_.follow(session_.tokens());
         if (run_.finish() != finish_reason::none)
             remember();
+    }
+    [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const override {
+        if constexpr (trees)
+            return session_.nodes_to_keep();
+        else
+            return {};
     }
     [[nodiscard]] finish_reason finish() const override { return run_.finish(); }
 
@@ -161,7 +190,7 @@ public:
             so_far_.log_probabilities.push_back({{r.tokens[i], r.log_probabilities.of_tokens[i]},
                                                  {likeliest.begin(), likeliest.end()}});
         }
-        if (parts_.draft != nullptr)
+        if (!trees && parts_.draft != nullptr)
             lengths_.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()),
                            seconds_since());
         return more && !parts_.cancelled();
@@ -170,7 +199,9 @@ public:
 private:
     using laws_type = processed_rows<any_row_processor<target_id>>;
     using drafter_type = std::remove_reference_t<decltype(std::declval<Seat&>().drafter())>;
-    using session_type = specdec::session<Bridge, Verifier, laws_type>;
+    using session_of = session_of_text<Bridge, Verifier, drafter_type, laws_type>;
+    using session_type = typename session_of::type;
+    static constexpr bool trees = requires(session_type& s) { s.set_capacity(0); };
 
     [[nodiscard]] std::size_t extra_forwards() const {
         if constexpr (requires { session_.bridge().extra_forwards(); })

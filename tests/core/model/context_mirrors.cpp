@@ -38,6 +38,26 @@ TEST_CASE("context mirrors: sequences hold what they were fed, apart from each o
     CHECK(told(m, 7, 0).empty());
 }
 
+TEST_CASE("context mirrors: a kept path is held, and other nodes are not") {
+    context_mirrors<target_id> m;
+    m.meet(0, 0);
+    m.fed(0, ids({1}));
+    m.meet(0, 1);
+    m.grown(0, ids({2, 3}));
+    m.meet(0, 1);
+    m.grown(0, ids({4}));
+    m.meet(0, 1);
+    m.kept(0, std::vector<std::size_t>{0, 2});
+    CHECK(told(m, 0, 3) == ids({1, 2, 4}));
+    m.meet(0, 3);
+    m.grown(0, ids({5}));
+    m.meet(0, 3);
+    m.truncated(0, 2);
+    m.meet(0, 2);
+    m.kept(0, std::vector<std::size_t>{0}); // a node that somebody else made
+    CHECK(told(m, 0, 3).empty());
+}
+
 TEST_CASE("context mirrors: what nobody saw is not told, before the sequence was empty") {
     context_mirrors<target_id> m;
     m.meet(0, 0);

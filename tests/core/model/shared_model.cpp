@@ -7,6 +7,8 @@
 
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
+#include <specdec/testing/contract/tree_contract.hpp>
+#include <specdec/testing/toys/weighted_model.hpp>
 
 #include "support/batch_of.hpp"
 #include "support/failing_model.hpp"
@@ -115,4 +117,30 @@ TEST_CASE("of several sequences, each has users that take turns") {
     last.truncate(1);
     CHECK(mirror.meet(last) == 1);
     CHECK(s.held(0).size() == 1);
+}
+
+TEST_CASE("a shared model of one that scores trees scores them, and knows what it kept") {
+    using toy_type = weighted_model<target_id>;
+    struct owned {
+        toy_type inner;
+    };
+    struct sharing : owned, shared_model<target_id, toy_type> {
+        explicit sharing(const weighted_rows& rows)
+            : owned{toy_type(rows, 3)}, shared_model<target_id, toy_type>(this->inner) {}
+        sharing(const sharing&) = delete;
+    };
+    static_assert(TreeModelOf<sharing, target_id>);
+    static_assert(!TreeModelOf<shared, target_id>);
+    const weighted_rows rows{{{3, 1, 2}, {0, 5, 5}, {1, 1, 4}}};
+    const contract_report report = check_tree_model<target_id>([&] { return sharing(rows); });
+    CHECK(report.text() == "");
+    CHECK(report.unchecked.empty());
+
+    sharing s(rows);
+    s.append(a);
+    const std::vector<std::size_t> parents{tree_root, 0, 0}, path{0, 2};
+    (void)s.score_tree(a, parents);
+    s.keep_path(path);
+    CHECK(std::vector(s.held().begin(), s.held().end()) ==
+          std::vector{a[0], a[1], a[2], a[0], a[2]});
 }

@@ -192,4 +192,61 @@ TEST_CASE("the feature contract finds what does not hold") {
     CHECK_THAT(check_feature_body([] { return deaf(9); }).text(), Contains("body.own"));
 }
 
+static_assert(FeatureTreeBody<toy_body>);
+static_assert(HiddenTreeBatchModelOf<feature_model<toy_body>, draft_id>);
+
+TEST_CASE("a node reads its parent's own feature, and a kept path is like one that was drafted") {
+    toy_feature_target plain = make_target();
+    feature_records records(1, plain.capacity(), plain.feature_width());
+    feature_recorder target(plain, records);
+    const sequence text{4, 1, 5, 2};
+    target.append(ids_of<target_id>({4, 1, 5}));
+    const std::vector<int> ids{3, 7, 3, 0, 8, 6, 7};
+    const std::vector<std::size_t> parents{tree_root, 0, tree_root, 1, 2, 1, 3};
+    for (const std::vector<std::size_t> calls : {std::vector<std::size_t>{7}, {3, 4}, {1, 1, 5}})
+        for (std::size_t kept = 0; kept < ids.size(); ++kept) {
+            toy_body body(9);
+            feature_model model(body, records);
+            model.begin_round(0, text.size());
+            model.append(0, ids_of(text));
+            std::size_t first = 0;
+            const std::vector<draft_id> nodes = ids_of(ids);
+            const auto path_to = [&](std::size_t node) {
+                std::vector<std::size_t> path;
+                for (; node != tree_root; node = parents[node])
+                    path.insert(path.begin(), node);
+                return path;
+            };
+            const auto wanted = [&](sequence behind) {
+                behind.insert(behind.begin(), text.begin(), text.end());
+                return toy_body::state_of(toy_body::places_of(behind, text.size(), 9), 9);
+            };
+            for (const std::size_t n : calls) {
+                const sequence_nodes<draft_id> part{0, std::span(nodes).subspan(first, n),
+                                                    std::span(parents).subspan(first, n)};
+                const hidden_states rows = model.hidden_tree({&part, 1});
+                REQUIRE(rows.size() == n);
+                for (std::size_t i = 0; i < n; ++i) {
+                    sequence behind;
+                    for (const std::size_t node : path_to(first + i))
+                        behind.push_back(ids[node]);
+                    CHECK(std::vector<float>(rows[i].values.begin(), rows[i].values.end()) ==
+                          wanted(behind));
+                }
+                first += n;
+            }
+            const std::vector<std::size_t> path = path_to(kept);
+            sequence behind;
+            for (const std::size_t node : path)
+                behind.push_back(ids[node]);
+            CHECK_THROWS_AS(model.keep_path(0, std::vector<std::size_t>{1}), error);
+            model.keep_path(0, path);
+            CHECK(model.size(0) == text.size() + path.size());
+            behind.push_back(6);
+            const std::vector<draft_id> next = ids_of({6});
+            const hidden_states row = model.hidden(parts{{0, next}});
+            CHECK(std::vector<float>(row[0].values.begin(), row[0].values.end()) == wanted(behind));
+        }
+}
+
 } // namespace feature_model_tests

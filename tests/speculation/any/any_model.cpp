@@ -8,6 +8,9 @@
 
 #include "support/batch_of.hpp"
 #include "support/toy_pair.hpp"
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/testing/contract/tree_contract.hpp>
+#include <specdec/testing/toys/weighted_model.hpp>
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -98,4 +101,35 @@ TEST_CASE("any model: one that learns from texts is told to forget, others do no
     any_batch_model<draft_id> silent(plain);
     CHECK_FALSE(silent.learns_from_texts());
     silent.forget_learnt();
+}
+
+TEST_CASE("any model: one that scores trees does so through it, one that does not says so") {
+    struct owned {
+        any_batch_model<target_id> any;
+    };
+    struct wrapped : owned, one_sequence<target_id, any_batch_model<target_id>> {
+        explicit wrapped(const weighted_rows& rows)
+            : owned{weighted_model<target_id>(rows, 3)}, one_sequence(this->any, 0) {}
+        wrapped(const wrapped&) = delete;
+    };
+    const weighted_rows rows{{{3, 1, 2}, {0, 5, 5}, {1, 1, 4}}};
+    const contract_report report = check_tree_model<target_id>([&] { return wrapped(rows); });
+    CHECK(report.text() == "");
+    CHECK(report.unchecked.empty());
+    wrapped model(rows);
+    CHECK(scores_trees(model));
+    const std::vector ids{target_id{2}, target_id{1}};
+    const std::vector<std::size_t> fork{tree_root, tree_root}, second{1};
+    model.append(ids);
+    (void)model.score_tree(ids, fork);
+    model.keep_path(second);
+    CHECK(model.held().size() == 3);
+    CHECK(model.held().back() == ids[1]);
+
+    const toy_pair words;
+    any_batch_model<target_id> plain(text_model<target_id>(words.target.table()));
+    CHECK_FALSE(scores_trees(plain));
+    const sequence_nodes<target_id> part{0, ids, fork};
+    CHECK_THROWS_AS(plain.score_tree({&part, 1}), error);
+    CHECK_THROWS_AS(plain.keep_path(0, second), error);
 }

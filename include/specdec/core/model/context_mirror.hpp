@@ -11,11 +11,13 @@
 namespace specdec {
 
 /// What an engine has to do to a model's context: truncate it to `truncate_to` tokens, then feed
-/// `append`.
+/// `append`, then score a tree of nodes with these parents, if there are any (TreeModelOf).
 template <class Id>
 struct context_edit {
     std::size_t truncate_to = 0;
     std::span<const Id> append;
+    std::span<const Id> nodes{};
+    std::span<const std::size_t> parents{};
 };
 
 /// A model that tells which tokens its context holds, as shared_model does: m.held().

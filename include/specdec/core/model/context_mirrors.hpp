@@ -29,12 +29,29 @@ public:
         context& c = contexts_[s];
         if (c.known)
             c.ids.insert(c.ids.end(), ids.begin(), ids.end());
+        c.nodes.clear();
+    }
+    /// It was fed these as nodes of a tree, behind meet().
+    void grown(std::size_t s, std::span<const Id> ids) {
+        context& c = contexts_[s];
+        c.nodes.insert(c.nodes.end(), ids.begin(), ids.end());
+    }
+    /// It kept this path of them, behind meet().
+    void kept(std::size_t s, std::span<const std::size_t> path) {
+        context& c = contexts_[s];
+        for (const std::size_t node : path) {
+            c.known = c.known && node < c.nodes.size(); // else somebody else grew the tree
+            if (c.known)
+                c.ids.push_back(c.nodes[node]);
+        }
+        c.nodes.clear();
     }
     /// It forgot all but the first n, behind meet().
     void truncated(std::size_t s, std::size_t n) {
         context& c = contexts_[s];
         c.ids.resize(n < c.ids.size() ? n : c.ids.size());
         c.known = c.known || n == 0;
+        c.nodes.clear();
     }
     /// The tokens of sequence s, which has `size` of them; none where they are not known.
     [[nodiscard]] std::span<const Id> held(std::size_t s, std::size_t size) const {
@@ -45,7 +62,7 @@ public:
 
 private:
     struct context {
-        std::vector<Id> ids{};
+        std::vector<Id> ids{}, nodes{}; // nodes: of a tree behind it
         bool known = true;
     };
     std::vector<context> contexts_; // [sequences]

@@ -7,6 +7,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 
 namespace specdec {
 
@@ -33,6 +34,21 @@ public:
         return score_rows<Id>(*model_, std::span(&part, 1));
     }
     void truncate(std::size_t n) { model_->truncate(sequence_, n); }
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids,
+                                             std::span<const std::size_t> parents)
+        requires BatchTreeModelOf<M, Id>
+    {
+        if (parents.empty()) // which means tokens, not nodes
+            fail("one sequence", "parents", "expected one for each token");
+        const sequence_nodes<Id> part{sequence_, ids, parents};
+        return model_->score_tree(std::span(&part, 1));
+    }
+    void keep_path(std::span<const std::size_t> nodes)
+        requires BatchTreeModelOf<M, Id>
+    {
+        model_->keep_path(sequence_, nodes);
+    }
+    [[nodiscard]] bool scores_trees() const { return specdec::scores_trees(*model_); }
     void begin_round(std::size_t n) { specdec::begin_round(*model_, sequence_, n); }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }

@@ -48,6 +48,40 @@ concept TreeModelOf =
         m.keep_path(nodes);
     };
 
+/// New nodes of one sequence of a model that holds several; without parents, new tokens.
+template <class Id>
+struct sequence_nodes {
+    std::size_t sequence = 0;
+    std::span<const Id> ids;
+    std::span<const std::size_t> parents;
+};
+
+/// The same of a model of several sequences (BatchModelOf):
+///
+///     m.score_tree(parts)      one pass over all parts (sequence_nodes; no sequence twice), as
+///                              score; a part with parents is what score_tree is given
+///     m.keep_path(s, nodes)    as keep_path, for sequence s
+template <class M, class Id>
+concept BatchTreeModelOf =
+    BatchModelOf<M, Id> && requires(M& m, std::size_t s, std::span<const sequence_nodes<Id>> parts,
+                                    std::span<const std::size_t> nodes) {
+        { m.score_tree(parts) } -> std::convertible_to<logits_rows<Id>>;
+        m.keep_path(s, nodes);
+    };
+
+/// Whether a model, of one sequence or of several, scores trees: what it has, or what its
+/// m.scores_trees() says, which a wrapper of any model has.
+template <class M>
+[[nodiscard]] constexpr bool scores_trees(const M& m) {
+    if constexpr (requires { m.scores_trees(); })
+        return m.scores_trees();
+    else
+        return requires(M& x, std::span<const std::size_t> nodes) { x.keep_path(nodes); } ||
+               requires(M& x, std::size_t s, std::span<const std::size_t> nodes) {
+                   x.keep_path(s, nodes);
+               };
+}
+
 /// Requires what score_tree is given: `ids` tokens with as many parents, behind `nodes` earlier
 /// ones. Linear in the parents. Errors: specdec::error that names `source`.
 inline void require_parents(std::size_t ids, std::span<const std::size_t> parents,

@@ -8,6 +8,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 
 namespace specdec {
 
@@ -28,14 +29,18 @@ namespace specdec {
 ///         }
 ///     };
 ///
-/// So Self models ScoringBatchModelOf<Id>, and ScoringModelOf<Id> where M does. one_sequence leads
-/// from several back to one. Borrows the model.
+/// So Self models ScoringBatchModelOf<Id>, and ScoringModelOf<Id> where M does; trees likewise,
+/// where Self writes score_tree and keep_path. one_sequence leads from several back to one. Borrows
+/// the model.
 template <class Self, class Id, class M>
     requires ContextOf<M, Id> || BatchContextOf<M, Id>
 class wrapped_model {
 protected:
     static constexpr bool several = BatchContextOf<M, Id>, one = ContextOf<M, Id>;
     using parts_type = std::span<const sequence_tokens<Id>>;
+    using trees_type = std::span<const sequence_nodes<Id>>;
+    using path_type = std::span<const std::size_t>;
+    static constexpr bool trees = TreeModelOf<M, Id> || BatchTreeModelOf<M, Id>;
 
     explicit wrapped_model(M& model) : model_(&model) {}
 
@@ -48,6 +53,22 @@ protected:
             return score_rows<Id>(*model_, parts);
         else
             return score_rows<Id>(*model_, parts.front().ids);
+    }
+    [[nodiscard]] logits_rows<Id> rows_of_trees(trees_type parts)
+        requires trees
+    {
+        if constexpr (several)
+            return model_->score_tree(parts);
+        else if (parts.front().parents.empty())
+            return model_->score(parts.front().ids);
+        else
+            return model_->score_tree(parts.front().ids, parts.front().parents);
+    }
+    void keep_in_model([[maybe_unused]] std::size_t s, path_type nodes) {
+        if constexpr (several)
+            model_->keep_path(s, nodes);
+        else
+            model_->keep_path(nodes);
     }
 
 public:
@@ -117,6 +138,19 @@ public:
         const sequence_tokens<Id> part{0, ids};
         return self().score(parts_type(&part, 1));
     }
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids, path_type parents)
+        requires(one && requires(Self& self, trees_type parts) { self.score_tree(parts); })
+    {
+        if (parents.empty()) // which means tokens, not nodes
+            fail("wrapped model", "parents", "expected one for each token");
+        const sequence_nodes<Id> part{0, ids, parents};
+        return self().score_tree(trees_type(&part, 1));
+    }
+    void keep_path(path_type nodes)
+        requires(one && requires(Self& self) { self.keep_path(std::size_t{}, nodes); })
+    {
+        self().keep_path(0, nodes);
+    }
     void truncate(std::size_t n)
         requires one
     {
@@ -150,6 +184,20 @@ public:
     using base::score;
     [[nodiscard]] auto score(std::span<const sequence_tokens<Id>> parts) {
         return this->rows_of_model(parts);
+    }
+    using base::score_tree, base::keep_path;
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts)
+        requires base::trees
+    {
+        return this->rows_of_trees(parts);
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> nodes)
+        requires base::trees
+    {
+        this->keep_in_model(s, nodes);
+    }
+    [[nodiscard]] bool scores_trees() const {
+        return base::trees && specdec::scores_trees(this->wrapped());
     }
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,8 +10,10 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/features/feature_records.hpp>
+#include <specdec/head/features/feature_text.hpp>
 #include <specdec/head/features/features.hpp>
 
 namespace specdec {
@@ -32,12 +33,14 @@ namespace specdec {
 ///     feature_model body_and_records(body, records);
 ///     headed_model draft(body_and_records, head);     // then model_drafter, or a side of a pair
 ///
-/// Target and drafter share their ids. Models HiddenBatchModelOf<draft_id>. Borrows both. Memory:
+/// Target and drafter share their ids. Models HiddenBatchModelOf<draft_id>, and
+/// HiddenTreeBatchModelOf<draft_id> where the body reads trees. Borrows both. Memory:
 /// the tokens of each sequence and some hidden states, allocated at construction; a longer call or
 /// draft than ever before allocates. Complexity beside the body's: O(1) a row; once a round it
 /// compares the text with a record. Errors: specdec::error if body and records disagree, if no
 /// round has begun, and if the records lack a feature: the target has to be fed all but the text's
-/// last token before the drafter is asked (session::prepare does that).
+/// last token before the drafter is asked (session::prepare does that). A body that
+/// throws forgets the tree.
 template <FeatureBody Body>
 class feature_model {
 public:
@@ -51,6 +54,7 @@ public:
                  "expected features of " + std::to_string(body.feature_width()) +
                      " numbers, the records have " + std::to_string(records.width()));
         for (std::size_t s = 0; s < texts_.size(); ++s) {
+            texts_[s].width = body.own_width();
             texts_[s].ids.reserve(capacity());
             texts_[s].own.reserve(rows * body.own_width());
             body.truncate(s, 0);
@@ -81,8 +85,8 @@ public:
 
     /// The body reads with other weights (a set that body.use takes) from the next round on. What
     /// sequences hold, their own features too, was made with the old ones and is forgotten; the
-    /// target's features stay. To be called between the rounds of all sequences: the mark of each is
-    /// another one then, so that a round that was drafted before is refused.
+    /// target's features stay. To be called between the rounds of all sequences: the mark of each
+    /// is another one then, so that a round that was drafted before is refused.
     template <class Weights>
         requires requires(Body& body, const Weights& w) { body.use(w); }
     void use(const Weights& weights) {
@@ -103,38 +107,83 @@ public:
             read(part.sequence, part.ids, true);
         return {states_.data(), states_.size() / body_.width(), body_.width(), body_.width()};
     }
-    void truncate(std::size_t s, std::size_t n) {
+    /// Of a tree behind the round's text: a node reads its parent's own feature.
+    [[nodiscard]] hidden_states hidden_tree(std::span<const sequence_nodes<draft_id>> parts)
+        requires FeatureTreeBody<Body>
+    {
+        states_.clear();
+        for (const sequence_nodes<draft_id>& part : parts)
+            if (part.parents.empty())
+                read(part.sequence, part.ids, true);
+            else
+                read_nodes(part.sequence, part.ids, part.parents);
+        return {states_.data(), states_.size() / body_.width(), body_.width(), body_.width()};
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> path)
+        requires FeatureTreeBody<Body>
+    {
         text& t = texts_[s];
-        t.ids.resize(n);
-        if (const std::size_t places = places_of(n); places < body_.size(s))
+        require_path(path, t.parents, "feature model");
+        body_.keep_path(s, path);
+        t.keep(path);
+    }
+    void truncate(std::size_t s, std::size_t n) {
+        forget_nodes(s);
+        texts_[s].truncate(n);
+        if (const std::size_t places = text::places_of(n); places < body_.size(s))
             body_.truncate(s, places);
-        const std::size_t kept = places_of(n) > t.first_own ? places_of(n) - t.first_own : 0;
-        if (kept * body_.own_width() < t.own.size())
-            t.own.resize(kept * body_.own_width());
     }
 
 private:
-    struct text {
-        std::vector<draft_id> ids;
-        std::optional<std::size_t> round; // tokens that it began behind
-        law_mark changes = 0;             // of that number
-        std::vector<float> own;           // of its latest places
-        std::size_t first_own = 0;        // the first of them
-    };
-    static std::size_t places_of(std::size_t tokens) { return tokens > 0 ? tokens - 1 : 0; }
+    using text = feature_text;
+
+    void forget_nodes(std::size_t s) {
+        if constexpr (FeatureTreeBody<Body>)
+            if (!texts_[s].nodes.empty())
+                body_.keep_path(s, {});
+        texts_[s].forget_nodes();
+    }
+    void require_takes(std::size_t s, std::span<const draft_id> ids, std::size_t nodes) const {
+        require_ids(ids, vocabulary_size(), "feature model", "tokens");
+        const std::size_t room = capacity() - size(s) - nodes;
+        if (ids.size() > room)
+            fail("feature model", "tokens",
+                 "expected at most " + std::to_string(room) + " more, got " +
+                     std::to_string(ids.size()));
+        if (!texts_[s].round)
+            fail(
+                "feature model", "round",
+                "expected begin_round before tokens: is there a drafter that does not hand it on?");
+    }
+
+    /// Level by level, since a node reads what its parent made.
+    void read_nodes(std::size_t s, std::span<const draft_id> ids,
+                    std::span<const std::size_t> parents) {
+        text& t = texts_[s];
+        require_takes(s, ids, t.nodes.size());
+        require_parents(ids.size(), parents, t.nodes.size(), "feature model");
+        if (size(s) == 0 || size(s) < *t.round)
+            fail("feature model", "tree", "expected it behind the text of the round");
+        on_throw guard([this, s] { forget_nodes(s); });
+        while (!ids.empty()) {
+            const std::size_t n = t.ready(parents, at_once), width = body_.feature_width();
+            body_input given{{zeros_.data(), n, width, width}, false};
+            if (*t.round > 0)
+                given = {t.own_under(parents.first(n), zeros_.data(), given_), true};
+            const body_output rows = body_.read_tree(s, ids.first(n), parents.first(n), given);
+            take(rows, n, true);
+            t.add_nodes(ids.first(n), parents.first(n), rows.own);
+            ids = ids.subspan(n);
+            parents = parents.subspan(n);
+        }
+        guard.done();
+    }
 
     /// Adds ids to the sequence, and keeps the hidden states behind them if they are wanted.
     void read(std::size_t s, std::span<const draft_id> ids, bool wanted) {
         text& t = texts_[s];
-        require_ids(ids, vocabulary_size(), "feature model", "tokens");
-        if (ids.size() > capacity() - size(s))
-            fail("feature model", "tokens",
-                 "expected at most " + std::to_string(capacity() - size(s)) + " more, got " +
-                     std::to_string(ids.size()));
-        if (!t.round)
-            fail(
-                "feature model", "round",
-                "expected begin_round before tokens: is there a drafter that does not hand it on?");
+        require_takes(s, ids, 0);
+        forget_nodes(s);
         on_throw guard([this, s, held = size(s)] { truncate(s, held); });
         while (!ids.empty())
             ids = ids.subspan(
@@ -171,31 +220,29 @@ private:
             pass(s, t, ids, {{zeros_.data(), n, width, width}, false}, wanted);
         } else {
             t.ids.push_back(ids.front());
-            const std::size_t before = held - 2; // the place whose feature goes in; none for t_1
-            const bool first = held == 1;
-            if (!first && (before < t.first_own ||
-                           (before - t.first_own) * body_.own_width() >= t.own.size()))
-                fail("feature model", "round",
-                     "expected contexts that begin with the round's text");
-            const float* const own =
-                first ? zeros_.data() : &t.own[(before - t.first_own) * body_.own_width()];
-            pass(s, t, ids.first(1), {{own, 1, body_.own_width(), body_.own_width()}, true},
+            const std::size_t own = body_.own_width();
+            pass(s, t, ids.first(1), {{t.own_behind(held, zeros_.data()), 1, own, own}, true},
                  wanted);
         }
         return n;
     }
 
-    void pass(std::size_t s, text& t, std::span<const draft_id> ids, body_input given,
-              bool wanted) {
-        const body_output rows = body_.read(s, ids, given);
-        if (rows.states.size() != ids.size() || rows.own.size() != ids.size() ||
+    /// Keeps the hidden states of n rows if they are wanted.
+    void take(const body_output& rows, std::size_t n, bool wanted) {
+        if (rows.states.size() != n || rows.own.size() != n ||
             rows.states.width() != body_.width() || rows.own.width() != body_.own_width())
             fail("feature model", "body's rows",
-                 "expected " + std::to_string(ids.size()) + " of the body's widths");
-        for (std::size_t i = 0; wanted && i < ids.size(); ++i) {
+                 "expected " + std::to_string(n) + " of the body's widths");
+        for (std::size_t i = 0; wanted && i < n; ++i) {
             const std::span<const float> state = rows.states[i].values;
             states_.insert(states_.end(), state.begin(), state.end());
         }
+    }
+
+    void pass(std::size_t s, text& t, std::span<const draft_id> ids, body_input given,
+              bool wanted) {
+        const body_output rows = body_.read(s, ids, given);
+        take(rows, ids.size(), wanted);
         // Later places read the own feature of the last place, or of the draft's places.
         const std::size_t place = t.ids.size() - 2;
         if (!given.own || t.own.empty()) {
@@ -210,6 +257,7 @@ private:
     const feature_records& records_;
     std::vector<text> texts_;   // [sequences]
     std::vector<float> states_; // of the latest call
+    std::vector<float> given_;  // to the latest nodes
     std::vector<float> zeros_;  // for at_once features of the target, or one of its own
 };
 

@@ -77,4 +77,17 @@ concept FeatureBody =
         b.truncate(n, n);
     };
 
+/// A body that reads nodes of a tree, too (TreeModelOf, in places):
+///
+///     b.read_tree(s, ids, parents, given)   adds nodes behind the places of sequence s; rows as
+///                                           read's
+///     b.keep_path(s, nodes)                 the places go on with these nodes
+template <class B>
+concept FeatureTreeBody =
+    FeatureBody<B> && requires(B& b, std::size_t s, std::span<const draft_id> ids, body_input given,
+                               std::span<const std::size_t> nodes) {
+        { b.read_tree(s, ids, nodes, given) } -> std::convertible_to<body_output>;
+        b.keep_path(s, nodes);
+    };
+
 } // namespace specdec

@@ -12,8 +12,10 @@
 #include <variant>
 #include <vector>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/features/features.hpp>
 #include <specdec/reference/drafter/feature_checkpoint.hpp>
 #include <specdec/reference/drafter/feature_pass.hpp>
@@ -31,8 +33,8 @@ struct feature_body_options {
 };
 
 /// A drafter's body that reads the features of a target: weights of its own, the target's
-/// embedding, precision and threads. Models FeatureBody. Its head is the target's (lm_head of it),
-/// or its own (kept()). Not for two threads at once, nor while the target runs.
+/// embedding, precision and threads. Models FeatureTreeBody. Its head is the target's (lm_head of
+/// it), or its own (kept()). Not for two threads at once, nor while the target runs.
 class feature_body {
 public:
     /// Errors: specdec::error, of the checkpoint, where tensors are not as its configuration says,
@@ -42,7 +44,7 @@ public:
         : vocabulary_size_(target.vocabulary_size()), kind_(c.kind),
           dimension_(c.files.config.dimension),
           capacity_(options.capacity > 0 ? options.capacity : target.capacity() + 64),
-          sizes_(std::max<std::size_t>(options.sequences, 1)) {
+          sizes_(std::max<std::size_t>(options.sequences, 1)), trees_(sizes_.size()) {
         const auto agree = [&](const char* field, std::size_t found, std::size_t expected) {
             if (found != expected)
                 throw error(c.files.source, field,
@@ -72,27 +74,34 @@ public:
     [[nodiscard]] feature_kind kind() const { return kind_; }
 
     [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
-        if (ids.size() > capacity_ - size(s))
-            throw error("feature body", "length",
-                        "expected at most " + std::to_string(capacity_) + " places, found " +
-                            std::to_string(size(s) + ids.size()));
-        for (const draft_id id : ids)
-            if (!id.valid() || id.index() >= vocabulary_size_)
-                throw error("feature body", "token " + std::to_string(id.value),
-                            "expected an id below " + std::to_string(vocabulary_size_));
-        const std::size_t wanted = given.own ? own_width() : feature_width();
-        if (given.rows.size() != ids.size() || given.rows.width() != wanted)
-            throw error("feature body", "features",
-                        "expected one of width " + std::to_string(wanted) + " for each token");
-        reserve(ids.size());
-        std::visit([&](auto& pass) { run(pass, s, ids, given); }, *pass_);
+        const body_output rows = read(s, ids, given, 0);
         sizes_[s] += ids.size();
-        return {{states_.data(), ids.size(), dimension_, dimension_},
-                {own_.data(), ids.size(), dimension_, dimension_}};
+        trees_[s].truncate(0);
+        return rows;
+    }
+    /// Nodes (FeatureTreeBody).
+    [[nodiscard]] body_output read_tree(std::size_t s, std::span<const draft_id> ids,
+                                        std::span<const std::size_t> parents, body_input given) {
+        tree_nodes& tree = trees_[s];
+        require_parents(ids.size(), parents, tree.size(), "feature body");
+        tree.reserve(ids.size());
+        for (const std::size_t parent : parents)
+            tree.add(parent);
+        on_throw grown([&] { tree.truncate(tree.size() - ids.size()); });
+        const body_output rows = read(s, ids, given, tree.size());
+        grown.done();
+        return rows;
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> path) {
+        require_path(path, trees_[s].parents, "feature body");
+        for (const std::size_t node : path)
+            std::visit([&](auto& pass) { pass.keep(s, node, sizes_[s]++); }, *pass_);
+        trees_[s].truncate(0);
     }
     void truncate(std::size_t s, std::size_t n) {
         SPECDEC_PRECONDITION(n <= size(s));
         sizes_[s] = n;
+        trees_[s].truncate(0);
     }
 
     /// Reads with other weights of the same shapes from the next place on; all sequences are then
@@ -134,6 +143,33 @@ private:
     using any_pass =
         std::variant<feature_pass<float>, feature_pass<bf16_bits>, feature_pass<quantised>>;
 
+    /// `nodes`: those of the tree, of which these are the last; 0: they are places.
+    [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given,
+                                   std::size_t nodes) {
+        const std::size_t held = nodes > 0 ? size(s) + nodes - ids.size() : size(s);
+        if (ids.size() > capacity_ - held)
+            throw error("feature body", "length",
+                        "expected at most " + std::to_string(capacity_) + " places, found " +
+                            std::to_string(held + ids.size()));
+        for (const draft_id id : ids)
+            if (!id.valid() || id.index() >= vocabulary_size_)
+                throw error("feature body", "token " + std::to_string(id.value),
+                            "expected an id below " + std::to_string(vocabulary_size_));
+        const std::size_t wanted = given.own ? own_width() : feature_width();
+        if (given.rows.size() != ids.size() || given.rows.width() != wanted)
+            throw error("feature body", "features",
+                        "expected one of width " + std::to_string(wanted) + " for each token");
+        reserve(ids.size());
+        std::visit([&](auto& pass) { run(pass, s, ids, given, nodes); }, *pass_);
+        return {{states_.data(), ids.size(), dimension_, dimension_},
+                {own_.data(), ids.size(), dimension_, dimension_}};
+    }
+    [[nodiscard]] token_place place(std::int32_t id, std::size_t s, std::size_t i, std::size_t node,
+                                    bool in_tree) const {
+        if (!in_tree)
+            return {id, s, size(s) + i};
+        return {id, s, size(s) + trees_[s].depths[node], &trees_[s], node};
+    }
     void reserve(std::size_t rows) {
         if (states_.size() < rows * dimension_) {
             states_.resize(rows * dimension_);
@@ -142,13 +178,14 @@ private:
     }
     template <class Format>
     void run(feature_pass<Format>& pass, std::size_t s, std::span<const draft_id> ids,
-             body_input given) {
+             body_input given, std::size_t nodes) {
         constexpr std::size_t chunk = feature_pass<Format>::chunk;
         std::array<token_place, chunk> tokens;
         for (std::size_t first = 0; first < ids.size(); first += chunk) {
             const std::size_t n = std::min(chunk, ids.size() - first);
             for (std::size_t i = 0; i < n; ++i)
-                tokens[i] = {ids[first + i].value, s, size(s) + first + i};
+                tokens[i] = place(ids[first + i].value, s, first + i,
+                                  nodes - ids.size() + first + i, nodes > 0);
             pass.run({tokens.data(), n}, {given.rows.middle(first, n), given.own},
                      &states_[first * dimension_], &own_[first * dimension_]);
         }
@@ -158,6 +195,7 @@ private:
     feature_kind kind_;
     std::size_t dimension_, capacity_;
     std::vector<std::size_t> sizes_; ///< [sequences] places held
+    std::vector<tree_nodes> trees_;  ///< [sequences] behind them
     std::unique_ptr<any_pass> pass_;
     std::vector<float> states_, own_; ///< [rows, dimension]
 };

@@ -81,6 +81,11 @@ public:
             blocks_.give_normed(weights_->final_norm, n, states, d);
     }
 
+    /// See transformer_blocks.
+    void keep(std::size_t sequence, std::size_t node, std::size_t position) {
+        blocks_.keep(sequence, node, position);
+    }
+
 private:
     [[nodiscard]] std::size_t fused_stride() const { return round_up(dimension(), panel_rows); }
 

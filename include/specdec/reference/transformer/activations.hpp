@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <vector>
 
+#include <specdec/reference/attention/attention.hpp>
+#include <specdec/reference/attention/node_rows.hpp>
 #include <specdec/reference/file/config.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>
 #include <specdec/reference/kernel/number_format.hpp>
-#include <specdec/reference/transformer/attention.hpp>
 
 namespace specdec::reference {
 
@@ -24,6 +25,7 @@ struct activations {
         aligned_vector<stored> line;                                ///< a column
         aligned_vector<float> turned;                               ///< one head
         attention_scratch<cached> attention;
+        path_layer paths{};
     };
 
     activations(const model_config& c, std::size_t chunk, std::size_t input_stride,
@@ -40,7 +42,7 @@ struct activations {
             of_member.push_back(
                 {aligned_vector<typename format_parts<Format>::input>(chunk * input_stride),
                  aligned_vector<stored>(dimension_stride), aligned_vector<float>(head_stride),
-                 attention_scratch<cached>(capacity)});
+                 attention_scratch<cached>(capacity), path_layer()});
     }
 
     std::size_t dimension_stride;

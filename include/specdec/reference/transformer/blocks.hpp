@@ -61,7 +61,7 @@ public:
     /// Puts up to `chunk` tokens into a block's cache and adds the block to their residuals.
     /// `given`: what attention reads instead of the residual, normed. `whole`: false where nobody
     /// reads what the block adds. Precondition: a sequence's tokens stand together, in order; all
-    /// before them are in its cache.
+    /// before them are in its cache; nodes stand behind their parents.
     void run(std::size_t layer, const block_weights<Format>& block,
              std::span<const token_place> tokens, bool whole = true,
              stored_columns<Format> given = {}) {
@@ -75,6 +75,11 @@ public:
         swiglu(block, tokens.size());
         add_product(block.down, {a_.hidden.data(), a_.hidden_stride, config_.hidden_dimension},
                     tokens.size());
+    }
+
+    /// The caches of a sequence go on with this node of its tree, at this position.
+    void keep(std::size_t sequence, std::size_t node, std::size_t position) {
+        attention_.keep(sequence, node, position);
     }
 
     /// out[c * stride ..] = W x of position c, panels of 32 rows whole: x(share) gives the input.
@@ -149,6 +154,7 @@ private:
     }
 
     void turn_and_store(std::size_t layer, std::span<const token_place> tokens) {
+        attention_.make_room(tokens);
         const std::size_t bytes = (config_.heads / config_.kv_heads + 2) * config_.head_dimension;
         share_out(config_.kv_heads * tokens.size(), bytes * sizeof(float), [&](team_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i)
@@ -157,10 +163,10 @@ private:
         });
     }
     void attend_all(std::size_t layer, std::span<const token_place> tokens) {
-        share_out(attention_.tiles(tokens), attention_.tile_bytes(tokens), [&](team_share s) {
+        share_out(attention_.pieces(tokens), attention_.piece_bytes(tokens), [&](team_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i)
-                attention_.attend_tile(layer, tokens, i, a_, a_.of_member[s.member].attention,
-                                       inputs_.functions());
+                attention_.attend_piece(layer, tokens, i, a_, a_.of_member[s.member],
+                                        inputs_.functions());
         });
     }
 

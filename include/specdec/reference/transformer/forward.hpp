@@ -80,6 +80,11 @@ public:
             blocks_.give_normed(weights_->final_norm, n, out.data, out.stride);
     }
 
+    /// See transformer_blocks.
+    void keep(std::size_t sequence, std::size_t node, std::size_t position) {
+        blocks_.keep(sequence, node, position);
+    }
+
 private:
     [[nodiscard]] const model_config& config() const { return weights_->config; }
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
+#include <specdec/reference/attention/rotary.hpp>
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/quantised.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/transformer/own_types.hpp>
-#include <specdec/reference/transformer/rotary.hpp>
 #include <specdec/reference/transformer/weights.hpp>
 
 namespace specdec::reference {

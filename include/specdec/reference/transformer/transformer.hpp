@@ -16,10 +16,11 @@
 
 #include <xtensor/xtensor.hpp>
 
-#include <specdec/core/contract.hpp>
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 #include <specdec/reference/transformer/context_options.hpp>
+#include <specdec/reference/transformer/contexts.hpp>
 #include <specdec/reference/transformer/forward.hpp>
 #include <specdec/reference/transformer/precision.hpp>
 #include <specdec/reference/transformer/weights.hpp>
@@ -36,13 +37,14 @@ public:
     template <NumberFormat Format>
     transformer(std::shared_ptr<const model_weights<Format>> weights,
                 const context_options& options, const std::string& source = "model")
-        : config_(weights->config), team_(options.team), capacity_(options.capacity),
-          vocabulary_size_(options.vocabulary_size), which_(options.features),
-          sizes_(std::max<std::size_t>(options.sequences, 1)) {
+        : config_(weights->config), team_(options.team), vocabulary_size_(options.vocabulary_size),
+          which_(options.features),
+          held_(options.sequences,
+                options.capacity > 0 ? options.capacity
+                                     : std::min<std::size_t>(config_.context, 4096),
+                config_.vocabulary_size) {
         if (team_ == nullptr)
             team_ = std::make_shared<thread_team>(options.threads);
-        if (capacity_ == 0)
-            capacity_ = std::min<std::size_t>(config_.context, 4096);
         if (vocabulary_size_ == 0)
             vocabulary_size_ = config_.vocabulary_size;
         if (vocabulary_size_ > config_.vocabulary_size)
@@ -53,16 +55,16 @@ public:
         const isa instructions = usable(options.instructions);
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),
-                                       sizes_.size(), capacity_, team_, instructions);
+                                       sequences(), capacity(), team_, instructions);
         logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
         states_.resize({std::max<std::size_t>(options.rows, 1), config_.dimension});
         features_.resize({std::max<std::size_t>(options.rows, 1),
                           reference::feature_width(which_, config_.dimension)});
     }
 
-    [[nodiscard]] std::size_t sequences() const { return sizes_.size(); }
-    [[nodiscard]] std::size_t size(std::size_t sequence = 0) const { return sizes_[sequence]; }
-    [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    [[nodiscard]] std::size_t sequences() const { return held_.sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t sequence = 0) const { return held_.size(sequence); }
+    [[nodiscard]] std::size_t capacity() const { return held_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_size_; }
     [[nodiscard]] const model_config& config() const { return config_; }
 
@@ -90,6 +92,14 @@ public:
         run(parts, pass_output::kind::hidden, states_);
     }
 
+    /// The sequence goes on with a path of its tree (core/model/tree_scoring.hpp). Errors:
+    /// specdec::error where the nodes are none; nothing changes.
+    void keep_path(std::span<const std::size_t> nodes, std::size_t sequence = 0) {
+        held_.keep(sequence, nodes, [&](std::size_t node, std::size_t position) {
+            std::visit([&](auto& pass) { pass.keep(sequence, node, position); }, *pass_);
+        });
+    }
+
     /// [rows, head rows rounded up to 32]: the latest score()'s rows come first, of which the first
     /// vocabulary_size() columns count.
     [[nodiscard]] const xt::xtensor<float, 2>& logits() const { return logits_; }
@@ -102,10 +112,7 @@ public:
     [[nodiscard]] const xt::xtensor<float, 2>& features() const { return features_; }
 
     /// Forgets all but the first n tokens. Precondition: n <= size().
-    void truncate(std::size_t n, std::size_t sequence = 0) {
-        SPECDEC_PRECONDITION(n <= size(sequence));
-        sizes_[sequence] = n;
-    }
+    void truncate(std::size_t n, std::size_t sequence = 0) { held_.truncate(sequence, n); }
 
     /// use(pass): the forward_pass<Format> of this context, for what shares its weights and
     /// kernels.
@@ -126,7 +133,7 @@ public:
             throw error("weights", "number format",
                         "expected " + std::string(name(number_format())));
         pass->use(std::move(weights));
-        sizes_.assign(sizes_.size(), 0);
+        held_.clear();
     }
 
     /// An empty context that shares the weights (and the threads, where options.team says so).
@@ -174,26 +181,13 @@ private:
         return round_up(config_.vocabulary_size, panel_rows);
     }
 
-    void require_room(const sequence_part& part) const {
-        SPECDEC_PRECONDITION(part.sequence < sequences());
-        if (part.ids.size() > capacity_ - size(part.sequence))
-            throw error("prompt", "length",
-                        "expected at most " + std::to_string(capacity_) +
-                            " tokens (the context's capacity), found " +
-                            std::to_string(size(part.sequence) + part.ids.size()));
-        for (const std::int32_t id : part.ids)
-            if (id < 0 || static_cast<std::size_t>(id) >= config_.vocabulary_size)
-                throw error("prompt", "token " + std::to_string(id),
-                            "expected an id below " + std::to_string(config_.vocabulary_size));
-    }
-
     void run(std::span<const sequence_part> parts, pass_output::kind what,
              xt::xtensor<float, 2>& rows) {
+        held_.begin(parts);
+        on_throw begun([&] { held_.abandon(parts); });
         std::size_t n = 0;
-        for (const sequence_part& part : parts) {
-            require_room(part);
+        for (const sequence_part& part : parts)
             n += part.ids.size();
-        }
         if (what != pass_output::kind::nothing && n > rows.shape(0))
             rows.resize({n, rows.shape(1)});
         if (n > features_.shape(0) && which_ != feature_kind::none)
@@ -201,8 +195,8 @@ private:
         const pass_output out{
             what, rows.data(), rows.shape(1), {which_, features_.data(), features_.shape(1)}};
         std::visit([&](auto& pass) { run(pass, parts, out); }, *pass_);
-        for (const sequence_part& part : parts)
-            sizes_[part.sequence] += part.ids.size();
+        begun.done();
+        held_.end(parts);
     }
 
     /// Whole chunks of tokens, whichever sequences they belong to.
@@ -218,7 +212,7 @@ private:
         };
         for (const sequence_part& part : parts)
             for (std::size_t i = 0; i < part.ids.size(); ++i) {
-                tokens[held++] = {part.ids[i], part.sequence, size(part.sequence) + i};
+                tokens[held++] = held_.place(part, i);
                 if (held == tokens.size())
                     flush();
             }
@@ -227,10 +221,9 @@ private:
 
     model_config config_;
     std::shared_ptr<thread_team> team_;
-    std::size_t capacity_;
     std::size_t vocabulary_size_;
     feature_kind which_;
-    std::vector<std::size_t> sizes_; ///< [sequences] tokens held
+    contexts held_;
     std::unique_ptr<any_pass> pass_;
     xt::xtensor<float, 2> logits_;
     xt::xtensor<float, 2> states_;

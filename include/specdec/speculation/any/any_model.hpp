@@ -10,9 +10,11 @@
 #include <utility>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/context_mirrors.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/speculation/any/require_members.hpp>
 
@@ -28,8 +30,8 @@ namespace specdec {
 /// It knows what its sequences hold (held), so that texts reuse it. Of a type that lacks a member
 /// the compiler says which one (require_members.hpp).
 ///
-/// Models BatchModelOf<Id>. Movable. Allocates at construction, and where a sequence is longer than
-/// ever before.
+/// Models BatchModelOf<Id>, and BatchTreeModelOf<Id> where scores_trees(). Movable. Allocates at
+/// construction, and where a sequence is longer than ever before.
 template <class Id>
 class any_batch_model {
 public:
@@ -64,6 +66,21 @@ public:
             contexts_.fed(s, ids);
         return rows;
     }
+    /// Whether the model scores trees. If not, the next two are errors.
+    [[nodiscard]] bool scores_trees() const { return held_->scores_trees(); }
+    [[nodiscard]] logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts) {
+        for (const sequence_nodes<Id>& part : parts)
+            contexts_.meet(part.sequence, size(part.sequence));
+        const logits_rows<Id> rows = held_->score_tree(parts);
+        for (const auto& [s, ids, parents] : parts)
+            parents.empty() ? contexts_.fed(s, ids) : contexts_.grown(s, ids);
+        return rows;
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> nodes) {
+        contexts_.meet(s, size(s));
+        held_->keep_path(s, nodes);
+        contexts_.kept(s, nodes);
+    }
     void truncate(std::size_t s, std::size_t n) {
         contexts_.meet(s, size(s));
         held_->truncate(s, n);
@@ -97,6 +114,9 @@ private:
         virtual void append(std::size_t s, std::span<const Id> ids) = 0;
         virtual logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) = 0;
         virtual void truncate(std::size_t s, std::size_t n) = 0;
+        virtual bool scores_trees() const = 0;
+        virtual logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts) = 0;
+        virtual void keep_path(std::size_t s, std::span<const std::size_t> nodes) = 0;
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
         virtual std::optional<std::span<const Id>> held(std::size_t s) const = 0;
         virtual bool learns_from_texts() const = 0;
@@ -117,6 +137,22 @@ private:
         void append(std::size_t s, std::span<const Id> ids) override { lifted.append(s, ids); }
         logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) override {
             return lifted.score(parts);
+        }
+        static constexpr bool trees = BatchTreeModelOf<lifted_model<Id, bare>, Id>;
+        bool scores_trees() const override { return lifted.scores_trees(); }
+        logits_rows<Id>
+        score_tree([[maybe_unused]] std::span<const sequence_nodes<Id>> parts) override {
+            if constexpr (trees)
+                return lifted.score_tree(parts);
+            else
+                fail("model", "score_tree", "expected a model that scores trees");
+        }
+        void keep_path([[maybe_unused]] std::size_t s,
+                       [[maybe_unused]] std::span<const std::size_t> nodes) override {
+            if constexpr (trees)
+                lifted.keep_path(s, nodes);
+            else
+                fail("model", "keep_path", "expected a model that scores trees");
         }
         void truncate(std::size_t s, std::size_t n) override { lifted.truncate(s, n); }
         void begin_round(std::size_t s, std::size_t n) override { lifted.begin_round(s, n); }

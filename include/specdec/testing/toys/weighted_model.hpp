@@ -18,7 +18,7 @@ namespace specdec {
 struct toy_fault {};
 
 /// A model whose rows are weighted_rows. Borrows them; they may be changed like an engine's
-/// weights. A pass can be told to fail, once. Models TreeModelOf<Id> and HiddenModelOf<Id>.
+/// weights. A pass can be told to fail, once. Models TreeModelOf<Id> and HiddenTreeModelOf<Id>.
 template <class Id>
 class weighted_model {
 public:
@@ -41,9 +41,7 @@ public:
     /// The same as the states of a head that hands them on, finite as a head's products must be.
     [[nodiscard]] hidden_states hidden(std::span<const Id> ids) {
         feed(ids);
-        for (float& x : scores_)
-            x = x < -80 ? -80.0F : x;
-        return {scores_.data(), ids.size(), vocabulary_, vocabulary_};
+        return finite_states(ids.size());
     }
     void truncate(std::size_t n) {
         held_.resize(n);
@@ -52,21 +50,13 @@ public:
 
     [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids,
                                              std::span<const std::size_t> parents) {
-        require_parents(ids.size(), parents, nodes_.size(), "weighted model");
-        pass(ids, nodes_.size());
-        scores_.resize(ids.size() * vocabulary_);
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            nodes_.push_back(ids[i]);
-            parents_.push_back(parents[i]);
-            std::vector<Id> path; // from the node up
-            for (std::size_t at = nodes_.size() - 1; at != tree_root; at = parents_[at])
-                path.push_back(nodes_[at]);
-            std::vector<Id> context = held_;
-            context.insert(context.end(), path.rbegin(), path.rend());
-            rows_->logits(std::span<const Id>(context),
-                          std::span(scores_).subspan(i * vocabulary_, vocabulary_));
-        }
+        grow(ids, parents);
         return {scores_.data(), ids.size(), vocabulary_, vocabulary_};
+    }
+    [[nodiscard]] hidden_states hidden_tree(std::span<const Id> ids,
+                                            std::span<const std::size_t> parents) {
+        grow(ids, parents);
+        return finite_states(ids.size());
     }
     void keep_path(std::span<const std::size_t> path) {
         require_path(path, parents_, "weighted model");
@@ -90,6 +80,27 @@ private:
                           std::span(scores_).subspan(i * vocabulary_, vocabulary_));
         }
         forget_nodes();
+    }
+    void grow(std::span<const Id> ids, std::span<const std::size_t> parents) {
+        require_parents(ids.size(), parents, nodes_.size(), "weighted model");
+        pass(ids, nodes_.size());
+        scores_.resize(ids.size() * vocabulary_);
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            nodes_.push_back(ids[i]);
+            parents_.push_back(parents[i]);
+            std::vector<Id> path; // from the node up
+            for (std::size_t at = nodes_.size() - 1; at != tree_root; at = parents_[at])
+                path.push_back(nodes_[at]);
+            std::vector<Id> context = held_;
+            context.insert(context.end(), path.rbegin(), path.rend());
+            rows_->logits(std::span<const Id>(context),
+                          std::span(scores_).subspan(i * vocabulary_, vocabulary_));
+        }
+    }
+    [[nodiscard]] hidden_states finite_states(std::size_t n) {
+        for (float& x : scores_)
+            x = x < -80 ? -80.0F : x;
+        return {scores_.data(), n, vocabulary_, vocabulary_};
     }
     void forget_nodes() {
         nodes_.clear();

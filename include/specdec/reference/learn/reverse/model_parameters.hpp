@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/reference/attention/rotary.hpp>
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/quantised.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/learn/reverse/model_layout.hpp>
-#include <specdec/reference/transformer/rotary.hpp>
 
 namespace specdec::reference {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
+#include <specdec/reference/attention/rotary.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/learn/reverse/columns.hpp>
-#include <specdec/reference/transformer/rotary.hpp>
 
 namespace specdec::reference {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/reference/transformer/rotary.hpp>
+#include <specdec/reference/attention/rotary.hpp>
 
 #include <cmath>
 #include <vector>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm> // std::min
+#include <concepts>  // std::same_as
 #include <cstddef>
 
 #include <xtensor/xtensor.hpp>
@@ -58,18 +59,19 @@ public:
         return &values_(layer, head, panel, 0);
     }
 
-    /// Stores one position of one head.
-    void write(std::size_t layer, std::size_t head, std::size_t position, const float* key,
-               const float* value) {
+    /// Stores one position of one head: numbers, or what is kept of them.
+    template <class Number>
+    void write(std::size_t layer, std::size_t head, std::size_t position, const Number* key,
+               const Number* value) {
         Value* to_key = &keys_(layer, head, position / panel_rows, 0);
         const std::size_t row = position % panel_rows;
         for (std::size_t d = 0; d < head_dimension_; ++d)
-            to_key[panel_index<Value>(row, d)] = round_to<Value>(key[d]);
+            to_key[panel_index<Value>(row, d)] = kept(key[d]);
         for (std::size_t first = 0; first < head_dimension_; first += panel_rows) {
             Value* to_value = &values_(layer, head, first / panel_rows, 0);
             const std::size_t here = std::min(panel_rows, head_dimension_ - first);
             for (std::size_t d = 0; d < here; ++d)
-                to_value[panel_index<Value>(d, position)] = round_to<Value>(value[first + d]);
+                to_value[panel_index<Value>(d, position)] = kept(value[first + d]);
         }
     }
     /// Clears the values behind position n up to a whole length: attention multiplies them by zero,
@@ -79,6 +81,15 @@ public:
             for (std::size_t d = 0; d < head_dimension_; ++d)
                 (&values_(layer, head, d / panel_rows, 0))[panel_index<Value>(d % panel_rows, p)] =
                     Value{};
+    }
+
+    /// What is kept of a number.
+    template <class Number>
+    [[nodiscard]] static Value kept(Number x) {
+        if constexpr (std::same_as<Number, Value>)
+            return x;
+        else
+            return round_to<Value>(x);
     }
 
 private:

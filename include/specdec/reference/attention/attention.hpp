@@ -4,9 +4,9 @@
 #include <algorithm> // std::min
 #include <cstddef>
 
+#include <specdec/reference/attention/kv_cache.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>
 #include <specdec/reference/kernel/panels.hpp>
-#include <specdec/reference/transformer/kv_cache.hpp>
 
 namespace specdec::reference {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/reference/transformer/attention.hpp>
+#include <specdec/reference/attention/attention.hpp>
 
 #include <cmath>
 #include <cstring>

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "support/flags/flag_values.hpp"
+#include <specdec/core/error.hpp>
+#include <specdec/speculation/tree/tree_drafts.hpp>
+
+/// Drafts that branch: flags for it.
+namespace specdec::examples {
+
+inline constexpr std::array<std::string_view, 3> sibling_names{"independent", "without-replacement",
+                                                               "likeliest"};
+
+/// What the flags of a program said.
+struct tree_flags {
+    std::vector<std::size_t> numbers;
+    std::string siblings;
+
+    /// Nothing: drafts are chains. Errors: specdec::error that names the flag.
+    [[nodiscard]] std::optional<tree_drafts> settings() const {
+        if (numbers.empty()) {
+            if (!siblings.empty())
+                throw error("--siblings", siblings, "expected --tree beside it");
+            return std::nullopt;
+        }
+        tree_drafts s;
+        if (numbers.size() == 1)
+            s.nodes = numbers.front();
+        else
+            s.widths = numbers;
+        for (std::size_t i = 0; i < sibling_names.size(); ++i)
+            if (siblings == sibling_names[i])
+                s.siblings = static_cast<sibling_draw>(i);
+        try {
+            validate(s);
+        } catch (const error& problem) {
+            throw error(std::string("--tree: ") + problem.what());
+        }
+        return s;
+    }
+};
+
+inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whose) {
+    add_number(app, "--tree", f.numbers, {1, 256},
+               whose + ": trees of so many tokens (8), or of a fixed shape, the children of a node "
+                       "by its depth (3,2,1); rules identity, identity-block, tli, tli-exact, "
+                       "tli-block, coupled");
+    app.add_option("--siblings", f.siblings,
+                   "of a tree: independent, without-replacement or likeliest (default: the "
+                   "likeliest at temperature 0, else without-replacement)")
+        ->check(
+            CLI::IsMember(std::vector<std::string>(sibling_names.begin(), sibling_names.end())));
+}
+
+} // namespace specdec::examples

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/decode/clock.hpp>
+#include <specdec/decode/round_result.hpp>
+#include <specdec/decode/session_settings.hpp>
+#include <specdec/decode/statistics.hpp>
+#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/speculation/tree/rank_table.hpp>
+#include <specdec/speculation/tree/tree_drafts.hpp>
+
+namespace specdec {
+
+/// A tree_session as text_run drives a session: shape and capacity of the target are its own, the
+/// drafter keeps what is committed of a tree at once, the target when the next round is prepared. A
+/// planned shape is planned anew behind 4, 8, 16, ... rounds, which allocates.
+template <class B, class V, DraftContextHolder D, class Laws>
+class tree_text_session {
+public:
+    tree_text_session(B bridge, V verifier, const session_settings& settings, Laws laws,
+                      const any_tree_shape& shape)
+        : session_(std::move(bridge), std::move(verifier), settings, std::move(laws)),
+          shape_(shape) {
+        kept_.reserve(shape.settings().max_depth + 1);
+    }
+
+    void start(std::span<const target_id> prompt, std::span<const draft_id> prefix) {
+        session_.start(prompt, prefix);
+        kept_.clear();
+    }
+    [[nodiscard]] std::span<const target_id> tokens() const { return session_.tokens(); }
+    [[nodiscard]] const statistics& counts() const { return session_.counts(); }
+    [[nodiscard]] const session_settings& settings() const { return session_.settings(); }
+    [[nodiscard]] const B& bridge() const { return session_.bridge(); }
+    [[nodiscard]] bool full() const { return session_.full(); }
+    /// Of the target: nodes take room, too.
+    void set_capacity(std::size_t tokens) { capacity_ = tokens; }
+
+    template <StopRule Stop, Coin C, Clock Time>
+    void draft(D& drafter, const Stop&, C& coin, std::size_t room, Time clock) {
+        drafter_ = &drafter;
+        if (rounds_ >= next_plan_) {
+            shape_.plan(kept_by_rank_);
+            next_plan_ *= 2;
+        }
+        const std::size_t held = tokens().size();
+        const std::size_t most = capacity_ > held ? capacity_ - held : 0;
+        shape_.visit(
+            [&](const auto& shape) { session_.draft(drafter, shape, coin, room, most, clock); });
+    }
+
+    [[nodiscard]] context_edit<target_id> target_edit() const {
+        const tree_edit edit = session_.target_edit();
+        return {edit.truncate_to, edit.append, edit.ids, edit.parents};
+    }
+    [[nodiscard]] std::size_t rows_needed() const { return session_.rows_needed(); }
+    void target_fed(const context_edit<target_id>& edit, double seconds) {
+        session_.target_fed({edit.truncate_to, edit.append, edit.nodes, edit.parents}, seconds);
+    }
+    void target_lost() {
+        session_.target_lost();
+        kept_.clear();
+    }
+    template <TreeModelOf<target_id> Target>
+    [[nodiscard]] context_edit<target_id> prepare(Target& target) {
+        target.keep_path(kept_); // none: nodes of a round that was given up are forgotten
+        kept_.clear();
+        session_.prepare(target);
+        return target_edit();
+    }
+    /// What of the last round's tree the target has still to keep.
+    [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const { return kept_; }
+
+    template <class Rows, Coin C, Clock Time>
+    [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock) {
+        const tree_round_result r = session_.verify(rows, coin, clock);
+        if (r.tree != nullptr && shape_.planned()) {
+            kept_by_rank_.learn(*r.tree, r.path);
+            ++rounds_;
+        }
+        const auto nodes = r.tree == nullptr ? std::span<const target_id>() : r.tree->ids();
+        return {r.tokens, r.accepted, r.last, nodes, r.drafted, {}, r.reason, r.log_probabilities};
+    }
+
+    void commit(std::size_t n) {
+        const std::span<const std::size_t> kept = session_.nodes_to_keep(n);
+        if (drafter_ != nullptr)
+            session_.keep_in(*drafter_, n);
+        kept_.assign(kept.begin(), kept.end());
+        session_.commit_kept(n);
+    }
+
+private:
+    tree_session<B, V, Laws> session_;
+    any_tree_shape shape_;
+    std::size_t capacity_ = 0;
+    D* drafter_ = nullptr;
+    std::vector<std::size_t> kept_;
+    rank_table kept_by_rank_;
+    std::size_t rounds_ = 0, next_plan_ = 4; // of those that were decided
+};
+
+} // namespace specdec

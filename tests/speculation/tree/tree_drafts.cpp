@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/speculation/tree/tree_drafts.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace specdec;
+
+namespace tree_drafts_tests {
+
+bool chooses(const any_tree_shape& shape) {
+    return shape.visit([]<class Shape>(const Shape&) { return ChoosingShape<Shape>; });
+}
+
+TEST_CASE("tree drafts: widths are the shape, a number of nodes chooses one by the siblings") {
+    const any_tree_shape wide({.widths = {3, 2, 1}}, 1);
+    CHECK(wide.settings().max_nodes == 15);
+    CHECK(wide.settings().max_depth == 3);
+    CHECK(wide.settings().siblings == sibling_draw::without_replacement);
+    CHECK_FALSE(chooses(wide));
+    validate(wide.settings());
+
+    for (std::size_t nodes = 1; nodes < 40; ++nodes)
+        for (const float temperature : {0.0F, 1.0F}) {
+            const any_tree_shape shape({.nodes = nodes}, temperature);
+            validate(shape.settings());
+            CHECK(shape.settings().max_nodes <= nodes);
+            CHECK(shape.settings().max_nodes > (nodes < 4 ? nodes - 1 : 3));
+            CHECK(chooses(shape) == (temperature == 0));
+        }
+    CHECK(chooses(any_tree_shape({.siblings = sibling_draw::likeliest}, 1)));
+    CHECK_FALSE(chooses(any_tree_shape({.siblings = sibling_draw::independent}, 0)));
+}
+
+TEST_CASE("tree drafts: settings out of range are errors that name them") {
+    const auto message = [](const tree_drafts& s) {
+        try {
+            validate(s);
+        } catch (const error& problem) {
+            return std::string(problem.what());
+        }
+        return std::string();
+    };
+    CHECK(message({.nodes = 0}) == "tree: nodes: expected a number from 1 to 256");
+    CHECK(message({.nodes = 257}) == "tree: nodes: expected a number from 1 to 256");
+    CHECK(message({.widths = {2, 0}}) == "tree: widths: expected numbers from 1 to 256");
+    CHECK(message({.widths = {32, 32, 32}}) == "tree: widths: expected at most 1024 nodes in all");
+    CHECK(message({.nodes = 0, .widths = {2}}).empty());
+    CHECK(message({}).empty());
+}
+
+} // namespace tree_drafts_tests

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Texts whose drafts are trees, through speculation: alone and side by side.
+#include <specdec/speculation/tree/tree_text_session.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/speculation/speculation.hpp>
+#include <specdec/testing/toys/piece_tokenizer.hpp>
+#include <specdec/testing/toys/weighted_model.hpp>
+
+#include "support/batch_of.hpp"
+#include "support/text_model.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+using Catch::Contains;
+
+namespace tree_text_session_tests {
+
+const std::vector<std::string> pieces{"a", "b", "c", "ab", "ca"};
+const weighted_rows target_rows{{{5, 1, 2, 0, 3}, {1, 6, 1, 2}, {0, 1, 4, 4, 1}}};
+const weighted_rows draft_rows{{{4, 1, 3, 1, 3}, {2, 5, 1, 1}, {1, 1, 3, 5, 1}}};
+
+/// A pair of toys; the drafter has a token more, and others at other places, unless `equal`.
+struct toy_pair {
+    std::vector<std::string> others;
+    piece_tokenizer<target_id> words{pieces};
+    piece_tokenizer<draft_id> draft_words;
+    weighted_model<target_id> target{target_rows, pieces.size(), 60};
+    weighted_model<draft_id> drafter;
+    speculation pair;
+
+    explicit toy_pair(bool equal)
+        : others(equal ? pieces : std::vector<std::string>{"b", "a", "c", "ca", "bb", "ab"}),
+          draft_words(others), drafter(draft_rows, others.size(), 60),
+          pair({.models = target, .tokenizer = words},
+               {.models = drafter, .tokenizer = draft_words}) {}
+};
+
+decode_settings with(rule how, tree_drafts tree, float temperature, std::uint64_t seed = 0) {
+    decode_settings s{.rule = how, .tree = std::move(tree), .seed = seed};
+    s.sampling.temperature = temperature;
+    s.limits.max_tokens = 30;
+    return s;
+}
+
+const std::vector<tree_drafts> shapes{{.nodes = 1},
+                                      {.nodes = 6},
+                                      {.widths = {3, 2, 1}},
+                                      {.widths = {2}, .siblings = sibling_draw::independent},
+                                      {.nodes = 12, .siblings = sibling_draw::likeliest}};
+
+TEST_CASE("trees: greedy text is the target's own under every rule that drafts them") {
+    for (const bool equal : {true, false}) {
+        toy_pair toys(equal);
+        const decode_result alone = toys.pair.generate("ab", with(rule::autoregressive, {}, 0));
+        for (const named_rule& r : rules)
+            for (const tree_drafts& tree : shapes) {
+                if (!can_draft_trees(r.rule) || !toys.pair.applies(r.rule))
+                    continue;
+                CAPTURE(std::string(r.name), tree.nodes, tree.widths.size());
+                const decode_result text = toys.pair.generate("ab", with(r.rule, tree, 0));
+                CHECK(text.text == alone.text);
+                CHECK(text.finish == alone.finish);
+                CHECK(text.counts.proposed > 0);
+                CHECK(text.counts.rounds < alone.counts.rounds);
+            }
+    }
+}
+
+TEST_CASE("trees: rules that draw the target's own tokens give the text of a seed") {
+    toy_pair toys(false);
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+        for (const tree_drafts& tree : shapes) {
+            const decode_result alone =
+                toys.pair.generate("ca", with(rule::autoregressive, {}, 1, seed));
+            CHECK(toys.pair.generate("ca", with(rule::tli_exact, tree, 1, seed)).tokens ==
+                  alone.tokens);
+            decode_settings noise = with(rule::autoregressive, {}, 1, seed);
+            noise.shared_noise = true;
+            CHECK(toys.pair.generate("ca", with(rule::coupled, tree, 1, seed)).tokens ==
+                  toys.pair.generate("ca", noise).tokens);
+        }
+}
+
+TEST_CASE("trees: a tree without branches is the chain, token for token") {
+    toy_pair toys(true);
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+        for (const rule how : {rule::identity, rule::identity_block}) {
+            decode_settings chain = with(how, {}, 1, seed);
+            chain.tree.reset();
+            chain.lengths = {.kind = length_kind::fixed, .length = 3};
+            const decode_result one = toys.pair.generate("ab", chain);
+            const decode_result tree =
+                toys.pair.generate("ab", with(how, {.widths = {1, 1, 1}}, 1, seed));
+            CHECK(tree.tokens == one.tokens);
+            CHECK(tree.counts.rounds == one.counts.rounds);
+        }
+}
+
+TEST_CASE("trees: what cannot draft them says so, with the rule and what it lacks") {
+    toy_pair toys(true);
+    CHECK_THROWS_WITH(toys.pair.generate("a", with(rule::slem, {}, 0)),
+                      Contains("tree: slem: expected identity"));
+    CHECK_THROWS_WITH(toys.pair.generate("a", with(rule::identity, {.nodes = 0}, 0)),
+                      Contains("tree: nodes"));
+    CHECK(toys.pair.generate("a", with(rule::lookup, {}, 0)).counts.rounds > 0);
+    CHECK_THAT(toys.pair.explain(with(rule::identity, {.nodes = 5}, 0)),
+               Contains("trees of at most 5 tokens"));
+    CHECK_THAT(toys.pair.explain(with(rule::slem, {}, 0)), Contains("does not draft trees"));
+
+    text_model<target_id> plain(toys.words.table());
+    speculation chains({.models = plain, .tokenizer = toys.words},
+                       {.models = toys.drafter, .tokenizer = toys.draft_words});
+    CHECK_THROWS_WITH(chains.generate("a", with(rule::identity, {}, 0)),
+                      Contains("tree: target: expected a model that scores trees"));
+}
+
+} // namespace tree_text_session_tests
