@@ -203,7 +203,7 @@ TEST_CASE("a node reads its parent's own feature, and a kept path is like one th
     target.append(ids_of<target_id>({4, 1, 5}));
     const std::vector<int> ids{3, 7, 3, 0, 8, 6, 7};
     const std::vector<std::size_t> parents{tree_root, 0, tree_root, 1, 2, 1, 3};
-    for (const std::vector<std::size_t> calls : {std::vector<std::size_t>{7}, {3, 4}, {1, 1, 5}})
+    for (const std::vector<std::size_t>& calls : {std::vector<std::size_t>{7}, {3, 4}, {1, 1, 5}})
         for (std::size_t kept = 0; kept < ids.size(); ++kept) {
             toy_body body(9);
             feature_model model(body, records);

@@ -71,13 +71,7 @@ public:
     [[nodiscard]] static constexpr bool reads_features() { return true; }
     /// A round of sequence s begins behind n tokens.
     void begin_round(std::size_t s, std::size_t n) {
-        text& t = texts_[s];
-        // Places that both rounds make of the target's features stay.
-        const std::size_t before = t.round.value_or(0), real = before < n ? before : n;
-        if (t.round != n)
-            ++t.changes;
-        t.round = n;
-        if (real < size(s))
+        if (const std::size_t real = texts_[s].begin(n); real < size(s))
             truncate(s, real);
     }
 
@@ -151,9 +145,8 @@ private:
                  "expected at most " + std::to_string(room) + " more, got " +
                      std::to_string(ids.size()));
         if (!texts_[s].round)
-            fail(
-                "feature model", "round",
-                "expected begin_round before tokens: is there a drafter that does not hand it on?");
+            fail("feature model", "round",
+                 "expected begin_round before tokens: does a drafter not hand it on?");
     }
 
     /// Level by level, since a node reads what its parent made.
@@ -243,14 +236,7 @@ private:
               bool wanted) {
         const body_output rows = body_.read(s, ids, given);
         take(rows, ids.size(), wanted);
-        // Later places read the own feature of the last place, or of the draft's places.
-        const std::size_t place = t.ids.size() - 2;
-        if (!given.own || t.own.empty()) {
-            t.own.clear();
-            t.first_own = place;
-        }
-        const std::span<const float> own = rows.own[ids.size() - 1].values;
-        t.own.insert(t.own.end(), own.begin(), own.end());
+        t.made(rows.own[ids.size() - 1].values, given.own);
     }
 
     Body& body_;

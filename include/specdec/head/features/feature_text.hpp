@@ -32,6 +32,23 @@ struct feature_text {
     }
     [[nodiscard]] std::size_t size() const { return ids.size(); }
 
+    /// A round begins behind n tokens. Returns how many of the first tokens both rounds make of the
+    /// target's features: their places stay.
+    std::size_t begin(std::size_t n) {
+        const std::size_t before = round.value_or(0);
+        changes += round != n ? 1U : 0U;
+        round = n;
+        return before < n ? before : n;
+    }
+    /// The own feature of the last place. Later places read that, or those of the draft's places.
+    void made(std::span<const float> of_last, bool of_own) {
+        if (!of_own || own.empty()) {
+            own.clear();
+            first_own = ids.size() - 2;
+        }
+        own.insert(own.end(), of_last.begin(), of_last.end());
+    }
+
     /// Forgets all but the first n tokens, and the nodes.
     void truncate(std::size_t n) {
         ids.resize(n);
