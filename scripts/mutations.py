@@ -23,6 +23,8 @@ COMPILER = os.environ.get("CXX", "g++-12")
 # Preconditions stay on: a planted bug may be caught by the library's own assertions.
 COMPILE = [COMPILER, "-std=c++20", "-O1", "-w", f"-I{ROOT}/tests", "-I/usr/include/eigen3",
            f'-DSPECDEC_SOURCE_DIR="{ROOT}"', '-DSPECDEC_SHARED_DIR=""']
+if "g++" in COMPILER and "clang" not in COMPILER:
+    COMPILE.append("--param=ggc-min-heapsize=1000000")  # a tenth of the time
 LONGEST_RUN = 180  # seconds; a mutant that hangs is caught
 
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <range/v3/view/zip.hpp>
 
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
@@ -76,6 +77,29 @@ using row_of_doubles = std::vector<double>;
 
 inline row_of_doubles widened(const std::vector<float>& row) {
     return {row.begin(), row.end()};
+}
+
+/// KL(p || q) with p conditioned on the tokens that q has, straight from the formula.
+inline long double plain_forward_kl(std::vector<double> p, const std::vector<long double>& q) {
+    long double mass = 0, sum = 0;
+    for (auto [p_t, q_t] : ranges::views::zip(p, q))
+        mass += p_t *= q_t > 0;
+    for (const auto [p_t, q_t] : ranges::views::zip(p, q))
+        if (p_t > 0)
+            sum += p_t / mass * std::log(p_t / mass / q_t);
+    return sum;
+}
+
+/// KL(q || p) over the tokens that q has, with p raised to a floor.
+inline long double plain_reverse_kl(const std::vector<double>& p, const std::vector<long double>& q,
+                                    double floor) {
+    long double mass = 0, sum = 0;
+    for (const auto [p_t, q_t] : ranges::views::zip(p, q))
+        mass += q_t > 0 ? std::max(p_t, floor) : 0;
+    for (const auto [p_t, q_t] : ranges::views::zip(p, q))
+        if (q_t > 0)
+            sum += q_t * std::log(q_t / (std::max(p_t, floor) / mass));
+    return sum;
 }
 
 /// softmax(z / T), straight from the formula.

@@ -1209,7 +1209,7 @@ class BadInput(unittest.TestCase):
                  "--threads", "--context", "--cache-size")):
             values = "", "x", "nan", "-1", "1e99", "inf", "-0.5", "18446744073709551616", "1,", "0,,1", " 1", "1 ", "0x", "+-1"
             for flag in flags:
-                for value in values if flag in flags[:2] else values[:5]:  # all are read by one function
+                for value in values if flag in flags[:2] else values[1:3]:  # all are read by one function
                     with self.subTest(program=program, flag=flag, value=value):
                         said = call(program, flag, value, status=1)
                         self.assertIn(f"{'--max-tokens' if flag == '-n' else flag}: expected ", said)

@@ -41,7 +41,8 @@ tokenizer_contract_settings<target_id> control_tokens_of(const tokenizer_of<targ
 
 } // namespace
 
-TEST_CASE("models of this repository with their tokenizers keep the engine contract") {
+TEST_CASE("models of this repository with their tokenizers keep the engine contract",
+          "[computes]") {
     for (const std::string name : {"docs-target", "docs-drafter"}) {
         const tokenizer_of<target_id> words(load_tokenizer(models + name));
         for (const precision format : {precision::f32, precision::bf16, precision::q8}) {

@@ -147,7 +147,8 @@ std::vector<target_id> first_round(length_kind kind, std::uint64_t seed, bool be
     return a.text->result().tokens;
 }
 
-TEST_CASE("a text of the facade decides by the lengths of its draft, whatever others teach") {
+TEST_CASE("a text of the facade decides by the lengths of its draft, whatever others teach",
+          "[computes]") {
     std::size_t others = 0;
     for (const length_kind kind : {length_kind::predicted, length_kind::automatic})
         for (std::uint64_t seed = 0; seed < 900; ++seed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -52,8 +53,9 @@ public:
                shared_tables& tables, lookup_limits lookup = {})
         : words_(words), draft_(draft), tables_(tables), lookup_(std::move(lookup)) {}
 
+    template <std::same_as<rule> Rule> // so that naming it does not compile all of them
     [[nodiscard]] std::unique_ptr<speculative_text>
-    operator()(rule how, const text_request& request, const decode_settings& s, text_parts parts) {
+    operator()(Rule how, const text_request& request, const decode_settings& s, text_parts parts) {
         request_ = &request;
         settings_ = &s;
         parts_ = &parts;
@@ -224,5 +226,27 @@ private:
     const decode_settings* settings_ = nullptr;
     text_parts* parts_ = nullptr;
 };
+
+/// What text_maker makes: all rules are compiled with it, wherever it is called. In a program of
+/// many files one may define SPECDEC_COMPILE_RULES before the facade's header, and the others
+/// SPECDEC_RULES_COMPILED: then they are compiled there only.
+template <std::same_as<rule> Rule>
+[[nodiscard]] std::unique_ptr<speculative_text>
+make_text(Rule how, const any_tokenizer<target_id>& words, const drafting_side* draft,
+          shared_tables& tables, lookup_limits lookup, const text_request& request,
+          const decode_settings& s, text_parts parts) {
+    return text_maker(words, draft, tables, std::move(lookup))(how, request, s, std::move(parts));
+}
+#if defined(SPECDEC_COMPILE_RULES)
+template std::unique_ptr<speculative_text> make_text(rule, const any_tokenizer<target_id>&,
+                                                     const drafting_side*, shared_tables&,
+                                                     lookup_limits, const text_request&,
+                                                     const decode_settings&, text_parts);
+#elif defined(SPECDEC_RULES_COMPILED)
+extern template std::unique_ptr<speculative_text> make_text(rule, const any_tokenizer<target_id>&,
+                                                            const drafting_side*, shared_tables&,
+                                                            lookup_limits, const text_request&,
+                                                            const decode_settings&, text_parts);
+#endif
 
 } // namespace specdec

@@ -40,8 +40,8 @@ namespace specdec {
 /// is made of, session, text_run and batch, save a few virtual calls a round. Not for several
 /// threads at a time.
 ///
-/// All rules are compiled with this header, once a program: its other files include decoder.hpp.
-/// Errors: specdec::error for sides (require_side) and maps (intersect) that do not fit.
+/// All rules are compiled with this header: other files of a program include decoder.hpp, or see
+/// make_text. Errors: specdec::error for sides (require_side) and maps (intersect) that do not fit.
 class speculation final : public decoder {
 public:
     explicit speculation(speculation_side<target_id> target)
@@ -228,15 +228,15 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         parts.tree.emplace(*s.tree, s.sampling.temperature);
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities.value_or(no_log_probabilities);
-    text_maker alone(target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned, texts));
     if (!takes_drafter(how))
-        return alone(how, request, s, std::move(parts));
+        return make_text(how, target_.tokenizer, nullptr, tables_,
+                         lookup_of(s.lengths, *learned, texts), request, s, std::move(parts));
     const drafting_side side{*draft_, *map_, seats_, seats_.free_for(request.prompt)};
     if (!s.carry.contexts)
         draft_->models.truncate(side.sequence, 0);
     if (!s.carry.drafter)
         forget_learnt();
-    return text_maker(target_.tokenizer, &side, tables_)(how, request, s, std::move(parts));
+    return make_text(how, target_.tokenizer, &side, tables_, {}, request, s, std::move(parts));
 }
 
 } // namespace specdec

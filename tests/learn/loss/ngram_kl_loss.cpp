@@ -49,13 +49,7 @@ long double formula(const std::vector<double>& p, const std::vector<row_of_doubl
         merged *= plain_softmax(rows[j], temperature)[toy.ids[j].index()];
     q[toy.map.to_target(toy.ids[0]).index()] -= merged;
     q[toy.token.index()] = merged;
-    long double mass = 0, sum = 0;
-    for (std::size_t t = 0; t < p.size(); ++t)
-        mass += q[t] > 0 ? std::max(p[t], floor) : 0;
-    for (std::size_t t = 0; t < p.size(); ++t)
-        if (q[t] > 0)
-            sum += q[t] * std::log(q[t] / (std::max(p[t], floor) / mass));
-    return sum;
+    return plain_reverse_kl(p, q, floor);
 }
 
 TEST_CASE("the n-gram KL is the formula with Eq. 2, and its gradients the formula's") {

@@ -20,8 +20,8 @@ long double formula(const std::vector<double>& p, const row_of_doubles& z, const
                     double temperature) {
     const auto q = plain_shared(z, map, temperature);
     long double accepted = 0;
-    for (std::size_t t = 0; t < p.size(); ++t)
-        accepted += std::min<long double>(p[t], q[t]);
+    for (const auto [p_t, q_t] : ranges::views::zip(p, q))
+        accepted += std::min<long double>(p_t, q_t);
     return 1 - accepted;
 }
 

@@ -175,7 +175,7 @@ TEST_CASE("a second caller and a loop within a loop do their shares themselves")
     CHECK(inner == 10);
 }
 
-TEST_CASE("a team ends, however its threads fell asleep") {
+TEST_CASE("a team ends, however its threads fell asleep", "[computes]") {
     // Loops come about when patience ends: a helper may do one that it is just being woken for, and
     // fall asleep in the middle of that.
     using clock = std::chrono::steady_clock;

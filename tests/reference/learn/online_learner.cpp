@@ -72,7 +72,7 @@ TEST_CASE("an update comes once enough was taught, where a round begins") {
     CHECK(c.latest.rows > 0);
 }
 
-TEST_CASE("updates take no more than their share of the time") {
+TEST_CASE("updates take no more than their share of the time", "[computes]") {
     scene s;
     double now = 0;
     online_settings settings = every(10);

@@ -85,7 +85,8 @@ TEST_CASE("neither grouping nor threads change a bit of a row") {
         }
 }
 
-TEST_CASE("a model that is large enough for threads gives the same bits with any number of them") {
+TEST_CASE("a model that is large enough for threads gives the same bits with any number of them",
+          "[computes]") {
     const std::vector<std::int32_t> ids = some_ids(57);
     for (const precision p : {precision::f32, precision::bf16, precision::q8}) {
         load_options options{p, {.threads = 1, .capacity = 64}, {}};
@@ -168,7 +169,8 @@ const toy::quantised_checkpoint& quantised_docs(dtype type) {
         .first->second;
 }
 
-TEST_CASE("native: logits and perplexity stay near those of the same weights in f32") {
+TEST_CASE("native: logits and perplexity stay near those of the same weights in f32",
+          "[computes]") {
     std::vector<std::int32_t> ids; // some of the model's own text
     {
         transformer writer =
@@ -216,7 +218,8 @@ TEST_CASE("native: logits and perplexity stay near those of the same weights in 
     }
 }
 
-TEST_CASE("native: neither grouping, threads nor the file's types change a bit of a row") {
+TEST_CASE("native: neither grouping, threads nor the file's types change a bit of a row",
+          "[computes]") {
     const std::vector<std::int32_t> ids = some_ids(57);
     for (const dtype type : {dtype::q8_0, dtype::q4_0, dtype::q4_1}) {
         const checkpoint& files = quantised_docs(type).files;

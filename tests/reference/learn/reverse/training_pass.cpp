@@ -58,7 +58,7 @@ TEST_CASE("a training pass gives the engine's logits") {
         CHECK(worst_difference(open_checkpoint(golden + name), texts({30, 9})) < 1e-4);
 }
 
-TEST_CASE("gradients of every tensor are those of finite differences") {
+TEST_CASE("gradients of every tensor are those of finite differences", "[computes]") {
     const texts of({7, 1, 12}, false);
     for (const form f : {form::untied, form::tied, form::biased}) {
         const open_toy toy(f);
