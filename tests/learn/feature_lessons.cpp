@@ -10,7 +10,7 @@
 #include <specdec/bridge/identity.hpp>
 #include <specdec/decode/generate.hpp>
 #include <specdec/decode/session.hpp>
-#include <specdec/draft/fixed_length.hpp>
+#include <specdec/draft/stop_rule.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
