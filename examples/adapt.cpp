@@ -59,7 +59,7 @@ struct flags {
     std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted";
     std::optional<double> taught_temperature, rate;
     reference::learner_settings learner{.sequences = 2, .length = 512};
-    std::size_t depth = 4, remembered = 0;
+    std::size_t depth = 4, behind_rejected = 0, remembered = 0;
     reference::online_settings online{.every = 64, .replayed = 1};
     std::optional<acceptance_updates> ends; ///< a head that ends drafts
     double head_threshold = 0.6;
@@ -355,6 +355,7 @@ void run(flags f, const adapting_engine& e) {
             throw error("--loss", f.loss,
                         "expected one of shared tokens alone: this drafter has its target's");
         features->chains = chains_of(f.chains, f.depth);
+        features->behind_rejected = f.behind_rejected;
         f.learner.length = 256;
         if (f.remembered == 0)
             f.online.remembered = std::size_t{1} << 15;
@@ -543,6 +544,9 @@ int main(int argc, char** argv) {
     app.add_flag("--thread", f.online.own_thread, "updates on a thread of their own")->group(group);
     add_number(app, "--learning-threads", f.learner.threads, any_threads(),
                "of an update, at most one a core (default: 1; 0: one a core)")
+        ->group(group);
+    add_number(app, "--behind-rejected", f.behind_rejected, {0, 16},
+               "rows of a round that teach it behind a rejected token (default: 0)")
         ->group(group);
     app.add_option(
            "--save", f.save,

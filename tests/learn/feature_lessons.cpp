@@ -10,8 +10,8 @@
 #include <specdec/bridge/identity.hpp>
 #include <specdec/decode/generate.hpp>
 #include <specdec/decode/session.hpp>
-#include <specdec/draft/fixed_length.hpp>
 #include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/stop_rule.hpp>
 #include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
@@ -208,7 +208,7 @@ TEST_CASE("the callback that gets rounds has all that lessons need") {
         return row;
     });
     model_drafter drafter(draft);
-    session decoder(make_identity_bridge(vocabulary, vocabulary), token_rejection{},
+    session decoder(make_identity_bridge(vocabulary, vocabulary, 100, 8), token_rejection{},
                     session_settings{.capacity = 100, .log_probabilities = 3});
     decoder.start(prompt, ids_of(s.text));
     lessons.start(prompt);

@@ -808,6 +808,29 @@ class Features(unittest.TestCase):
         for text in lists:
             self.assertIn("4096 tokens", text.splitlines()[0])
 
+    def test_adapt(self):
+        """Learns while it serves; what is saved drafts elsewhere, and goes on learning."""
+        few, saved = self.drafter / "few.json", self.drafter / "learnt"
+        few.write_text(json.dumps(list(range(2048))))
+        common = (*self.pair, "--head", f"trimmed:{few}", "--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--limit", 5,
+                  "-n", 24, "--every", 8, "--budget", 1, "--threads", 1, "--json")
+        adapt = lambda *more: rows(call("adapt", *common, *more))
+        *stream, plain, before, after = adapt("--tokens", 200, "--save", saved)
+        self.assertGreater(stream[-1]["updates"], 3)
+        self.assertEqual([plain["held_out"], before["held_out"], after["held_out"]], ["none", "unadapted", "adapted"])
+        self.assertEqual([before["rule"], after["rule"]], ["identity", "identity"])
+        self.assertEqual(len({row["tokens"] for row in (plain, before, after)}), 1)  # the target's texts
+        self.assertNotEqual(before["target_calls"], after["target_calls"])
+        resumed = adapt("--tokens", 0, "--resume", saved)[-1]
+        self.assertEqual(resumed["target_calls"], after["target_calls"])
+        drafted = adapt("--tokens", 0, "--drafter", saved, "--learn", "none")[-1]
+        self.assertEqual(drafted["target_calls"], after["target_calls"])
+        for more in ("--learn", "lora:4"), ("--thread",), ("--chains", "every:2"), ("--loss", "tv"), ("--depth", 2):
+            self.assertGreater(adapt("--tokens", 100, *more)[-4]["served"], 99)
+        for words, *more in (("--chains: ", "--chains", "all"), ("--loss: ", "--loss", "fkl+ngram"), ("--rule: ", "--rule", "tli"),
+                             ("--acceptance-head: ", "--acceptance-head", "joint"), ("--adapter: ", "--adapter", saved)):
+            self.assertIn(words, call("adapt", *common, "--tokens", 0, *more, status=1))
+
     def test_refused(self):
         for words, program, *arguments in (
                 ("expected `identity`", "compare", *self.pair, "--rules", "slem"),

@@ -45,6 +45,7 @@ struct adapting_features {
     reference::feature_parameters<float> start; ///< as loaded
     serving_type serving;
     reference::chain_settings chains{}; ///< drafts that teach
+    std::size_t behind_rejected = 0;    ///< rows that teach behind a rejected token
 
     void take_new_weights() {
         if (const auto next = serving.take())
@@ -60,7 +61,8 @@ struct adapting_features {
         using sample = feature_sample;
 
         lessons_type(decoder& /*pair*/, const adapting_features& drafter, std::size_t length)
-            : inner_(*drafter.parts.records, {.window = length}) {}
+            : inner_(*drafter.parts.records,
+                     {.window = length, .behind_rejected = drafter.behind_rejected}) {}
 
         void start(std::span<const target_id> prompt) { inner_.start(prompt); }
         void follow(const logits_rows<target_id>& rows, std::span<const target_id> proposed,

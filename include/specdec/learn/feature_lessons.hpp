@@ -22,7 +22,7 @@ struct feature_lesson_settings {
     std::size_t keep = 32;           ///< likeliest entries of a row
     std::size_t tokens = 2048;       ///< of a text, prompt included: memory
     std::size_t window = 256;        ///< most tokens of a sample
-    std::size_t behind_rejected = 1; ///< rows of a round that are taught behind a rejected token
+    std::size_t behind_rejected = 0; ///< rows of a round that are taught behind a rejected token
 };
 
 /// Follows a text round by round and makes samples of it for a drafter that reads features:
@@ -33,8 +33,9 @@ struct feature_lesson_settings {
 ///     while (lessons.finish(sample))               behind the text, or anywhere in it
 ///         buffer.add(sample)
 ///
-/// What is taught: the target's law of every committed token, behind the draft that the round made,
-/// and behind so many rejected tokens more, all of which the target's pass has computed anyway. The
+/// What is taught: the target's law of every committed token, behind the draft that the round made:
+/// where a token was rejected, the law that rejected it; and behind the rejected token, where that
+/// is asked for. The target's pass has computed all of them anyway. The
 /// features are those behind the text's tokens, found in the records by these tokens, so that none
 /// of a rejected token is taken for one of the text. A committed token's feature is there from the
 /// next round on; the last one has none.
