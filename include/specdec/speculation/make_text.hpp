@@ -136,15 +136,14 @@ private:
     /// Rules that draft trees.
     template <class Context>
     [[nodiscard]] std::unique_ptr<speculative_text> branching(rule how, const Context& context) {
-        const tree_settings& shape = parts_->tree->settings();
-        const std::size_t pieces = draft_->side.tokenizer.vocabulary_size();
-        const auto identity = [&] {
-            return identity_tree_bridge(identity_map(pieces, words_.vocabulary_size()),
-                                        shared_context(pieces, parts_->settings.capacity), shape);
+        const auto identity = [&, n = words_.vocabulary_size()] { // the drafter's, too
+            return identity_tree_bridge(identity_map(n, n),
+                                        shared_context(n, parts_->settings.capacity),
+                                        parts_->tree->settings());
         };
         const auto tli = [&] {
             return tli_tree_bridge<any_tokenizer<target_id>, any_tokenizer<draft_id>>(
-                tli_map(draft_->map), context(), shape);
+                tli_map(draft_->map), context(), parts_->tree->settings());
         };
         switch (how) {
         case rule::identity:
