@@ -89,7 +89,7 @@ public:
         const pushforward_limits limits{draft_tokens(how, most), s.lightest_draft};
 
         if (parts.tree)
-            return branching(how, context);
+            return draft_trees(how, context);
         switch (how) {
         case rule::identity:
             return with(identity(), token_rejection{});
@@ -133,9 +133,8 @@ public:
     }
 
 private:
-    /// Rules that draft trees.
     template <class Context>
-    [[nodiscard]] std::unique_ptr<speculative_text> branching(rule how, const Context& context) {
+    [[nodiscard]] std::unique_ptr<speculative_text> draft_trees(rule how, const Context& context) {
         const auto identity = [&, n = words_.vocabulary_size()] { // the drafter's, too
             return identity_tree_bridge(identity_map(n, n),
                                         shared_context(n, parts_->settings.capacity),
