@@ -25,7 +25,7 @@ MOST_HEADERS = int(sys.argv[2]) if len(sys.argv) > 2 else 15 # of a folder: more
 DEAR = "algorithm chrono memory random ranges functional unordered_map iostream".split()
 # Where packages may be included: a room or a layer, and what its include lines may begin with.
 PACKAGES = {
-    "vocab": ("boost/", "dirent.h", "fcntl.h", "sys/", "unistd.h"),
+    "vocab": ("boost/", "dirent.h", "fcntl.h", "sys/", "unistd.h", "windows.h"),
     "interop": ("Eigen/", "xtensor/", "llama.h"),
     "reference": ("Eigen/", "xtensor/", "range/v3/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h",
                   "immintrin.h", "cpuid.h", "fcntl.h", "unistd.h", "sys/"),

@@ -51,7 +51,7 @@ TEST_CASE("a round keeps the table of its draft until it is decided, also where 
 
 TEST_CASE("the next text goes on from the rule of the one that ended, with a table of its own") {
     learned_lengths learned;
-    learned.costs = {.pass = {1, 1.01}, .draft = 0.01, .catch_up = 0};
+    learned.go_by({.pass = {1, 1.01}, .draft = 0.01, .catch_up = 0});
     const length_settings automatic{};
     const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.1}};
     {
@@ -66,6 +66,39 @@ TEST_CASE("the next text goes on from the rule of the one that ended, with a tab
     CHECK_FALSE(next.rule().more({}));
     CHECK(text_lengths(automatic, 4, *std::make_unique<learned_lengths>(), 1, 1).rule().mark() !=
           next.rule().mark());
+}
+
+TEST_CASE("measured costs follow what rounds take, from the next draft on; given ones do not") {
+    learned_lengths learned;
+    learned.go_by({.pass = {1, 1.1}, .draft = 0.1, .catch_up = 0});
+    const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.5}};
+    length_settings settings{};
+    const auto dear_rounds = [&](text_lengths& text) { // 2 passes a draft token
+        for (int i = 0; i < 50; ++i) {
+            text.begin_round();
+            text.learn(all_kept(steps), {.pass = 0.11, .rest = 0.2});
+        }
+    };
+    text_lengths text(settings, 4, learned, 1, 1), other(settings, 4, learned, 1, 1);
+    other.begin_round();
+    const law_mark mark = other.rule().mark();
+    dear_rounds(text);
+    CHECK(learned.drafts.now() > 1);
+    CHECK(other.rule().mark() == mark); // its round is under way
+    other.learn(all_kept(steps));
+    other.begin_round();
+    const law_mark dear = other.rule().mark();
+    other.learn(all_kept(steps));
+    other.begin_round();
+    CHECK(other.rule().mark() != dear);
+    CHECK_FALSE(other.rule().more({}));
+
+    learned.go_by(cost_table(learned.costs));
+    settings.costs = learned.costs;
+    text_lengths fixed(settings, 4, learned, 1, 1);
+    dear_rounds(fixed);
+    CHECK(learned.drafts.now() == 0.1);
+    CHECK(fixed.rule().more({}));
 }
 
 /// A text whose passes the caller does.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
+#include <random>
 #include <string>
 
 namespace specdec::testing {
@@ -14,10 +13,11 @@ namespace specdec::testing {
 class temporary_folder {
 public:
     temporary_folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "specdec-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr)
-            throw std::runtime_error("cannot make " + name);
-        path_ = name;
+        std::random_device names;
+        do
+            path_ = std::filesystem::temp_directory_path() /
+                    ("specdec-" + std::to_string(names()) + std::to_string(names()));
+        while (!std::filesystem::create_directory(path_));
     }
     ~temporary_folder() { std::filesystem::remove_all(path_); }
     temporary_folder(const temporary_folder&) = delete;

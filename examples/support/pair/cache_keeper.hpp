@@ -4,7 +4,7 @@
 #include <exception>
 
 #include <specdec/core/error.hpp>
-#include <specdec/speculation/any/any_ngram_cache.hpp>
+#include <specdec/speculation/any/ngram_cache_files.hpp>
 #include <specdec/speculation/decoder.hpp>
 
 namespace specdec::examples {
@@ -33,7 +33,7 @@ public:
 
     void save() const {
         if (const any_ngram_cache* cache = decoder_.cache())
-            cache->save();
+            specdec::save(*cache);
     }
 
 private:

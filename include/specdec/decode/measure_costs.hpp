@@ -11,6 +11,7 @@
 #include <specdec/core/rows.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/draft_cost.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
@@ -81,14 +82,9 @@ inline void make_draft_law(const logits_row<draft_id>& row) {
         (void)make_law(row, {});
 }
 
-/// Median seconds of the parts of rounds.
-struct round_seconds {
-    double pass = 0;   ///< the target's
-    double drafts = 0; ///< all draft tokens, a law of each side for each
-};
-
-/// Times rounds of `drafts` draft tokens, again and again, as a text makes them. The first ones do
-/// not count, because the caches still hold other weights.
+/// Times rounds of `drafts` draft tokens, again and again, as a text makes them, a law of each side
+/// for each: the median of each part. The first ones do not count, because the caches still hold
+/// other weights.
 template <class Target, class Draft, class Time>
 round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
                              const Time& clock) {
@@ -139,7 +135,7 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
             continue;
         const round_seconds took = measure_rounds(target, drafter, positions[i] - 1, clock);
         out.pass[i] = took.pass;
-        drafts += took.drafts;
+        drafts += took.rest;
         drafted += static_cast<double>(positions[i] - 1);
     }
     std::vector<double> one, all;

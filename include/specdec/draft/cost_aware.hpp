@@ -27,8 +27,8 @@ struct cost_aware_settings {
 /// goes there. Where speculation loses nothing is drafted, and what is spent on finding out whether
 /// it still does is bounded, what the drafter missed included, which it is then fed in one pass:
 /// where that is too dear, a text goes on without it and the next one tries. Costs come from a
-/// frozen table, chances from a predictor, both without a clock: the same rounds give the same
-/// lengths.
+/// table of its own, chances from a predictor, both without a clock: the same rounds give the same
+/// lengths, unless it is told other costs between them.
 ///
 /// Models StopRule, LearnsLengths. One object for each text, with a table of its own. The predictor
 /// is borrowed; texts that take turns share one only if it stands still between any text's draft
@@ -52,6 +52,11 @@ public:
     void share_pass(std::size_t texts) {
         ++changes_;
         texts_ = static_cast<double>(texts > 0 ? texts : 1);
+    }
+    /// What a draft token costs from the next draft on (draft_cost).
+    void draft_costs(double passes) {
+        changes_ += passes == costs_.draft ? 0U : 1U;
+        costs_.draft = passes;
     }
     /// From the next draft on another predictor is asked.
     void ask(A& predictor) {

@@ -9,9 +9,9 @@
 
 namespace specdec {
 
-/// What the parts of a round cost, in any one unit: seconds, or passes of the target. Measured once
-/// (decode/measure_costs.hpp) or given by the engine, and frozen: draft lengths that are chosen by
-/// it, and with them the text of a seed, are then the same again.
+/// What the parts of a round cost, in any one unit: seconds, or passes of the target. Measured
+/// (decode/measure_costs.hpp), or given by the engine: draft lengths that are chosen by it, and
+/// with them the text of a seed, are then the same again.
 struct cost_table {
     std::vector<double> pass{1.0}; ///< [n - 1] the target's pass over n positions
     double draft = 0;              ///< a draft token: the drafter's pass, the laws of both sides

@@ -67,6 +67,16 @@ public:
             rule_);
     }
 
+    /// From the next draft on a rule that goes by costs takes this for a draft token's.
+    void draft_costs(double passes) {
+        std::visit(
+            [&](auto& r) {
+                if constexpr (requires { r.draft_costs(passes); })
+                    r.draft_costs(passes);
+            },
+            rule_);
+    }
+
     /// From the next draft on a rule that asks an acceptance_table asks this one, which is
     /// borrowed.
     void ask(acceptance_table& table) {

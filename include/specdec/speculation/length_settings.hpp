@@ -9,6 +9,7 @@
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/draft_cost.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 
@@ -30,7 +31,9 @@ struct length_settings {
     length_kind kind = length_kind::automatic;
     std::size_t length = 8; ///< of fixed drafts; of the others the longest. See by_target_tokens
     double threshold = 0.4; ///< of confidence, entropy and predicted lengths
-    std::optional<cost_table> costs{}; ///< of automatic lengths; nothing: measured, once
+    /// Of automatic lengths, which then hang on no clock; nothing: measured once, and what a draft
+    /// token costs follows the rounds of the texts.
+    std::optional<cost_table> costs{};
     /// Of automatic and predicted lengths, as an acceptance_head; nothing: an acceptance_table for
     /// each rule and temperature. Borrowed, and taught by the texts it serves.
     any_predictor* predictor = nullptr;
@@ -46,9 +49,17 @@ struct length_settings {
 struct learned_lengths {
     acceptance_table table{};
     cost_table costs{};                 ///< that automatic lengths go by
+    draft_cost drafts{};                ///< of the rounds so far, where costs were measured
     any_predictor* predictor = nullptr; ///< that `last` goes by, instead of the table
     std::optional<length_rule> last{};  ///< the stop rule of the text that ended last, which has
                                         ///< to be told which table to ask
+
+    /// Other costs than before: what was learnt by those is gone.
+    void go_by(const cost_table& now) {
+        costs = now;
+        drafts = draft_cost(now.draft);
+        last.reset();
+    }
 };
 
 /// The stop rule of a text of at most `longest` draft tokens a round, which goes on from what was

@@ -9,6 +9,7 @@
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
+#include <specdec/speculation/any/ngram_cache_files.hpp>
 #include <specdec/vocab/encoding/safe_cuts.hpp>
 #include <specdec/vocab/spelling/canonical_spellings.hpp>
 #include <specdec/vocab/spelling/pieces.hpp>
@@ -68,8 +69,7 @@ public:
     }
     /// As it was before any text.
     [[nodiscard]] std::unique_ptr<any_ngram_cache> new_ngrams() const {
-        return std::make_unique<any_ngram_cache>(cache_settings_, draft_->table().fingerprint(),
-                                                 target_.table().fingerprint());
+        return std::make_unique<any_ngram_cache>(opened());
     }
     /// What texts have taught it is gone. No text is using it.
     void forget_ngrams() {
@@ -86,9 +86,10 @@ private:
             table.emplace(make());
         return *table;
     }
-    void make_cache() {
-        cache_.emplace(cache_settings_, draft_->table().fingerprint(),
-                       target_.table().fingerprint());
+    void make_cache() { cache_.emplace(opened()); }
+    [[nodiscard]] any_ngram_cache opened() const {
+        return open_ngram_cache(cache_settings_, draft_->table().fingerprint(),
+                                target_.table().fingerprint());
     }
 
     const target_tokenizer& target_;

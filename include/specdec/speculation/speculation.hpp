@@ -192,10 +192,8 @@ inline void speculation::follow_settings(const decode_settings& s, learned_lengt
         if (s.lengths.costs)
             validate(*s.lengths.costs);
         const cost_table& now = *costs_of(s.lengths);
-        if (!(learned.costs == now)) {
-            learned.costs = now;
-            learned.last.reset();
-        }
+        if (!(learned.costs == now))
+            learned.go_by(now);
     }
 }
 

@@ -159,7 +159,8 @@ public:
                                                  {likeliest.begin(), likeliest.end()}});
         }
         if (parts_.draft != nullptr)
-            lengths_.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()));
+            lengths_.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()),
+                           seconds_since());
         return more && !parts_.cancelled();
     }
 
@@ -173,6 +174,13 @@ private:
             return session_.bridge().extra_forwards();
         else
             return 0;
+    }
+    /// What was spent since this was asked last.
+    [[nodiscard]] round_seconds seconds_since() {
+        const statistics& c = session_.counts();
+        const round_seconds now{c.target_seconds, c.draft_seconds + c.verify_seconds};
+        const round_seconds last = std::exchange(spent_, now);
+        return {now.pass - last.pass, now.rest - last.rest};
     }
     /// Once, as soon as the text has ended.
     void remember() {
@@ -190,6 +198,7 @@ private:
     text_parts parts_;
     text_lengths lengths_;
     bool remembered_ = false;
+    round_seconds spent_{};
     session_type session_;
     C coin_;
     listener* reader_;

@@ -3,15 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/ngrams/eviction.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
-#include <specdec/vocab/ngrams/ngram_cache_file.hpp>
-#include <specdec/vocab/table/atomic_file.hpp>
+#include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
 
 namespace specdec {
 
@@ -19,7 +20,7 @@ namespace specdec {
 struct cache_settings {
     std::string policy = "lfu"; ///< "none", "lru", "lfu"
     std::size_t capacity = 0;   ///< n-grams; 0: no limit
-    std::string file{};         ///< read at the beginning if it exists, then written by save()
+    std::string file{};         ///< read at the beginning if it exists; save() writes it
 };
 
 /// Errors: specdec::error for a policy that there is not.
@@ -28,23 +29,23 @@ inline void validate(const cache_settings& s) {
         fail("n-gram cache", "policy", "expected none, lru or lfu, got " + s.policy);
 }
 
-/// An n-gram cache whose eviction policy is chosen at run time. Errors: specdec::error for a policy
-/// that there is not, and for a file that is none, is of another pair or cannot be replaced.
+/// An n-gram cache whose eviction policy is chosen at run time. Its file is read and written by
+/// ngram_cache_files.hpp.
 class any_ngram_cache {
 public:
     using node = ngram_trie::node;
 
+    /// Empty, or what bytes() gave. Errors: specdec::error for a policy that there is not, and for
+    /// bytes (named by settings.file) that are no cache or one of another pair.
     any_ngram_cache(const cache_settings& settings, std::uint64_t draft_fingerprint,
-                    std::uint64_t target_fingerprint)
-        : cache_(make(settings, draft_fingerprint, target_fingerprint)), file_(settings.file) {
-        if (!file_.empty())
-            expect_replaceable(file_); // before anything is learned that could not be kept
-    }
+                    std::uint64_t target_fingerprint, std::optional<std::string_view> saved = {})
+        : cache_(make(settings, draft_fingerprint, target_fingerprint, saved)),
+          file_(settings.file) {}
 
-    /// Writes the cache to its file, if it has one.
-    void save() const {
-        if (!file_.empty())
-            std::visit([&](const auto& c) { save_ngram_cache(c, file_); }, cache_);
+    /// Where it is kept; "" nowhere.
+    [[nodiscard]] const std::string& file() const { return file_; }
+    [[nodiscard]] std::string bytes() const {
+        return std::visit([](const auto& c) { return ngram_cache_codec::write(c); }, cache_);
     }
 
     [[nodiscard]] static constexpr node root() { return node::root; }
@@ -85,25 +86,25 @@ private:
     using variant_type = std::variant<ngram_cache<no_eviction>, ngram_cache<lru>, ngram_cache<lfu>>;
 
     static variant_type make(const cache_settings& settings, std::uint64_t draft,
-                             std::uint64_t target) {
+                             std::uint64_t target, std::optional<std::string_view> saved) {
         validate(settings);
         if (settings.policy == "none")
-            return make<no_eviction>(settings, draft, target);
+            return make<no_eviction>(settings, draft, target, saved);
         if (settings.policy == "lru")
-            return make<lru>(settings, draft, target);
-        return make<lfu>(settings, draft, target);
+            return make<lru>(settings, draft, target, saved);
+        return make<lfu>(settings, draft, target, saved);
     }
     template <class Policy>
     static ngram_cache<Policy> make(const cache_settings& settings, std::uint64_t draft,
-                                    std::uint64_t target) {
+                                    std::uint64_t target, std::optional<std::string_view> saved) {
         ngram_cache_settings wanted;
         if (settings.capacity > 0)
             wanted.capacity = settings.capacity;
         wanted.draft_fingerprint = draft;
         wanted.target_fingerprint = target;
-        if (settings.file.empty() || !is_there(settings.file))
+        if (!saved)
             return ngram_cache<Policy>(wanted);
-        auto cache = load_ngram_cache<Policy>(settings.file, wanted);
+        auto cache = ngram_cache_codec::read<Policy>(*saved, settings.file, wanted);
         cache.set_capacity(wanted.capacity);
         return cache;
     }
