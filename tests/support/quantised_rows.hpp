@@ -10,6 +10,9 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <range/v3/algorithm/minmax_element.hpp>
+#include <range/v3/view/chunk.hpp>
+#include <range/v3/view/zip.hpp>
 
 #include <specdec/reference/kernel/numbers.hpp>
 
@@ -60,9 +63,8 @@ inline std::vector<std::byte> quantised_numbers(specdec::reference::dtype type,
                                                 std::span<const float> values) {
     using specdec::reference::dtype;
     std::vector<std::byte> out;
-    for (std::size_t first = 0; first < values.size(); first += 32) {
-        const auto block = values.subspan(first, 32);
-        const auto [low, high] = std::minmax_element(block.begin(), block.end());
+    for (const auto block : values | ranges::views::chunk(32)) {
+        const auto [low, high] = ranges::minmax_element(block);
         const float most = std::max(-*low, *high);
         const float step = type == dtype::q4_1   ? (*high - *low) / 15.0F
                            : type == dtype::q4_0 ? most / 7.0F
@@ -74,11 +76,10 @@ inline std::vector<std::byte> quantised_numbers(specdec::reference::dtype type,
             put_half(out, shift);
         const int least = type == dtype::q8_0 ? -127 : 0, greatest = type == dtype::q8_0 ? 127 : 15;
         int numbers[32];
-        for (std::size_t i = 0; i < 32; ++i)
-            numbers[i] = d == 0.0F
-                             ? 0
-                             : std::clamp(static_cast<int>(std::lround((block[i] - shift) / d)),
-                                          least, greatest);
+        for (auto [number, x] : ranges::views::zip(numbers, block))
+            number = d == 0.0F ? 0
+                               : std::clamp(static_cast<int>(std::lround((x - shift) / d)), least,
+                                            greatest);
         put_numbers(out, type, numbers);
     }
     return out;
