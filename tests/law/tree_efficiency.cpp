@@ -61,7 +61,7 @@ TEST_CASE("one level: without replacement keeps more than independent, none more
             for (const sibling_draw siblings : sibling_draws) {
                 std::size_t some = 0; // tokens of q; a logit may be too low for a probability
                 for (const double chance : probabilities(q))
-                    some += chance > 0 ? 1 : 0;
+                    some += chance > 0 ? 1U : 0U;
                 if (siblings == sibling_draw::likeliest && some < k)
                     continue;
                 const double found = tokens_of(by_sums, of({k}), siblings, 4, p, q) - 1;

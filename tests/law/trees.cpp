@@ -10,6 +10,7 @@
 
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
+#include <specdec/verify/tree/coupled_tree_match.hpp>
 
 #include "toy_bridges.hpp"
 #include "tree_law.hpp"
@@ -154,7 +155,7 @@ TEST_CASE("a shape that chooses among drawn siblings is refused", "[law]") {
 
 TEST_CASE("trees with tli have the target's law", "[law]") {
     const toy_words& two = permuted_words(); // a draft token twice, tokens of one side only
-    for_rules([&](const char* name, const auto& rule) {
+    const auto check = [&](const char* name, const auto& rule) {
         tree_ledger ledger;
         for (const sibling_draw siblings : sibling_draws)
             for (const auto& [p_kind, q_kind] : few_kinds()) {
@@ -175,7 +176,9 @@ TEST_CASE("trees with tli have the target's law", "[law]") {
                 }
             }
         report(name, ledger);
-    });
+    };
+    for_rules(check);
+    check("coupled", coupled_tree_match(two.keys));
 }
 
 TEST_CASE("laws of siblings say the probabilities that they are drawn with", "[law]") {

@@ -14,6 +14,9 @@ namespace specdec {
 /// padded to different sizes; only ids that both have may be drawn.
 class identity_map {
 public:
+    /// Draft id d is target id d, so rows over D are rows over T.
+    static constexpr bool keeps_ids = true;
+
     identity_map(std::size_t draft_size, std::size_t target_size)
         : draft_size_(draft_size), target_size_(target_size) {}
 

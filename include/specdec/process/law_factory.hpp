@@ -21,9 +21,10 @@ namespace specdec {
 ///     f(row, i, tokens, sampling)   p at place i of a round, i = 0 .. places-1: of the token
 ///                                   behind `tokens`, which are the text and the i first proposals
 ///
-/// Called at most once for each place of a round, in ascending order. All laws of a round live
-/// until its end. A law is a function of row, tokens and sampling, not of earlier calls, because a
-/// round may be made again. Models: softmax_rows, processed_rows, given_laws.
+/// Called at most once for each place of a round, in ascending order; for a tree (i = 1 + node,
+/// `tokens` end with the node's path) in any order. All laws of a round live until its end. A law
+/// is a function of row, tokens and sampling, not of earlier calls, because a round may be made
+/// again. Models: softmax_rows, processed_rows, given_laws.
 template <class F, class Row>
 concept LawFactory = requires(F& make, const Row& row, std::size_t n,
                               std::span<const target_id> tokens, const sampling_parameters& s) {

@@ -8,15 +8,16 @@
 #include <specdec/core/coin.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/sampling/law/floating_point.hpp>
+#include <specdec/sampling/law/position_of.hpp>
 #include <specdec/sampling/residual.hpp>
 
 namespace specdec {
 
 /// What is left of a law p behind proposals that were rejected: at first p itself, and with each of
 /// them norm(max(scale * P - q, 0)), P what was left before. Where that is nothing (P = q up to
-/// rounding), p again. Models LawOf. Borrows p and a row of p.size() numbers. Complexity:
-/// subtract is one pass over both laws, or less where q.subtract_from(row) is; at(u) is a pass of
-/// the row, before the first subtract that of p. Allocates nothing.
+/// rounding), p again. Models LawOf. Borrows p and a row of p.size() numbers. Complexity: subtract
+/// is one pass over both laws (q by q.subtract_from(row) where it has no probabilities(first,
+/// values)); at(u) is a pass of the row, before the first subtract that of p. Allocates nothing.
 template <class P>
 class remaining_law {
 public:
@@ -40,18 +41,11 @@ public:
     [[nodiscard]] id_type at(U u) const {
         if (!reduced_)
             return p_->at(u);
-        const U target = u * mass_;
-        double reached = 0;
-        std::size_t last = 0;
-        for (std::size_t i = 0; i < size(); ++i) {
-            if (!(row_[i] > 0))
-                continue;
-            last = i;
-            reached += row_[i];
-            if (target < reached)
-                break;
-        }
-        return id_at<id_type>(last); // past the end only by rounding: the last id with mass
+        return id_at<id_type>(
+            position_of(u * mass_, size(), [&](std::size_t first, std::span<double> values) {
+                for (std::size_t j = 0; j < values.size(); ++j)
+                    values[j] = row_[first + j];
+            }));
     }
 
     /// A proposal from q was rejected, where P was to be met with probability `scale`. Returns the
@@ -59,28 +53,40 @@ public:
     template <class Q>
     double subtract(const Q& q, double scale = 1) {
         SPECDEC_PRECONDITION(row_.size() >= size());
-        const std::span<double> row = row_.first(size());
-        probabilities(0, row);
-        for (double& value : row)
-            value *= scale;
-        if constexpr (requires { q.subtract_from(row); }) {
-            q.subtract_from(row);
+        constexpr bool at_once = requires(std::span<double> row) { q.subtract_from(row); } &&
+                                 !requires(std::span<double> row) { q.probabilities(0, row); };
+        constexpr std::size_t chunk = 256;
+        const double unit = reduced_ ? scale / mass_ : scale;
+        double of_q[chunk];
+        mass_ = 0;
+        const auto visit = [&](auto&& f) {
+            for (std::size_t first = 0; first < size(); first += chunk)
+                f(first, row_.subspan(first, size() - first < chunk ? size() - first : chunk));
+        };
+        const auto scaled = [&](std::size_t first, std::span<double> row) {
+            if (!reduced_)
+                fill_probabilities(*p_, first, row);
+            for (double& value : row)
+                value *= unit;
+        };
+        const auto clamp = [&](std::size_t, std::span<double> row) {
+            for (double& value : row)
+                value = value > 0 ? value : 0.0; // a maximum, not a branch
+            mass_ += chained_sum(row);
+        };
+        if constexpr (at_once) { // not in the order of ids
+            visit(scaled);
+            q.subtract_from(row_.first(size()));
+            visit(clamp);
         } else {
-            constexpr std::size_t chunk = 256;
-            double of_q[chunk];
-            for (std::size_t first = 0; first < row.size(); first += chunk) {
-                const std::size_t n = row.size() - first < chunk ? row.size() - first : chunk;
-                fill_probabilities(q, first, std::span(of_q, n));
-                for (std::size_t j = 0; j < n; ++j)
-                    row[first + j] -= of_q[j];
-            }
+            visit([&](std::size_t first, std::span<double> row) {
+                scaled(first, row);
+                fill_probabilities(q, first, std::span(of_q, row.size()));
+                for (std::size_t j = 0; j < row.size(); ++j)
+                    row[j] -= of_q[j];
+                clamp(first, row);
+            });
         }
-        double sums[4] = {}; // chains of additions
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            row[i] = row[i] > 0 ? row[i] : 0.0;
-            sums[i % 4] += row[i];
-        }
-        mass_ = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         reduced_ = mass_ > 0;
         return mass_;
     }

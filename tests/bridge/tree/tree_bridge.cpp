@@ -12,6 +12,7 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
+#include "support/list_drafter.hpp"
 #include "support/toy_rows.hpp"
 #include "support/toy_tree_model.hpp"
 
@@ -173,6 +174,31 @@ TEST_CASE("a shape that chooses gets the surest nodes of what it drafted") {
     }
     bridge.keep(drafter, std::vector<std::size_t>{0});
     CHECK(model.size() == 3);
+}
+
+TEST_CASE("drafters that give lists draft trees of what they list") {
+    list_drafter drafter(vocabulary,
+                         {{{draft_id{0}, 0.5F}, {draft_id{2}, 0.3F}, {draft_id{4}, 0.2F}}});
+    const auto bridge_for = [](sibling_draw siblings) {
+        listed_identity_tree_bridge bridge(identity_map(vocabulary, vocabulary),
+                                           shared_context(vocabulary, 32),
+                                           {.max_nodes = 32, .siblings = siblings});
+        bridge.follow(std::vector{target_id{1}});
+        return bridge;
+    };
+    const philox_coin coin(6);
+    auto likeliest = bridge_for(sibling_draw::likeliest);
+    auto draft = likeliest.propose(drafter, beam_tree{.beam = 2, .width = 2, .depth = 2}, coin,
+                                   request_of(0));
+    REQUIRE(draft.tree->size() == 6);
+    CHECK(draft.tree->id(0) == target_id{0});
+    CHECK(draft.tree->id(1) == target_id{2});
+    CHECK(draft.nodes[1].sure == Approx(0.3));
+    auto drawn = bridge_for(sibling_draw::without_replacement);
+    draft = drawn.propose(drafter, fixed_tree::of_widths(std::vector<std::size_t>{4}), coin,
+                          request_of(0));
+    REQUIRE(draft.tree->size() == 3); // no more are listed
+    CHECK(draft.proposals[2].probability() == Approx(1.0));
 }
 
 } // namespace tree_bridge_tests

@@ -49,6 +49,14 @@ TEST_CASE("what a shape knows of nodes: the product along their path") {
     CHECK(made.nodes[3].last == 1.0);
 }
 
+TEST_CASE("no node is surer than its parent, however sureness is rounded") {
+    buffers made({.max_nodes = 8, .siblings = sibling_draw::likeliest});
+    made.add(tree_root, certain(target_id{1}), draft_id{11}, {});
+    made.add(0, certain(target_id{2}), draft_id{12}, {});
+    made.reach(0, [](draft_id d) { return d.value == 11 ? 0.5 : 1.0000001; });
+    CHECK(made.nodes[1].reached <= made.nodes[0].reached);
+}
+
 TEST_CASE("nodes that are chosen move together") {
     buffers made = four_nodes();
     made.choose(chooses{{1, 2}}, 2);

@@ -49,7 +49,7 @@ TEST_CASE("a budget's shape is the best of all trees") {
     for (const auto& by_rank :
          std::vector<std::vector<double>>{{0.6, 0.2, 0.1}, {0.9}, {0.3, 0.3, 0.3}, {0.1, 0.7}, {}})
         for (const std::size_t depth : {1U, 2U, 5U}) {
-            const tree_budget budget(by_rank, 5, depth);
+            tree_budget budget(by_rank, 5, depth);
             for (std::size_t n = 0; n <= 5; ++n) {
                 CAPTURE(by_rank, depth, n);
                 const fixed_tree shape = budget.best(n);
@@ -64,13 +64,13 @@ TEST_CASE("a budget's shape is the best of all trees") {
 }
 
 TEST_CASE("where only first siblings are kept the shape is a chain") {
-    const tree_budget budget(std::vector{0.8, 0.0}, 4, 8);
+    tree_budget budget(std::vector{0.8, 0.0}, 4, 8);
     CHECK(budget.best(4).depth() == 4);
     CHECK(budget.best(4).size() == 4);
 }
 
 TEST_CASE("a budget that knows what nodes cost decides how many there are") {
-    const tree_budget budget(std::vector{0.6, 0.2, 0.1}, 16, 6);
+    tree_budget budget(std::vector{0.6, 0.2, 0.1}, 16, 6);
     cost_table free;
     CHECK(budget.best_nodes(free) == 16); // more positions cost nothing
     cost_table dear;

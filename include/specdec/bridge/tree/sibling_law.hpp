@@ -7,6 +7,7 @@
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/sampling/law/position_of.hpp>
 #include <specdec/sampling/residual.hpp>
 
 namespace specdec {
@@ -61,14 +62,24 @@ public:
                                             : coin.pick(site, in_draft_ids{*this}));
     }
 
+    /// values[j] = probability of the id at position first + j.
+    void probabilities(std::size_t first, std::span<double> values) const
+        requires requires { requires Map::keeps_ids; }
+    {
+        if (q_ != nullptr)
+            return in_draft_ids{*this}.probabilities(first, values);
+        for (double& value : values)
+            value = 0;
+        if (certain_.index() - first < values.size())
+            values[certain_.index() - first] = 1;
+    }
     /// row[t] -= probability(t) for every t. One pass over q, whatever the map.
     void subtract_from(std::span<double> row) const {
         if (q_ == nullptr) {
             row[certain_.index()] -= 1;
             return;
         }
-        const in_draft_ids inner{*this};
-        inner.visit([&](std::size_t first, std::span<const double> values) {
+        in_draft_ids{*this}.visit([&](std::size_t first, std::span<const double> values) {
             for (std::size_t j = 0; j < values.size(); ++j)
                 if (values[j] > 0)
                     row[map_.to_target(id_at<draft_id>(first + j)).index()] -= values[j] / rest_;
@@ -95,27 +106,14 @@ private:
         }
         template <UnitNumber U>
         [[nodiscard]] draft_id at(U u) const {
-            const U target = u * law.rest_;
-            double reached = 0;
-            std::size_t last = 0;
-            visit([&](std::size_t first, std::span<const double> values) {
-                for (std::size_t j = 0; j < values.size(); ++j) {
-                    if (!(values[j] > 0))
-                        continue;
-                    last = first + j;
-                    reached += values[j];
-                    if (target < reached)
-                        return true;
-                }
-                return false;
-            });
-            return id_at<draft_id>(last);
+            return id_at<draft_id>(
+                position_of(u * law.rest_, size(),
+                            [&](std::size_t first, std::span<double> q) { fill(first, q); }));
         }
         [[nodiscard]] double sum() const {
             double all = 0;
             visit([&](std::size_t, std::span<const double> values) {
-                for (const double value : values)
-                    all += value;
+                all += chained_sum(values);
                 return false;
             });
             return all;

@@ -10,6 +10,7 @@
 
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/token/draft_list_store.hpp>
 #include <specdec/bridge/tree/sibling_law.hpp>
 #include <specdec/bridge/tree/tree_buffers.hpp>
 #include <specdec/core/require.hpp>
@@ -224,6 +225,8 @@ private:
 
 /// Trees with one vocabulary.
 using identity_tree_bridge = tree_bridge<shared_context, identity_map>;
+/// The same for a drafter that gives lists.
+using listed_identity_tree_bridge = tree_bridge<shared_context, identity_map, draft_list_store>;
 /// Trees of tokens that both vocabularies have.
 template <class TargetTokenizer, class DraftTokenizer>
 using tli_tree_bridge = tree_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map>;

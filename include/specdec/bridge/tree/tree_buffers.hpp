@@ -130,7 +130,8 @@ struct tree_buffers {
         for (std::size_t node = first; node < tree.size(); ++node) {
             const std::size_t parent = tree.parent(node);
             const double last = proposals[node].probability(), read = sureness(draft_ids[node]);
-            const double sure = read < 0 ? last : read;
+            const double some = read < 0 ? last : read;
+            const double sure = some < 1 ? some : 1.0; // no node is surer than its parent
             nodes.push_back(
                 {last, sure, (parent == tree_root ? 1.0 : nodes[parent].reached) * sure});
         }
@@ -152,7 +153,8 @@ struct tree_buffers {
     /// Syncs the drafter with a node's path behind the context.
     template <DraftContextHolder D>
     void sync(D& drafter, std::span<const draft_id> context, std::size_t node) {
-        path.reserve(drafter.capacity());
+        constexpr std::size_t long_context = 1U << 20U; // beyond it the path grows by and by
+        path.reserve(drafter.capacity() < long_context ? drafter.capacity() : long_context);
         path.assign(context.begin(), context.end());
         path.resize(context.size() + tree.depth(node));
         for (std::size_t i = path.size(); i > context.size(); node = tree.parent(node))

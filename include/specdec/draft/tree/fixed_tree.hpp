@@ -11,19 +11,16 @@
 
 namespace specdec {
 
-/// A shape that is the same in every round: how many children a node has depends on its place in
-/// the tree alone. Models TreeShape. Complexity: O(depth * width) a node. Allocates at construction
-/// only.
+/// A shape that stays the same, until it is given another: how many children a node has depends on
+/// its place in the tree alone. Models TreeShape. Complexity: O(depth * width) a node. Allocates at
+/// construction only.
 class fixed_tree {
 public:
     /// Node i of the shape is a child of parents[i], an earlier node or tree_root. Errors:
     /// specdec::error for parents that are none.
     [[nodiscard]] static fixed_tree of_parents(std::span<const std::size_t> parents) {
-        require_parents(parents.size(), parents, 0, "fixed tree");
         fixed_tree shape;
-        shape.plan_.reserve(parents.size());
-        for (const std::size_t parent : parents)
-            shape.plan_.add(parent, {});
+        shape.use(parents);
         return shape;
     }
     /// Each node of depth d has widths[d] children (the root has depth 0). Sensible: {3, 2, 1, 1}.
@@ -46,6 +43,17 @@ public:
         return of_widths(widths);
     }
 
+    /// Another shape from the next draft on, given by parents. Allocates where it has more nodes
+    /// than any before.
+    void use(std::span<const std::size_t> parents) {
+        require_parents(parents.size(), parents, 0, "fixed tree");
+        ++changes_;
+        plan_.clear();
+        plan_.reserve(parents.size());
+        for (const std::size_t parent : parents)
+            plan_.add(parent, {});
+    }
+
     [[nodiscard]] std::size_t size() const { return plan_.size(); }
     [[nodiscard]] std::span<const std::size_t> parents() const { return plan_.parents(); }
     [[nodiscard]] std::size_t depth() const {
@@ -64,7 +72,7 @@ public:
                 ++children[i];
         }
     }
-    [[nodiscard]] law_mark mark() const { return 0; } // never another shape
+    [[nodiscard]] law_mark mark() const { return changes_; }
 
 private:
     fixed_tree() = default;
@@ -80,6 +88,7 @@ private:
     }
 
     token_tree<draft_id> plan_; // without tokens
+    law_mark changes_ = 0;
 };
 static_assert(TreeShape<fixed_tree>);
 

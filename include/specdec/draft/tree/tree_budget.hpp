@@ -23,18 +23,29 @@ namespace specdec {
 ///
 /// Paper: Sequoia (Chen et al. 2024), Sec. 3.1. Its table is measured. Complexity:
 /// O(depth * ranks * nodes^2) once; `best` of a smaller budget costs nothing more. Allocates at
-/// construction, and the trees. Errors: specdec::error for chances that are no probabilities or sum
-/// to more than 1, and for limits out of range.
+/// construction, and for `best`. Errors: specdec::error for chances that are no probabilities or
+/// sum to more than 1, and for limits out of range.
 class tree_budget {
 public:
     tree_budget(std::span<const double> by_rank, std::size_t nodes, std::size_t depth)
-        : by_rank_(by_rank.begin(), by_rank.end()), nodes_(nodes), depth_(depth) {
-        check();
-        gain_.assign((depth + 1) * (by_rank.size() + 1) * (nodes + 1), 0.0);
+        : nodes_(nodes), depth_(depth) {
+        if (nodes > 1024 || depth > 64)
+            fail("tree budget", "limits",
+                 "expected at most 1024 nodes and a depth of 64, got " + std::to_string(nodes) +
+                     " and " + std::to_string(depth));
+        parents_.reserve(nodes);
+        learn(by_rank);
+    }
+
+    /// Another table. Allocates if it has more ranks than any before.
+    void learn(std::span<const double> by_rank) {
+        check(by_rank);
+        by_rank_.assign(by_rank.begin(), by_rank.end());
+        gain_.assign((depth_ + 1) * (by_rank.size() + 1) * (nodes_ + 1), 0.0);
         taken_.assign(gain_.size(), 0);
-        for (std::size_t d = 1; d <= depth; ++d)
+        for (std::size_t d = 1; d <= depth_; ++d)
             for (std::size_t r = by_rank.size(); r-- > 0;)
-                for (std::size_t m = 1; m <= nodes; ++m)
+                for (std::size_t m = 1; m <= nodes_; ++m)
                     for (std::size_t j = 1; j <= m; ++j) {
                         const double gain = by_rank_[r] * (1 + gain_[at(d - 1, 0, j - 1)]) +
                                             gain_[at(d, r + 1, m - j)];
@@ -46,10 +57,14 @@ public:
     }
 
     /// The best shape of at most `nodes` nodes. Precondition: no more than there were planned.
-    [[nodiscard]] fixed_tree best(std::size_t nodes) const {
-        std::vector<std::size_t> parents;
-        add(parents, tree_root, depth_, nodes);
-        return fixed_tree::of_parents(parents);
+    [[nodiscard]] fixed_tree best(std::size_t nodes) {
+        return fixed_tree::of_parents(parents_of_best(nodes));
+    }
+    /// The same as parents, until the next call.
+    [[nodiscard]] std::span<const std::size_t> parents_of_best(std::size_t nodes) {
+        parents_.clear();
+        add(tree_root, depth_, nodes);
+        return parents_;
     }
     /// Tokens that a round with that shape is expected to give, the target's own included.
     [[nodiscard]] double tokens(std::size_t nodes) const { return 1 + gain_[at(depth_, 0, nodes)]; }
@@ -60,7 +75,7 @@ public:
         std::size_t best_so_far = 0;
         double rate = tokens(0) / costs.pass_over(1);
         for (std::size_t n = 1; n <= nodes_; ++n) {
-            const double levels = static_cast<double>(best(n).depth());
+            const double levels = static_cast<double>(depth_of(depth_, n));
             const double now =
                 tokens(n) / (costs.pass_over(static_cast<double>(n + 1)) + costs.draft * levels);
             if (now > rate) {
@@ -74,39 +89,50 @@ public:
 private:
     static constexpr double least = 1e-12; // a gain that is no rounding
 
-    void check() const {
+    static void check(std::span<const double> by_rank) {
         double sum = 0;
-        for (const double chance : by_rank_) {
+        for (const double chance : by_rank) {
             if (!(chance >= 0 && chance <= 1))
                 fail("tree budget", "by_rank", "expected probabilities");
             sum += chance;
         }
         if (sum > 1 + 1e-9)
             fail("tree budget", "by_rank", "expected probabilities that sum to at most 1");
-        if (nodes_ > 1024 || depth_ > 64)
-            fail("tree budget", "limits",
-                 "expected at most 1024 nodes and a depth of 64, got " + std::to_string(nodes_) +
-                     " and " + std::to_string(depth_));
     }
     [[nodiscard]] std::size_t at(std::size_t d, std::size_t r, std::size_t m) const {
         return (d * (by_rank_.size() + 1) + r) * (nodes_ + 1) + m;
     }
-    void add(std::vector<std::size_t>& parents, std::size_t parent, std::size_t d,
-             std::size_t nodes) const {
+    /// Calls f(nodes below it) for each of the siblings behind a node with `nodes` below.
+    template <class F>
+    void for_siblings(std::size_t d, std::size_t nodes, F&& f) const {
         for (std::size_t r = 0; r < by_rank_.size() && nodes > 0; ++r) {
             const std::size_t j = taken_[at(d, r, nodes)];
             if (j == 0)
                 return;
-            parents.push_back(parent);
-            add(parents, parents.size() - 1, d - 1, j - 1);
+            f(j - 1);
             nodes -= j;
         }
+    }
+    void add(std::size_t parent, std::size_t d, std::size_t nodes) {
+        for_siblings(d, nodes, [&](std::size_t below) {
+            parents_.push_back(parent);
+            add(parents_.size() - 1, d - 1, below);
+        });
+    }
+    [[nodiscard]] std::size_t depth_of(std::size_t d, std::size_t nodes) const {
+        std::size_t deepest = 0;
+        for_siblings(d, nodes, [&](std::size_t below) {
+            const std::size_t own = 1 + depth_of(d - 1, below);
+            deepest = own > deepest ? own : deepest;
+        });
+        return deepest;
     }
 
     std::vector<double> by_rank_;
     std::size_t nodes_, depth_;
     std::vector<double> gain_;       // [depth + 1, ranks + 1, nodes + 1] F
     std::vector<std::size_t> taken_; // the best j, 0: none
+    std::vector<std::size_t> parents_;
 };
 
 } // namespace specdec
