@@ -9,7 +9,7 @@
 
 using namespace specdec;
 
-namespace {
+namespace tree_scoring_tests {
 
 struct chain_model {
     std::size_t size() const { return 0; }
@@ -66,8 +66,6 @@ bool path_holds(const std::vector<std::size_t>& path, const std::vector<std::siz
     }
 }
 
-} // namespace
-
 TEST_CASE("parents stand before their children") {
     CHECK(parents_hold(0, {}, 0));
     CHECK(parents_hold(4, {tree_root, 0, tree_root, 1}, 0));
@@ -91,3 +89,5 @@ TEST_CASE("a path leads from the root, child by child") {
     CHECK_FALSE(path_holds({5}, parents));
     CHECK_FALSE(path_holds({tree_root}, parents));
 }
+
+} // namespace tree_scoring_tests

@@ -20,7 +20,7 @@ void check_refused(const sampling_parameters& parameters, const std::string& fie
 } // namespace
 
 TEST_CASE("parameters in range pass") {
-    CHECK_NOTHROW(validate({}));
+    CHECK_NOTHROW(validate(sampling_parameters{}));
     CHECK_NOTHROW(validate({.temperature = 0, .top_k = 1, .top_p = 1e-6F, .min_p = 1}));
     CHECK_NOTHROW(validate({.temperature = 1e-30F}));
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -10,11 +11,12 @@
 
 #include <specdec/bridge/tree/tree_buffers.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/tree/token_tree.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
+#include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
-#include <specdec/draft/tree/tree_budget.hpp>
-#include <specdec/speculation/tree/rank_table.hpp>
+#include <specdec/draft/tree/paying_tree.hpp>
 
 namespace specdec {
 
@@ -22,17 +24,19 @@ namespace specdec {
 struct tree_drafts {
     std::size_t nodes = 8; ///< most of a round, where no widths are given
     /// The children of each node, by its depth ({3, 2, 1}); nothing: a shape is chosen. Of the
-    /// likeliest siblings EAGLE-2's tree, which goes where the drafter is sure, else Sequoia's of
-    /// so many nodes, planned by what the text's own rounds kept.
+    /// likeliest siblings EAGLE-2's tree, which goes where the drafter is sure, else a paying_tree,
+    /// which plans by what the text's own rounds keep.
     std::vector<std::size_t> widths{};
     /// Nothing: the likeliest at temperature 0, else without replacement.
     std::optional<sibling_draw> siblings{};
+    cost_table costs{}; ///< that a paying_tree goes by; as it is, further nodes cost nothing
 
     bool operator==(const tree_drafts&) const = default;
 };
 
 /// Errors: specdec::error that names the setting.
 inline void validate(const tree_drafts& s) {
+    validate(s.costs);
     if (s.widths.empty() && (s.nodes == 0 || s.nodes > 256))
         fail("tree", "nodes", "expected a number from 1 to 256");
     std::size_t level = 1, nodes = 0;
@@ -59,17 +63,14 @@ public:
     any_tree_shape(const tree_drafts& s, float temperature)
         : shape_((validate(s), shape_of(s, siblings_of(s, temperature)))) {
         settings_.siblings = siblings_of(s, temperature);
-        const auto* const fixed = std::get_if<fixed_tree>(&shape_);
-        planned_ = fixed != nullptr && s.widths.empty();
-        if (planned_) {
-            settings_.max_nodes = s.nodes;
-            settings_.max_depth = s.nodes < deepest ? s.nodes : deepest;
-            plan(rank_table());
-        } else if (fixed != nullptr) {
+        if (const auto* const fixed = std::get_if<fixed_tree>(&shape_)) {
             settings_.max_nodes = fixed->size();
             settings_.max_depth = fixed->depth();
+        } else if (std::holds_alternative<paying_tree>(shape_)) {
+            settings_.max_nodes = s.nodes;
+            settings_.max_depth = s.nodes < deepest ? s.nodes : deepest;
         } else {
-            const confident_tree& grown = std::get<confident_tree>(shape_);
+            const auto& grown = std::get<confident_tree>(shape_);
             settings_.max_nodes = s.nodes;
             settings_.max_depth = grown.depth;
             settings_.max_drafted = grown.width + (grown.depth - 1) * grown.beam * grown.width;
@@ -79,11 +80,10 @@ public:
     /// For the bridge.
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
 
-    /// Whether the shape is planned by what rounds keep; and plans it anew. Allocates.
-    [[nodiscard]] bool planned() const { return planned_; }
-    void plan(const rank_table& kept) {
-        shape_ = tree_budget(kept.chances(), settings_.max_nodes, settings_.max_depth)
-                     .best(settings_.max_nodes);
+    /// Between a round's decision and the next draft: what it kept of the tree, if there was one.
+    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path) {
+        if (auto* const planned = std::get_if<paying_tree>(&shape_))
+            planned->learn(tree, path);
     }
 
     template <class Use>
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    using shapes = std::variant<fixed_tree, confident_tree>;
+    using shapes = std::variant<fixed_tree, paying_tree, confident_tree>;
     static constexpr std::size_t deepest = 8;
 
     static shapes shape_of(const tree_drafts& s, sibling_draw siblings) {
@@ -101,12 +101,11 @@ private:
             return fixed_tree::of_widths(s.widths);
         if (siblings == sibling_draw::likeliest)
             return confident_tree{{.beam = most(4), .width = most(4), .depth = most(deepest)}};
-        return fixed_tree::chain(0); // to be planned
+        return paying_tree(s.costs, {.nodes = s.nodes, .depth = most(deepest)});
     }
 
     shapes shape_;
     tree_settings settings_{};
-    bool planned_ = false;
 };
 
 } // namespace specdec

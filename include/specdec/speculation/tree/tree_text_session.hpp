@@ -14,14 +14,12 @@
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/tree/tree_session.hpp>
-#include <specdec/speculation/tree/rank_table.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 namespace specdec {
 
 /// A tree_session as text_run drives a session: shape and capacity of the target are its own, the
-/// drafter keeps what is committed of a tree at once, the target when the next round is prepared. A
-/// planned shape is planned anew behind 4, 8, 16, ... rounds, which allocates.
+/// drafter keeps what is committed of a tree at once, the target when the next round is prepared.
 template <class B, class V, DraftContextHolder D, class Laws>
 class tree_text_session {
 public:
@@ -47,10 +45,6 @@ public:
     template <StopRule Stop, Coin C, Clock Time>
     void draft(D& drafter, const Stop&, C& coin, std::size_t room, Time clock) {
         drafter_ = &drafter;
-        if (rounds_ >= next_plan_) {
-            shape_.plan(kept_by_rank_);
-            next_plan_ *= 2;
-        }
         const std::size_t held = tokens().size();
         const std::size_t most = capacity_ > held ? capacity_ - held : 0;
         shape_.visit(
@@ -82,10 +76,7 @@ public:
     template <class Rows, Coin C, Clock Time>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock) {
         const tree_round_result r = session_.verify(rows, coin, clock);
-        if (r.tree != nullptr && shape_.planned()) {
-            kept_by_rank_.learn(*r.tree, r.path);
-            ++rounds_;
-        }
+        shape_.learn(r.tree, r.path);
         const auto nodes = r.tree == nullptr ? std::span<const target_id>() : r.tree->ids();
         return {r.tokens, r.accepted, r.last, nodes, r.drafted, {}, r.reason, r.log_probabilities};
     }
@@ -104,8 +95,6 @@ private:
     std::size_t capacity_ = 0;
     D* drafter_ = nullptr;
     std::vector<std::size_t> kept_;
-    rank_table kept_by_rank_;
-    std::size_t rounds_ = 0, next_plan_ = 4; // of those that were decided
 };
 
 } // namespace specdec
