@@ -26,14 +26,14 @@ struct ngram_table_settings {
 /// An entry: 16 bits that tell other n-grams of the same place (one in 65,536 is mistaken for
 /// another, which costs a wrong proposal), the byte, the count. Memory: 4 bytes an entry, at
 /// construction. Not for several threads at a time. Errors: specdec::error for other orders, fewer
-/// than 16 entries or more than 2^32.
+/// than 16 entries or 2^32 and more.
 class ngram_table {
 public:
     explicit ngram_table(ngram_table_settings settings = {}) : order_(settings.order) {
         if (order_ < 4 || order_ > longest_order)
             fail("n-gram table", "order", "expected 4 to 32 bytes");
-        if (settings.entries < 16 || settings.entries > std::size_t{1} << 32)
-            fail("n-gram table", "entries", "expected 16 to 2^32");
+        if (settings.entries < 16 || std::uint64_t{settings.entries} >> 32 > 0)
+            fail("n-gram table", "entries", "expected at least 16 and less than 2^32");
         const std::size_t entries = std::bit_floor(settings.entries);
         shift_ = 64 - std::countr_zero(entries);
         entries_.resize(entries);
