@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if !defined(_WIN32)
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>  // std::rename, std::remove
@@ -202,3 +204,5 @@ inline void expect_replaceable(const std::string& path) {
 }
 
 } // namespace specdec
+
+#endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if defined(_WIN32)
+
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -198,3 +200,5 @@ inline void expect_replaceable(const std::string& path) {
 }
 
 } // namespace specdec
+
+#endif
