@@ -65,24 +65,20 @@ double deviation_after_failure(std::size_t rows, again how, WrapCoin wrap) {
         auto draft = model_of<draft_id>(q, 2);
         failing_drafter drafter{model_drafter(draft), rows};
         two.slrs(0)(2, [&](auto bridge) {
-            session decoder(std::move(bridge), token_rejection{.thinning = {1, 1}},
-                            session_settings{.capacity = 16});
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            sequence text;
-            for (fixed_length stop{2}; text.size() < 2;) {
-                try {
-                    const round_result r = decoder.round(target, drafter, stop, drawn, 3);
-                    for (const target_id t : r.tokens)
-                        text.push_back(t.value);
-                    decoder.commit(r.tokens.size());
-                    stop.length = 0;
-                } catch (const failed&) {
-                    if (how == again::without_draft)
-                        stop.length = 0;
-                }
-            }
-            text.resize(2);
-            law[text] += coin.probability();
+            fixed_length stop{2};
+            play(law,
+                 session(std::move(bridge), token_rejection{.thinning = {1, 1}},
+                         session_settings{.capacity = 16}),
+                 coin, 2, [&](auto& decoder, std::size_t) {
+                     try {
+                         decoder.commit(
+                             decoder.round(target, drafter, stop, drawn, 3).tokens.size());
+                         stop.length = 0;
+                     } catch (const failed&) {
+                         if (how == again::without_draft)
+                             stop.length = 0;
+                     }
+                 });
         });
     });
     return total_variation(law, target_alone(p, 2));

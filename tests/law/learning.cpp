@@ -54,18 +54,14 @@ double deviation(const toy_words& two, const WithBridge& with_bridge, const Rule
         });
         model_drafter drafter(draft);
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, session_settings{.capacity = 16});
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            sequence text;
-            for (std::size_t i = 0; text.size() < length; ++i) {
-                const step now = i < rounds.size() ? rounds[i] : step{.gamma = 0};
-                const round_result r =
-                    decoder.round(target, drafter, fixed_length{now.gamma}, coin, now.room);
-                seen += r.accepted + r.tokens.back().index();
-                commit_as(now.what, decoder, r, text);
-            }
-            text.resize(length);
-            law[text] += coin.probability();
+            play(law, session(std::move(bridge), rule, session_settings{.capacity = 16}), coin,
+                 length, [&](auto& decoder, std::size_t i) {
+                     const step now = i < rounds.size() ? rounds[i] : step{.gamma = 0};
+                     const round_result r =
+                         decoder.round(target, drafter, fixed_length{now.gamma}, coin, now.room);
+                     seen += r.accepted + r.tokens.back().index();
+                     commit_as(now.what, decoder, r);
+                 });
             changes += draft.changes();
         });
     });
@@ -138,25 +134,19 @@ double deviation_with_head(const toy_words& two, const WithBridge& with_bridge, 
         acceptance_head head(toy_embedding{}, shape, parameters_of(which));
         predicted_end stop(head, 0.5, 2);
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule,
-                            session_settings{.draft = draft, .capacity = 16, .max_proposals = 2});
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            sequence text;
-            while (text.size() < length) {
-                decoder.draft(drafter, stop, coin, length + 1 - text.size());
-                const auto rows = decoder.score(target);
-                head.take(parameters_of(++which)); // of what was drafted
-                const round_result r = decoder.verify(rows, coin);
-                ++lengths[r.proposed.size()];
-                which += r.accepted + r.tokens.back().index();
-                stop.learn(outcome_of(r, two.target, two.draft));
-                const std::size_t n = r.tokens[0].value == 0 ? 1 : r.tokens.size();
-                for (std::size_t k = 0; k < n; ++k)
-                    text.push_back(r.tokens[k].value);
-                decoder.commit(n);
-            }
-            text.resize(length);
-            law[text] += coin.probability();
+            play(law,
+                 session(std::move(bridge), rule,
+                         session_settings{.draft = draft, .capacity = 16, .max_proposals = 2}),
+                 coin, length, [&](auto& decoder, std::size_t) {
+                     decoder.draft(drafter, stop, coin, length + 2 - decoder.tokens().size());
+                     const auto rows = decoder.score(target);
+                     head.take(parameters_of(++which)); // of what was drafted
+                     const round_result r = decoder.verify(rows, coin);
+                     ++lengths[r.proposed.size()];
+                     which += r.accepted + r.tokens.back().index();
+                     stop.learn(outcome_of(r, two.target, two.draft));
+                     decoder.commit(r.tokens[0].value == 0 ? 1 : r.tokens.size());
+                 });
         });
     });
     return total_variation(law, target_alone(p, length));

@@ -44,22 +44,17 @@ double deviation_of_lengths(const WithBridge& with_bridge, const Rule& rule,
         last_outcome predictor;
         auto stop = make_stop(predictor);
         with_bridge(std::size_t{2}, [&](auto bridge) {
-            session decoder(std::move(bridge), rule,
-                            session_settings{.draft = draft, .capacity = 16, .max_proposals = 2});
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            sequence text;
-            while (text.size() < length_of_text) {
-                const std::size_t room = length_of_text - text.size();
-                const round_result r = decoder.round(target, drafter, stop, coin, room);
-                ++lengths[r.proposed.size()];
-                stop.learn(outcome_of(r, twofold_words().target, twofold_words().draft));
-                // What is discarded has been learnt from, too.
-                const std::size_t n = r.tokens[0].value == 0 ? 1 : r.tokens.size();
-                for (std::size_t k = 0; k < n; ++k)
-                    text.push_back(r.tokens[k].value);
-                decoder.commit(n);
-            }
-            law[text] += coin.probability();
+            play(law,
+                 session(std::move(bridge), rule,
+                         session_settings{.draft = draft, .capacity = 16, .max_proposals = 2}),
+                 coin, length_of_text, [&](auto& decoder, std::size_t) {
+                     const std::size_t room = length_of_text + 1 - decoder.tokens().size();
+                     const round_result r = decoder.round(target, drafter, stop, coin, room);
+                     ++lengths[r.proposed.size()];
+                     stop.learn(outcome_of(r, twofold_words().target, twofold_words().draft));
+                     // What is discarded has been learnt from, too.
+                     decoder.commit(r.tokens[0].value == 0 ? 1 : r.tokens.size());
+                 });
         });
     });
     return total_variation(law, target_alone(p, length_of_text));

@@ -33,19 +33,15 @@ double deviation_of_commits(const Rule& rule, Choose choose, Next next_length) {
         auto target = model_of<target_id>(p, 3);
         auto draft = model_of<draft_id>(q, 3);
         model_drafter drafter(draft);
-        session decoder(make_identity_bridge(3, 3, 16, 2), rule, session_settings{.capacity = 16});
-        decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-        sequence text;
-        for (std::size_t i = 0, length = 2; text.size() < committed_tokens; ++i) {
-            const round_result r = decoder.round(target, drafter, fixed_length{length}, coin, 8);
-            const std::size_t n = i == 0 ? choose(r) : r.tokens.size();
-            length = i == 0 ? next_length(r) : 0;
-            for (std::size_t k = 0; k < n; ++k)
-                text.push_back(r.tokens[k].value);
-            decoder.commit(n);
-        }
-        text.resize(committed_tokens);
-        law[text] += coin.probability();
+        std::size_t length = 2;
+        play(law,
+             session(make_identity_bridge(3, 3, 16, 2), rule, session_settings{.capacity = 16}),
+             coin, committed_tokens, [&](auto& decoder, std::size_t i) {
+                 const round_result r =
+                     decoder.round(target, drafter, fixed_length{length}, coin, 8);
+                 length = i == 0 ? next_length(r) : 0;
+                 decoder.commit(i == 0 ? choose(r) : r.tokens.size());
+             });
     });
     return total_variation(law, target_alone(p, committed_tokens));
 }

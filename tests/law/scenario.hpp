@@ -112,32 +112,25 @@ struct law_ledger {
     double worst = 0;
 };
 
-/// Does with a round's result what the driver does, and appends what it commits.
+/// Does with a round's result what the driver does.
 template <class Session>
-void commit_as(then what, Session& decoder, const round_result& r, sequence& text) {
-    if (what == then::abandon)
-        return;
-    const std::size_t n = what == then::commit ? r.tokens.size() : what == then::part ? 1 : 0;
-    for (std::size_t k = 0; k < n; ++k)
-        text.push_back(r.tokens[k].value);
-    decoder.commit(n);
+void commit_as(then what, Session& decoder, const round_result& r) {
+    if (what != then::abandon)
+        decoder.commit(what == then::commit ? r.tokens.size() : what == then::part ? 1 : 0);
 }
 
 /// Runs one path of a session: the scenario's rounds, then rounds without drafts (which may draw
 /// again what was drawn before). Returns the first `length` tokens that it committed.
 template <class Session, class Target, class D, Coin C>
 sequence run_scenario(Session& decoder, Target& target, D& drafter, C& coin, const scenario& s) {
-    sequence text;
     bool kept_all = true;
-    for (std::size_t i = 0; text.size() < s.length; ++i) {
+    return play(decoder, s.length, [&](std::size_t i) {
         const step now = i < s.steps.size() ? s.steps[i] : step{.gamma = 0};
         const confidence stop{now.threshold, now.by_last_round && !kept_all ? 0 : now.gamma};
         const round_result r = decoder.round(target, drafter, stop, coin, now.room);
         kept_all = r.accepted == r.proposed.size();
-        commit_as(now.what, decoder, r, text);
-    }
-    text.resize(s.length);
-    return text;
+        commit_as(now.what, decoder, r);
+    });
 }
 
 /// Adds the coin's path of a session to the law.

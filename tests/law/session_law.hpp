@@ -25,6 +25,27 @@ toy_model<Id> model_of(row_tree& rows, std::size_t vocabulary) {
     });
 }
 
+/// The first `length` tokens that a session commits: round(i) makes round i, and commits what it
+/// likes of it.
+template <class Session, class Round>
+sequence play(Session& decoder, std::size_t length, const Round& round) {
+    const std::size_t begin = decoder.tokens().size();
+    for (std::size_t i = 0; decoder.tokens().size() < begin + length; ++i)
+        round(i);
+    sequence text;
+    for (const target_id t : decoder.tokens().subspan(begin, length))
+        text.push_back(t.value);
+    return text;
+}
+
+/// Adds the coin's path of a new session to a law: round(session, i) as above.
+template <class Session, Coin C, class Round>
+void play(joint_law& law, Session decoder, C& coin, std::size_t length, const Round& round) {
+    decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+    const sequence text = play(decoder, length, [&](std::size_t i) { round(decoder, i); });
+    law[text] += coin.probability();
+}
+
 struct law_case {
     row_tree& p;
     row_tree& q;

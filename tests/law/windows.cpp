@@ -52,15 +52,11 @@ double deviation_of_windows(const WithBridge& with_bridge, const Rule& rule, con
         with_bridge(gamma, [&](auto bridge) {
             session decoder(std::move(bridge), rule, session_settings{.capacity = 16});
             decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}, draft_id{1}});
-            sequence text;
-            for (fixed_length stop{gamma}; text.size() < length; stop.length = 1) {
-                const round_result r = decoder.round(target, asked, stop, coin, 8);
-                for (const target_id t : r.tokens)
-                    text.push_back(t.value);
-                decoder.commit(r.tokens.size());
-            }
+            const sequence text = play(decoder, length, [&](std::size_t i) {
+                const fixed_length stop{i == 0 ? gamma : 1};
+                decoder.commit(decoder.round(target, asked, stop, coin, 8).tokens.size());
+            });
             always = always && drafter.dropped() > 0;
-            text.resize(length);
             law[text] += coin.probability();
         });
     });
