@@ -81,8 +81,8 @@ public:
 
     /// The body reads with other weights (a set that body.use takes) from the next round on. What
     /// sequences hold, their own features too, was made with the old ones and is forgotten; the
-    /// target's features stay. To be called between the rounds of all sequences: the mark of each is
-    /// another one then, so that a round that was drafted before is refused.
+    /// target's features stay. To be called between the rounds of all sequences: the mark of each
+    /// is another one then, so that a round that was drafted before is refused.
     template <class Weights>
         requires requires(Body& body, const Weights& w) { body.use(w); }
     void use(const Weights& weights) {
