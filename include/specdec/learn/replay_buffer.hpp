@@ -19,9 +19,10 @@ concept UniformSource = requires(U& uniform) {
 };
 
 /// Keeps the last texts that a drafter learnt from, with at most `max_tokens` draft tokens
-/// together. Text: has tokens and rows, as distillation_sample and feature_sample. An update learns some of them again, so that the drafter does not forget (OmniDraft,
-/// 3.3: "data from previous batches"). A ring: the oldest texts leave and their memory is reused,
-/// so in the long run it allocates nothing.
+/// together. Text: has tokens and rows, as distillation_sample and feature_sample. An update learns
+/// some of them again, so that the drafter does not forget (OmniDraft, 3.3: "data from previous
+/// batches"). A ring: the oldest texts leave and their memory is reused, so in the long run it
+/// allocates nothing.
 template <class Text>
 class basic_replay_buffer {
 public:
@@ -54,9 +55,7 @@ public:
     [[nodiscard]] std::size_t tokens() const { return tokens_; }
 
     /// 0: the oldest. Pre: i < size(). It stays where it is until add().
-    [[nodiscard]] const Text& operator[](std::size_t i) const {
-        return texts_[at(i)];
-    }
+    [[nodiscard]] const Text& operator[](std::size_t i) const { return texts_[at(i)]; }
 
     /// Appends the n newest to `out`, the oldest of them first; all where there are fewer.
     void newest(std::size_t n, std::vector<const Text*>& out) const {

@@ -126,10 +126,10 @@ public:
         for (float& g : gradient)
             g = 0;
         if (settings_.direct == direct_loss::nll)
-            return next.valid() ? nll_loss(row_softmax(row, settings_.temperature), next, gradient,
-                                           weight) /
-                                      weight
-                                : 0;
+            return next.valid()
+                       ? nll_loss(row_softmax(row, settings_.temperature), next, gradient, weight) /
+                             weight
+                       : 0;
         const sparse_law<target_id> law(taught(p), map_->target_size());
         return direct(law, shared_softmax(row, *map_, settings_.temperature), gradient, weight);
     }

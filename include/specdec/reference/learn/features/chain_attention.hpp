@@ -20,7 +20,7 @@ namespace specdec::reference {
 /// cells)).
 template <class Scalar>
 struct chain_keys {
-    constant_columns<Scalar> keys, values; ///< of the places
+    constant_columns<Scalar> keys, values;  ///< of the places
     columns<Scalar> cell_keys, cell_values; ///< of all cells
     std::span<const std::size_t> cells;     ///< columns of these: the chain's
 };
@@ -35,8 +35,7 @@ void chain_attention(constant_columns<Scalar> q, const chain_keys<Scalar>& seen,
     add_transposed_product(seen.keys, q, text);
     for (Eigen::Index h = 0; h < p.cols(); ++h) {
         for (std::size_t m = 0; m < seen.cells.size(); ++m)
-            p(index_of(places + m), h) =
-                seen.cell_keys.col(index_of(seen.cells[m])).dot(q.col(h));
+            p(index_of(places + m), h) = seen.cell_keys.col(index_of(seen.cells[m])).dot(q.col(h));
         auto row = p.col(h).array();
         row = ((row - row.maxCoeff()) * scale).exp();
         row /= row.sum();

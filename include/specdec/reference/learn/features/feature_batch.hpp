@@ -25,7 +25,7 @@ struct feature_limits {
 /// target's feature behind token i; each further one has a token of the draft and the body's own
 /// feature of the cell before it.
 struct feature_chain {
-    std::size_t place = 0;                  ///< i
+    std::size_t place = 0;                   ///< i
     std::span<const std::int32_t> drafted{}; ///< the tokens of its further cells
 };
 
@@ -37,8 +37,8 @@ struct feature_sequence {
 };
 
 /// The chains of a batch as columns. Places: of the sequences, one behind the other, as many of
-/// each as its chains look at. Cells: the first ones of all chains, then the second ones, ... Within
-/// a depth they stand as the chains do.
+/// each as its chains look at. Cells: the first ones of all chains, then the second ones, ...
+/// Within a depth they stand as the chains do.
 class feature_batch {
 public:
     struct place {

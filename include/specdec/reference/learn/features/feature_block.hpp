@@ -24,8 +24,8 @@ namespace specdec::reference {
 ///     m = x + Wo attention(turned Wq x, turned Wk .., Wv ..)
 ///     state = m + Wdown swiglu(Wgate_up rms_norm(m))
 ///
-/// A first cell's key is its place's. Calls: begin, then forward for depth 0, 1, ...; begin_reverse,
-/// then reverse for the deepest one, ..., 0, and end_reverse.
+/// A first cell's key is its place's. Calls: begin, then forward for depth 0, 1, ...;
+/// begin_reverse, then reverse for the deepest one, ..., 0, and end_reverse.
 template <class Scalar>
 class feature_block {
 public:
@@ -49,8 +49,7 @@ public:
           units_(2 * config_.hidden_dimension, limits.cells),
           hidden_(config_.hidden_dimension, limits.cells),
           dhidden_(config_.hidden_dimension, limits.cells),
-          dnormed_(config_.dimension, limits.cells),
-          dattended_(config_.query_size(), limits.cells),
+          dnormed_(config_.dimension, limits.cells), dattended_(config_.query_size(), limits.cells),
           dweights_(members, activation_memory<Scalar>(longest_, config_.heads)),
           chains_(members, std::vector<std::size_t>(limits.depth)) {}
 
@@ -75,9 +74,8 @@ public:
         if (depth > 0)
             turn(batch, now, keys_, config_.kv_heads, false);
         each_group(team, batch, depth, [&](std::size_t c, std::size_t kv, std::size_t member) {
-            chain_attention(constant(queries_of(queries_, c, kv)),
-                            seen_by(batch, c, kv, member), weights_of(batch, c, kv),
-                            queries_of(attended_, c, kv));
+            chain_attention(constant(queries_of(queries_, c, kv)), seen_by(batch, c, kv, member),
+                            weights_of(batch, c, kv), queries_of(attended_, c, kv));
         });
         const auto middle = part(middle_, now);
         o_.forward(team, m, constant(part(attended_, now)), middle);

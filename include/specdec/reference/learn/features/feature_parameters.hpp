@@ -30,10 +30,9 @@ public:
         for (const projection p : all_projections) {
             if (p == projection::gate)
                 block_.ffn_norm = tensors_.add("layers.0.post_attention_layernorm.weight", {d});
-            block_.matrices[number_of(p)] =
-                tensors_.add(module_name(0, p).substr(std::string_view("model.").size()) +
-                                 ".weight",
-                             {outputs_of(c, p), inputs_of(c, p)});
+            block_.matrices[number_of(p)] = tensors_.add(
+                module_name(0, p).substr(std::string_view("model.").size()) + ".weight",
+                {outputs_of(c, p), inputs_of(c, p)});
         }
     }
 

@@ -57,8 +57,7 @@ public:
           dfused_(dimension(), limits.sequences * limits.length),
           cell_given_(2 * dimension(), limits.cells), cell_fused_(dimension(), limits.cells),
           states_(dimension(), limits.cells), dstates_(dimension(), limits.cells),
-          dgiven_(2 * dimension(), limits.cells),
-          line_(dimension()) {}
+          dgiven_(2 * dimension(), limits.cells), line_(dimension()) {}
 
     [[nodiscard]] const feature_batch& batch() const { return batch_; }
 
