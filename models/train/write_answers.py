@@ -66,8 +66,10 @@ def count(folder):
 def pack(records, folder):
     """One file for each that prompts came from, so that a day's text adds a file."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in sorted({f.parent.name.rsplit("-", 1)[0] for f in records.glob("*/text.jsonl")}):
-        lines = [line for f in sorted(records.glob(f"{name}-*/text.jsonl")) for line in f.open(encoding="utf-8")]
+    parts = collections.defaultdict(list)
+    for file in sorted(records.glob("*/text.jsonl")):
+        parts[file.parent.name.rsplit("-", 1)[0]] += file.open(encoding="utf-8")
+    for name, lines in parts.items():
         with lzma.open(folder / f"{name}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:
             out.writelines(lines)
 
