@@ -148,8 +148,9 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
 TEST_CASE("a shape that chooses among drawn siblings is refused", "[law]") {
     row_tree p(toy_rows(row_kind::random, 3, 1)), q(toy_rows(row_kind::random, 3, 2));
     tree_ledger ledger;
+    const confident_tree small{{.beam = 1, .width = 2, .depth = 2}};
     CHECK_THROWS_WITH(
-        check_trees(recursive, std::vector<tree_step<confident_tree>>{{{}}}, {}, p, q, ledger),
+        check_trees(recursive, std::vector<tree_step<confident_tree>>{{small}}, {}, p, q, ledger),
         Catch::Matchers::Contains("likeliest"));
 }
 
