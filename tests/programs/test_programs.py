@@ -823,7 +823,7 @@ class Features(unittest.TestCase):
         self.assertNotEqual(before["target_calls"], after["target_calls"])
         resumed = adapt("--tokens", 0, "--resume", saved)[-1]
         self.assertEqual(resumed["target_calls"], after["target_calls"])
-        drafted = adapt("--tokens", 0, "--drafter", saved, "--learn", "none")[-1]
+        drafted = rows(call("adapt", *self.pair[:2], "--drafter", saved, *common[4:], "--tokens", 0, "--learn", "none"))[-1]
         self.assertEqual(drafted["target_calls"], after["target_calls"])
         for more in ("--learn", "lora:4"), ("--thread",), ("--chains", "every:2"), ("--loss", "tv"), ("--depth", 2):
             self.assertGreater(adapt("--tokens", 100, *more)[-4]["served"], 99)
