@@ -282,9 +282,9 @@ class Maker:
         return self.fill(rng.choice(TEMPLATES[kind]), rng)
 
 
-def turns(question, answer, *more):
-    """One prompt of a conversation that went on: what stands between its first question and its last."""
-    return f"{question}<|im_end|>\n<|im_start|>assistant\n{answer}<|im_end|>\n<|im_start|>user\n" + more[0]
+def turns(question, answer, more):
+    """One prompt of a conversation that went on: from its first question to its last."""
+    return f"{question}<|im_end|>\n<|im_start|>assistant\n{answer}<|im_end|>\n<|im_start|>user\n{more}"
 
 
 def good(prompt):

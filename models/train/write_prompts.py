@@ -31,7 +31,6 @@ def begin(kind, words, rng):
 def own(gguf, wanted, words, rng, batch, done):
     import writer
     w = writer.Writer(gguf)
-    w.tokenizer.padding_side = "left"
     generator = torch.Generator().manual_seed(rng.randrange(1 << 40))
     names = [k for k in kinds.OPENINGS for _ in range(kinds.SHARES[k])]
     asked = sorted(((k, begin(k, words, rng)) for k in (rng.choice(names) for _ in range(wanted))), key=lambda a: a[0] in LONG)
