@@ -118,6 +118,11 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
     return rows;
 }
 
+/// Letters of the column of rules.
+int rule_width(const decode_settings& s) {
+    return s.tree ? 19 : 16;
+}
+
 void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
     const auto millions = [](std::size_t n) { return static_cast<double>(n) / 1e6; };
     std::printf("target   %s, %.1f million parameters, %zu tokens\n",
@@ -145,9 +150,10 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                 f.settings.decoding.limits.max_tokens, facts.computing.precision.c_str(),
                 facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
-    std::printf("%3s  %-19s %5s %8s %8s %9s %8s %6s %10s  %s\n", "T", "rule", "draft", "tokens a",
-                "accepted", "tokens", "speed-up", "MBSU", "text", "nats a token");
-    std::printf("%3s  %-19s %5s %8s %8s %9s %8s %6s %10s  %s\n", "", "", "len.", "call", "",
+    const int wide = rule_width(f.settings.decoding);
+    std::printf("%3s  %-*s %5s %8s %8s %9s %8s %6s %10s  %s\n", "T", wide, "rule", "draft",
+                "tokens a", "accepted", "tokens", "speed-up", "MBSU", "text", "nats a token");
+    std::printf("%3s  %-*s %5s %8s %8s %9s %8s %6s %10s  %s\n", "", wide, "", "len.", "call", "",
                 "a second", "", "", "identical", "under the target");
 }
 
@@ -167,10 +173,10 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         if (const auto ratio = r.memory_bound_speedup(facts.relative_size()))
             std::snprintf(mbsu, sizeof mbsu, "%.2fx", *ratio);
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-19s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f%s\n", temperature,
-                    r.name().c_str(), length, r.counts.tokens_per_target_call(), accepted,
-                    r.tokens_per_second(), speed_up(r, rows.front()), mbsu, identical, nll.value,
-                    error);
+        std::printf("%3g  %-*s %5s %8.2f %8s %9.1f %7.2fx %6s %10s  %.3f%s\n", temperature,
+                    rule_width(settings.decoding), r.name().c_str(), length,
+                    r.counts.tokens_per_target_call(), accepted, r.tokens_per_second(),
+                    speed_up(r, rows.front()), mbsu, identical, nll.value, error);
     }
 }
 
