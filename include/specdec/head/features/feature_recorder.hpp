@@ -35,6 +35,7 @@ class feature_recorder : public wrapped_model<feature_recorder<Target>, target_i
     using base = wrapped_model<feature_recorder<Target>, target_id, Target>;
 
 public:
+    static constexpr bool wraps_trees = base::trees;
     static constexpr std::size_t at_once = 128;
 
     feature_recorder(Target& target, feature_records& records) : base(target), records_(records) {

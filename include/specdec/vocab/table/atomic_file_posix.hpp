@@ -155,12 +155,12 @@ inline void remove_abandoned(const std::string& path) {
 
 } // namespace detail
 
-inline bool is_there(const std::string& path) {
+[[nodiscard]] inline bool is_there(const std::string& path) {
     struct ::stat about {};
     return ::lstat(path.c_str(), &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-inline std::string read_file(const std::string& path) {
+[[nodiscard]] inline std::string read_file(const std::string& path) {
     // Not blocking: a pipe, which is refused, may have no writer.
     detail::descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (!file.is_open())

@@ -161,14 +161,14 @@ inline void remove_abandoned(const std::string& path) {
 
 } // namespace detail
 
-inline bool is_there(const std::string& path) {
+[[nodiscard]] inline bool is_there(const std::string& path) {
     if (::GetFileAttributesW(detail::wide(path).c_str()) != INVALID_FILE_ATTRIBUTES)
         return true;
     const ::DWORD why = ::GetLastError();
     return why != ERROR_FILE_NOT_FOUND && why != ERROR_PATH_NOT_FOUND;
 }
 
-inline std::string read_file(const std::string& path) {
+[[nodiscard]] inline std::string read_file(const std::string& path) {
     detail::file_handle file(::CreateFileW(detail::wide(path).c_str(), GENERIC_READ,
                                            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
                                            nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
