@@ -76,7 +76,8 @@ TEST_CASE("small checkpoints of every kind keep the model's contract") {
     }
 }
 
-TEST_CASE("trees get the rows of their paths, bit for bit, in every precision") {
+TEST_CASE("trees get the rows of their paths, bit for bit, in every precision",
+          "[computes]") { // smaller trees elsewhere: node_rows, contexts, batch_model
     for (const std::string name : {"llama", "llama3", "qwen2"})
         for (const precision format : {precision::f32, precision::bf16, precision::q8})
             for (const isa instructions : {best_isa(), isa::portable}) {
