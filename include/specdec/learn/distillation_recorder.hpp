@@ -13,6 +13,7 @@
 #include <specdec/learn/aligned_token_starts.hpp>
 #include <specdec/learn/distillation_sample.hpp>
 #include <specdec/learn/likeliest_entries.hpp>
+#include <specdec/learn/one_row.hpp>
 #include <specdec/process/log_probabilities.hpp>
 
 namespace specdec {
@@ -124,14 +125,6 @@ public:
     }
 
 private:
-    template <class Rows>
-    struct one_row {
-        const Rows& rows;
-        std::size_t i;
-        [[nodiscard]] std::size_t size() const { return 1; }
-        [[nodiscard]] std::size_t vocabulary() const { return rows.vocabulary(); }
-        [[nodiscard]] auto operator[](std::size_t) const { return rows[i]; }
-    };
     /// Of a committed token.
     struct token_law {
         std::size_t end = 0;   ///< of its entries, which begin where the last token's end

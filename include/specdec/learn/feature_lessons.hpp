@@ -13,6 +13,7 @@
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/learn/feature_sample.hpp>
 #include <specdec/learn/likeliest_entries.hpp>
+#include <specdec/learn/one_row.hpp>
 #include <specdec/process/log_probabilities.hpp>
 
 namespace specdec {
@@ -129,14 +130,6 @@ public:
     }
 
 private:
-    template <class Rows>
-    struct one_row {
-        const Rows& rows;
-        std::size_t i;
-        [[nodiscard]] std::size_t size() const { return 1; }
-        [[nodiscard]] std::size_t vocabulary() const { return rows.vocabulary(); }
-        [[nodiscard]] auto operator[](std::size_t) const { return rows[i]; }
-    };
     static void add(std::span<const target_id> ids, std::vector<draft_id>& to) {
         for (const target_id t : ids)
             to.push_back(draft_id{t.value});
