@@ -34,6 +34,11 @@ PACKAGES = {
 }
 HEAVY = tuple({prefix.split("/")[0] for prefixes in PACKAGES.values() for prefix in prefixes})
 LONGEST = 250
+# Words of a compiler's own, outside the reference engine: in one header, each beside a branch without.
+BUILTINS = "core/basic/builtins.hpp"
+OWN_WORDS = re.compile(r"__builtin_\w+|__attribute__|__declspec|__forceinline|__restrict\w*|__extension__|__asm__|"
+                       r"\basm\b|__int128|vector_size|_Pragma|\[\[(?:gnu|clang)::|__GNUC__|__clang__|_MSC_VER|"
+                       r"__x86_64__")
 
 root = pathlib.Path(sys.argv[1]) / "specdec"
 lines = {p.relative_to(root).as_posix(): p.read_text().splitlines() for p in root.rglob("*.*")
@@ -74,6 +79,10 @@ def complaints(header):
         return
     if len(lines[header]) > LONGEST:
         yield f"has {len(lines[header])} lines, more than {LONGEST}"
+    if header != BUILTINS and room(header) not in ("interop", "reference"):
+        code = [line.partition("//")[0] for line in lines[header]]
+        for word in sorted({word for line in code for word in OWN_WORDS.findall(line)}):
+            yield f"says {word}, which stands in {BUILTINS} only"
     if header in reached(header):
         yield "includes itself through others"
     for include in own[header]:

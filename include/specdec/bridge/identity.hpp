@@ -7,6 +7,7 @@
 #include <specdec/bridge/context/shared_context.hpp>
 #include <specdec/bridge/token/draft_list_store.hpp>
 #include <specdec/bridge/token/token_bridge.hpp>
+#include <specdec/core/basic/builtins.hpp>
 
 namespace specdec {
 
@@ -41,7 +42,7 @@ public:
         for (std::size_t d = 0; d < shared(); ++d)
             out[d] = row[d];
         for (std::size_t d = shared(); d < draft_size_; ++d)
-            out[d] = -__builtin_inff();
+            out[d] = -builtin::infinity;
     }
 
 private:

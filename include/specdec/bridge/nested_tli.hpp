@@ -10,6 +10,7 @@
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/token/nested_law.hpp>
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/law/weighted_row.hpp>
@@ -98,7 +99,7 @@ public:
             const auto [entry, q] =
                 propose_token(weighted_row(row, request.sampling), coin, request, place);
             const draft_id d = entry < row.size() ? pieces_->entry(entry) : draft_id{};
-            drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -__builtin_inff(),
+            drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -builtin::infinity,
                         request.sampling);
             if (!d.valid() || is_end(request.end_ids, proposals_.back().token()))
                 break;

@@ -10,6 +10,7 @@
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/strings/spelling_weights.hpp>
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
@@ -82,7 +83,8 @@ public:
         require_size<target_id>(spellings.target_size(), context_.target_size(), "spelling bridge",
                                 "context");
         for (std::size_t d = 0; d < mask_.size(); ++d)
-            mask_[d] = spellings.beginning_with(id_at<draft_id>(d)).empty() ? -__builtin_inff() : 0;
+            mask_[d] =
+                spellings.beginning_with(id_at<draft_id>(d)).empty() ? -builtin::infinity : 0;
         path_.reserve(capacity + limits.max_draft * longest_);
         proposals_.reserve(limits.max_draft);
         drawn_.reserve(limits.max_draft * longest_);
@@ -190,7 +192,7 @@ private:
         if (any_allowed(row.values))
             (void)make_law(row, {.temperature = 0}); // refuses what is no row
         target_id likeliest;
-        float most = -__builtin_inff();
+        float most = -builtin::infinity;
         for (std::size_t d = 0; d < row.size(); ++d) {
             const std::span<const target_id> tokens =
                 spellings_->beginning_with(id_at<draft_id>(d));

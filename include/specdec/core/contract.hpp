@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <specdec/core/basic/builtins.hpp>
+
 /// Two assertion words. SPECDEC_PRECONDITION: the caller broke a stated precondition.
 /// SPECDEC_INVARIANT: the library broke its own promise. Both cost nothing when NDEBUG is defined
 /// and may be redefined by the host engine before the first include.
@@ -8,7 +10,7 @@
 #ifdef NDEBUG
 #define SPECDEC_PRECONDITION(condition) ((void)0)
 #else
-#define SPECDEC_PRECONDITION(condition) ((condition) ? (void)0 : __builtin_trap())
+#define SPECDEC_PRECONDITION(condition) ((condition) ? (void)0 : ::specdec::builtin::trap())
 #endif
 #endif
 

@@ -4,6 +4,8 @@
 #include <stdexcept> // std::runtime_error
 #include <string>
 
+#include <specdec/core/basic/builtins.hpp>
+
 namespace specdec {
 
 /// What every part of the library throws for bad input: files, tables, prompts, settings.
@@ -33,7 +35,7 @@ void on_error(const error& problem);
     throw error(source, field, expected);
 #else
     on_error(error(source, field, expected));
-    __builtin_trap();
+    builtin::trap();
 #endif
 }
 

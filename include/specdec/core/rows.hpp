@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/contract.hpp>
 
 namespace specdec {
@@ -31,7 +32,7 @@ struct logits_row {
 /// -infinity: a row of nothing else goes on to where it is refused.)
 [[nodiscard]] inline bool any_allowed(std::span<const float> logits) {
     for (const float logit : logits)
-        if (logit != -__builtin_inff())
+        if (logit != -builtin::infinity)
             return true;
     return false;
 }

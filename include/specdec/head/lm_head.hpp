@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/rows.hpp>
@@ -74,7 +75,7 @@ concept HiddenTreeBatchModelOf =
 template <class Id>
 void scatter(std::span<const float> known, std::span<const Id> ids, std::span<float> row) {
     for (float& logit : row)
-        logit = -__builtin_inff();
+        logit = -builtin::infinity;
     for (std::size_t k = 0; k < ids.size(); ++k)
         row[ids[k].index()] = known[k];
 }

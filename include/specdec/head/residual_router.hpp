@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/head/routed_head.hpp>
 
@@ -29,7 +30,7 @@ public:
         const std::span<const float> h = x.values;
         for (std::size_t i = 0; i < width(); ++i) {
             const float z = dot(w1_.subspan(i * width(), width()), h);
-            inner_[i] = z / (1 + __builtin_expf(-z)) + h[i];
+            inner_[i] = z / (1 + builtin::expf(-z)) + h[i];
         }
         for (std::size_t g = 0; g < groups(); ++g)
             out[g] = dot(w2_.subspan(g * width(), width()), inner_);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
@@ -104,7 +105,7 @@ private:
         router_.route(x[0], route_);
         bool finite = true;
         for (const float logit : route_)
-            finite = finite && logit > -__builtin_inff() && logit < __builtin_inff();
+            finite = finite && logit > -builtin::infinity && logit < builtin::infinity;
         if (!finite)
             fail("routed head", "router", "expected a finite logit for each group");
         top_ids(logits_row<group_id>{route_}, std::span(chosen_));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
@@ -139,7 +140,7 @@ private:
 
     void note(const round_log_probabilities& told) {
         append_likeliest(told.top, entries_);
-        laws_.push_back({entries_.size(), static_cast<float>(__builtin_exp(told.of_tokens[0]))});
+        laws_.push_back({entries_.size(), static_cast<float>(builtin::exp(told.of_tokens[0]))});
     }
 
     /// Finds the places again if there are tokens that were not read, as these may change how those

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/process/log_probabilities.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
@@ -19,7 +20,7 @@ inline void append_likeliest(std::span<const token_log_probability> top,
     for (const auto& [id, log_p] : top) {
         if (!id.valid())
             break;
-        const auto p = static_cast<float>(__builtin_exp(log_p));
+        const auto p = static_cast<float>(builtin::exp(log_p));
         list.push_back({id, p});
         for (std::size_t k = list.size() - 1; k > first && id < list[k - 1].id; --k) {
             list[k] = list[k - 1];

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/draft/draft_outcome.hpp>
 
@@ -47,7 +48,7 @@ public:
     explicit regression_guard(watch_settings settings = {}) : settings_(settings) {
         if (settings.window < 8)
             fail("adaptation watch", "window", "expected at least 8 rounds");
-        if (!(settings.deviations > 0 && settings.deviations < __builtin_inf()))
+        if (!(settings.deviations > 0 && settings.deviations < builtin::infinity))
             fail("adaptation watch", "deviations", "expected a finite number above 0");
     }
 
@@ -69,9 +70,9 @@ public:
         const bool known = 2 * before_.rounds() >= static_cast<double>(settings_.window);
         const bool worse =
             known && told_before_ - told_after_ >
-                         settings_.deviations * __builtin_sqrt(before_.error() + after_.error());
+                         settings_.deviations * builtin::sqrt(before_.error() + after_.error());
         if (!worse) {
-            before_.fade(__builtin_pow(kept(), after_.n));
+            before_.fade(builtin::pow(kept(), after_.n));
             before_.add(after_);
         }
         after_ = {};

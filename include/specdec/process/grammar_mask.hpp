@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/process/token_history.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
@@ -81,7 +82,7 @@ private:
     }
 
     void mask(std::span<float> row) {
-        constexpr float forbidden = -__builtin_inff();
+        constexpr float forbidden = -builtin::infinity;
         const place& at = here();
         const auto forbid = [&](Id id) {
             if (id.index() < row.size())

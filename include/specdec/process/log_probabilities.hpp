@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
@@ -22,7 +23,7 @@ namespace specdec {
 /// asked for.
 struct token_log_probability {
     target_id token;
-    double log_probability = -__builtin_inf();
+    double log_probability = -builtin::infinity;
 };
 
 /// Natural logarithms of probabilities at the places of a round's tokens, under the row as the
@@ -112,14 +113,14 @@ private:
         return logarithms(logits_row<target_id>{wide_});
     }
     auto logarithms(probabilities_row<target_id> row) {
-        const double sum = __builtin_log(dense_law(row).total());
+        const double sum = builtin::log(dense_law(row).total());
         return [=](target_id t) {
-            return __builtin_log(static_cast<double>(row.values[t.index()])) - sum;
+            return builtin::log(static_cast<double>(row.values[t.index()])) - sum;
         };
     }
     auto logarithms(listed_row<target_id> row) {
         const sparse_law<target_id> law(row.entries, row.vocabulary);
-        return [=](target_id t) { return __builtin_log(law.probability(t)); };
+        return [=](target_id t) { return builtin::log(law.probability(t)); };
     }
 
     /// Fills ids_; how many there are.

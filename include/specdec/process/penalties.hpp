@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/process/token_history.hpp>
 
@@ -59,7 +60,7 @@ public:
     /// Errors: specdec::error unless the penalty is positive and finite.
     repetition_penalty(std::size_t vocabulary, float penalty)
         : seen_(vocabulary), penalty_(penalty) {
-        if (!(penalty > 0 && penalty < __builtin_inff()))
+        if (!(penalty > 0 && penalty < builtin::infinity))
             fail("repetition penalty", "penalty", "expected a positive number");
     }
 
@@ -95,7 +96,7 @@ public:
     occurrence_penalty(std::size_t vocabulary, std::size_t prompt, occurrence_costs costs)
         : seen_(vocabulary, prompt), costs_(costs) {
         for (const float cost : {costs.presence, costs.frequency})
-            if (!(cost > -__builtin_inff() && cost < __builtin_inff()))
+            if (!(cost > -builtin::infinity && cost < builtin::infinity))
                 fail("occurrence penalty", "costs", "expected finite numbers");
     }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/vocab/table/id_map.hpp>
@@ -29,7 +30,7 @@ public:
         : biases_(std::move(biases)) {
         for (const auto& [id, bias] : biases_) {
             require_ids(std::span(&id, 1), vocabulary, "logit bias", "ids");
-            if (!(bias < __builtin_inff()))
+            if (!(bias < builtin::infinity))
                 fail("logit bias", "bias", "expected a finite number or -infinity");
         }
     }
@@ -51,7 +52,7 @@ template <class Id>
 [[nodiscard]] logit_bias<Id> banned_tokens(std::size_t vocabulary, std::span<const Id> ids) {
     std::vector<token_bias<Id>> biases;
     for (const Id id : ids)
-        biases.push_back({id, -__builtin_inff()});
+        biases.push_back({id, -builtin::infinity});
     return {vocabulary, std::move(biases)};
 }
 
@@ -89,7 +90,7 @@ public:
             return;
         for (const Id id : end_ids_)
             if (id.index() < row.size())
-                row[id.index()] = -__builtin_inff();
+                row[id.index()] = -builtin::infinity;
     }
 
 private:

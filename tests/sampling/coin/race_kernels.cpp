@@ -2,6 +2,7 @@
 #include <specdec/sampling/coin/race_kernels.hpp>
 
 #include <array>
+#include <bit>
 #include <limits>
 #include <vector>
 
@@ -16,8 +17,8 @@ namespace {
 
 std::vector<screen_function> all_kernels() {
     std::vector<screen_function> kernels{portable::screen, best()};
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
+#if SPECDEC_X86_KERNELS
+    if (builtin::of_this_cpu() >= builtin::instructions::avx2_fma)
         kernels.push_back(avx2::screen);
     if (best() == avx512::screen)
         kernels.push_back(avx512::screen);
@@ -99,6 +100,6 @@ TEST_CASE("the hash depends on every word and every bit of the key") {
     for (std::uint32_t k = 0; k < samples; ++k)
         for (std::uint32_t bit = 0; bit < 32; ++bit)
             flipped += static_cast<std::uint64_t>(
-                __builtin_popcount(upper(k, noise) ^ upper(k ^ (1U << bit), noise)));
+                std::popcount(upper(k, noise) ^ upper(k ^ (1U << bit), noise)));
     CHECK(static_cast<double>(flipped) / (samples * 32.0 * 32.0) == Approx(0.5).margin(0.005));
 }

@@ -20,11 +20,11 @@ namespace {
 std::vector<std::pair<std::string, row_kernels::table>> tables() {
     std::vector<std::pair<std::string, row_kernels::table>> all{
         {"portable", row_kernels::portable::functions}};
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#if SPECDEC_X86_KERNELS
+    const auto widest = builtin::of_this_cpu();
+    if (widest >= builtin::instructions::avx2_fma)
         all.emplace_back("avx2", row_kernels::avx2::functions);
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (widest >= builtin::instructions::avx512)
         all.emplace_back("avx512", row_kernels::avx512::functions);
 #endif
     return all;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/basic/heap.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/law_mark.hpp>
@@ -89,7 +90,7 @@ public:
         map_->restrict_to_shared(row, out);
         for (const draft_id d : other_bytes_)
             if (d.index() < out.size())
-                out[d.index()] = -__builtin_inff();
+                out[d.index()] = -builtin::infinity;
         const auto allow = [&](draft_id d, node) {
             if (d.index() < out.size())
                 out[d.index()] = row[d.index()];

@@ -11,6 +11,7 @@
 #include <specdec/bridge/strings/draft_source.hpp>
 #include <specdec/bridge/strings/round_marks.hpp>
 #include <specdec/bridge/strings/translation.hpp>
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
@@ -206,7 +207,7 @@ private:
     /// The law of the row given to the node.
     void prepare(draft_node<state_type>& n) {
         const byte_order<draft_id>& order = f_.order();
-        n.row.assign(order.size(), -__builtin_inff());
+        n.row.assign(order.size(), -builtin::infinity);
         f_.prepare(n.state, n.given, std::span<float>(n.row).first(n.given.size()));
         n.law = none;
         if (!any_allowed(n.row))

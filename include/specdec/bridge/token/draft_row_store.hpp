@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/law/draw.hpp>
@@ -61,7 +62,7 @@ public:
     void note(drawn_draft& drawn, const Stop& stop, std::size_t i, draft_id d, double q,
               const sampling_parameters& sampling) const {
         const std::span<const float> of = row(i);
-        drawn.push(stop, d, q, of, d.valid() ? of[d.index()] : -__builtin_inff(), sampling);
+        drawn.push(stop, d, q, of, d.valid() ? of[d.index()] : -builtin::infinity, sampling);
     }
 
 private:

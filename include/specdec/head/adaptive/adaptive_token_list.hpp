@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/token_list.hpp>
@@ -38,7 +39,7 @@ public:
                                  adaptive_token_list_settings settings = {})
         : begin_(begin.ids().begin(), begin.ids().end()), stay_(stay.begin(), stay.end()),
           prior_(settings.prior), place_(begin.vocabulary_size()),
-          growth_(1 / __builtin_exp2(-1 / settings.half_life)) {
+          growth_(1 / builtin::exp2(-1 / settings.half_life)) {
         if (!(settings.half_life > 0) || !(settings.prior >= 0))
             fail("adaptive list", "settings",
                  "expected a half-life above 0 and a prior of at least 0");
@@ -63,7 +64,7 @@ public:
             place_[ids_[k].index()] = static_cast<unsigned>(k);
         for (const Id id : stay_)
             if (contains(id))
-                weights_[place_[id.index()]] = __builtin_inf();
+                weights_[place_[id.index()]] = builtin::infinity;
     }
 
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
@@ -99,7 +100,7 @@ public:
             return std::nullopt;
         const unsigned turn = next_;
         const unsigned before = likely_[turn];
-        const auto k = put(before == nowhere ? least() : before, id, __builtin_inf());
+        const auto k = put(before == nowhere ? least() : before, id, builtin::infinity);
         if (k) {
             likely_[turn] = static_cast<unsigned>(*k);
             turn_[*k] = turn;
@@ -117,8 +118,8 @@ private:
         for (std::size_t i = 1; i < weights_.size(); ++i)
             if (weights_[i] <= weights_[k])
                 k = i;
-        return !weights_.empty() && weights_[k] < __builtin_inf() ? static_cast<unsigned>(k)
-                                                                  : nowhere;
+        return !weights_.empty() && weights_[k] < builtin::infinity ? static_cast<unsigned>(k)
+                                                                    : nowhere;
     }
     std::optional<std::size_t> put(unsigned place, Id id, double weight) {
         if (place == nowhere)

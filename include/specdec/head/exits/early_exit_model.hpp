@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
@@ -119,7 +120,7 @@ private:
         for (std::size_t i = 0; i < n; ++i)
             if (spoke_[s][first + i] == none) {
                 for (std::size_t v = 0; v < vocabulary_size(); ++v)
-                    out[i * vocabulary_size() + v] = -__builtin_inff();
+                    out[i * vocabulary_size() + v] = -builtin::infinity;
                 ++ended_;
             }
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
@@ -82,7 +83,7 @@ public:
             return false;
         for (float& logit : row)
             if (logit < a.least)
-                logit = -__builtin_inff();
+                logit = -builtin::infinity;
         return true;
     }
 
@@ -90,7 +91,7 @@ private:
     /// A_e: the tokens whose logit is at least `least`, since likelier tokens have larger logits.
     struct passing {
         double mass = 0;
-        float least = __builtin_inff();
+        float least = builtin::infinity;
         bool all = true; ///< all tokens that have mass
     };
     [[nodiscard]] passing those_that_pass(std::span<const float> row, double tau) const {

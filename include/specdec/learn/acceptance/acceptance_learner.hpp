@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/learn/acceptance/acceptance_examples.hpp>
 #include <specdec/learn/acceptance/acceptance_head.hpp>
@@ -36,14 +37,14 @@ public:
         if (!(settings.usual > 0 && settings.usual < 1))
             fail("acceptance learner", "usual", "expected a share above 0 and below 1");
         const std::size_t inputs = shape.inputs(), unit = inputs + 3;
-        const double spread = 1 / __builtin_sqrt(static_cast<double>(inputs));
+        const double spread = 1 / builtin::sqrt(static_cast<double>(inputs));
         for (std::size_t k = 0; k < shape.width; ++k)
             for (std::size_t i = 0; i < inputs; ++i)
                 parameters_[k * unit + i] =
                     static_cast<float>((2 * static_cast<double>(uniform()) - 1) * spread);
         for (std::size_t o = 0; o < 2; ++o)
             parameters_[shape.width * unit + o * (inputs + 1) + inputs] =
-                static_cast<float>(__builtin_log(settings.usual / (1 - settings.usual)));
+                static_cast<float>(builtin::log(settings.usual / (1 - settings.usual)));
     }
 
     [[nodiscard]] std::span<const float> parameters() const { return parameters_; }
@@ -83,7 +84,7 @@ private:
             first_[i] = static_cast<float>(m);
             second_[i] = static_cast<float>(v);
             const auto w = static_cast<double>(parameters_[i]);
-            const double step = m / (1 - power1_) / (__builtin_sqrt(v / (1 - power2_)) + epsilon);
+            const double step = m / (1 - power1_) / (builtin::sqrt(v / (1 - power2_)) + epsilon);
             parameters_[i] = static_cast<float>(w - settings_.rate * (settings_.decay * w + step));
         }
     }

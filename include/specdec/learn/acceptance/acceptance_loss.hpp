@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 
 namespace specdec {
@@ -33,7 +34,7 @@ inline double acceptance_loss(std::span<const float> logits, std::span<const flo
         if (!holds)
             fail("acceptance loss", field, expected);
     };
-    constexpr double infinity = __builtin_inf();
+    constexpr double infinity = builtin::infinity;
     require(logits.size() == labels.size() && logits.size() == gradient.size(), "sizes",
             "expected as many labels and gradients as logits");
     require(weights.accepted >= 0 && weights.accepted < infinity && weights.rejected >= 0 &&
@@ -42,10 +43,10 @@ inline double acceptance_loss(std::span<const float> logits, std::span<const flo
     double sum = 0;
     for (std::size_t i = 0; i < logits.size(); ++i) {
         const auto f = static_cast<double>(logits[i]), a = static_cast<double>(labels[i]);
-        require(__builtin_fabs(f) < infinity, "logits", "expected finite numbers");
+        require(builtin::fabs(f) < infinity, "logits", "expected finite numbers");
         require(a >= 0 && a <= 1, "labels", "expected numbers from 0 to 1");
         // log(1 + e^-|f|) is what both logarithms share; e^-|f| never overflows.
-        const double e = __builtin_exp(-__builtin_fabs(f)), shared = __builtin_log1p(e);
+        const double e = builtin::exp(-builtin::fabs(f)), shared = builtin::log1p(e);
         const double minus_log_s = shared + (f < 0 ? -f : 0);
         const double minus_log_not_s = shared + (f > 0 ? f : 0);
         const double s = f < 0 ? e / (1 + e) : 1 / (1 + e);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
 
@@ -34,13 +35,13 @@ struct acceptance_features {
 
     acceptance_features(const draft_progress& now, std::span<const float> of_token)
         : embedding(of_token),
-          scalars{now.sure > 6.2e-6 ? __builtin_log(now.sure) : -12.0, now.entropy,
-                  __builtin_log1p(static_cast<double>(now.drafted))} {
+          scalars{now.sure > 6.2e-6 ? builtin::log(now.sure) : -12.0, now.entropy,
+                  builtin::log1p(static_cast<double>(now.drafted))} {
         double squares = 0;
         for (const float e : embedding)
             squares += static_cast<double>(e) * static_cast<double>(e);
         if (squares > 0)
-            scale = __builtin_sqrt(static_cast<double>(embedding.size()) / squares);
+            scale = builtin::sqrt(static_cast<double>(embedding.size()) / squares);
     }
 
     /// Calls f(i, x_i) for every input that is not zero.
@@ -54,7 +55,7 @@ struct acceptance_features {
 };
 
 [[nodiscard]] inline double sigmoid(double f) {
-    const double e = __builtin_exp(-__builtin_fabs(f));
+    const double e = builtin::exp(-builtin::fabs(f));
     return f < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 

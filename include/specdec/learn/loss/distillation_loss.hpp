@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
@@ -144,7 +145,7 @@ private:
         for (weighted_id<target_id>& x : sharp_) {
             before += static_cast<double>(x.weight);
             x.weight = static_cast<float>(
-                __builtin_pow(static_cast<double>(x.weight), 1 / settings_.taught_temperature));
+                builtin::pow(static_cast<double>(x.weight), 1 / settings_.taught_temperature));
             sum += static_cast<double>(x.weight);
         }
         if (!(sum > 0))
@@ -190,7 +191,7 @@ private:
         const draft_id first = text.tokens[m.first];
         return m.count > 1 && m.token.valid() && map_->to_target(first).valid() &&
                !map_->to_draft(m.token).valid() &&
-               q.row().log_probability(first) > -__builtin_inf();
+               q.row().log_probability(first) > -builtin::infinity;
     }
 
     /// The gradients of a merge's rows go over memory of their own, to be added.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 
 namespace specdec {
@@ -36,7 +37,7 @@ struct distillation_loss_settings {
 
 /// Throws specdec::error naming the setting that is none.
 inline void validate(const distillation_loss_settings& s) {
-    if (!(s.lambda >= 0 && s.lambda < __builtin_inf()))
+    if (!(s.lambda >= 0 && s.lambda < builtin::infinity))
         fail("taught loss", "lambda", "expected a number of at least 0");
     for (const double t : {s.temperature, s.taught_temperature})
         if (!(t > 0 && t <= 1e6))

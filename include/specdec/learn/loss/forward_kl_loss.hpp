@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
@@ -31,13 +32,13 @@ double forward_kl_loss(const P& p, const shared_softmax& q, std::span<float> gra
     double mass = 0, sum = 0;
     q.each_with_mass(p, [&](target_id t, double p_t, double log_q) {
         mass += p_t;
-        sum += p_t * (__builtin_log(p_t) - log_q);
+        sum += p_t * (builtin::log(p_t) - log_q);
         q.add(dz, t, -p_t);
     });
     if (!(mass > 0))
         return 0;
     dz.finish(weight / mass);
-    return weight * (sum / mass - __builtin_log(mass));
+    return weight * (sum / mass - builtin::log(mass));
 }
 
 } // namespace specdec

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/learn/loss/row_softmax.hpp>
@@ -47,7 +48,7 @@ public:
 
     /// Turns what was added into scale * dL / dz, once.
     void finish(double scale) {
-        if (!(__builtin_fabs(scale) < __builtin_inf()))
+        if (!(builtin::fabs(scale) < builtin::infinity))
             fail("gradient", "weight", "expected a finite number");
         for (std::size_t i = 0; i < w_.size(); ++i) {
             const double rest =

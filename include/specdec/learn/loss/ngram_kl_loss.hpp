@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/require.hpp>
@@ -50,34 +51,34 @@ double ngram_kl_loss(const P& p, target_id t, const shared_softmax& first,
     require_gradients(gradients, ids.size(), vocabulary, source);
     validate(floor);
     const target_id prefix = first.map().to_target(ids[0]);
-    if (!prefix.valid() || !(first.row().log_probability(ids[0]) > -__builtin_inf()))
+    if (!prefix.valid() || !(first.row().log_probability(ids[0]) > -builtin::infinity))
         fail(source, "drafter's first token", "expected a shared one that the row allows");
-    if (first.log_probability(t) > -__builtin_inf())
+    if (first.log_probability(t) > -builtin::infinity)
         fail(source, "target's token", "expected one that is not shared");
 
     double log_r = 0;
     for (std::size_t j = 1; j < ids.size(); ++j)
         log_r += row_softmax(rest[j - 1], first.row().temperature()).log_probability(ids[j]);
-    if (!(log_r > -__builtin_inf()))
+    if (!(log_r > -builtin::infinity))
         fail(source, "drafter's tokens", "expected ones that the rows allow");
     const double q_1 = first.row().probability(ids[0]);
     const double log_merged = first.row().log_probability(ids[0]) + log_r;
-    const double merged = __builtin_exp(log_merged);
+    const double merged = builtin::exp(log_merged);
 
     const auto row = [&](std::size_t j) { return gradients.subspan(j * vocabulary, vocabulary); };
     logit_gradient dz(first.row(), row(0));
-    const double merged_log_ratio = log_merged - __builtin_log(floor(p.probability(t)));
+    const double merged_log_ratio = log_merged - builtin::log(floor(p.probability(t)));
     double mass = p.probability(t), floored = floor(mass), sum = merged * merged_log_ratio;
     double prefix_log_ratio = 0;
     first.each(p, [&](target_id x, double p_x, double log_q) {
         mass += p_x;
         floored += floor(p_x);
-        double q_x = __builtin_exp(log_q), left = q_x, log_left = log_q;
+        double q_x = builtin::exp(log_q), left = q_x, log_left = log_q;
         if (x == prefix) { // what q_1 - merged rounds to may be 0 where q_1 (1 - r) is not
-            left = (q_x > q_1 ? q_x - q_1 : 0.0) - q_1 * __builtin_expm1(log_r);
-            log_left = __builtin_log(left);
+            left = (q_x > q_1 ? q_x - q_1 : 0.0) - q_1 * builtin::expm1(log_r);
+            log_left = builtin::log(left);
         }
-        const double log_ratio = left > 0 ? log_left - __builtin_log(floor(p_x)) : 0.0;
+        const double log_ratio = left > 0 ? log_left - builtin::log(floor(p_x)) : 0.0;
         if (x == prefix)
             prefix_log_ratio = log_ratio;
         sum += left * log_ratio;
@@ -90,7 +91,7 @@ double ngram_kl_loss(const P& p, target_id t, const shared_softmax& first,
     dz.finish(scale);
     for (std::size_t j = 1; j < ids.size(); ++j)
         nll_loss(row_softmax(rest[j - 1], first.row().temperature()), ids[j], row(j), -scale * w);
-    return mass > 0 ? weight * (sum + __builtin_log(floored)) : 0;
+    return mass > 0 ? weight * (sum + builtin::log(floored)) : 0;
 }
 
 } // namespace specdec

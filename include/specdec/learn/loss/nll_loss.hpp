@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
@@ -21,7 +22,7 @@ namespace specdec {
 inline double nll_loss(const row_softmax& q, draft_id d, std::span<float> gradient,
                        double weight = 1) {
     require_ids(std::span<const draft_id>(&d, 1), q.size(), "NLL loss", "token");
-    if (!(q.log_probability(d) > -__builtin_inf()))
+    if (!(q.log_probability(d) > -builtin::infinity))
         fail("NLL loss", "drafter's token", "expected one that the row allows");
     logit_gradient dz(q, gradient);
     dz.add(d, -1);

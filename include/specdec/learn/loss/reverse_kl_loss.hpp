@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/require.hpp>
@@ -53,13 +54,13 @@ double reverse_kl_loss(const P& p, const shared_softmax& q, std::span<float> gra
     q.each(p, [&](target_id t, double p_t, double log_q) {
         mass += p_t;
         floored += floor(p_t);
-        const double term = __builtin_exp(log_q) * (log_q - __builtin_log(floor(p_t)));
+        const double term = builtin::exp(log_q) * (log_q - builtin::log(floor(p_t)));
         sum += term;
         q.add(dz, t, term);
     });
     const bool known = mass > 0;
     dz.finish(known ? weight : 0);
-    return known ? weight * (sum + __builtin_log(floored)) : 0;
+    return known ? weight * (sum + builtin::log(floored)) : 0;
 }
 
 } // namespace specdec

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
@@ -34,8 +35,8 @@ public:
             maximum_ = scaled(i) > maximum_ ? scaled(i) : maximum_;
         double sum = 0;
         for (std::size_t i = 0; i < z_.size(); ++i)
-            sum += __builtin_exp(scaled(i) - maximum_);
-        log_sum_ = __builtin_log(sum);
+            sum += builtin::exp(scaled(i) - maximum_);
+        log_sum_ = builtin::log(sum);
         if (!(maximum_ > -infinity && log_sum_ < infinity)) // +infinity and NaN make the sum NaN
             fail("row softmax", "logits",
                  "expected no NaN, no +infinity and at least one finite value");
@@ -50,10 +51,10 @@ public:
         return scaled(d.index()) - maximum_ - log_sum_;
     }
     /// q(d). Pre: d is of the row.
-    [[nodiscard]] double probability(draft_id d) const { return __builtin_exp(log_probability(d)); }
+    [[nodiscard]] double probability(draft_id d) const { return builtin::exp(log_probability(d)); }
 
 private:
-    static constexpr double infinity = __builtin_inf();
+    static constexpr double infinity = builtin::infinity;
 
     [[nodiscard]] double scaled(std::size_t i) const {
         return mask_.empty() || mask_[i] >= 0 ? static_cast<double>(z_[i]) / temperature_

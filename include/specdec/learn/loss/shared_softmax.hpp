@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
@@ -37,7 +38,7 @@ public:
     [[nodiscard]] double log_probability(target_id t) const {
         const draft_id first = map_.to_draft(t);
         if (!first.valid())
-            return -__builtin_inf();
+            return -builtin::infinity;
         double log_q = q_.log_probability(first);
         for (draft_id d = map_.next_duplicate(first); d.valid(); d = map_.next_duplicate(d))
             log_q = log_sum(log_q, q_.log_probability(d));
@@ -79,7 +80,7 @@ public:
             return gradient.add(first, w);
         const double log_q = log_probability(t);
         for (draft_id d = first; d.valid(); d = map_.next_duplicate(d))
-            gradient.add(d, w * __builtin_exp(q_.log_probability(d) - log_q));
+            gradient.add(d, w * builtin::exp(q_.log_probability(d) - log_q));
     }
 
 private:
@@ -90,13 +91,13 @@ private:
 
     static double log_sum(double a, double b) {
         const double more = a > b ? a : b, less = a > b ? b : a;
-        return less > -__builtin_inf() ? more + __builtin_log1p(__builtin_exp(less - more)) : more;
+        return less > -builtin::infinity ? more + builtin::log1p(builtin::exp(less - more)) : more;
     }
 
     template <class F>
     void visit(target_id t, double p_t, F&& f) const {
         const double log_q = log_probability(t);
-        if (log_q > -__builtin_inf())
+        if (log_q > -builtin::infinity)
             f(t, p_t, log_q);
     }
 

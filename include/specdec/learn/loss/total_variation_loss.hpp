@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
@@ -32,7 +33,7 @@ double total_variation_loss(const P& p, const shared_softmax& q, std::span<float
     logit_gradient dz(q.row(), gradient);
     double accepted = 0;
     q.each_with_mass(p, [&](target_id t, double p_t, double log_q) {
-        const double q_t = __builtin_exp(log_q);
+        const double q_t = builtin::exp(log_q);
         accepted += q_t < p_t ? q_t : p_t;
         if (q_t < p_t)
             q.add(dz, t, -q_t);

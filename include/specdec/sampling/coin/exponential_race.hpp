@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/sampling/coin/philox.hpp>
 #include <specdec/sampling/coin/race_kernels.hpp>
 #include <specdec/sampling/residual.hpp>
@@ -32,7 +33,7 @@ public:
         const std::uint64_t lower = philox4x64::block(key_, {place_, key, 0, for_key})[0] >> 32;
         const double v = static_cast<double>(race_kernels::upper(key, words_)) * 0x1p-32 +
                          (static_cast<double>(lower) + 0.5) * 0x1p-64;
-        return -__builtin_log1p(-v);
+        return -builtin::log1p(-v);
     }
 
 private:
@@ -78,7 +79,7 @@ template <class L>
     using id_type = decltype(law.at(0.0));
     constexpr std::size_t block = race_kernels::block;
     id_type winner{};
-    double least = __builtin_inf();
+    double least = builtin::infinity;
     const auto run = [&](id_type id) {
         const double p = law.probability(id);
         if (!(p > 0))

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <specdec/core/basic/builtins.hpp>
+
 namespace specdec {
 
 /// Philox4x64-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel Random
@@ -19,32 +21,13 @@ public:
     /// ...).
     [[nodiscard]] static constexpr counter_type block(key_type key, counter_type x) {
         for (int round = 0; round < 10; ++round) {
-            const wide a = multiply(0xD2E7470EE14C6C93, x[0]);
-            const wide b = multiply(0xCA5A826395121157, x[2]);
+            const builtin::wide a = builtin::multiply(0xD2E7470EE14C6C93, x[0]);
+            const builtin::wide b = builtin::multiply(0xCA5A826395121157, x[2]);
             x = {b.high ^ x[1] ^ key[0], b.low, a.high ^ x[3] ^ key[1], a.low};
             key[0] += 0x9E3779B97F4A7C15;
             key[1] += 0xBB67AE8584CAA73B;
         }
         return x;
-    }
-
-private:
-    struct wide {
-        std::uint64_t high, low;
-    };
-
-    [[nodiscard]] static constexpr wide multiply(std::uint64_t a, std::uint64_t b) {
-#ifdef __SIZEOF_INT128__
-        __extension__ using uint128 = unsigned __int128;
-        const uint128 product = static_cast<uint128>(a) * b;
-        return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product)};
-#else
-        constexpr std::uint64_t half = 0xFFFFFFFF;
-        const std::uint64_t ll = (a & half) * (b & half), lh = (a & half) * (b >> 32);
-        const std::uint64_t hl = (a >> 32) * (b & half), hh = (a >> 32) * (b >> 32);
-        const std::uint64_t middle = (ll >> 32) + (lh & half) + hl;
-        return {hh + (lh >> 32) + (middle >> 32), a * b};
-#endif
     }
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/sampling/law/floating_point.hpp>
 
 /// The loop that hashes a whole vocabulary for one draw, compiled for several instruction sets and
@@ -45,15 +46,15 @@ using screen_function = bool (*)(const std::uint32_t* keys, const float* weights
 #define SPECDEC_KERNEL_TARGET
 #include <specdec/sampling/coin/race_kernels.inc>
 
-#ifdef __x86_64__
+#if SPECDEC_X86_KERNELS
 #define SPECDEC_KERNEL_NAMESPACE avx2
 #define SPECDEC_KERNEL_LANES 8
-#define SPECDEC_KERNEL_TARGET __attribute__((target("avx2")))
+#define SPECDEC_KERNEL_TARGET SPECDEC_TARGET("avx2")
 #include <specdec/sampling/coin/race_kernels.inc>
 
 #define SPECDEC_KERNEL_NAMESPACE avx512
 #define SPECDEC_KERNEL_LANES 16
-#define SPECDEC_KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2")))
+#define SPECDEC_KERNEL_TARGET SPECDEC_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx2")
 #include <specdec/sampling/coin/race_kernels.inc>
 #endif
 
@@ -62,12 +63,11 @@ namespace specdec::race_kernels {
 /// The loop of the best instruction set of this CPU.
 inline screen_function best() {
     static const screen_function chosen = [] {
-#ifdef __x86_64__
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+#if SPECDEC_X86_KERNELS
+        const auto widest = builtin::of_this_cpu();
+        if (widest == builtin::instructions::avx512)
             return avx512::screen;
-        if (__builtin_cpu_supports("avx2"))
+        if (widest == builtin::instructions::avx2_fma)
             return avx2::screen;
 #endif
         return portable::screen;

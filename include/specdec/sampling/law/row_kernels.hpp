@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/sampling/law/floating_point.hpp>
 
 /// The loops that read rows of logits, compiled for several instruction sets and chosen once
 /// by what the CPU has. Vector code is written with the vector extensions of GCC and Clang.
 namespace specdec::row_kernels {
 
-constexpr float infinity = __builtin_inff();
+constexpr float infinity = builtin::infinity;
 
 /// A logit as a weight: w(l) = 2^((l - reference) * scale), 0 below `lowest`, NaN for NaN.
 /// Pre: lowest > -infinity; (l - reference) * scale in [-125, 125] for finite logits not below
@@ -67,15 +68,15 @@ struct table {
 #define SPECDEC_KERNEL_TARGET
 #include <specdec/sampling/law/row_kernels.inc>
 
-#ifdef __x86_64__
+#if SPECDEC_X86_KERNELS
 #define SPECDEC_KERNEL_NAMESPACE avx2
 #define SPECDEC_KERNEL_LANES 8
-#define SPECDEC_KERNEL_TARGET __attribute__((target("avx2,fma")))
+#define SPECDEC_KERNEL_TARGET SPECDEC_TARGET("avx2,fma")
 #include <specdec/sampling/law/row_kernels.inc>
 
 #define SPECDEC_KERNEL_NAMESPACE avx512
 #define SPECDEC_KERNEL_LANES 16
-#define SPECDEC_KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
+#define SPECDEC_KERNEL_TARGET SPECDEC_TARGET("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
 #include <specdec/sampling/law/row_kernels.inc>
 #endif
 
@@ -84,12 +85,11 @@ namespace specdec::row_kernels {
 /// The table of the best instruction set of this CPU.
 inline const table& best() {
     static const table chosen = [] {
-#ifdef __x86_64__
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+#if SPECDEC_X86_KERNELS
+        const auto widest = builtin::of_this_cpu();
+        if (widest == builtin::instructions::avx512)
             return avx512::functions;
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        if (widest == builtin::instructions::avx2_fma)
             return avx2::functions;
 #endif
         return portable::functions;

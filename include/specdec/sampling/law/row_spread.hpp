@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/law/row_kernels.hpp>
@@ -30,7 +31,7 @@ struct row_spread {
         const double sum = kernels.sum(row.data(), row.size(), e, maximum);
         require_logits(maximum > -row_kernels::infinity && maximum < row_kernels::infinity &&
                        sum < 0x1p126); // NaN makes it larger
-        log_sum = static_cast<double>(maximum) + __builtin_log(sum);
+        log_sum = static_cast<double>(maximum) + builtin::log(sum);
         if (what != row_reading::entropy)
             return;
         std::array<float, 256> weights;
@@ -44,12 +45,12 @@ struct row_spread {
                     mean += static_cast<double>(weights[i]) *
                             static_cast<double>(row[first + i] - maximum);
         }
-        entropy = __builtin_log(sum) - mean / sum;
+        entropy = builtin::log(sum) - mean / sum;
     }
 
     /// The probability of a logit of the row.
     [[nodiscard]] double sureness(float logit) const {
-        return __builtin_exp(static_cast<double>(logit) - log_sum);
+        return builtin::exp(static_cast<double>(logit) - log_sum);
     }
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/basic/first_where.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
@@ -78,8 +79,8 @@ public:
         double sum = 0;
         for (const auto& [id, weight] : entries_)
             if (weight > 0)
-                sum += static_cast<double>(weight) * __builtin_log(static_cast<double>(weight));
-        return __builtin_log(total()) - sum / total();
+                sum += static_cast<double>(weight) * builtin::log(static_cast<double>(weight));
+        return builtin::log(total()) - sum / total();
     }
 
     /// The probabilities of ids first, first + 1, ...: one search for all of them.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/law/block_of.hpp>
@@ -74,12 +75,12 @@ public:
 
     [[nodiscard]] double log_probability(std::size_t i) const {
         if (greedy_)
-            return i == top() ? 0 : -__builtin_inf();
+            return i == top() ? 0 : -builtin::infinity;
         if (i >= size() || row_[i] < exponent_.lowest)
-            return -__builtin_inf();
+            return -builtin::infinity;
         const double above =
             static_cast<double>(row_[i]) - static_cast<double>(exponent_.reference);
-        return above / temperature_ - __builtin_log(mass());
+        return above / temperature_ - builtin::log(mass());
     }
 
     template <UnitNumber U>
@@ -137,7 +138,7 @@ private:
         require_logits(maximum_ > -infinity && maximum_ < infinity && mass() > 0 &&
                        mass() < 0x1p126);
         log_sum_exp_ =
-            static_cast<double>(exponent_.reference) / temperature_ + __builtin_log(mass());
+            static_cast<double>(exponent_.reference) / temperature_ + builtin::log(mass());
         cut(parameters, maxima);
         unit_ = 1 / mass();
     }
@@ -177,7 +178,7 @@ private:
         if (parameters.min_p > 0)
             raise(static_cast<float>(static_cast<double>(maximum_) +
                                      temperature_ *
-                                         __builtin_log(static_cast<double>(parameters.min_p))));
+                                         builtin::log(static_cast<double>(parameters.min_p))));
         if (!(lowest > exponent_.lowest))
             return;
         exponent_.lowest = lowest;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
+
 namespace specdec {
 
 /// The laws of a toy: a few rows of small whole weights, which print and shrink well. The row
@@ -31,7 +33,7 @@ struct weighted_rows {
         for (std::size_t v = 0; v < out.size(); ++v)
             sum += out[v] = row.empty() ? 0.0F : static_cast<float>(row[v % row.size()]);
         for (float& x : out)
-            x = sum > 0 ? __builtin_logf(x) : 0.0F;
+            x = sum > 0 ? builtin::logf(x) : 0.0F;
     }
 
     /// "1 2 | 3 4": the rows one behind the other.

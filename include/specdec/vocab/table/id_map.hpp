@@ -7,6 +7,7 @@
 #include <utility> // std::move
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
@@ -115,7 +116,7 @@ public:
     /// an id, as a bias row would be), so NaN and infinities outside the intersection do no harm.
     void restrict_to_shared(std::span<const float> row, std::span<float> out) const {
         SPECDEC_PRECONDITION(out.size() == row.size());
-        constexpr float forbidden = -__builtin_inff();
+        constexpr float forbidden = -builtin::infinity;
         const std::size_t known = row.size() < draft_size() ? row.size() : draft_size();
         const std::int32_t* const mask = draft_to_target_.data();
         const float* const from = row.data();

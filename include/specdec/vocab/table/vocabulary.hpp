@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/contract.hpp>
 
 namespace specdec {
@@ -82,7 +83,7 @@ private:
         std::uint64_t word = 0;
         const std::size_t left = entries_.size() - i;
         std::memcpy(&word, entries_.data() + i, left < 8 ? left : 8);
-        return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
+        return std::endian::native == std::endian::little ? word : builtin::byteswap(word);
     }
 
     std::string entries_;           // all entries, one behind the other
