@@ -57,7 +57,7 @@ struct flags {
     std::optional<std::size_t> draft_length;
     std::vector<std::string> tasks;
     std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted";
-    std::optional<double> taught_temperature, rate;
+    std::optional<double> taught_temperature, rate, anchor;
     reference::learner_settings learner{.sequences = 2, .length = 512};
     std::size_t depth = 4, behind_rejected = 0, remembered = 0;
     reference::online_settings online{.every = 64, .replayed = 1};
@@ -334,7 +334,6 @@ void run(flags f, const adapting_engine& e) {
     f.learner.loss.taught_temperature =
         f.taught_temperature.value_or(f.decoding.sampling.temperature == 0 ? 0.3 : 1);
     const bool learns = set_learning(f.learn, f.learner);
-    f.learner.rate = f.rate.value_or(f.learner.adapters ? 2e-3 : 5e-4);
     if (!learns && !(f.save.empty() && f.resume.empty()))
         throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
     if (f.save_every > 0 && f.save.empty())
@@ -343,6 +342,9 @@ void run(flags f, const adapting_engine& e) {
         f.ends = updates_of(f.head);
     const loaded_pair pair = load_pair(e, f.models);
     adapting_features* const features = e.features();
+    const bool whole_body = features != nullptr && !f.learner.adapters;
+    f.learner.rate = f.rate.value_or(f.learner.adapters ? 2e-3 : whole_body ? 1e-4 : 5e-4);
+    f.learner.anchor = f.anchor.value_or(whole_body ? 400 : 0);
     f.decoding.rule =
         rule_of(f.rule.empty() ? (features != nullptr ? "identity" : "tli") : f.rule, "--rule")
             .rule;
@@ -517,7 +519,12 @@ int main(int argc, char** argv) {
                "of the laws that losses compare (default: 0.3 where the stream has temperature 0, "
                "else 1)")
         ->group(group);
-    add_number(app, "--rate", f.rate, {0, 1, true}, "AdamW's (default: 5e-4; of LoRA 2e-3)")
+    add_number(app, "--rate", f.rate, {0, 1, true},
+               "AdamW's (default: 5e-4; of LoRA 2e-3; of all weights that read features 1e-4)")
+        ->group(group);
+    add_number(app, "--anchor", f.anchor, {0, 1e6},
+               "pulls weights to those they began with, by this many rates a step (default: 0; of "
+               "all weights that read features 400)")
         ->group(group);
     add_number(app, "--batch", f.learner.sequences, {1, 64}, "texts an update (default: 2)")
         ->group(group);

@@ -42,7 +42,7 @@ void see_good(regression_guard& watch, drafting& rounds, double a, int n) {
 }
 
 TEST_CASE("an equal drafter is rolled back no more often than the bound says") {
-    const double z = 2, bound = 0.5 * std::erfc(z / std::sqrt(2.0));
+    const double z = 2, bound = 3 * 0.5 * std::erfc(z / std::sqrt(2.0)); // three looks
     int first = 0, later = 0;
     constexpr int seeds = 1000, windows = 4;
     for (int seed = 0; seed < seeds; ++seed) {
@@ -101,6 +101,27 @@ TEST_CASE("weights are judged once, over all updates of a window") {
     CHECK(watch.after() == 1);
     for (int i = 0; i < 20; ++i)
         CHECK(watch.see(good) == watch_verdict::wait); // nothing on trial
+}
+
+TEST_CASE("weights that are much worse go back behind a quarter of the window, or a half") {
+    int rolled = 0, half = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        regression_guard watch({.window = 256});
+        drafting rounds(seed);
+        see_good(watch, rounds, 0.6, 64);
+        const std::uint64_t before = rounds.round;
+        CHECK(judged(watch, rounds, 0.02) == watch_verdict::roll_back);
+        CHECK(rounds.round - before == 64);
+        see_good(watch, rounds, 0.6, 200);
+        const std::uint64_t again = rounds.round;
+        rolled += judged(watch, rounds, 0.42) == watch_verdict::roll_back ? 1 : 0;
+        half += rounds.round - again == 128 ? 1 : 0;
+        const std::uint64_t last = rounds.round;
+        CHECK(judged(watch, rounds, 0.75) == watch_verdict::keep); // never before its end
+        CHECK(rounds.round - last == 256);
+    }
+    CHECK(rolled > 180);
+    CHECK(half > 10);
 }
 
 TEST_CASE("nothing to compare with: keep") {

@@ -18,7 +18,7 @@ enum class watch_verdict : std::uint8_t {
 };
 
 struct watch_settings {
-    std::size_t window = 128; ///< rounds that new weights draft before they are judged
+    std::size_t window = 256; ///< rounds that new weights draft before they are kept
     double deviations = 3;    ///< z, in standard errors: how much worse is rolled back
 };
 
@@ -27,21 +27,22 @@ struct watch_settings {
 ///
 ///     worse  :=  before - after  >  z sqrt(s_before^2 / n_before + s_after^2 / n_after)
 ///
-/// `after` is one window of rounds behind an update, `before` all rounds before it, fading by 1 /
-/// (4 windows) a round, so that many small declines add up; s^2 is the variance of each, and
-/// n_before the number of rounds that the fading ones are worth. Rounds taken as independent and
-/// windows as long as 30, equal weights are rolled back with probability 1 - Phi(z) the first time,
-/// Phi the normal law: 0.0013 at z = 3, 0.023 at z = 2 (in a long run up to twice as often, since a
-/// lucky `before` errs again); weights that are worse by more than (z + 3) s sqrt(1 / n_before + 1
-/// / n_after) are found at the end of the window with probability 0.999. Harder texts look like a
-/// worse drafter, so a window should span several texts.
+/// `after` is the rounds behind an update, judged behind a quarter, a half and the whole of a
+/// window (a part shorter than 16 rounds is not); `before` all rounds before it, fading by 1 / (4
+/// windows) a round, so that many small declines add up; s^2 is the variance of each, and n_before
+/// the number of rounds that the fading ones are worth. Rounds taken as independent and parts as
+/// long as 30, equal weights are rolled back with probability 3 (1 - Phi(z)) at most the first
+/// time, Phi the normal law: 0.004 at z = 3, 0.07 at z = 2 (in a long run up to twice as often,
+/// since a lucky `before` errs again); weights that are worse by more than
+/// (z + 3) s sqrt(1 / n_before + 1 / n_after) are found behind a part of n_after with probability
+/// 0.999. Harder texts look like a worse drafter, so a window should span several texts.
 ///
 ///     watch.updated()        new weights draft from the next round on; more updates may follow
 ///     watch.see(outcome)     every committed round; where it says keep or roll_back, do so before
 ///                            the next round
 ///
-/// With less than half a window of rounds before the first update the verdict is keep. The same
-/// rounds give the same verdicts. O(1) a round; allocates nothing.
+/// With less than an eighth of a window of rounds before the first update the verdict is keep. The
+/// same rounds give the same verdicts. O(1) a round; allocates nothing.
 class regression_guard {
 public:
     /// Errors: specdec::error for a window of less than 8 rounds, for a z that is not above 0.
@@ -62,15 +63,19 @@ public:
             return watch_verdict::wait;
         }
         after_.count(tokens);
-        if (after_.n < static_cast<double>(settings_.window))
+        ++tried_;
+        if (!is_looked_at(tried_))
+            return watch_verdict::wait;
+        const bool known = 8 * before_.rounds() >= static_cast<double>(settings_.window);
+        const bool worse =
+            known && before_.mean() - after_.mean() >
+                         settings_.deviations * builtin::sqrt(before_.error() + after_.error());
+        if (!worse && tried_ < settings_.window)
             return watch_verdict::wait;
         trial_ = false;
+        tried_ = 0;
         told_before_ = before_.mean();
         told_after_ = after_.mean();
-        const bool known = 2 * before_.rounds() >= static_cast<double>(settings_.window);
-        const bool worse =
-            known && told_before_ - told_after_ >
-                         settings_.deviations * builtin::sqrt(before_.error() + after_.error());
         if (!worse) {
             before_.fade(builtin::pow(kept(), after_.n));
             before_.add(after_);
@@ -110,12 +115,18 @@ private:
             return k > 1 && variance > 0 ? variance / (k - 1) : 0;
         }
     };
+    [[nodiscard]] bool is_looked_at(std::size_t rounds) const {
+        constexpr std::size_t fewest = 16;
+        return rounds == settings_.window || (rounds >= fewest && (rounds == settings_.window / 4 ||
+                                                                   rounds == settings_.window / 2));
+    }
     [[nodiscard]] double kept() const {
         return 1 - 1 / (4 * static_cast<double>(settings_.window));
     }
 
     watch_settings settings_;
     bool trial_ = false;    // updates are on trial
+    std::size_t tried_ = 0; // rounds of them
     sample before_, after_; // rounds of the good weights; of those on trial
     double told_before_ = 0, told_after_ = 0;
 };

@@ -46,7 +46,7 @@ struct scene {
 };
 
 online_settings every(std::size_t rows) {
-    return {.every = rows, .budget = 1, .replayed = 1, .watch = {.window = 8}};
+    return {.every = rows, .budget = 1, .replayed = 1, .rounds_before = 0, .watch = {.window = 8}};
 }
 
 TEST_CASE("an update comes once enough was taught, where a round begins") {
@@ -70,6 +70,22 @@ TEST_CASE("an update comes once enough was taught, where a round begins") {
     CHECK(c.rows == s.texts[0].rows.size() + s.texts[1].rows.size() + s.texts[2].rows.size());
     CHECK(c.learnt_tokens >= 20 + 23 + 26);
     CHECK(c.latest.rows > 0);
+}
+
+TEST_CASE("the first update waits for rounds to compare with") {
+    scene s;
+    double now = 0;
+    online_settings settings = every(10);
+    settings.rounds_before = 3;
+    online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
+    online.add(s.texts[0]);
+    for (int round = 0; round < 3; ++round) {
+        online.round_begins();
+        CHECK(online.counts().updates == 0);
+        online.see({.emitted = 2});
+    }
+    online.round_begins();
+    CHECK(online.counts().updates == 1);
 }
 
 TEST_CASE("updates take no more than their share of the time", "[computes]") {

@@ -32,6 +32,7 @@
 ///     NAME                   the weights (of a model or of adapters)
 ///     adamw.first.NAME       AdamW's moments
 ///     adamw.second.NAME
+///     anchor.NAME            the weights it began with, where an anchor pulls to them
 ///     __metadata__           format, steps, note, checksum (of steps, note and data)
 ///
 /// The step size is a function of the number of steps (learning_rate.hpp). Settings are the
@@ -71,13 +72,16 @@ inline std::string_view characters(std::span<const float> values) {
 }
 
 inline std::string checksum_of(std::string_view steps, std::string_view note,
-                               std::span<const float> weights, const adamw<float>& optimiser) {
+                               std::span<const float> weights, const adamw<float>& optimiser,
+                               std::span<const float> anchor) {
     state_checksum sum;
     sum.add(steps);
     sum.add(note);
     for (const std::span<const float> part :
          {weights, optimiser.first_moments(), optimiser.second_moments()})
         sum.add(characters(part));
+    if (!anchor.empty())
+        sum.add(characters(anchor));
     return sum.text();
 }
 
@@ -91,35 +95,43 @@ inline std::string checksum_of(std::string_view steps, std::string_view note,
 }
 
 /// Saves weights of that layout and the optimiser's state; what was at the path is replaced by a
-/// whole new file or stays as it was (atomic_file.hpp). `note`: UTF-8.
+/// whole new file or stays as it was (atomic_file.hpp). `note`: UTF-8; `anchor`: empty: none.
 /// Errors: specdec::error where the file cannot be written; std::bad_alloc.
 inline void save_learning_state(const std::string& path, const parameter_layout& layout,
                                 std::span<const float> weights, const adamw<float>& optimiser,
-                                const std::string& note = "") {
+                                const std::string& note = "", std::span<const float> anchor = {}) {
     SPECDEC_PRECONDITION(weights.size() == layout.size() &&
-                         optimiser.first_moments().size() == layout.size());
+                         optimiser.first_moments().size() == layout.size() &&
+                         (anchor.empty() || anchor.size() == layout.size()));
     std::vector<tensor> tensors = tensors_of(layout, weights);
     for (const std::vector<tensor>& moments :
          std::array{tensors_of(layout, optimiser.first_moments(), "adamw.first."),
                     tensors_of(layout, optimiser.second_moments(), "adamw.second.")})
         tensors.insert(tensors.end(), moments.begin(), moments.end());
+    if (!anchor.empty()) {
+        const std::vector<tensor> began = tensors_of(layout, anchor, "anchor.");
+        tensors.insert(tensors.end(), began.begin(), began.end());
+    }
     const std::string steps = std::to_string(optimiser.steps());
     write_safetensors(path, tensors,
                       {{"format", detail::learning_format},
                        {"steps", steps},
                        {"note", note},
-                       {"checksum", detail::checksum_of(steps, note, weights, optimiser)}});
+                       {"checksum", detail::checksum_of(steps, note, weights, optimiser, anchor)}});
 }
 
-/// Fills weights and optimiser with what was saved, every bit, and returns the note.
-/// Errors: specdec::error(path, FIELD, EXPECTED) for a file that is missing, torn, corrupt, of
-/// another format or of another layout: nothing has changed then.
+/// Fills weights, optimiser and the anchor's weights, if there are any, with what was saved, every
+/// bit, and returns the note. Errors: specdec::error(path, FIELD, EXPECTED) for a file that is
+/// missing, torn, corrupt, of another format or of another layout, or that has an anchor where none
+/// is asked for or the other way round: nothing has changed then.
 [[nodiscard]] inline std::string load_learning_state(const std::string& path,
                                                      const parameter_layout& layout,
                                                      std::span<float> weights,
-                                                     adamw<float>& optimiser) {
+                                                     adamw<float>& optimiser,
+                                                     std::span<float> anchor = {}) {
     SPECDEC_PRECONDITION(weights.size() == layout.size() &&
-                         optimiser.first_moments().size() == layout.size());
+                         optimiser.first_moments().size() == layout.size() &&
+                         (anchor.empty() || anchor.size() == layout.size()));
     const std::string bytes = read_file(path);
     const auto data = std::as_bytes(std::span(bytes));
     expected_tensors tensors(read_safetensors(data, path), path);
@@ -139,16 +151,27 @@ inline void save_learning_state(const std::string& path, const parameter_layout&
 
     for (const char* const prefix : {"", "adamw.first.", "adamw.second."})
         tensors.expect(layout, prefix);
+    const bool anchored =
+        !layout.tensors().empty() && tensors.has("anchor." + layout.tensors().front().name);
+    if (anchored == anchor.empty())
+        throw error(path, "anchor",
+                    anchored ? "expected none: this learning has no anchor"
+                             : "expected the weights that learning began with: it has an anchor");
+    if (anchored)
+        tensors.expect(layout, "anchor.");
     tensors.expect_no_other();
-    aligned_vector<float> read(layout.size());
+    aligned_vector<float> read(layout.size()), began(anchor.size());
     adamw<float> state(layout.size(), optimiser.settings());
     tensors.read(layout, std::span<float>(read));
     tensors.read(layout, state.first_moments(), "adamw.first.");
     tensors.read(layout, state.second_moments(), "adamw.second.");
+    if (anchored)
+        tensors.read(layout, std::span<float>(began), "anchor.");
     state.set_steps(steps);
-    if (detail::checksum_of(digits, note, read, state) != metadata.text("checksum"))
+    if (detail::checksum_of(digits, note, read, state, began) != metadata.text("checksum"))
         metadata.fail("checksum", "expected that of the file's data, it is corrupt");
     std::copy(read.begin(), read.end(), weights.begin());
+    std::copy(began.begin(), began.end(), anchor.begin());
     optimiser = std::move(state);
     return note;
 }

@@ -21,7 +21,6 @@
 #include <specdec/learn/regression_guard.hpp>
 #include <specdec/learn/replay_buffer.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
-#include <specdec/reference/learn/learning_state.hpp>
 #include <specdec/reference/learn/serving_weights.hpp>
 
 namespace specdec::reference {
@@ -33,13 +32,13 @@ struct online_settings {
     std::size_t replayed = 1; ///< texts of an update that are drawn from all that are remembered
     std::size_t remembered = std::size_t{1} << 18; ///< draft tokens of the texts that are
     std::uint64_t seed = 1;                        ///< of the draws
-    bool own_thread = false; ///< updates beside the rounds instead of between them
+    bool own_thread = false;          ///< updates beside the rounds instead of between them
+    std::uint64_t rounds_before = 64; ///< the first update, for the watch to compare with
     watch_settings watch{};
 };
 
 struct online_counts {
-    std::uint64_t texts = 0, rows = 0; ///< taught
-    std::uint64_t updates = 0, learnt_tokens = 0, rollbacks = 0;
+    std::uint64_t texts = 0, rows = 0, updates = 0, learnt_tokens = 0, rollbacks = 0;
     double seconds = 0;           ///< in updates, with publishing
     distillation_losses latest{}; ///< of the latest update, before it
 };
@@ -56,7 +55,7 @@ struct online_counts {
 ///     online.add(text);       for each taught text
 ///
 /// The same calls give the same weights if the clock leaves the budget the same; not with a thread,
-/// whose errors the next round_begins() throws. Borrows learner and serving weights (only to take).
+/// whose errors the next round_begins() throws. Borrows learner and serving weights.
 template <class Learner, class Serving, Clock Time>
 class basic_online_learner {
 public:
@@ -102,6 +101,7 @@ public:
     /// What came of a committed round.
     void see(const draft_outcome& round) {
         const std::lock_guard lock(mutex_);
+        ++seen_;
         if (const watch_verdict v = watch_.see(round); v != watch_verdict::wait)
             verdict_ = v;
     }
@@ -111,20 +111,19 @@ public:
         return counts_;
     }
     [[nodiscard]] double elapsed() const { return clock_() - begin_; }
-    /// What learns, as a file, between updates. resume() returns its note.
+    // What learns, as a file, between updates; resume() returns its note.
     void save(const std::string& path, const std::string& note = "") {
         const std::lock_guard turn(learning_);
-        save_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser(), note);
+        learner_.save(path, note);
     }
     std::string resume(const std::string& path) {
         const std::lock_guard turn(learning_);
-        std::string note =
-            load_learning_state(path, learner_.layout(), learner_.values(), learner_.optimiser());
+        std::string note = learner_.resume(path);
         remember();
         serving_.publish(learner_.weights());
         return note;
     }
-    /// use(learner), between updates of another thread.
+    // use(learner), between updates of another thread.
     void with_learner(const auto& use) {
         const std::lock_guard turn(learning_);
         use(learner_);
@@ -133,9 +132,9 @@ public:
 private:
     /// Pre, of these: mutex_.
     [[nodiscard]] bool update_is_due() const {
-        const bool affordable = settings_.budget >= 1 ||
-                                counts_.seconds + latest_seconds_ <= settings_.budget * elapsed();
-        return affordable && new_rows_ >= settings_.every && new_rows_ > 0;
+        return new_rows_ >= settings_.every && new_rows_ > 0 && seen_ >= settings_.rounds_before &&
+               (settings_.budget >= 1 ||
+                counts_.seconds + latest_seconds_ <= settings_.budget * elapsed());
     }
     [[nodiscard]] bool is_due() const { return verdict_ != watch_verdict::wait || update_is_due(); }
 
@@ -231,6 +230,7 @@ private:
     std::mt19937_64 bits_;
     double begin_;
     online_counts counts_;
+    std::uint64_t seen_ = 0;                   ///< rounds
     std::size_t new_texts_ = 0, new_rows_ = 0; ///< since the latest update
     double latest_seconds_ = 0;                ///< of it
     watch_verdict verdict_ = watch_verdict::wait;

@@ -27,6 +27,7 @@ public:
         }
     }
 
+    [[nodiscard]] bool has(const std::string& name) const { return found_.contains(name); }
     /// Checks that all tensors of a layout are there, F32, F16 or BF16, in their shapes; they are
     /// then expected. Errors: specdec::error naming file and tensor.
     void expect(const parameter_layout& layout, const std::string& prefix = "") {

@@ -72,7 +72,7 @@ std::vector<float> state_of(feature_body& body) {
 }
 
 online_settings every(std::size_t rows) {
-    return {.every = rows, .budget = 1, .replayed = 1, .watch = {.window = 8}};
+    return {.every = rows, .budget = 1, .replayed = 1, .rounds_before = 0, .watch = {.window = 8}};
 }
 
 TEST_CASE("what a body has learnt drafts from the next take on, in every number format") {

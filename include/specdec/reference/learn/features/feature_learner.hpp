@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::copy, std::fill, std::min
-#include <cmath>
+#include <algorithm> // std::min
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,48 +13,37 @@
 #include <specdec/learn/feature_sample.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
-#include <specdec/reference/learn/adamw.hpp>
-#include <specdec/reference/learn/clip_gradient.hpp>
-#include <specdec/reference/learn/drafter_learner.hpp>
 #include <specdec/reference/learn/features/feature_training_pass.hpp>
 #include <specdec/reference/learn/features/target_ends.hpp>
 #include <specdec/reference/learn/features/taught_chains.hpp>
-#include <specdec/reference/learn/reverse/lora.hpp>
+#include <specdec/reference/learn/learner_settings.hpp>
+#include <specdec/reference/learn/learnt_weights.hpp>
 
 namespace specdec::reference {
 
 /// Trains a drafter's body that reads features, on what its target's rounds have shown. An update
 /// is
 ///
-///     drafts -> feature_training_pass -> the target's head -> loss -> reverse -> clip -> AdamW
+///     drafts -> feature_training_pass -> the target's head -> loss -> learnt_weights' step
 ///
 /// of the body, or of LoRA's adapters on its block alone. Head and embedding are the target's and
 /// stay. The gradient is that of the sum of the losses, divided by their number. The result depends
 /// on samples and settings alone, not on threads. Losses: the direct ones. Memory: a pass, and two
 /// rows of logits for each of `at_once` cells, allocated in the constructor; Eigen's products
 /// allocate while they run.
-class feature_learner {
+class feature_learner : public learnt_weights<feature_parameters<float>> {
 public:
     using sample = feature_sample; ///< what it learns from
 
     /// Errors: specdec::error for ends of another width, and as check(settings) and lora.
     feature_learner(feature_parameters<float> start, target_ends ends,
                     const learner_settings& settings = {}, const chain_settings& chains = {})
-        : settings_(checked(settings, start, ends)), ends_(std::move(ends)),
-          weights_(std::move(start)), team_(std::make_shared<thread_team>(settings.threads)),
-          products_(team_), chains_(chains, settings.sequences, settings.length),
-          pass_(weights_.layout(), chains_.limits(), ends_.embedding, team_),
-          optimiser_(0, settings.optimiser), logits_(ends_.rows(), at_once),
-          dlogits_(ends_.rows(), at_once), dstates_(ends_.dimension, chains_.limits().cells),
-          losses_(at_once) {
-        if (settings.adapters) {
-            adapters_.emplace(weights_.config(), *settings.adapters);
-            std::minstd_rand bits(settings.seed);
-            adapters_->draw(bits);
-            adapted_ = weights_;
-        }
-        optimiser_ = adamw<float>(values().size(), settings.optimiser);
-        gradient_.resize(values().size());
+        : learnt_weights(checked(settings, start, ends), std::move(start)), ends_(std::move(ends)),
+          team_(std::make_shared<thread_team>(settings.threads)), products_(team_),
+          chains_(chains, settings.sequences, settings.length),
+          pass_(base().layout(), chains_.limits(), ends_.embedding, team_),
+          logits_(ends_.rows(), at_once), dlogits_(ends_.rows(), at_once),
+          dstates_(ends_.dimension, chains_.limits().cells), losses_(at_once) {
         for (std::size_t i = 0; i < team_->size(); ++i)
             members_.emplace_back(ends_.map, settings.loss);
     }
@@ -69,17 +55,11 @@ public:
     /// samples than the settings allow, ids of other vocabularies: nothing has changed then.
     update_result learn(std::span<const feature_sample* const> samples) {
         update_result result = forward_and_losses(samples, true);
-        if (result.losses.rows == 0)
-            return result;
-        std::fill(gradient_.begin(), gradient_.end(), 0.0F);
-        const std::span<float> all = gradient_;
-        pass_.reverse(constant(dstates_.first(pass_.batch().cells().size())),
-                      adapters_ ? std::span<float>{} : all, adapters_ ? all : std::span<float>{});
-        result.gradient_norm = clip_gradient<float>(gradient_, settings_.clip);
-        if (!std::isfinite(result.gradient_norm))
-            return result;
-        optimiser_.step(layout(), values(), gradient_, settings_.rate);
-        result.applied = true;
+        if (result.losses.rows > 0)
+            step(result, [&](std::span<float> weights, std::span<float> adapters) {
+                pass_.reverse(constant(dstates_.first(pass_.batch().cells().size())), weights,
+                              adapters);
+            });
         return result;
     }
 
@@ -87,30 +67,6 @@ public:
     [[nodiscard]] distillation_losses measure(std::span<const feature_sample* const> samples) {
         return forward_and_losses(samples, false).losses;
     }
-
-    /// The weights that a drafter decodes with; adapters, if there are any, are merged into them.
-    /// Valid until the next call.
-    [[nodiscard]] const feature_parameters<float>& weights() {
-        if (!adapters_)
-            return weights_;
-        std::copy(weights_.values().begin(), weights_.values().end(), adapted_->values().begin());
-        adapters_->merge(*adapted_);
-        return *adapted_;
-    }
-
-    // What is saved and read again: numbers that learn, under their names.
-    [[nodiscard]] const learner_settings& settings() const { return settings_; }
-    [[nodiscard]] const std::optional<lora<float>>& adapters() const { return adapters_; }
-    [[nodiscard]] const parameter_layout& layout() const {
-        return adapters_ ? adapters_->tensors() : weights_.layout().tensors();
-    }
-    [[nodiscard]] std::span<float> values() {
-        return adapters_ ? adapters_->values() : weights_.values();
-    }
-    [[nodiscard]] adamw<float>& optimiser() { return optimiser_; }
-    /// The latest update's gradient, clipped; of values().
-    [[nodiscard]] std::span<const float> gradient() const { return gradient_; }
-    void set_rate(double rate) { settings_.rate = rate; }
 
 private:
     /// Cells whose logits are made together, so that they stay in the cache.
@@ -134,8 +90,7 @@ private:
         result.tokens = chains_.cells().size();
         if (result.tokens == 0)
             return result;
-        const auto states =
-            pass_.forward(weights_, chains_.sequences(), adapters_ ? &*adapters_ : nullptr);
+        const auto states = pass_.forward(base(), chains_.sequences(), adapters_if_any());
         const double weight = 1 / static_cast<double>(result.tokens);
         const auto head =
             columns_of(std::as_const(ends_.head).data(), ends_.dimension, ends_.rows());
@@ -167,17 +122,11 @@ private:
         });
     }
 
-    learner_settings settings_;
     target_ends ends_;
-    feature_parameters<float> weights_; ///< frozen where adapters learn
-    std::optional<lora<float>> adapters_;
-    std::optional<feature_parameters<float>> adapted_; ///< weights_ and adapters_ together
     std::shared_ptr<thread_team> team_;
     products products_;
     taught_chains chains_;
     feature_training_pass<float> pass_;
-    adamw<float> optimiser_;
-    aligned_vector<float> gradient_;            ///< of values()
     std::vector<distillation_loss> members_;    ///< [threads]
     activation_memory<float> logits_, dlogits_; ///< [rows of the head, at_once]
     activation_memory<float> dstates_;          ///< [dimension, cells]
