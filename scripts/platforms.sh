@@ -6,7 +6,8 @@
 #
 # PLATFORM: clang-libc++, mingw, aarch64, s390x, i686 (all of them; g++ is what every build uses). TEST: test
 # programs (test_core ...; all). Prints a line for each program and one for each platform: test cases, what failed.
-# Cases tagged [computes] are left out where an emulator runs them. Debian 12.
+# Where an emulator runs them, cases tagged [computes] are left out, and of test_law those that take longer than
+# two minutes, which are counted. Debian 12.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -52,6 +53,29 @@ choose() {
     esac
 }
 
+# Runs a program; prints "N test cases", and how many were left out.
+run_all() {
+    "${run[@]}" "$1" $only > "$1.log" 2>&1 || return
+    grep -aoE '[0-9]+ test cases?' "$1.log" | tail -n 1
+}
+# The same, each case by itself.
+run_each() {
+    local passed=0 late=0 status
+    "${run[@]}" "$1" $only --list-test-names-only | sed -n 's/\r$//;/./p' > "$1.names" || true
+    : > "$1.log"
+    while IFS= read -r name; do
+        printf '"%s"\n' "$name" > "$1.name"
+        status=0
+        timeout 120 "${run[@]}" "$1" -f "$1.name" >> "$1.log" 2>&1 < /dev/null || status=$?
+        case $status in
+        0) passed=$((passed + 1)) ;;
+        124) late=$((late + 1)) && echo "late: $name" >> "$1.log" ;;
+        *) echo "failed: $name" >> "$1.log" && return 1 ;;
+        esac
+    done < "$1.names"
+    echo "$passed test cases, $late left out"
+}
+
 failed=false
 for platform in "${platforms[@]}"; do
     choose "$platform"
@@ -66,15 +90,19 @@ for platform in "${platforms[@]}"; do
     for program in "${programs[@]}"; do
         if ! ninja -C "$at" -j "$jobs" "$program" >> "$at.log" 2>&1; then
             echo "$program: does not compile, see $at.log"
-        elif ! "${run[@]}" "$at/$program"$([ $system = Windows ] && echo .exe) $only > "$at/$program.log" 2>&1; then
-            echo "$program: failed, see $at/$program.log"
+            continue
+        fi
+        how=run_all
+        [ -z "$only" ] || [ "$program" != test_law ] || how=run_each
+        if cases=$($how "$at/$program$([ $system = Linux ] || echo .exe)"); then
+            echo "$program: ok $cases"
         else
-            grep -aoE '[0-9]+ test cases?' "$at/$program.log" | tail -n 1 | sed "s/^/$program: ok /"
+            echo "$program: failed, see $at/$program*.log"
         fi
     done | tee -a "$at.txt"
     awk -v platform="$platform" '
-        $2 == "ok" { programs++; cases += $3 } $2 != "ok" { bad = bad " " $1 }
-        END { printf "%-14s %d programs, %d test cases passed%s\n", platform, programs, cases,
+        $2 == "ok" { programs++; cases += $3; late += $6 } $2 != "ok" { bad = bad " " $1 }
+        END { printf "%-14s %d programs, %d test cases passed, %d left out%s\n", platform, programs, cases, late,
                      bad == "" ? "" : "; not so:" bad }' "$at.txt"
     ! grep -qv ': ok ' "$at.txt" || failed=true
 done

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/draft/cost_aware.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include <specdec/draft/stop_rule.hpp>
 
 using namespace specdec;
 
@@ -17,6 +20,7 @@ struct world {
     std::uint64_t state = 1;
     double spent = 0, tokens = 0;
     double missed = 0; ///< tokens that the drafter has to be fed before it drafts
+    double again = 0;  ///< tokens that the target has to be fed again with its next pass
     std::size_t drafts = 0, longest = 0;
 
     double uniform() {
@@ -40,6 +44,10 @@ struct world {
         spent += costs.pass_over(1 + n) + costs.draft * n;
         spent += steps.empty() ? 0 : costs.catch_up * missed;
         missed = steps.empty() ? missed + static_cast<double>(o.emitted) : 0;
+        spent += costs.replay * again + (again > 8 ? costs.pass_over(1) : 0);
+        again = o.rejected && costs.replay > 0
+                    ? (again > 8 ? 0 : again) + static_cast<double>(o.emitted)
+                    : 0;
         tokens += static_cast<double>(o.emitted);
         drafts += steps.empty() ? 0U : 1U;
         longest = steps.size() > longest ? steps.size() : longest;
@@ -91,6 +99,58 @@ TEST_CASE("cost_aware comes near the best fixed length, whatever it is") {
                 w.round(rule);
             CHECK(w.rate() > 0.97 * best);
         }
+}
+
+TEST_CASE("cost_aware counts what rejections make the target be fed again") {
+    cost_table costs = cheap;
+    costs.replay = 0.1;
+    for (const double chance : {0.5, 0.7, 0.9}) {
+        CAPTURE(chance);
+        double best = 0;
+        for (std::size_t n = 0; n <= 16; ++n) {
+            fixed_length rule{n};
+            struct { // learns nothing
+                fixed_length& length;
+                bool more(const draft_progress& now) const { return length.more(now); }
+                law_mark mark() const { return 0; }
+                void learn(const draft_outcome&) {}
+            } fixed{rule};
+            world w{costs, chance};
+            for (int i = 0; i < 4000; ++i)
+                w.round(fixed);
+            best = std::max(best, w.rate());
+        }
+        const auto rate = [&](const cost_table& told) {
+            acceptance_table table;
+            cost_aware rule(table, told);
+            world w{costs, chance};
+            for (int i = 0; i < 300; ++i)
+                w.round(rule);
+            w.spent = w.tokens = 0;
+            for (int i = 0; i < 4000; ++i)
+                w.round(rule);
+            return w.rate();
+        };
+        CHECK(rate(costs) > 0.96 * best);
+    }
+    costs.replay = 1; // as dear as a token of plain decoding: hardly anything pays
+    acceptance_table table;
+    cost_aware rule(table, costs);
+    world w{costs, 0.6};
+    for (int i = 0; i < 100; ++i)
+        w.round(rule);
+    w.spent = w.tokens = 0;
+    for (int i = 0; i < 2000; ++i)
+        w.round(rule);
+    CHECK(w.rate() > 0.97);
+    acceptance_table blind;
+    cost_table untold = costs;
+    untold.replay = 0;
+    cost_aware loses(blind, untold);
+    world v{costs, 0.6};
+    for (int i = 0; i < 2000; ++i)
+        v.round(loses);
+    CHECK(v.rate() < 0.9);
 }
 
 TEST_CASE("where drafting loses, finding out costs no more than was allowed") {

@@ -22,5 +22,6 @@ TEST_CASE("a table that cannot be is refused by its entry") {
     CHECK_THROWS_WITH(validate(cost_table{.pass = {1, 0.9}}), Contains("pass over 2"));
     CHECK_THROWS_WITH(validate(cost_table{.pass = {1, __builtin_inf()}}), Contains("pass over 2"));
     CHECK_THROWS_WITH(validate(cost_table{.draft = -1}), Contains("draft"));
+    CHECK_THROWS_WITH(validate(cost_table{.replay = -1}), Contains("replay"));
     CHECK_THROWS_WITH(validate(cost_table{.catch_up = __builtin_nan("")}), Contains("catch_up"));
 }

@@ -86,4 +86,70 @@ private:
     std::vector<float> rows_;
 };
 
+/// Several of them side by side. Models CheckpointingBatchModelOf<Id>.
+template <class Id>
+class recurrent_batch {
+public:
+    recurrent_batch(std::size_t sequences, std::size_t vocabulary, std::size_t capacity = 64)
+        : models(sequences, recurrent_model<Id>(vocabulary, capacity)) {}
+
+    [[nodiscard]] std::size_t sequences() const { return models.size(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return models[s].size(); }
+    [[nodiscard]] std::size_t capacity() const { return models[0].capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return models[0].vocabulary_size(); }
+    void append(std::size_t s, std::span<const Id> ids) { models[s].append(ids); }
+    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
+        if (fails_behind > 0 && --fails_behind == 0)
+            fail("recurrent batch", "pass", "expected not to be told to fail");
+        for (const auto& [s, ids] : parts)
+            if (ids.size() > models[s].capacity() - models[s].size())
+                fail("recurrent batch", "context", "expected room for the tokens");
+        rows_.clear();
+        std::size_t n = 0;
+        for (const auto& [s, ids] : parts) {
+            const logits_rows<Id> own = models[s].score(ids);
+            for (std::size_t i = 0; i < own.size(); ++i, ++n)
+                rows_.insert(rows_.end(), own[i].values.begin(), own[i].values.end());
+        }
+        ++passes;
+        return {rows_.data(), n, vocabulary_size(), vocabulary_size()};
+    }
+    void clear(std::size_t s) { models[s].clear(); }
+    void checkpoint(std::size_t s) { models[s].checkpoint(); }
+    void restore(std::size_t s) { models[s].restore(); }
+
+    std::vector<recurrent_model<Id>> models;
+    std::size_t passes = 0;       ///< that gave rows
+    std::size_t fails_behind = 0; ///< the pass behind so many fails, once; 0: none does
+
+private:
+    std::vector<float> rows_;
+};
+
+/// The same network, computed anew from its tokens before every call: what a model that can be
+/// truncated says. Models ModelOf<Id>.
+template <class Id>
+class recomputed_model {
+public:
+    explicit recomputed_model(std::size_t vocabulary, std::size_t capacity = 64)
+        : inner_(vocabulary, capacity) {}
+
+    [[nodiscard]] std::size_t size() const { return tokens_.size(); }
+    [[nodiscard]] std::size_t capacity() const { return inner_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return inner_.vocabulary_size(); }
+    void append(std::span<const Id> ids) { (void)score(ids); }
+    [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
+        if (ids.size() > capacity() - size())
+            fail("recomputed model", "context", "expected room for the tokens");
+        tokens_.insert(tokens_.end(), ids.begin(), ids.end());
+        inner_.clear();
+        return inner_.score(tokens_).last(ids.size());
+    }
+    void truncate(std::size_t n) { tokens_.resize(n); }
+
+private:
+    recurrent_model<Id> inner_;
+    std::vector<Id> tokens_;
+};
+
 } // namespace specdec::testing

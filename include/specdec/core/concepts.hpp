@@ -99,6 +99,17 @@ template <class M>
         return false;
 }
 
+/// Whether tokens that stay behind a truncation may be fed again, as by a model that goes back to a
+/// checkpoint (checkpointed_model): a rejection then costs what those positions do. The model says
+/// so by m.feeds_again(), and a wrapper by what its model says.
+template <class M>
+[[nodiscard]] constexpr bool feeds_again(const M& m) {
+    if constexpr (requires { m.feeds_again(); })
+        return m.feeds_again();
+    else
+        return false;
+}
+
 /// A model whose rows hang on the texts that it served before, as those of a list that follows the
 /// text (adaptive_model): m.forget_learnt() makes it as it was before the first of them. Called
 /// between texts, where none is under way. Whatever wraps such a model hands it on.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -51,7 +52,8 @@ public:
         for (std::size_t i = 0; i < context_ + more_; ++i)
             ids_.push_back(id_at<Id>(i * 7 % model.vocabulary_size()));
         model.truncate(0);
-        specdec::begin_round(model, 0);
+        if constexpr (std::same_as<Id, draft_id>) // a target is not told of rounds
+            specdec::begin_round(model, 0);
         if (context_ > 0)
             model.append(std::span<const Id>(ids_).first(context_));
     }
@@ -176,12 +178,13 @@ private:
 } // namespace measure_costs_detail
 
 /// Measures what rounds cost: passes of the target over 1 to 9 positions, a draft token (a pass of
-/// the drafter and one law of each side), and one token more in a pass of the drafter. The unit is
-/// a pass of the target over one position, rounded to hundredths. It makes rounds of all lengths in
-/// turns and keeps the least time of each part, since other work on the machine can only add. Call
-/// it once, before any text; both contexts are empty afterwards. Takes half a second, or 100 to 200
-/// passes of the target if that is longer. Throws what the models throw, and specdec::error for a
-/// clock that stands still and for contexts without room for a token. Allocates.
+/// the drafter and one law of each side), one token more in a pass of the drafter, and one that a
+/// target is fed again, where it is (feeds_again). The unit is a pass of the target over one
+/// position, rounded to hundredths. It makes rounds of all lengths in turns and keeps the least
+/// time of each part, since other work on the machine can only add. Call it once, before any text;
+/// both contexts are empty afterwards. Takes half a second, or 100 to 200 passes of the target if
+/// that is longer. Throws what the models throw, and specdec::error for a clock that stands still
+/// and for contexts without room for a token. Allocates.
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 [[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock) {
     using namespace measure_costs_detail;
@@ -225,6 +228,9 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
             costs.pass.push_back(hundredths(last + more * static_cast<double>(k - known) /
                                                        static_cast<double>(positions[i] - known)));
     }
+    if (feeds_again(target)) // what a position more costs
+        costs.replay = (costs.pass.back() - costs.pass.front()) /
+                       static_cast<double>(sizes > 1 ? positions[sizes - 1] - 1 : 1);
     costs.draft = ratio(least.draft);
     if (pieces.more() > 1 && least.all > least.one)
         costs.catch_up = ratio((least.all - least.one) / static_cast<double>(pieces.more() - 1));

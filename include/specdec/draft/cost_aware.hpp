@@ -26,9 +26,12 @@ struct cost_aware_settings {
 /// renewal theory the best rule has this form with its own rate, and the rate of the last rounds
 /// goes there. Where speculation loses nothing is drafted, and what is spent on finding out whether
 /// it still does is bounded, what the drafter missed included, which it is then fed in one pass:
-/// where that is too dear, a text goes on without it and the next one tries. Costs come from a
-/// table of its own, chances from a predictor, both without a clock: the same rounds give the same
-/// lengths, unless it is told other costs between them.
+/// where that is too dear, a text goes on without it and the next one tries. Where a rejection
+/// makes the target be fed again what it kept (cost_table::replay), a draft has to gain that, too:
+/// the tokens of its round, and those of the rounds before that have not been part of a state that
+/// was remembered (checkpointed_model). Costs come from a table of its own, chances from a
+/// predictor, both without a clock: the same rounds give the same lengths, unless it is told other
+/// costs between them.
 ///
 /// Models StopRule, LearnsLengths. One object for each text, with a table of its own. The predictor
 /// is borrowed; texts that take turns share one only if it stands still between any text's draft
@@ -45,6 +48,7 @@ public:
     void start(std::size_t prompt) {
         ++changes_;
         missed_ = static_cast<double>(prompt);
+        again_ = 0;
         rounds_ = 0;
         probes_ = false;
     }
@@ -87,8 +91,12 @@ public:
         if constexpr (requires { predictor_->learn(o); })
             predictor_->learn(o);
         const auto drafted = static_cast<double>(o.steps.size());
+        const bool rejected = costs_.replay > 0 && o.emitted <= o.proposed; // and fed again
+        const bool apart = again_ > longest_replay;                         // in a pass of its own
         const double spent = pass(1 + static_cast<double>(o.proposed)) +
-                             costs_.draft * static_cast<double>(o.forwards);
+                             costs_.draft * static_cast<double>(o.forwards) +
+                             costs_.replay * again_ + (apart ? pass(1) : 0);
+        again_ = rejected ? (apart ? 0 : again_) + static_cast<double>(o.emitted) : 0;
         ++rounds_;
         tokens_ = tokens_ * fading + static_cast<double>(o.emitted);
         cost_ = cost_ * fading + spent;
@@ -111,9 +119,16 @@ public:
 
 private:
     static constexpr double fading = 0.98, known_rounds = 8, usual_rounds = 32;
+    static constexpr double longest_replay = 8; // in front of a pass, as of checkpointed_model
 
     /// This text's share of a pass in which each text has n positions.
     [[nodiscard]] double pass(double n) const { return costs_.pass_over(n * texts_) / texts_; }
+
+    /// What the target is fed again for a draft all of which is kept with that chance, and of which
+    /// so many tokens are on average.
+    [[nodiscard]] double replay(double chance, double tokens) const {
+        return costs_.replay * (1 - chance) * (again_ + 1 + tokens);
+    }
 
     /// What some number of further draft tokens gains, in parts of what it costs at that rate: the
     /// best of them, 1 as soon as one is worth it. The first token pays a share of what brings the
@@ -124,12 +139,14 @@ private:
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
         const double feed = n > 0 ? 0 : costs_.catch_up * missed_ / (usual_rounds + rounds_);
+        const double kept = n * width * now.kept, fed_again = replay(now.kept, kept);
         draft_progress ahead = now;
         double reached = now.kept, gain = 0, m = 1, best = 0;
         for (; best < 1 && ahead.drafted < settings_.longest; ++ahead.drafted, ++m) {
             reached *= predictor_->next(ahead);
             gain += reached * width;
-            const double cost = least * (feed + m * draft + pass(1 + width * (n + m)) - before);
+            const double cost = least * (feed + m * draft + pass(1 + width * (n + m)) - before +
+                                         replay(reached, kept + gain) - fed_again);
             best = gain >= cost ? 1 : gain > best * cost ? gain / cost : best;
         }
         return best;
@@ -141,6 +158,7 @@ private:
     double texts_ = 1;
     double tokens_, cost_;                             // of the last rounds, older ones fading
     double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
+    double again_ = 0;                                 // tokens that the next pass feeds again
     double missed_ = 0;                                // tokens that the drafter has not seen
     double rounds_ = 0;                                // of this text
     double credit_ = 0, share_ = 1;                    // saved for a probe; of what may be saved

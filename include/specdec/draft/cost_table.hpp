@@ -16,6 +16,9 @@ struct cost_table {
     std::vector<double> pass{1.0}; ///< [n - 1] the target's pass over n positions
     double draft = 0;              ///< a draft token: the drafter's pass, the laws of both sides
     double catch_up = 0;           ///< each further token that the drafter is fed in one pass
+    /// Each token that the target is fed again behind a rejection: 0 where it can be truncated
+    /// (feeds_again).
+    double replay = 0;
 
     friend bool operator==(const cost_table&, const cost_table&) = default;
 
@@ -30,7 +33,7 @@ struct cost_table {
 };
 
 /// Errors: specdec::error that names the entry, unless all costs are finite and positive (of the
-/// drafter: not negative) and no pass is cheaper than one over fewer positions.
+/// drafter and of replays: not negative) and no pass is cheaper than one over fewer positions.
 inline void validate(const cost_table& costs) {
     const auto require = [](bool holds, const std::string& field, const char* expected) {
         if (!holds)
@@ -47,6 +50,7 @@ inline void validate(const cost_table& costs) {
     require(finite(costs.draft) && costs.draft >= 0, "draft", "expected a number of at least 0");
     require(finite(costs.catch_up) && costs.catch_up >= 0, "catch_up",
             "expected a number of at least 0");
+    require(finite(costs.replay) && costs.replay >= 0, "replay", "expected a number of at least 0");
 }
 
 } // namespace specdec

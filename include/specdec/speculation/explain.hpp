@@ -38,10 +38,14 @@ namespace specdec {
     std::string text =
         explain_passes(costs, "A draft token costs " + in_words(costs.draft, 2) +
                                   " of a pass of the target over one position; passes over");
-    const double least = costs.draft + costs.pass_over(2) - costs.pass_over(1);
-    text += least < costs.pass_over(1)
+    if (costs.replay > 0)
+        text += " A rejection costs " + in_words(costs.replay, 2) +
+                " more for each token that the target keeps, which it is fed again.";
+    const double least = costs.draft + costs.replay + costs.pass_over(2) - costs.pass_over(1);
+    const double gained = costs.pass_over(1) + costs.replay;
+    text += least < gained
                 ? " One draft token a round pays where more than " +
-                      in_words(std::ceil(100 * least / costs.pass_over(1)), 0) + " % are kept."
+                      in_words(std::ceil(100 * least / gained), 0) + " % are kept."
                 : " One draft token a round pays nowhere: it costs more than it can gain.";
     return text;
 }

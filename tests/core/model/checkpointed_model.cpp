@@ -134,4 +134,133 @@ TEST_CASE("where the engine dropped its context by itself, all is fed again") {
     CHECK(row_behind(model, target_id{0}) == from_scratch(words({1, 0})));
 }
 
+/// The same of several sequences.
+struct owned_batch {
+    owned_batch() = default;
+    owned_batch(const owned_batch&) = delete;
+    owned_batch& operator=(const owned_batch&) = delete;
+    recurrent_batch<target_id> model{3, 5};
+    checkpointed_model<target_id, recurrent_batch<target_id>> view{model, 2};
+    [[nodiscard]] std::size_t sequences() const { return view.sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return view.size(s); }
+    [[nodiscard]] std::size_t capacity() const { return view.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return view.vocabulary_size(); }
+    void append(std::size_t s, std::span<const target_id> ids) { view.append(s, ids); }
+    [[nodiscard]] auto score(std::span<const sequence_tokens<target_id>> parts) {
+        return view.score(parts);
+    }
+    void truncate(std::size_t s, std::size_t n) { view.truncate(s, n); }
+};
+static_assert(CheckpointingBatchModelOf<recurrent_batch<target_id>, target_id>);
+static_assert(BatchModelOf<owned_batch, target_id> && !ModelOf<owned_batch, target_id>);
+
+TEST_CASE("several sequences that cannot be truncated keep the contract of those that can") {
+    const contract_report report = check_batch_model<target_id>([] { return owned_batch(); });
+    INFO(report.text());
+    CHECK(report.ok());
+}
+
+TEST_CASE("sequences that are fed different numbers of tokens again share one pass") {
+    owned_batch all;
+    auto& model = all.view;
+    const std::vector<std::vector<target_id>> texts{words({1, 2, 3}), words({0, 4}), words({2})};
+    for (std::size_t s = 0; s < 3; ++s)
+        model.append(s, std::vector(texts[s]));
+    std::vector<std::vector<target_id>> now = texts;
+    for (std::size_t round = 0; round < 6; ++round) {
+        const std::vector<std::vector<target_id>> drafts{words({0, 1, 2}), words({3, 3, 3}),
+                                                         words({4, 0})};
+        std::vector<sequence_tokens<target_id>> parts;
+        for (std::size_t s = 3; s-- > 0;) // the last one first
+            parts.push_back({s, drafts[s]});
+        const std::size_t before = all.model.passes;
+        const auto rows = model.score(parts);
+        CHECK(all.model.passes == before + 1);
+        REQUIRE(rows.size() == 8);
+        std::size_t first = 0;
+        for (const auto& [s, ids] : parts)
+            for (std::size_t i = 0; i < ids.size(); ++i, ++first) {
+                std::vector<target_id> text = now[s];
+                text.insert(text.end(), ids.begin(), ids.begin() + static_cast<int>(i) + 1);
+                const auto values = rows[first].values;
+                CHECK(std::vector(values.begin(), values.end()) == from_scratch(text));
+            }
+        for (std::size_t s = 0; s < 3; ++s) { // keeps none, one, two ... of them
+            const std::size_t kept = (round + s) % (drafts[s].size() + 1);
+            now[s].insert(now[s].end(), drafts[s].begin(),
+                          drafts[s].begin() + static_cast<int>(kept));
+            model.truncate(s, now[s].size());
+            CHECK(std::vector(model.held(s).begin(), model.held(s).end()) == now[s]);
+        }
+    }
+}
+
+TEST_CASE("a pass of several that throws leaves all of its sequences") {
+    owned_batch all;
+    auto& model = all.view;
+    const std::vector<target_id> two = words({1, 2}), one = words({3});
+    (void)model.score(std::vector<sequence_tokens<target_id>>{{0, two}, {1, one}});
+    model.truncate(0, 1);
+    all.model.fails_behind = 1;
+    const std::vector<sequence_tokens<target_id>> parts{{1, two}, {0, one}};
+    CHECK_THROWS_AS(model.score(parts), error);
+    CHECK(model.size(0) == 1);
+    CHECK(model.size(1) == 1);
+    const auto rows = model.score(parts);
+    const auto last = rows[2].values;
+    CHECK(std::vector(last.begin(), last.end()) == from_scratch(words({1, 3})));
+}
+
+TEST_CASE("a drafter that is told of rounds is never fed its text again") {
+    recurrent engine(5, 512);
+    checkpointed model(engine);
+    std::vector<target_id> text(300, target_id{1});
+    model.append(text);
+    for (int round = 0; round < 20; ++round) {
+        model.begin_round(text.size() + 1);
+        text.push_back(target_id{2});
+        engine.fed = 0;
+        (void)model.score(words({2}));
+        for (int i = 0; i < 4; ++i)
+            (void)model.score(words({3}));
+        const auto kept = static_cast<std::size_t>(round % 4);
+        model.truncate(text.size() + kept);
+        text.insert(text.end(), kept, target_id{3});
+        CHECK(engine.fed <= 5 + 8);
+    }
+    CHECK(row_behind(model, target_id{0}) == [&] {
+        text.push_back(target_id{0});
+        recurrent alone(5, 512);
+        const auto last = alone.score(text)[text.size() - 1].values;
+        return std::vector(last.begin(), last.end());
+    }());
+}
+
+TEST_CASE("rows that cannot be copied are asked for behind passes of the tokens fed again") {
+    struct plain_rows { // no strided_rows
+        logits_rows<target_id> all{};
+        [[nodiscard]] std::size_t size() const { return all.size(); }
+        [[nodiscard]] std::size_t vocabulary() const { return all.vocabulary(); }
+        [[nodiscard]] logits_row<target_id> operator[](std::size_t i) const { return all[i]; }
+        [[nodiscard]] plain_rows middle(std::size_t first, std::size_t n) const {
+            return {all.middle(first, n)};
+        }
+    };
+    struct engine_type : recurrent_batch<target_id> {
+        using recurrent_batch::recurrent_batch;
+        [[nodiscard]] plain_rows score(std::span<const sequence_tokens<target_id>> parts) {
+            return {recurrent_batch::score(parts)};
+        }
+    };
+    engine_type engine(2, 5);
+    checkpointed_model<target_id, engine_type> model(engine);
+    const std::vector<target_id> two = words({1, 2});
+    const std::vector<sequence_tokens<target_id>> parts{{0, two}, {1, two}};
+    (void)model.score(parts);
+    model.truncate(0, 1);
+    model.truncate(1, 1);
+    const auto last = model.score(parts)[3].values;
+    CHECK(std::vector(last.begin(), last.end()) == from_scratch(words({1, 1, 2})));
+}
+
 } // namespace checkpointed_model_tests

@@ -52,6 +52,7 @@ public:
     void begin_round(std::size_t n) { specdec::begin_round(*model_, sequence_, n); }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
+    [[nodiscard]] bool feeds_again() const { return specdec::feeds_again(*model_); }
     [[nodiscard]] law_mark mark() const { return mark_of(*model_, sequence_); }
 
 private:

@@ -82,6 +82,7 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
+    [[nodiscard]] bool feeds_again() const { return specdec::feeds_again(*model_); }
     void forget_learnt()
         requires LearnsFromTexts<M>
     {

@@ -102,6 +102,7 @@ public:
     void forget_learnt() { held_->forget_learnt(); }
     [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
     [[nodiscard]] bool defers_work() const { return held_->defers_work(); }
+    [[nodiscard]] bool feeds_again() const { return held_->feeds_again(); }
     [[nodiscard]] law_mark mark(std::size_t s) const { return held_->mark(s); }
 
 private:
@@ -123,6 +124,7 @@ private:
         virtual void forget_learnt() = 0;
         virtual bool reads_features() const = 0;
         virtual bool defers_work() const = 0;
+        virtual bool feeds_again() const = 0;
         virtual law_mark mark(std::size_t s) const = 0;
     };
     /// Model: a type, or a reference to one.
@@ -169,6 +171,7 @@ private:
         }
         bool reads_features() const override { return lifted.reads_features(); }
         bool defers_work() const override { return lifted.defers_work(); }
+        bool feeds_again() const override { return lifted.feeds_again(); }
         law_mark mark(std::size_t s) const override { return lifted.mark(s); }
         Model model;
         lifted_model<Id, bare> lifted{model};

@@ -59,6 +59,8 @@
 ///     batch.capacity              capacity() tokens fit into every sequence at the same time
 ///     batch.refused_pass          a pass that is refused for one part changes no sequence
 ///
+/// Engines that cannot be truncated: checkpoint_contract.hpp.
+///
 /// An exception where none is due violates the clause that is being checked. Everything is
 /// deterministic. Errors: specdec::error for settings that check nothing.
 namespace specdec {

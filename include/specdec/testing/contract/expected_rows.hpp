@@ -9,7 +9,7 @@
 
 #include <specdec/core/rows.hpp>
 #include <specdec/testing/contract/contract_report.hpp>
-#include <specdec/testing/contract/row_difference.hpp>
+#include <specdec/testing/row_difference.hpp>
 
 namespace specdec {
 

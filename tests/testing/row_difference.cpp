@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/contract/row_difference.hpp>
+#include <specdec/testing/row_difference.hpp>
 
 #include <cmath>
 #include <limits>
