@@ -15,13 +15,19 @@ change only what is proposed, or that a seed's text does not depend on the draft
 an engine. The search text must stand exactly once in the header. A mutant must compile: a bug that the compiler
 finds proves nothing about the tests. Exit status 0 if every bug is caught and every test is green
 without them.
+
+Environment: CXX, the compiler (g++-12); for another platform, as of tests that need no RapidCheck, with its flags
+and RUN, what runs its programs:
+    CXX="aarch64-linux-gnu-g++ -static -isystem build/platforms/packages" RUN=qemu-aarch64 scripts/mutations.py NAME
 """
 import concurrent.futures, json, os, pathlib, shutil, subprocess, sys, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMPILER = os.environ.get("CXX", "g++-12")
+RUN = os.environ.get("RUN", "").split()  # of another platform
+LIBRARIES = [] if RUN else ["-lz", "-lrapidcheck"]
 # Preconditions stay on: a planted bug may be caught by the library's own assertions.
-COMPILE = [COMPILER, "-std=c++20", "-O1", "-w", f"-I{ROOT}/tests", "-I/usr/include/eigen3",
+COMPILE = [*COMPILER.split(), "-std=c++20", "-O1", "-w", f"-I{ROOT}/tests", *([] if RUN else ["-I/usr/include/eigen3"]),
            f'-DSPECDEC_SOURCE_DIR="{ROOT}"', '-DSPECDEC_SHARED_DIR=""']
 if "g++" in COMPILER and "clang" not in COMPILER:
     COMPILE.append("--param=ggc-min-heapsize=1000000")  # a tenth of the time
@@ -30,7 +36,7 @@ LONGEST_RUN = 180  # seconds; a mutant that hangs is caught
 
 def build(include, test, main, program):
     """The compiler's complaint, or nothing."""
-    done = subprocess.run(COMPILE + [f"-I{include}", str(ROOT / test), str(main), "-lz", "-lrapidcheck", "-o", program],
+    done = subprocess.run(COMPILE + [f"-I{include}", str(ROOT / test), str(main), *LIBRARIES, "-o", program],
                           capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 
@@ -38,7 +44,7 @@ def build(include, test, main, program):
 def run(program, wanted):
     """Whether the test is red, and how."""
     try:
-        done = subprocess.run([program, "--abort"] + ([wanted] if wanted else []), cwd=ROOT,
+        done = subprocess.run([*RUN, program, "--abort"] + ([wanted] if wanted else []), cwd=ROOT,
                               capture_output=True, text=True, timeout=LONGEST_RUN)
     except subprocess.TimeoutExpired:
         return True, "hangs"
@@ -89,7 +95,7 @@ def main():
         scratch = pathlib.Path(scratch)
         main_object = scratch / "main.o"
         (scratch / "main.cpp").write_text("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
-        subprocess.run([COMPILER, "-std=c++20", "-O0", "-c", scratch / "main.cpp", "-o", main_object],
+        subprocess.run([*COMPILER.split(), "-std=c++20", "-O0", "-c", scratch / "main.cpp", "-o", main_object],
                        check=True)
 
         def job(number, name, attempt, subject, words):

@@ -2,20 +2,21 @@
 # Builds the library's tests (all but reference/ and interop/) for other platforms and runs them, under an
 # emulator where the machine needs one. Half an hour a platform on two cores.
 #
-#   scripts/platforms.sh [--install] [--jobs N] [--build FOLDER] [PLATFORM...] [-- TEST...]
+#   scripts/platforms.sh [--install] [--jobs N] [--build FOLDER] [--short] [PLATFORM...] [-- TEST...]
 #
 # PLATFORM: clang-libc++, mingw, aarch64, s390x, i686 (all of them; g++ is what every build uses). TEST: test
 # programs (test_core ...; all). Prints a line for each program and one for each platform: test cases, what failed.
 # Where an emulator runs them, cases tagged [computes] are left out, and of test_law those that take longer than
-# two minutes, which are counted. Debian 12.
+# two minutes, which are counted. --short: one enumeration of laws of each part. Debian 12.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=$(nproc) install=false build=build/platforms platforms=() tests=()
+jobs=$(nproc) install=false long=ON build=build/platforms platforms=() tests=()
 while [ $# -gt 0 ]; do
     case $1 in
     --install) install=true ;;
     --jobs) jobs=$2 && shift ;;
+    --short) long=OFF ;;
     --build) build=$2 && shift ;;
     --) shift && tests=("$@") && break ;;
     *) platforms+=("$1") ;;
@@ -82,7 +83,7 @@ for platform in "${platforms[@]}"; do
     at=$build/$platform
     cmake -S tests/platforms -B "$at" -G Ninja -DCMAKE_SYSTEM_NAME=$system -DCMAKE_CXX_COMPILER="$compiler" \
         -DCMAKE_CXX_FLAGS="-Og -w $flags" -DSPECDEC_PACKAGES="$(realpath -s "$build/packages")" \
-        -DSPECDEC_LEFT_OUT="$lacks" \
+        -DSPECDEC_LEFT_OUT="$lacks" -DSPECDEC_BUILD_LONG_TESTS=$long \
         -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" > "$at.log"
     [ ${#tests[@]} -gt 0 ] && programs=("${tests[@]}") ||
         mapfile -t programs < <(ninja -C "$at" -t targets all | sed -n 's/^\(test_[a-z]*\): phony$/\1/p' | sort)

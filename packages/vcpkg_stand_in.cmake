@@ -1,0 +1,56 @@
+# Runs the port with stand-ins of vcpkg's functions: its own steps are seen to work, vcpkg itself is not.
+#
+#   cmake -D ARCHIVE=... -D OUT=FOLDER -D VERSION=... -P vcpkg_stand_in.cmake     port files in OUT/../port
+set(PORT specdec)
+set(CURRENT_PACKAGES_DIR ${OUT}/installed)
+file(MAKE_DIRECTORY ${OUT}/source)
+
+function(run)
+    execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+function(vcpkg_from_github)
+    cmake_parse_arguments(arg "" "OUT_SOURCE_PATH;REPO;REF;SHA512;HEAD_REF" "" ${ARGN})
+    file(SHA512 ${ARCHIVE} sum)
+    if(NOT sum STREQUAL arg_SHA512 OR arg_UNPARSED_ARGUMENTS OR NOT arg_REF STREQUAL "v${VERSION}")
+        message(FATAL_ERROR "another archive than the port's: ${sum}")
+    endif()
+    file(ARCHIVE_EXTRACT INPUT ${ARCHIVE} DESTINATION ${OUT}/source)
+    set(${arg_OUT_SOURCE_PATH} ${OUT}/source/specdec-${VERSION} PARENT_SCOPE)
+endfunction()
+function(vcpkg_cmake_configure)
+    cmake_parse_arguments(arg "" "SOURCE_PATH" "OPTIONS" ${ARGN})
+    run(${CMAKE_COMMAND} -S ${arg_SOURCE_PATH} -B ${OUT}/build -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}
+        ${arg_OPTIONS})
+endfunction()
+function(vcpkg_cmake_install)
+    run(${CMAKE_COMMAND} --build ${OUT}/build --target install)
+endfunction()
+function(vcpkg_cmake_config_fixup) # moves CMake's files to share/, one folder less deep
+    cmake_parse_arguments(arg "" "CONFIG_PATH" "" ${ARGN})
+    file(MAKE_DIRECTORY ${CURRENT_PACKAGES_DIR}/share)
+    file(RENAME ${CURRENT_PACKAGES_DIR}/${arg_CONFIG_PATH} ${CURRENT_PACKAGES_DIR}/share/${PORT})
+    file(GLOB files ${CURRENT_PACKAGES_DIR}/share/${PORT}/*.cmake)
+    foreach(file IN LISTS files)
+        file(READ ${file} text)
+        string(REPLACE "get_filename_component(_IMPORT_PREFIX \"\${CMAKE_CURRENT_LIST_FILE}\" PATH)\n"
+               "set(_IMPORT_PREFIX \"\${CMAKE_CURRENT_LIST_DIR}\")\n" text "${text}")
+        string(REGEX REPLACE "(get_filename_component\\(_IMPORT_PREFIX \"\\\${_IMPORT_PREFIX}\" PATH\\)\n)+"
+               "get_filename_component(_IMPORT_PREFIX \"\${_IMPORT_PREFIX}\" PATH)\nget_filename_component(_IMPORT_PREFIX \"\${_IMPORT_PREFIX}\" PATH)\n"
+               text "${text}")
+        file(WRITE ${file} "${text}")
+    endforeach()
+endfunction()
+function(vcpkg_install_copyright)
+    cmake_parse_arguments(arg "" "" "FILE_LIST" ${ARGN})
+    file(COPY_FILE ${arg_FILE_LIST} ${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright)
+endfunction()
+
+include(${OUT}/../port/portfile.cmake)
+foreach(file IN ITEMS copyright usage specdec-config.cmake)
+    if(NOT EXISTS ${CURRENT_PACKAGES_DIR}/share/${PORT}/${file})
+        message(FATAL_ERROR "share/${PORT}/${file}: expected the port to install it")
+    endif()
+endforeach()
+if(EXISTS ${CURRENT_PACKAGES_DIR}/lib)
+    message(FATAL_ERROR "lib: expected nothing there of a library of headers")
+endif()
