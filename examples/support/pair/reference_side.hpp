@@ -22,6 +22,7 @@ namespace specdec::examples {
 
 struct reference_flags {
     std::string precision = "auto";
+    std::string cache_type = "auto"; ///< of keys and values
     exits_choice exits;  ///< of the drafter
     std::string adapter; ///< a PEFT folder that is merged into the drafter; empty: none
 };

@@ -34,6 +34,9 @@ template <PanelValue Value>
         return k / 2 * (2 * panel_rows) + row * 2 + k % 2;
 }
 
+/// Values of a row that are one piece of multiply_in_pieces.
+inline constexpr std::size_t piece_length = 128;
+
 /// A matrix [rows, columns] packed into panels of 32 rows; what is padded is zero. Borrows memory
 /// of `footprint` values that must be zero (and aligned to 64 bytes) to begin with.
 template <PanelValue Value>
@@ -111,8 +114,8 @@ void multiply_panel(const panel_kernels<Value>& kernels, const Value* panel, std
         const std::size_t now = (left + tiles - 1) / tiles; // 7 columns: 4 and 3, not 6 and 1
         const std::span<const std::byte> part = next.first(next.size() / tiles);
         next = next.subspan(part.size());
-        kernels.by_columns[now - 1](panel, length, x + first * stride, stride, y,
-                                    fetch_ahead(part));
+        kernels.by_columns[now - 1](panel, length, x + first * stride, stride, y, fetch_ahead(part),
+                                    false);
         use(first, now, static_cast<const float*>(y));
         first += now;
     }
@@ -123,6 +126,37 @@ void multiply_panel(const panel_kernels<Value>& kernels, const panel_matrix<Valu
                     std::size_t panel, const Value* x, std::size_t stride, std::size_t columns,
                     const Use& use, std::span<const std::byte> next = {}) {
     multiply_panel(kernels, w.panel(panel), w.length(), x, stride, columns, use, next);
+}
+
+/// A piece of a panel and of the columns it is multiplied with, and the memory that the next one is
+/// made of.
+template <PanelValue Value>
+struct panel_piece {
+    const Value* panel;
+    const Value* x;
+    std::size_t stride;
+    std::span<const std::byte> next{};
+};
+
+/// One long panel times any number of columns, a piece after the other, each for all columns:
+/// memory is read once. piece(first, n) gives n of the `length` values of a row. Adds to the sums
+/// of each column and row, [columns][2][32], whose own sum is what multiply_panel gives, bit for
+/// bit.
+template <PanelValue Value, class Piece>
+void multiply_in_pieces(const panel_kernels<Value>& kernels, std::size_t length,
+                        std::size_t columns, const Piece& piece, float* sums) {
+    const std::size_t tiles = (columns + tile_columns - 1) / tile_columns;
+    for (std::size_t k = 0; k < length; k += piece_length) {
+        const std::size_t n = std::min(piece_length, length - k);
+        const panel_piece<Value> at = piece(k, n);
+        for (std::size_t t = 0; t < tiles; ++t) {
+            const std::size_t c = t * columns / tiles, end = (t + 1) * columns / tiles;
+            const std::size_t share = at.next.size() / tiles;
+            kernels.by_columns[end - c - 1](at.panel, n, at.x + c * at.stride, at.stride,
+                                            sums + c * 2 * panel_rows,
+                                            fetch_ahead(at.next.subspan(t * share, share)), true);
+        }
+    }
 }
 
 /// y = W x for a share of W's panels: use(first row, first column, columns, y tile). x is
