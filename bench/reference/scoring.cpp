@@ -28,7 +28,8 @@ namespace ref = specdec::reference;
 
 namespace {
 
-constexpr std::size_t most_sequences = 8;
+constexpr std::size_t most_sequences = 16;
+constexpr std::size_t cache_bytes = std::size_t{24} << 20; // weights that stay in a large cache
 constexpr std::size_t side_by_side_up_to = 512; // tokens: caches of more would be gigabytes
 
 ref::transformer make(const std::string& path, const ref::load_options& options) {
@@ -70,7 +71,7 @@ void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,
                          }});
     if (t.sequences() < most_sequences)
         return;
-    for (const auto& [sequences, n] : {std::pair{4U, 1U}, {8U, 1U}, {8U, 2U}})
+    for (const auto& [sequences, n] : {std::pair{4U, 1U}, {8U, 1U}, {16U, 1U}, {8U, 2U}})
         cases.push_back({std::to_string(sequences) + " x " + std::to_string(n),
                          [&t, &prompt, context, sequences, n] {
                              std::vector<ref::sequence_part> parts;
@@ -126,7 +127,10 @@ void run(std::deque<ref::transformer>& models, std::size_t context, int repetiti
         }
         add_cases(cases, t, prompt, context);
     }
-    bench::take_turns(cases, repetitions);
+    bool in_cache = false;
+    for (const ref::transformer& t : models)
+        in_cache = in_cache || t.forward_bytes() < cache_bytes;
+    bench::take_turns(cases, repetitions, in_cache);
 
     const std::size_t each = cases.size() / models.size();
     for (std::size_t m = 0; m < models.size(); ++m) {

@@ -67,7 +67,7 @@ bool same_bits(const rows& a, const rows& b) {
 TEST_CASE("neither grouping nor threads change a bit of a row") {
     const std::vector<std::int32_t> ids = some_ids(60);
     for (const precision p : {precision::f32, precision::bf16, precision::q8})
-        for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16}) {
+        for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16, isa::amx}) {
             if (usable(set) != set)
                 continue;
             context_options options;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring> // std::memcpy
 #include <string_view>
-#include <utility> // std::index_sequence
 
 #if defined(__x86_64__)
 #include <immintrin.h> // _mm512_dpbf16_ps
@@ -48,11 +47,14 @@ template <PanelValue Value>
 using panel_kernel = void (*)(const Value* panel, std::size_t length, const Value* x,
                               std::size_t stride, float* y, fetch_ahead ahead, bool goes_on);
 
-/// The kernels of one instruction set, by number of columns less one.
+/// The kernels of one instruction set, by number of columns less one; `by_tiles` multiplies whole
+/// panels by up to 16 columns in place of the others, and is null where there are no tiles.
 template <PanelValue Value>
 struct panel_kernels {
     std::array<panel_kernel<Value>, tile_columns> by_columns;
     std::string_view name; ///< for statistics
+    void (*by_tiles)(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
+                     std::size_t columns, float* y) = nullptr;
 };
 
 namespace detail {
@@ -221,24 +223,5 @@ multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits
 #endif
 
 } // namespace detail
-
-/// The kernels of an instruction set the CPU has (see best_isa); what F32 has no use for is
-/// AVX-512.
-template <PanelValue Value>
-[[nodiscard]] panel_kernels<Value> panel_kernels_for(isa set) {
-    return [set]<std::size_t... C>(std::index_sequence<C...>) -> panel_kernels<Value> {
-#if defined(__x86_64__)
-        if constexpr (std::same_as<Value, bf16_bits>)
-            if (set == isa::avx512_bf16)
-                return {{&detail::multiply_avx512_bf16<Value, C + 1>...}, name(set)};
-        if (set >= isa::avx512)
-            return {{&detail::multiply_avx512<Value, C + 1>...}, name(isa::avx512)};
-        if (set >= isa::avx2)
-            return {{&detail::multiply_avx2<Value, C + 1>...}, name(isa::avx2)};
-#endif
-        static_cast<void>(set);
-        return {{&detail::multiply_portable<Value, C + 1>...}, name(isa::portable)};
-    }(std::make_index_sequence<tile_columns>{});
-}
 
 } // namespace specdec::reference

@@ -62,7 +62,7 @@ void multiply_by_tiles(const bf16_bits* panel, std::size_t length, const bf16_bi
 template <class Unit, dtype Type, std::size_t Lanes>
 [[gnu::always_inline]] inline void
 multiply_quantised_by_tiles(const std::byte* panel, std::size_t blocks, const q8_block* x,
-                                 std::size_t stride, std::size_t columns, float* y) {
+                            std::size_t stride, std::size_t columns, float* y) {
     using floats = typename quantiser_vectors<Lanes>::floats;
     using ints = typename quantiser_vectors<Lanes>::ints;
     using bytes [[gnu::vector_size(4 * Lanes)]] = std::uint8_t;

@@ -27,7 +27,7 @@ struct context_options {
     /// Rows that score() can return without allocating: draft length + 1 or more.
     std::size_t rows = 16;
     /// Instructions of the kernel; what the CPU lacks is not used.
-    isa instructions = isa::avx512_bf16;
+    isa instructions = isa::amx;
     /// Numbers that keys and values are kept in. Of drafters that read a model's features, or are
     /// its first layers: the model's.
     cache_type cache = cache_type::own;
