@@ -88,6 +88,10 @@ TEST_CASE("tiles: subnormal numbers are zero before and behind") {
     CHECK(std::isnan(dot_of_pairs(0.0F, round_to_bf16(std::nanf("")), 0, one, 0)));
 }
 
+int byte_of(const std::vector<std::uint32_t>& words, std::size_t i) {
+    return reinterpret_cast<const unsigned char*>(words.data())[i];
+}
+
 TEST_CASE("tiles: products of bytes are signed by unsigned, and exact") {
     std::minstd_rand bits(5);
     std::vector<std::uint32_t> a(256), b(256), c(256);
@@ -100,8 +104,8 @@ TEST_CASE("tiles: products of bytes are signed by unsigned, and exact") {
             for (std::size_t n = 0; n < 16; ++n) {
                 std::uint32_t sum = c[m * 16 + n];
                 for (std::size_t k = 0; k < 4 * fours; ++k) {
-                    const auto x = static_cast<std::int8_t>(a[m * 16 + k / 4] >> 8 * (k % 4));
-                    const auto w = static_cast<std::uint8_t>(b[k / 4 * 16 + n] >> 8 * (k % 4));
+                    const auto x = static_cast<std::int8_t>(byte_of(a, m * 64 + k));
+                    const int w = byte_of(b, k / 4 * 64 + 4 * n + k % 4);
                     sum += static_cast<std::uint32_t>(x * w);
                 }
                 REQUIRE(found[m * 16 + n] == sum);
