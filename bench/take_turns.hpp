@@ -17,9 +17,12 @@ struct timed_case {
     double seconds = 1e30;
 };
 
-inline void take_turns(std::vector<timed_case>& cases, int repetitions) {
+/// `warm`: each is run once before it is timed: what it needs is in the caches that hold it.
+inline void take_turns(std::vector<timed_case>& cases, int repetitions, bool warm = false) {
     for (int r = 0; r < repetitions; ++r)
         for (timed_case& c : cases) {
+            if (warm)
+                c.work();
             const auto begin = std::chrono::steady_clock::now();
             c.work();
             const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

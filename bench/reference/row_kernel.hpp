@@ -116,7 +116,7 @@ multiply_rows_avx512_bf16(const bf16_bits* const* rows, const bf16_bits* const* 
 /// The kernel of an instruction set the CPU has.
 [[nodiscard]] inline row_kernel row_kernel_for(isa set) {
 #if defined(__x86_64__)
-    if (set == isa::avx512_bf16)
+    if (set >= isa::avx512_bf16)
         return &detail::multiply_rows_avx512_bf16;
     if (set >= isa::avx512)
         return &detail::multiply_rows_avx512;

@@ -2,16 +2,19 @@
 // Question: what do 1 to 16 positions of one sequence in one pass cost, as many nodes of a tree
 // (each with two children, level by level, a path of which is kept), and one or two positions of
 // each of several sequences, in plain reads of the weights and in passes of one position; and in
-// which precision, with which kernel, are they fast? bench_reference_scoring [--threads N]
-// [--context N] [--repetitions N] [--f32 | --precision LIST]
-//                         [--kernels all] [PATH]
+// which precision, with which kernel, in which numbers of the cache and behind how long a context
+// are they fast? bench_reference_scoring [--threads N] [--contexts LIST] [--repetitions N]
+//                         [--f32 | --precision LIST] [--kernels all] [--cache-type LIST] [PATH]
 // LIST: f32, bf16, native, q8, auto, with commas: all of them take turns, one model each, and every
 // time is told in that of the first one's single position, too. `--kernels all`: each with every
-// kernel that this CPU has. Without PATH: random weights of SmolLM2's shape, f32, bf16 or q8.
+// kernel that this CPU has. `--cache-type f32,bf16,q8`: each with every one of them. Without PATH:
+// random weights of SmolLM2's shape, f32, bf16 or q8.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -25,7 +28,9 @@ namespace ref = specdec::reference;
 
 namespace {
 
-constexpr std::size_t most_sequences = 8;
+constexpr std::size_t most_sequences = 16;
+constexpr std::size_t cache_bytes = std::size_t{24} << 20; // weights that stay in a large cache
+constexpr std::size_t side_by_side_up_to = 512; // tokens: caches of more would be gigabytes
 
 ref::transformer make(const std::string& path, const ref::load_options& options) {
     const auto random = [&]<class Format>(Format) {
@@ -45,8 +50,7 @@ ref::transformer make(const std::string& path, const ref::load_options& options)
 }
 
 void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,
-               const std::vector<std::int32_t>& prompt) {
-    const std::size_t context = prompt.size();
+               const std::vector<std::int32_t>& prompt, std::size_t context) {
     cases.push_back({"plain read", [&t] { bench::read(t.weight_bytes(), *t.team()); }});
     for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 12U, 16U})
         cases.push_back({std::to_string(n) + " positions", [&t, &prompt, context, n] {
@@ -65,7 +69,9 @@ void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,
                              t.keep_path(path);
                              t.truncate(context);
                          }});
-    for (const auto& [sequences, n] : {std::pair{4U, 1U}, {8U, 1U}, {8U, 2U}})
+    if (t.sequences() < most_sequences)
+        return;
+    for (const auto& [sequences, n] : {std::pair{4U, 1U}, {8U, 1U}, {16U, 1U}, {8U, 2U}})
         cases.push_back({std::to_string(sequences) + " x " + std::to_string(n),
                          [&t, &prompt, context, sequences, n] {
                              std::vector<ref::sequence_part> parts;
@@ -77,43 +83,64 @@ void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,
                          }});
 }
 
-void run(const std::vector<ref::precision>& precisions, bool all_kernels, std::size_t context,
-         int repetitions, const std::string& path, ref::load_options options) {
-    options.context.capacity = context + 64;
-    options.context.sequences = most_sequences;
+struct questions {
+    std::vector<ref::precision> precisions;
+    std::vector<ref::cache_type> caches;
+    std::vector<std::size_t> contexts;
+    bool all_kernels = false;
+    int repetitions = 15;
+};
+
+std::deque<ref::transformer> make_all(const questions& asked, const std::string& path,
+                                      ref::load_options options) {
     std::deque<ref::transformer> models; // whose addresses stay
-    for (const ref::precision p : precisions) {
+    for (const ref::precision p : asked.precisions) {
         options.number_format = p;
         options.context.instructions = ref::best_isa();
+        options.context.cache = asked.caches.front();
         models.push_back(make(path, options));
         options.context.team = models.front().team();
-        if (!all_kernels)
-            continue;
-        for (int i = static_cast<int>(ref::best_isa()) - 1; i >= 0; --i) {
+        const ref::transformer& whole = models.back();
+        for (std::size_t i = 1; i < asked.caches.size(); ++i) {
+            options.context.cache = asked.caches[i];
+            models.push_back(whole.another_context(options.context));
+        }
+        for (int i = static_cast<int>(ref::best_isa()) - 1; asked.all_kernels && i >= 0; --i) {
             options.context.instructions = static_cast<ref::isa>(i);
             ref::transformer next = models.back().another_context(options.context);
             if (next.kernel_name() != models.back().kernel_name())
                 models.push_back(std::move(next));
         }
     }
-    std::vector<std::int32_t> prompt(context);
-    for (std::size_t i = 0; i < context; ++i)
+    return models;
+}
+
+void run(std::deque<ref::transformer>& models, std::size_t context, int repetitions) {
+    std::vector<std::int32_t> prompt(std::max<std::size_t>(context, 16));
+    for (std::size_t i = 0; i < prompt.size(); ++i)
         prompt[i] = static_cast<std::int32_t>(i * 7 % models.front().config().vocabulary_size);
     std::vector<bench::timed_case> cases;
     for (ref::transformer& t : models) {
-        for (std::size_t s = 0; s < most_sequences; ++s)
-            t.append(prompt, s);
-        add_cases(cases, t, prompt);
+        for (std::size_t s = 0; s < t.sequences(); ++s) {
+            const std::span<const std::int32_t> all(prompt.data(), context);
+            t.append(all.subspan(t.size(s)), s);
+        }
+        add_cases(cases, t, prompt, context);
     }
-    bench::take_turns(cases, repetitions);
+    bool in_cache = false;
+    for (const ref::transformer& t : models)
+        in_cache = in_cache || t.forward_bytes() < cache_bytes;
+    bench::take_turns(cases, repetitions, in_cache);
 
     const std::size_t each = cases.size() / models.size();
     for (std::size_t m = 0; m < models.size(); ++m) {
         const ref::transformer& t = models[m];
-        std::printf("%zu parameters, %s, %s, %zu threads, context %zu, %.1f MB of weights a pass\n",
-                    t.parameters(), std::string(t.weights_name()).c_str(),
-                    std::string(t.kernel_name()).c_str(), t.threads(), context,
-                    static_cast<double>(t.forward_bytes()) * 1e-6);
+        std::printf(
+            "%zu parameters, %s, %s, cache %s, %zu threads, context %zu, %.1f MB of weights "
+            "a pass\n",
+            t.parameters(), std::string(t.weights_name()).c_str(),
+            std::string(t.kernel_name()).c_str(), std::string(t.cache_name()).c_str(), t.threads(),
+            context, static_cast<double>(t.forward_bytes()) * 1e-6);
         std::printf("%-12s %10s %10s %10s%s\n", "", "ms", "/ read", "/ one",
                     m > 0 ? "   / the first's one" : "");
         for (std::size_t i = m * each; i < (m + 1) * each; ++i) {
@@ -126,6 +153,15 @@ void run(const std::vector<ref::precision>& precisions, bool all_kernels, std::s
             std::printf("\n");
         }
     }
+    std::fflush(stdout);
+}
+
+/// use(part) for each part of a list with commas.
+template <class Use>
+void for_parts(const std::string& list, const Use& use) {
+    std::istringstream all(list);
+    for (std::string one; std::getline(all, one, ',');)
+        use(one);
 }
 
 } // namespace
@@ -133,34 +169,46 @@ void run(const std::vector<ref::precision>& precisions, bool all_kernels, std::s
 int main(int argc, char** argv) {
     ref::load_options options;
     options.context.threads = 2;
-    std::size_t context = 64;
-    int repetitions = 15;
-    bool all_kernels = false;
-    std::string path, precisions = "bf16";
+    questions asked;
+    std::string path, precisions = "bf16", caches = "auto", contexts = "64";
     for (int i = 1; i < argc; ++i) {
         const std::string flag = argv[i];
         const auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
         const auto number = [&] { return std::strtoul(value().c_str(), nullptr, 10); };
         if (flag == "--threads")
             options.context.threads = number();
-        else if (flag == "--context")
-            context = number();
+        else if (flag == "--contexts" || flag == "--context")
+            contexts = value();
+        else if (flag == "--cache-type")
+            caches = value();
         else if (flag == "--repetitions")
-            repetitions = static_cast<int>(number());
+            asked.repetitions = static_cast<int>(number());
         else if (flag == "--f32")
             precisions = "f32";
         else if (flag == "--precision")
             precisions = value();
         else if (flag == "--kernels")
-            all_kernels = value() == "all";
+            asked.all_kernels = value() == "all";
         else
             path = flag;
     }
     try {
-        std::vector<ref::precision> asked;
-        for (std::istringstream list(precisions); std::getline(list, precisions, ',');)
-            asked.push_back(ref::precision_named(precisions));
-        run(asked, all_kernels, context, repetitions, path, options);
+        for_parts(precisions, [&](const std::string& one) {
+            asked.precisions.push_back(ref::precision_named(one));
+        });
+        for_parts(caches, [&](const std::string& one) {
+            asked.caches.push_back(ref::cache_type_named(one));
+        });
+        for_parts(contexts, [&](const std::string& one) {
+            asked.contexts.push_back(std::strtoul(one.c_str(), nullptr, 10));
+        });
+        std::sort(asked.contexts.begin(), asked.contexts.end());
+        options.context.capacity = asked.contexts.back() + 64;
+        options.context.sequences =
+            asked.contexts.back() <= side_by_side_up_to ? most_sequences : 1;
+        std::deque<ref::transformer> models = make_all(asked, path, options);
+        for (const std::size_t context : asked.contexts)
+            run(models, context, asked.repetitions);
     } catch (const std::exception& problem) {
         std::fprintf(stderr, "%s\n", problem.what());
         return 1;

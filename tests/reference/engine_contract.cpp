@@ -100,6 +100,25 @@ TEST_CASE("trees get the rows of their paths, bit for bit, in every precision",
             }
 }
 
+TEST_CASE("trees get the rows of their paths, bit for bit, in all numbers of the cache",
+          "[computes]") {
+    const transformer engine =
+        load_transformer(SPECDEC_SOURCE_DIR "/tests/golden/llama", load_options{});
+    for (const cache_type cache : {cache_type::f32, cache_type::bf16, cache_type::q8}) {
+        CAPTURE(specdec::reference::name(cache));
+        const auto make = [&] {
+            context_options small = room(96);
+            small.cache = cache;
+            return model<target_id>(engine.another_context(small));
+        };
+        model_contract_settings<target_id> settings;
+        settings.length = 60;
+        const contract_report report = check_tree_model<target_id>(make, settings);
+        CHECK(report.text() == "");
+        CHECK(report.greatest_difference == 0);
+    }
+}
+
 TEST_CASE("real tokenizers keep the tokenizer's contract", "[computes]") {
     std::vector<std::string> paths{models + "smollm2-drafter"};
     if (const std::string shared = SPECDEC_SHARED_DIR; !shared.empty())

@@ -42,6 +42,11 @@ void add_reference_flags(CLI::App& app, reference_flags& f) {
         "of weights and products: auto (default: native where the file is quantised, else bf16), "
         "bf16, f32, native (as the files are), or q8 (native, and the rest made Q8_0)")
         ->check(CLI::IsMember({"bf16", "f32", "native", "q8", "auto"}));
+    option(
+        "--cache-type", f.cache_type,
+        "of keys and values: auto (default: f32 beside weights in F32, else bf16), f32, bf16, or "
+        "q8 (8 bits, in blocks of 32)")
+        ->check(CLI::IsMember({"auto", "f32", "bf16", "q8"}));
     app.add_option_function<std::string>(
            "--exits", [&f](const std::string& asked) { f.exits = exits_of(asked); },
            std::string(exits_help))
@@ -84,7 +89,8 @@ void expect_memory(const reference::model_config& c, const reference::load_optio
     const reference::context_options& o = options.context;
     const bool wide = options.number_format == reference::precision::f32;
     const double tokens = static_cast<double>(o.sequences) * static_cast<double>(o.capacity);
-    const double needed = tokens * static_cast<double>(2 * c.layers * c.kv_size()) * (wide ? 4 : 2);
+    const double needed =
+        tokens * reference::cache_bytes(o.cache, 2 * c.layers * c.kv_size(), wide);
     const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                          static_cast<double>(::sysconf(_SC_PAGESIZE));
     if (there <= 0 || needed < there)
@@ -107,13 +113,16 @@ struct loaded_files {
     std::string name;
     reference::tokenizer words;
     reference::transformer engine;
+    reference::cache_type cache; ///< that was asked for
 
     [[nodiscard]] model_facts facts() const {
         return {name, engine.parameters(), engine.vocabulary_size(), engine.forward_bytes()};
     }
     [[nodiscard]] compute_facts computing() const {
-        return {std::string(engine.weights_name()), std::string(engine.kernel_name()),
-                engine.threads()};
+        std::string numbers(engine.weights_name());
+        if (cache != reference::cache_type::own)
+            numbers += ", cache " + std::string(engine.cache_name());
+        return {std::move(numbers), std::string(engine.kernel_name()), engine.threads()};
     }
     template <class Id>
     [[nodiscard]] side<Id> side_of(any_batch_model<Id> models, model_facts facts,
@@ -142,6 +151,7 @@ loaded_files load_files(const side_paths& paths, const reference_flags& flags,
     options.number_format = reference::precision_named(flags.precision);
     options.context = context;
     options.context.vocabulary_size = words.vocabulary_size();
+    options.context.cache = reference::cache_type_named(flags.cache_type);
     options.progress = [&bar](double part) { bar.show(part); };
     reference::checkpoint weights = reference::open_checkpoint(paths.model);
     expect_memory(weights.config, options);
@@ -157,7 +167,7 @@ loaded_files load_files(const side_paths& paths, const reference_flags& flags,
     }
     reference::transformer engine = reference::make_transformer(weights, options);
     require_own_tokenizer(paths, engine.config().vocabulary_size, words.vocabulary_size());
-    return {name, std::move(words), std::move(engine)};
+    return {name, std::move(words), std::move(engine), options.context.cache};
 }
 
 /// A drafter and its whole head, for with_head.

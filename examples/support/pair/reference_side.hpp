@@ -22,8 +22,9 @@ namespace specdec::examples {
 
 struct reference_flags {
     std::string precision = "auto";
-    exits_choice exits;  ///< of the drafter
-    std::string adapter; ///< a PEFT folder that is merged into the drafter; empty: none
+    std::string cache_type = "auto"; ///< of keys and values
+    exits_choice exits;              ///< of the drafter
+    std::string adapter;             ///< a PEFT folder that is merged into the drafter; empty: none
 };
 void add_reference_flags(CLI::App& app, reference_flags& flags);
 

@@ -38,7 +38,7 @@ std::vector<float> numbers(std::size_t seed) {
 TEMPLATE_TEST_CASE("paths of a tree are laid behind the context, and one of them stays", "", float,
                    bf16_bits) {
     kv_cache<TestType> cache(2, 2, d, 40);
-    node_rows<TestType> nodes(2, 2, d);
+    node_rows<kv_cache<TestType>> nodes(2, 2, d);
     const auto none = std::size_t(-1);
     const std::vector<std::size_t> parents = {none, 0, 0, 1, 2, none};
     for (std::size_t n = 0; n < parents.size(); ++n) {
@@ -67,7 +67,7 @@ TEMPLATE_TEST_CASE("paths of a tree are laid behind the context, and one of them
 
 TEST_CASE("what is not finite behind a path is cleared") {
     kv_cache<float> cache(1, 1, d, 40);
-    node_rows<float> nodes(1, 1, d);
+    node_rows<kv_cache<float>> nodes(1, 1, d);
     nodes.reserve(1);
     std::vector<float> x(2 * d, 1.0F);
     nodes.write(0, 0, 0, x.data(), x.data() + d);

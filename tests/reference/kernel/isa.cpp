@@ -7,7 +7,7 @@ using namespace specdec::reference;
 
 TEST_CASE("instructions are restricted to what was asked for and what the CPU has") {
     for (const isa set : {isa::portable, isa::avx2, isa::avx_vnni, isa::avx512, isa::avx512_vnni,
-                          isa::avx512_bf16}) {
+                          isa::avx512_bf16, isa::amx}) {
         CAPTURE(name(set));
         CHECK(usable(set) <= set);
         CHECK(usable(set) <= best_isa());

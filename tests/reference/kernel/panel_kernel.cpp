@@ -17,7 +17,7 @@ namespace panel_kernel_tests {
 
 std::vector<isa> available() {
     std::vector<isa> sets;
-    for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16})
+    for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16, isa::amx})
         if (set <= best_isa())
             sets.push_back(set);
     return sets;
@@ -122,6 +122,32 @@ TEMPLATE_TEST_CASE("grouping of columns and threads change no bit", "", float, b
                                         some.size() * sizeof(float)) == 0);
                 }
     }
+}
+
+TEMPLATE_TEST_CASE("a panel in pieces gives the bits of the whole", "", float, bf16_bits) {
+    for (const isa set : available())
+        for (const std::size_t length : {4U, 128U, 132U, 300U}) {
+            if (set == isa::amx) // whose tiles take whole panels only
+                continue;
+            const problem<TestType> p(32, length, 13);
+            const auto kernels = panel_kernels_for<TestType>(set);
+            for (const std::size_t n : {1U, 5U, 6U, 7U, 13U}) {
+                std::vector<float> sums(n * 2 * panel_rows), y(n * panel_rows);
+                multiply_in_pieces(
+                    kernels, p.panels.length(), n,
+                    [&](std::size_t k, std::size_t) -> panel_piece<TestType> {
+                        return {p.panels.panel(0) + k * panel_rows, p.columns.data() + k, p.stride};
+                    },
+                    sums.data());
+                for (std::size_t i = 0; i < y.size(); ++i) {
+                    const std::size_t at = i / panel_rows * 2 * panel_rows + i % panel_rows;
+                    y[i] = sums[at] + sums[at + panel_rows];
+                }
+                CAPTURE(name(set), length, n);
+                const std::vector<float> whole = p.multiply_by(set, 0, n, 1);
+                REQUIRE(std::memcmp(y.data(), whole.data(), y.size() * sizeof(float)) == 0);
+            }
+        }
 }
 
 TEST_CASE("the kernel's name says what it uses") {

@@ -22,7 +22,8 @@ constexpr dtype types[] = {dtype::q8_0, dtype::q4_0, dtype::q4_1};
 /// Those that this CPU has; the portable one first.
 std::vector<isa> available() {
     std::vector<isa> sets;
-    for (const isa set : {isa::portable, isa::avx2, isa::avx_vnni, isa::avx512, isa::avx512_vnni})
+    for (const isa set :
+         {isa::portable, isa::avx2, isa::avx_vnni, isa::avx512, isa::avx512_vnni, isa::amx})
         if (usable(set) == set)
             sets.push_back(set);
     return sets;

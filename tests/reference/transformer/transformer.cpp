@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,7 +67,7 @@ bool same_bits(const rows& a, const rows& b) {
 TEST_CASE("neither grouping nor threads change a bit of a row") {
     const std::vector<std::int32_t> ids = some_ids(60);
     for (const precision p : {precision::f32, precision::bf16, precision::q8})
-        for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16}) {
+        for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16, isa::amx}) {
             if (usable(set) != set)
                 continue;
             context_options options;
@@ -101,6 +102,85 @@ TEST_CASE("a model that is large enough for threads gives the same bits with any
                 REQUIRE(same_bits(score_in_groups(t, ids, group), expected));
             }
         }
+    }
+}
+
+TEST_CASE(
+    "behind a long context neither grouping, threads, sequences nor trees change a bit, in any "
+    "numbers of the cache",
+    "[computes]") {
+    const std::vector<std::int32_t> ids = some_ids(330);
+    const std::span<const std::int32_t> all = ids;
+    constexpr std::size_t context = 300; // longer than cached_attention::long_bytes
+    load_options options{precision::q8, {.threads = 1, .capacity = 400}, {}};
+    const transformer weights = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
+    for (const cache_type cache : {cache_type::f32, cache_type::bf16, cache_type::q8}) {
+        context_options one{.threads = 1, .capacity = 400, .cache = cache};
+        transformer t = weights.another_context(one);
+        CHECK(t.cache_name() == name(cache));
+        for (std::size_t i = 0; i < context; ++i) // each alone
+            t.append(all.subspan(i, 1));
+        const rows expected = score_in_groups(t, {ids.begin() + context, ids.end()}, 1);
+        for (const std::size_t threads : {1U, 3U}) {
+            context_options many{
+                .threads = threads, .capacity = 400, .sequences = 2, .cache = cache};
+            transformer u = weights.another_context(many);
+            u.append(all.first(context));
+            u.append(all.first(context - 60), 1);
+            for (const std::size_t group : {1U, 4U, 17U, 30U}) {
+                CAPTURE(name(cache), threads, group);
+                u.truncate(context);
+                REQUIRE(same_bits(score_in_groups(u, {ids.begin() + context, ids.end()}, group),
+                                  expected));
+            }
+            u.truncate(context - 20); // into what was read before
+            u.append(all.subspan(context - 20, 20));
+            const std::vector<sequence_part> both = {{1, all.subspan(context - 60, 60)},
+                                                     {0, all.subspan(context, 5)}};
+            u.score(both);
+            for (std::size_t i = 0; i < 5; ++i)
+                CHECK(std::memcmp(&u.logits()(60 + i, 0), expected[i].data(),
+                                  expected[i].size() * sizeof(float)) == 0);
+            // Tokens 0, 1, 2 as a path of a tree, of which other nodes lie between.
+            constexpr std::size_t root = specdec::tree_root;
+            const std::vector<std::size_t> parents = {root, 0, 0, 2, root, 2};
+            const std::vector<std::int32_t> nodes = {ids[300], 9, ids[301], 5, 5, ids[302]};
+            const std::vector<std::size_t> path = {0, 2, 5};
+            u.truncate(context);
+            const sequence_part tree{0, nodes, parents};
+            u.score({&tree, 1});
+            for (std::size_t i = 0; i < path.size(); ++i)
+                CHECK(std::memcmp(&u.logits()(path[i], 0), expected[i].data(),
+                                  expected[i].size() * sizeof(float)) == 0);
+            u.keep_path(path);
+            u.score(all.subspan(303, 2));
+            CHECK(std::memcmp(&u.logits()(1, 0), expected[4].data(),
+                              expected[4].size() * sizeof(float)) == 0);
+        }
+    }
+}
+
+TEST_CASE("logits with a cache of fewer bits stay near those of f32", "[computes]") {
+    const std::vector<std::int32_t> ids = some_ids(300);
+    const transformer weights =
+        load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", {precision::f32, {}, {}});
+    const auto scored = [&](cache_type cache) {
+        transformer t = weights.another_context({.threads = 2, .capacity = 300, .cache = cache});
+        return score_in_groups(t, ids, 300);
+    };
+    const rows full = scored(cache_type::f32);
+    CHECK(same_bits(full, scored(cache_type::own)));
+    CHECK(weights.cache_name() == "f32");
+    for (const auto& [cache, bound] : {std::pair{cache_type::bf16, 0.02}, {cache_type::q8, 0.04}}) {
+        const rows less = scored(cache);
+        double squares = 0;
+        for (std::size_t i = 0; i < full.size(); ++i)
+            for (std::size_t j = 0; j < full[i].size(); ++j)
+                squares += std::pow(double{full[i][j]} - double{less[i][j]}, 2);
+        const double off = std::sqrt(squares / static_cast<double>(full.size() * full[0].size()));
+        CAPTURE(name(cache));
+        CHECK(off < bound);
+        CHECK(off > 1e-4);
     }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::min
+#include <algorithm> // std::copy_n, std::min
 #include <concepts>  // std::same_as
 #include <cstddef>
+#include <span>
 
 #include <xtensor/xtensor.hpp>
 
@@ -11,6 +12,9 @@
 #include <specdec/reference/kernel/panels.hpp>
 
 namespace specdec::reference {
+
+/// Queries that a cache is read for together, at most.
+inline constexpr std::size_t attention_queries = 48;
 
 /// Keys and values of all positions, stored as panels so that attention uses the same kernel as
 /// every other product: for a key/value head,
@@ -23,12 +27,18 @@ namespace specdec::reference {
 /// write() fills a position; the owner counts positions.
 template <PanelValue Value>
 class kv_cache {
+public:
+    using number = Value; ///< of queries, and in which products are computed
+    using weight = Value; ///< of a position
+    using node = Value;   ///< what node_rows keeps of a number
+
+private:
     using block = xt::xtensor<Value, 4, xt::layout_type::row_major, aligned_allocator<Value>>;
 
 public:
     kv_cache() = default;
     kv_cache(std::size_t layers, std::size_t heads, std::size_t head_dimension,
-             std::size_t capacity)
+             std::size_t capacity, isa = isa::portable)
         : head_dimension_(head_dimension),
           keys_(block::from_shape({layers, heads, round_up(capacity, panel_rows) / panel_rows,
                                    panel_rows * key_length()})),
@@ -57,6 +67,37 @@ public:
     [[nodiscard]] const Value* values(std::size_t layer, std::size_t head,
                                       std::size_t panel) const {
         return &values_(layer, head, panel, 0);
+    }
+
+    /// Scores of 32 positions, the keys' panel, for n queries: [n][scores_stride].
+    void score(const panel_kernels<Value>& kernels, std::size_t layer, std::size_t head,
+               std::size_t panel, const Value* queries, std::size_t stride, std::size_t n,
+               float* scores, std::size_t scores_stride) const {
+        const bool last = panel + 1 == keys_.shape(2);
+        multiply_panel(
+            kernels, keys(layer, head, panel), key_length(), queries, stride, n,
+            [&](std::size_t c, std::size_t columns, const float* y) {
+                for (std::size_t i = 0; i < columns; ++i)
+                    std::copy_n(y + i * panel_rows, panel_rows, scores + (c + i) * scores_stride);
+            },
+            std::as_bytes(std::span(keys(layer, head, panel + !last), panel_rows * key_length())));
+    }
+    /// 32 dimensions of the outputs, the values' panel: adds the positions from `first` up to those
+    /// of a whole length behind `end`, which have weights (zeros behind `end`), to the sums of n
+    /// rows of weights, [n][2][32] (multiply_in_pieces). Precondition: `first` is a whole length.
+    void weigh(const panel_kernels<Value>& kernels, std::size_t layer, std::size_t head,
+               std::size_t panel, std::size_t first, std::size_t end, const Value* weights,
+               std::size_t stride, std::size_t n, float* sums) const {
+        const Value* const all = values(layer, head, panel) + first * panel_rows;
+        const std::size_t length = value_length(end) - first;
+        multiply_in_pieces(
+            kernels, length, n,
+            [&](std::size_t k, std::size_t here) -> panel_piece<Value> {
+                const std::size_t next = std::min(piece_length, length - k - here);
+                return {all + k * panel_rows, weights + first + k, stride,
+                        std::as_bytes(std::span(all + (k + here) * panel_rows, next * panel_rows))};
+            },
+            sums);
     }
 
     /// Stores one position of one head: numbers, or what is kept of them.

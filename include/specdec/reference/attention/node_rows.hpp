@@ -10,8 +10,10 @@ namespace specdec::reference {
 
 /// Keys and values of the nodes of a tree behind a sequence's context. A path of them is laid into
 /// the cache, behind the context, where attention reads it (path_layer) or it stays (keep).
-template <PanelValue Value>
+template <class Cache>
 class node_rows {
+    using Value = typename Cache::node;
+
 public:
     node_rows(std::size_t layers, std::size_t heads, std::size_t head_dimension)
         : layers_(layers), heads_(heads), d_(head_dimension) {}
@@ -27,18 +29,18 @@ public:
                const float* value) {
         Value* const to = &rows_[at(layer, head, node)];
         for (std::size_t i = 0; i < d_; ++i) {
-            to[i] = kv_cache<Value>::kept(key[i]);
-            to[d_ + i] = kv_cache<Value>::kept(value[i]);
+            to[i] = round_to<Value>(key[i]);
+            to[d_ + i] = round_to<Value>(value[i]);
         }
     }
     /// One head of a node, at a position of the cache.
-    void lay(std::size_t layer, std::size_t head, std::size_t node, kv_cache<Value>& cache,
+    void lay(std::size_t layer, std::size_t head, std::size_t node, Cache& cache,
              std::size_t position) const {
         const Value* const from = &rows_[at(layer, head, node)];
         cache.write(layer, head, position, from, from + d_);
     }
     /// All of a node.
-    void lay(std::size_t node, kv_cache<Value>& cache, std::size_t position) const {
+    void lay(std::size_t node, Cache& cache, std::size_t position) const {
         for (std::size_t layer = 0; layer < layers_; ++layer)
             for (std::size_t head = 0; head < heads_; ++head)
                 lay(layer, head, node, cache, position);
@@ -62,10 +64,10 @@ public:
     void begin() { laid_.clear(); }
 
     /// The path of a node that stands at `position`, behind the context's positions.
-    template <PanelValue Value>
-    void lay(const node_rows<Value>& nodes, const std::vector<std::size_t>& parents,
+    template <class Cache>
+    void lay(const node_rows<Cache>& nodes, const std::vector<std::size_t>& parents,
              std::size_t node, std::size_t position, std::size_t context, std::size_t layer,
-             std::size_t head, kv_cache<Value>& cache) {
+             std::size_t head, Cache& cache) {
         laid_.resize(position + 1 - context, none);
         for (std::size_t i = laid_.size(); i-- > 0; node = parents[node])
             if (laid_[i] != node) {

@@ -51,10 +51,10 @@ public:
                         "expected the layers behind which it may stop, in its config.json");
         check_exits(depths_, of.config().layers, "model with exits");
         of.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
-            pass_ = std::make_unique<any_pass>(std::in_place_type<exit_pass<Format>>,
-                                               pass.shared_weights(), depths_,
-                                               std::max<std::size_t>(options.sequences, 1),
-                                               capacity_, of.team(), pass.instructions());
+            pass_ = std::make_unique<any_pass>(
+                std::in_place_type<exit_pass<Format>>, pass.shared_weights(), depths_,
+                std::max<std::size_t>(options.sequences, 1), capacity_, of.team(),
+                pass.instructions(), pass.cache());
         });
         sequences_ = std::max<std::size_t>(options.sequences, 1);
         logits_.resize(std::max<std::size_t>(options.rows, 1) * stride_);

@@ -38,9 +38,9 @@ public:
     /// `exits`: as check_exits wants them. `capacity`: tokens of each of the `sequences`.
     exit_pass(std::shared_ptr<const model_weights<Format>> weights, std::vector<std::size_t> exits,
               std::size_t sequences, std::size_t capacity, std::shared_ptr<thread_team> team,
-              isa instructions)
+              isa instructions, cache_type cache)
         : weights_(std::move(weights)), exits_(std::move(exits)),
-          blocks_(weights_->config, sequences, capacity, std::move(team), instructions),
+          blocks_(weights_->config, sequences, capacity, std::move(team), instructions, cache),
           texts_(sequences) {
         for (text& t : texts_) {
             t.ids.reserve(capacity);

@@ -33,8 +33,8 @@ struct feature_body_options {
 };
 
 /// A drafter's body that reads the features of a target: weights of its own, the target's
-/// embedding, precision and threads. Models FeatureTreeBody. Its head is the target's (lm_head of
-/// it), or its own (kept()). Not for two threads at once, nor while the target runs.
+/// embedding, precision, cache type and threads. Models FeatureTreeBody. Its head is the target's
+/// (lm_head of it), or its own (kept()). Not for two threads at once, nor while the target runs.
 class feature_body {
 public:
     /// Errors: specdec::error, of the checkpoint, where tensors are not as its configuration says,
@@ -57,7 +57,7 @@ public:
             pass_ = std::make_unique<any_pass>(std::in_place_type<feature_pass<Format>>,
                                                pack_features<Format>(c, target.team()->size()),
                                                pass.shared_weights(), sizes_.size(), capacity_,
-                                               target.team(), pass.instructions());
+                                               target.team(), pass.instructions(), pass.cache());
         });
         reserve(options.rows);
     }

@@ -36,10 +36,11 @@ public:
     /// Embeddings are the target's.
     feature_pass(std::shared_ptr<const feature_weights<Format>> weights,
                  std::shared_ptr<const model_weights<Format>> target, std::size_t sequences,
-                 std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions)
+                 std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions,
+                 cache_type cache)
         : weights_(std::move(weights)), target_(std::move(target)), instructions_(instructions),
           functions_(column_functions_for<stored>(instructions)),
-          blocks_(weights_->config, sequences, capacity, std::move(team), instructions,
+          blocks_(weights_->config, sequences, capacity, std::move(team), instructions, cache,
                   weights_->fuse_columns()),
           stride_(round_up(weights_->fuse_columns() + column_stride(dimension()), 32)),
           given_(chunk * stride_), read_(chunk * stride_), fused_(chunk * fused_stride()),

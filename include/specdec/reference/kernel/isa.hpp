@@ -7,6 +7,10 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h> // SYS_arch_prctl
+#include <unistd.h>      // syscall
+#endif
 #endif
 
 /// Which instructions the hand-written kernels use. Chosen when a model is made, so that one
@@ -21,6 +25,7 @@ enum class isa : std::uint8_t {
     avx512,      ///< AVX-512 F, BW, DQ, VL
     avx512_vnni, ///< the same with the integer dot product
     avx512_bf16, ///< the same with the BF16 dot product, too
+    amx,         ///< the same with tiles of BF16 and of bytes, too
 };
 
 [[nodiscard]] constexpr std::string_view name(isa set) {
@@ -37,6 +42,8 @@ enum class isa : std::uint8_t {
         return "avx512_vnni";
     case isa::avx512_bf16:
         return "avx512_bf16";
+    case isa::amx:
+        return "amx";
     }
     return "";
 }
@@ -47,12 +54,28 @@ namespace detail {
 /// What not all compilers' __builtin_cpu_supports knows. Asked once: virtual machines answer
 /// slowly.
 struct cpu_leaves {
-    bool f16c = false, avx_vnni = false;
+    bool f16c = false, avx_vnni = false, tiles = false;
 
     cpu_leaves() {
         unsigned a = 0, b = 0, c = 0, d = 0;
         f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c >> 29 & 1U) != 0;
+        const bool switched = (c >> 27 & 1U) != 0; // the system saves registers as XCR0 says
         avx_vnni = __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1U) != 0;
+        constexpr unsigned kinds = 1U << 22 | 1U << 24 | 1U << 25; // of BF16, tiles, of bytes
+        tiles = switched && __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kinds) == kinds &&
+                tiles_permitted();
+    }
+    /// Asks the system for them: it saves their registers for processes that asked.
+    static bool tiles_permitted() {
+#if defined(__linux__)
+        unsigned low = 0, high = 0;
+        asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+        constexpr unsigned saved = 3U << 17;        // the tiles' configuration and data
+        constexpr long request = 0x1023, data = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+        return (low & saved) == saved && ::syscall(SYS_arch_prctl, request, data) == 0;
+#else
+        return false;
+#endif
     }
     static const cpu_leaves& here() {
         static const cpu_leaves once;
@@ -78,8 +101,11 @@ struct cpu_leaves {
         return std::min(most, narrow);
     if (!__builtin_cpu_supports("avx512vnni"))
         return isa::avx512;
-    return std::min(most,
-                    __builtin_cpu_supports("avx512bf16") ? isa::avx512_bf16 : isa::avx512_vnni);
+    if (!__builtin_cpu_supports("avx512bf16"))
+        return std::min(most, isa::avx512_vnni);
+    if (most < isa::amx || !detail::cpu_leaves::here().tiles)
+        return std::min(most, isa::avx512_bf16);
+    return isa::amx;
 #else
     static_cast<void>(most);
     return isa::portable;
@@ -87,7 +113,7 @@ struct cpu_leaves {
 }
 
 [[nodiscard]] inline isa best_isa() {
-    return usable(isa::avx512_bf16);
+    return usable(isa::amx);
 }
 
 } // namespace specdec::reference

@@ -26,7 +26,6 @@ struct format_parts {
     using kernels = panel_kernels<Format>;
     using input = Format;  ///< what a column that is multiplied is made of
     using stored = Format; ///< what columns are written in, to be made inputs
-    using cached = Format; ///< keys, values, queries
 
     [[nodiscard]] static kernels kernels_for(isa set) { return panel_kernels_for<Format>(set); }
     [[nodiscard]] static std::size_t footprint(std::size_t rows, std::size_t columns, dtype) {
@@ -37,7 +36,6 @@ struct format_parts {
     }
 };
 
-/// Attention stays with BF16: keys and values are no weights.
 template <>
 struct format_parts<quantised> {
     using matrix = quantised_matrix;
@@ -45,7 +43,6 @@ struct format_parts<quantised> {
     using kernels = quantised_kernels;
     using input = q8_block;
     using stored = float;
-    using cached = bf16_bits;
 
     [[nodiscard]] static kernels kernels_for(isa set) { return quantised_kernels_for(set); }
     [[nodiscard]] static std::size_t footprint(std::size_t rows, std::size_t columns, dtype type) {

@@ -6,14 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
-#include <span>
 #include <string_view>
-#include <utility> // std::index_sequence
 
 #if defined(__x86_64__)
 #include <immintrin.h> // _mm512_dpbf16_ps
 #endif
 
+#include <specdec/reference/kernel/fetch_ahead.hpp>
 #include <specdec/reference/kernel/isa.hpp>
 #include <specdec/reference/kernel/numbers.hpp>
 
@@ -40,37 +39,22 @@ inline constexpr std::size_t length_multiple = 4;
 template <class Value>
 concept PanelValue = std::same_as<Value, float> || std::same_as<Value, bf16_bits>;
 
-/// Memory to be fetched into the second-level cache while a kernel computes, a line for every two
-/// that it reads itself: what the next calls will need.
-class fetch_ahead {
-public:
-    fetch_ahead() = default;
-    explicit fetch_ahead(std::span<const std::byte> memory)
-        : next_(memory.data()), last_(next_ + memory.size()) {}
-
-    [[gnu::always_inline]] void line() {
-        if (next_ < last_) {
-            __builtin_prefetch(next_, 0, 2);
-            next_ += 64;
-        }
-    }
-
-private:
-    const std::byte* next_ = nullptr;
-    const std::byte* last_ = nullptr;
-};
-
 /// y[c][row] = sum over k of panel(row, k) x[c][k]; y is [columns][32], x has `stride` values a
-/// column.
+/// column. `goes_on`: y is [columns][2][32] instead, what the sums of a row and column have come to
+/// (two of them, or one and zero), and these go on: pieces of a panel whose lengths are multiples
+/// of length_multiple give what the whole one gives, bit for bit.
 template <PanelValue Value>
 using panel_kernel = void (*)(const Value* panel, std::size_t length, const Value* x,
-                              std::size_t stride, float* y, fetch_ahead ahead);
+                              std::size_t stride, float* y, fetch_ahead ahead, bool goes_on);
 
-/// The kernels of one instruction set, by number of columns less one.
+/// The kernels of one instruction set, by number of columns less one; `by_tiles` multiplies whole
+/// panels by up to 16 columns in place of the others, and is null where there are no tiles.
 template <PanelValue Value>
 struct panel_kernels {
     std::array<panel_kernel<Value>, tile_columns> by_columns;
     std::string_view name; ///< for statistics
+    void (*by_tiles)(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
+                     std::size_t columns, float* y) = nullptr;
 };
 
 namespace detail {
@@ -79,7 +63,7 @@ namespace detail {
 #define SPECDEC_UNROLL _Pragma("unroll")
 #else
 // GCC keeps an array of vectors in registers only where the loops over it are unrolled.
-#define SPECDEC_UNROLL _Pragma("GCC unroll 8")
+#define SPECDEC_UNROLL _Pragma("GCC unroll 24")
 #endif
 
 /// A little-endian pair of BF16 in one 32-bit word: value k in the low half.
@@ -98,7 +82,7 @@ inline std::uint32_t pair_at(const bf16_bits* x) {
 template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
 [[gnu::always_inline]] inline void multiply_panel(const Value* panel, std::size_t length,
                                                   const Value* x, std::size_t stride, float* y,
-                                                  fetch_ahead ahead) {
+                                                  fetch_ahead ahead, bool goes_on) {
     using floats [[gnu::vector_size(Lanes * sizeof(float))]] = float;
     using words [[gnu::vector_size(Lanes * sizeof(float))]] = std::uint32_t;
     constexpr bool narrow = std::same_as<Value, bf16_bits>;
@@ -106,6 +90,9 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
     constexpr std::size_t held = Lanes == 16 || Columns == 1 ? all : (Columns == 2 ? 4 : 2);
     constexpr std::size_t piece = Columns == 1 ? ~std::size_t{0} : 192;
     float sums[Sums][Columns][panel_rows] = {};
+    for (std::size_t i = 0; goes_on && i < Sums * Columns; ++i)
+        std::memcpy(sums[i % Sums][i / Sums], y + (i / Sums * 2 + i % Sums) * panel_rows,
+                    sizeof sums[0][0]);
     float wide[Columns][Columns == 1 ? 1 : piece]; // of x: widened once for all rows
     for (std::size_t begin = 0; begin < length; begin += piece) {
         const std::size_t n = length - begin < piece ? length - begin : piece;
@@ -163,6 +150,11 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
                                     sizeof(floats));
         }
     }
+    for (std::size_t i = 0; goes_on && i < Sums * Columns; ++i)
+        std::memcpy(y + (i / Sums * 2 + i % Sums) * panel_rows, sums[i % Sums][i / Sums],
+                    sizeof sums[0][0]);
+    if (goes_on)
+        return;
     for (std::size_t c = 0; c < Columns; ++c)
         for (std::size_t row = 0; row < panel_rows; ++row)
             y[c * panel_rows + row] = sums[0][c][row] + (Sums == 2 ? sums[Sums - 1][c][row] : 0.0F);
@@ -170,33 +162,33 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
 
 template <class Value, std::size_t Columns>
 void multiply_portable(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
-                       float* y, fetch_ahead ahead) {
-    multiply_panel<Value, 4, 1, Columns>(panel, length, x, stride, y, ahead);
+                       float* y, fetch_ahead ahead, bool goes_on) {
+    multiply_panel<Value, 4, 1, Columns>(panel, length, x, stride, y, ahead, goes_on);
 }
 
 #if defined(__x86_64__)
 template <class Value, std::size_t Columns>
 [[gnu::target("avx2,fma")]] void multiply_avx2(const Value* panel, std::size_t length,
                                                const Value* x, std::size_t stride, float* y,
-                                               fetch_ahead ahead) {
-    multiply_panel<Value, 8, 1, Columns>(panel, length, x, stride, y, ahead);
+                                               fetch_ahead ahead, bool goes_on) {
+    multiply_panel<Value, 8, 1, Columns>(panel, length, x, stride, y, ahead, goes_on);
 }
 
 template <class Value, std::size_t Columns>
 [[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] void
 multiply_avx512(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
-                float* y, fetch_ahead ahead) {
-    multiply_panel<Value, 16, 2, Columns>(panel, length, x, stride, y, ahead);
+                float* y, fetch_ahead ahead, bool goes_on) {
+    multiply_panel<Value, 16, 2, Columns>(panel, length, x, stride, y, ahead, goes_on);
 }
 
 template <class, std::size_t Columns>
 [[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")]] void
 multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits* x,
-                     std::size_t stride, float* y, fetch_ahead ahead) {
-    __m512 sum[2][2][Columns]; // [pair even or odd][upper or lower 16 rows][column]
+                     std::size_t stride, float* y, fetch_ahead ahead, bool goes_on) {
+    __m512 sum[Columns][2][2]; // [column][pair even or odd][upper or lower 16 rows]
     SPECDEC_UNROLL
-    for (std::size_t c = 0; c < Columns; ++c)
-        sum[0][0][c] = sum[0][1][c] = sum[1][0][c] = sum[1][1][c] = _mm512_setzero_ps();
+    for (std::size_t i = 0; i < 4 * Columns; ++i)
+        sum[i / 4][i / 2 % 2][i % 2] = goes_on ? _mm512_loadu_ps(y + 16 * i) : _mm512_setzero_ps();
     for (std::size_t k = 0; k < length; k += 4) {
         SPECDEC_UNROLL
         for (std::size_t s = 0; s < 2; ++s) {
@@ -213,38 +205,23 @@ multiply_avx512_bf16(const bf16_bits* panel, std::size_t length, const bf16_bits
                 asm("" : "+v"(pair));
 #endif
                 const auto both = reinterpret_cast<__m512bh>(pair);
-                sum[s][0][c] = _mm512_dpbf16_ps(sum[s][0][c], upper, both);
-                sum[s][1][c] = _mm512_dpbf16_ps(sum[s][1][c], lower, both);
+                sum[c][s][0] = _mm512_dpbf16_ps(sum[c][s][0], upper, both);
+                sum[c][s][1] = _mm512_dpbf16_ps(sum[c][s][1], lower, both);
             }
         }
     }
-    SPECDEC_UNROLL
-    for (std::size_t c = 0; c < Columns; ++c) {
-        _mm512_storeu_ps(y + c * panel_rows, _mm512_add_ps(sum[0][0][c], sum[1][0][c]));
-        _mm512_storeu_ps(y + c * panel_rows + 16, _mm512_add_ps(sum[0][1][c], sum[1][1][c]));
+    if (goes_on) {
+        SPECDEC_UNROLL
+        for (std::size_t i = 0; i < 4 * Columns; ++i)
+            _mm512_storeu_ps(y + 16 * i, sum[i / 4][i / 2 % 2][i % 2]);
+        return;
     }
+    SPECDEC_UNROLL
+    for (std::size_t i = 0; i < 2 * Columns; ++i)
+        _mm512_storeu_ps(y + 16 * i, _mm512_add_ps(sum[i / 2][0][i % 2], sum[i / 2][1][i % 2]));
 }
 #endif
 
 } // namespace detail
-
-/// The kernels of an instruction set the CPU has (see best_isa); what F32 has no use for is
-/// AVX-512.
-template <PanelValue Value>
-[[nodiscard]] panel_kernels<Value> panel_kernels_for(isa set) {
-    return [set]<std::size_t... C>(std::index_sequence<C...>) -> panel_kernels<Value> {
-#if defined(__x86_64__)
-        if constexpr (std::same_as<Value, bf16_bits>)
-            if (set == isa::avx512_bf16)
-                return {{&detail::multiply_avx512_bf16<Value, C + 1>...}, name(set)};
-        if (set >= isa::avx512)
-            return {{&detail::multiply_avx512<Value, C + 1>...}, name(isa::avx512)};
-        if (set >= isa::avx2)
-            return {{&detail::multiply_avx2<Value, C + 1>...}, name(isa::avx2)};
-#endif
-        static_cast<void>(set);
-        return {{&detail::multiply_portable<Value, C + 1>...}, name(isa::portable)};
-    }(std::make_index_sequence<tile_columns>{});
-}
 
 } // namespace specdec::reference

@@ -5,10 +5,12 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <utility> // std::index_sequence
 
 #include <specdec/core/contract.hpp>
 #include <specdec/reference/kernel/panel_kernel.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/kernel/tile_kernel.hpp>
 
 namespace specdec::reference {
 
@@ -33,6 +35,9 @@ template <PanelValue Value>
     else
         return k / 2 * (2 * panel_rows) + row * 2 + k % 2;
 }
+
+/// Values of a row that are one piece of multiply_in_pieces.
+inline constexpr std::size_t piece_length = 128;
 
 /// A matrix [rows, columns] packed into panels of 32 rows; what is padded is zero. Borrows memory
 /// of `footprint` values that must be zero (and aligned to 64 bytes) to begin with.
@@ -93,8 +98,29 @@ private:
     std::size_t length_ = 0;
 };
 
-/// One panel times any number of columns, a tile of up to six columns at a time:
-/// use(first column, columns of the tile, y) receives y[column of the tile][32].
+/// The kernels of an instruction set the CPU has (see best_isa); what F32 has no use for is
+/// AVX-512.
+template <PanelValue Value>
+[[nodiscard]] panel_kernels<Value> panel_kernels_for(isa set) {
+    return [set]<std::size_t... C>(std::index_sequence<C...>) -> panel_kernels<Value> {
+#if defined(__x86_64__)
+        if constexpr (std::same_as<Value, bf16_bits>)
+            if (set >= isa::avx512_bf16)
+                return {{&detail::multiply_avx512_bf16<Value, C + 1>...},
+                        name(set),
+                        set == isa::amx ? &detail::multiply_by_tiles<hardware_tiles> : nullptr};
+        if (set >= isa::avx512)
+            return {{&detail::multiply_avx512<Value, C + 1>...}, name(isa::avx512)};
+        if (set >= isa::avx2)
+            return {{&detail::multiply_avx2<Value, C + 1>...}, name(isa::avx2)};
+#endif
+        static_cast<void>(set);
+        return {{&detail::multiply_portable<Value, C + 1>...}, name(isa::portable)};
+    }(std::make_index_sequence<tile_columns>{});
+}
+
+/// One panel times any number of columns, up to six at a time, or up to 16 by tiles:
+/// use(first column, columns, y) receives y[column][32].
 /// From the second tile on the panel comes from the cache and memory would rest: each of several
 /// tiles fetches its part of `next`, the panel behind this one or nothing. (One tile alone leaves
 /// it to the processor, which fetches a single stream better.)
@@ -102,17 +128,22 @@ template <PanelValue Value, class Use>
 void multiply_panel(const panel_kernels<Value>& kernels, const Value* panel, std::size_t length,
                     const Value* x, std::size_t stride, std::size_t columns, const Use& use,
                     std::span<const std::byte> next = {}) {
-    alignas(64) float y[tile_columns * panel_rows];
-    if (columns <= tile_columns)
+    alignas(64) float y[tile_positions * panel_rows];
+    const bool by_tiles = kernels.by_tiles != nullptr;
+    const std::size_t most = by_tiles ? tile_positions : tile_columns;
+    if (columns <= most)
         next = {};
     for (std::size_t first = 0; first < columns;) {
         const std::size_t left = columns - first;
-        const std::size_t tiles = (left + tile_columns - 1) / tile_columns;
+        const std::size_t tiles = (left + most - 1) / most;
         const std::size_t now = (left + tiles - 1) / tiles; // 7 columns: 4 and 3, not 6 and 1
         const std::span<const std::byte> part = next.first(next.size() / tiles);
         next = next.subspan(part.size());
-        kernels.by_columns[now - 1](panel, length, x + first * stride, stride, y,
-                                    fetch_ahead(part));
+        if (by_tiles)
+            kernels.by_tiles(panel, length, x + first * stride, stride, now, y);
+        else
+            kernels.by_columns[now - 1](panel, length, x + first * stride, stride, y,
+                                        fetch_ahead(part), false);
         use(first, now, static_cast<const float*>(y));
         first += now;
     }
@@ -123,6 +154,37 @@ void multiply_panel(const panel_kernels<Value>& kernels, const panel_matrix<Valu
                     std::size_t panel, const Value* x, std::size_t stride, std::size_t columns,
                     const Use& use, std::span<const std::byte> next = {}) {
     multiply_panel(kernels, w.panel(panel), w.length(), x, stride, columns, use, next);
+}
+
+/// A piece of a panel and of the columns it is multiplied with, and the memory that the next one is
+/// made of.
+template <PanelValue Value>
+struct panel_piece {
+    const Value* panel;
+    const Value* x;
+    std::size_t stride;
+    std::span<const std::byte> next{};
+};
+
+/// One long panel times any number of columns, a piece after the other, each for all columns:
+/// memory is read once. piece(first, n) gives n of the `length` values of a row. Adds to the sums
+/// of each column and row, [columns][2][32], whose own sum is what multiply_panel gives, bit for
+/// bit, where there are no tiles.
+template <PanelValue Value, class Piece>
+void multiply_in_pieces(const panel_kernels<Value>& kernels, std::size_t length,
+                        std::size_t columns, const Piece& piece, float* sums) {
+    const std::size_t tiles = (columns + tile_columns - 1) / tile_columns;
+    for (std::size_t k = 0; k < length; k += piece_length) {
+        const std::size_t n = std::min(piece_length, length - k);
+        const panel_piece<Value> at = piece(k, n);
+        for (std::size_t t = 0; t < tiles; ++t) {
+            const std::size_t c = t * columns / tiles, end = (t + 1) * columns / tiles;
+            const std::size_t share = at.next.size() / tiles;
+            kernels.by_columns[end - c - 1](at.panel, n, at.x + c * at.stride, at.stride,
+                                            sums + c * 2 * panel_rows,
+                                            fetch_ahead(at.next.subspan(t * share, share)), true);
+        }
+    }
 }
 
 /// y = W x for a share of W's panels: use(first row, first column, columns, y tile). x is

@@ -16,6 +16,7 @@
 #include <specdec/reference/kernel/quantised_column.hpp>
 #include <specdec/reference/kernel/quantised_panels.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/kernel/tile_kernel.hpp>
 #if defined(__x86_64__)
 #include <specdec/reference/kernel/quantised_kernel_x86.hpp>
 #endif
@@ -49,22 +50,6 @@ struct quantised_kernels {
 };
 
 namespace detail {
-
-/// Four F16 numbers.
-inline void widen_halves(const std::byte* from, float* to) {
-    using ints = quantiser_vectors<4>::ints;
-    using halves [[gnu::vector_size(8)]] = std::uint16_t;
-    halves packed;
-    std::memcpy(&packed, from, sizeof packed);
-    const ints bits = __builtin_convertvector(packed, ints);
-    const ints magnitude = bits & 0x7FFF;
-    const ints sign = (bits & 0x8000) << 16;
-    // The exponent's offset goes by a product, so that subnormal numbers come out right, too.
-    const auto value = reinterpret_cast<quantiser_vectors<4>::floats>(magnitude << 13) * 0x1p112F;
-    const ints none = magnitude >= 0x7C00 ? magnitude << 13 | 0x7F800000 : ints{};
-    const ints all = reinterpret_cast<ints>(value) | none | sign;
-    std::memcpy(to, &all, sizeof all);
-}
 
 /// Groups of four numbers of four rows into the rows of w.
 template <std::int16_t Offset, class Bytes>
@@ -142,6 +127,9 @@ void multiply_quantised_portable(const std::byte* panel, std::size_t blocks, con
 [[nodiscard]] inline quantised_kernels quantised_kernels_for(isa set) {
     using enum dtype;
 #if defined(__x86_64__)
+    if (set >= isa::amx)
+        return {&detail::multiply_quantised_amx<q8_0>, &detail::multiply_quantised_amx<q4_0>,
+                &detail::multiply_quantised_amx<q4_1>, name(isa::amx)};
     if (set >= isa::avx512_vnni)
         return {&detail::multiply_quantised_avx512_vnni<q8_0>,
                 &detail::multiply_quantised_avx512_vnni<q4_0>,

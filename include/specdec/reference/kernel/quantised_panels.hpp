@@ -28,6 +28,26 @@
 /// only: what integer dot products want, whose weights are unsigned.
 namespace specdec::reference {
 
+namespace detail {
+
+/// Four F16 numbers.
+inline void widen_halves(const std::byte* from, float* to) {
+    using ints = quantiser_vectors<4>::ints;
+    using halves [[gnu::vector_size(8)]] = std::uint16_t;
+    halves packed;
+    std::memcpy(&packed, from, sizeof packed);
+    const ints bits = __builtin_convertvector(packed, ints);
+    const ints magnitude = bits & 0x7FFF;
+    const ints sign = (bits & 0x8000) << 16;
+    // The exponent's offset goes by a product, so that subnormal numbers come out right, too.
+    const auto value = reinterpret_cast<quantiser_vectors<4>::floats>(magnitude << 13) * 0x1p112F;
+    const ints none = magnitude >= 0x7C00 ? magnitude << 13 | 0x7F800000 : ints{};
+    const ints all = reinterpret_cast<ints>(value) | none | sign;
+    std::memcpy(to, &all, sizeof all);
+}
+
+} // namespace detail
+
 [[nodiscard]] constexpr bool is_quantised(dtype type) {
     return block_values(type) == quantised_values;
 }

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include <specdec/reference/attention/attention.hpp>
-#include <specdec/reference/attention/node_rows.hpp>
 #include <specdec/reference/file/config.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>
@@ -17,42 +15,33 @@ namespace specdec::reference {
 template <NumberFormat Format>
 struct activations {
     using stored = typename format_parts<Format>::stored;
-    using cached = typename format_parts<Format>::cached;
 
     /// What a member of the team has to itself.
     struct private_memory {
         aligned_vector<typename format_parts<Format>::input> input; ///< [chunk][input stride]
         aligned_vector<stored> line;                                ///< a column
-        aligned_vector<float> turned;                               ///< one head
-        attention_scratch<cached> attention;
-        path_layer paths{};
     };
 
     activations(const model_config& c, std::size_t chunk, std::size_t input_stride,
-                std::size_t capacity, std::size_t members)
+                std::size_t members)
         : dimension_stride(round_up(c.dimension, 32)),
           qkv_stride(round_up(c.query_size() + 2 * c.kv_size(), panel_rows)),
-          head_stride(column_stride(c.head_dimension)),
           attended_stride(round_up(c.query_size(), 32)),
           hidden_stride(round_up(c.hidden_dimension, 32)), residual(chunk * dimension_stride),
-          qkv(chunk * qkv_stride), queries(chunk * c.heads * head_stride),
-          attended(chunk * attended_stride), gate_up(chunk * 2 * hidden_stride),
-          hidden(chunk * hidden_stride) {
+          qkv(chunk * qkv_stride), attended(chunk * attended_stride),
+          gate_up(chunk * 2 * hidden_stride), hidden(chunk * hidden_stride) {
         for (std::size_t m = 0; m < members; ++m)
             of_member.push_back(
                 {aligned_vector<typename format_parts<Format>::input>(chunk * input_stride),
-                 aligned_vector<stored>(dimension_stride), aligned_vector<float>(head_stride),
-                 attention_scratch<cached>(capacity), path_layer()});
+                 aligned_vector<stored>(dimension_stride)});
     }
 
     std::size_t dimension_stride;
     std::size_t qkv_stride;
-    std::size_t head_stride;
     std::size_t attended_stride;
     std::size_t hidden_stride;
     aligned_vector<float> residual;  ///< [chunk][dimension stride]
     aligned_vector<float> qkv;       ///< [chunk][qkv stride]
-    aligned_vector<cached> queries;  ///< [kv head][position][head of group][head stride]
     aligned_vector<stored> attended; ///< [chunk][attended stride]
     aligned_vector<float> gate_up;   ///< [panel][column][gate 16, up 16]
     aligned_vector<stored> hidden;   ///< [chunk][hidden stride]

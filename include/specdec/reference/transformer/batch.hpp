@@ -70,20 +70,6 @@ struct token_place {
     return false;
 }
 
-/// The positions of the queries from `first` on that belong to the sequence of the first, below
-/// `end`; a token has `group` queries. Returns how many.
-inline std::size_t positions_of_one(std::span<const token_place> tokens, std::size_t group,
-                                    std::size_t first, std::size_t end, std::size_t* positions) {
-    std::size_t count = 0;
-    for (; first + count < end; ++count) {
-        const token_place& at = tokens[(first + count) / group];
-        if (at.sequence != tokens[first / group].sequence)
-            break;
-        positions[count] = at.position;
-    }
-    return count;
-}
-
 /// What drafters may be shown of a model's pass over a token.
 enum class feature_kind : std::uint8_t {
     none,

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <algorithm> // std::max, std::min, std::copy_n
+#include <concepts>  // std::same_as
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility> // std::in_place_type, std::move
+#include <variant>
 #include <vector>
 
+#include <specdec/reference/attention/cache_type.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/transformer/activations.hpp>
@@ -41,15 +45,21 @@ public:
 
     /// `given`: the length of other columns that products read.
     transformer_blocks(const model_config& config, std::size_t sequences, std::size_t capacity,
-                       std::shared_ptr<thread_team> team, isa instructions, std::size_t given = 0)
+                       std::shared_ptr<thread_team> team, isa instructions, cache_type cache,
+                       std::size_t given = 0)
         : config_(config), kernels_(parts::kernels_for(instructions)),
           inputs_(std::max({config.dimension, config.query_size(), config.hidden_dimension, given}),
                   instructions),
-          team_(std::move(team)), attention_(config, sequences, capacity, instructions),
-          a_(config, chunk, inputs_.stride(), capacity, team_->size()) {}
+          team_(std::move(team)), cache_(cache != cache_type::own      ? cache
+                                         : std::same_as<Format, float> ? cache_type::f32
+                                                                       : cache_type::bf16),
+          attention_(attention_of(config, sequences, capacity, instructions)),
+          a_(config, chunk, inputs_.stride(), team_->size()) {}
 
     [[nodiscard]] const typename parts::kernels& kernels() const { return kernels_; }
     [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
+    /// Of keys and values; not `own`.
+    [[nodiscard]] cache_type cache() const { return cache_; }
 
     /// The residual stream of position c of a pass, [dimension]: given before the first block.
     [[nodiscard]] std::span<float> residual(std::size_t c) {
@@ -66,10 +76,9 @@ public:
              std::span<const token_place> tokens, bool whole = true,
              stored_columns<Format> given = {}) {
         project_qkv(block, tokens.size(), given);
-        turn_and_store(layer, tokens);
+        attend(layer, tokens, whole);
         if (!whole)
             return;
-        attend_all(layer, tokens);
         add_product(block.output, {a_.attended.data(), a_.attended_stride, config_.query_size()},
                     tokens.size());
         swiglu(block, tokens.size());
@@ -79,7 +88,7 @@ public:
 
     /// The caches of a sequence go on with this node of its tree, at this position.
     void keep(std::size_t sequence, std::size_t node, std::size_t position) {
-        attention_.keep(sequence, node, position);
+        std::visit([&](auto& a) { a.keep(sequence, node, position); }, attention_);
     }
 
     /// out[c * stride ..] = W x of position c, panels of 32 rows whole: x(share) gives the input.
@@ -153,21 +162,20 @@ private:
         });
     }
 
-    void turn_and_store(std::size_t layer, std::span<const token_place> tokens) {
-        attention_.make_room(tokens);
-        const std::size_t bytes = (config_.heads / config_.kv_heads + 2) * config_.head_dimension;
-        share_out(config_.kv_heads * tokens.size(), bytes * sizeof(float), [&](team_share s) {
-            for (std::size_t i = s.begin; i < s.end; ++i)
-                attention_.turn_and_store(layer, tokens, i, a_,
-                                          a_.of_member[s.member].turned.data());
-        });
-    }
-    void attend_all(std::size_t layer, std::span<const token_place> tokens) {
-        share_out(attention_.pieces(tokens), attention_.piece_bytes(tokens), [&](team_share s) {
-            for (std::size_t i = s.begin; i < s.end; ++i)
-                attention_.attend_piece(layer, tokens, i, a_, a_.of_member[s.member],
-                                        inputs_.functions());
-        });
+    /// Keys and values into the caches; `whole`: outputs, too.
+    void attend(std::size_t layer, std::span<const token_place> tokens, bool whole) {
+        const attention_columns<stored> columns{a_.qkv.data(), a_.qkv_stride, a_.attended.data(),
+                                                a_.attended_stride, &inputs_.functions()};
+        const auto share = [this](std::size_t n, std::size_t bytes, const auto& work) {
+            share_out(n, bytes, work);
+        };
+        std::visit(
+            [&](auto& attention) {
+                attention.store(layer, tokens, columns, share);
+                if (whole)
+                    attention.attend(layer, tokens, columns, share);
+            },
+            attention_);
     }
 
     /// residual += W x.
@@ -199,12 +207,30 @@ private:
         });
     }
 
+    using any_attention = std::variant<cached_attention<stored, kv_cache<float>>,
+                                       cached_attention<stored, kv_cache<bf16_bits>>,
+                                       cached_attention<stored, q8_cache>>;
+
+    [[nodiscard]] any_attention attention_of(const model_config& c, std::size_t sequences,
+                                             std::size_t capacity, isa set) const {
+        const auto make = [&]<class Cache>(std::in_place_type_t<Cache>) {
+            return any_attention(std::in_place_type<cached_attention<stored, Cache>>, c, sequences,
+                                 capacity, set, chunk, team_->size());
+        };
+        if (cache_ == cache_type::f32)
+            return make(std::in_place_type<kv_cache<float>>);
+        if (cache_ == cache_type::bf16)
+            return make(std::in_place_type<kv_cache<bf16_bits>>);
+        return make(std::in_place_type<q8_cache>);
+    }
+
     model_config config_;
     typename parts::kernels kernels_;
     input_maker<Format> inputs_;
     std::shared_ptr<thread_team> team_;
     bool alone_ = false; ///< no thread of the team is worth waking for this pass
-    cached_attention<Format> attention_;
+    cache_type cache_;
+    any_attention attention_;
     activations<Format> a_;
 };
 

@@ -2,157 +2,249 @@
 #pragma once
 
 #include <algorithm> // std::max, std::min
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include <specdec/reference/attention/attention.hpp>
 #include <specdec/reference/attention/kv_cache.hpp>
-#include <specdec/reference/attention/node_rows.hpp>
-#include <specdec/reference/attention/rotary.hpp>
+#include <specdec/reference/attention/q8_cache.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>
-#include <specdec/reference/kernel/number_format.hpp>
-#include <specdec/reference/transformer/activations.hpp>
+#include <specdec/reference/transformer/attention_store.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 
 namespace specdec::reference {
 
-/// The attention of a transformer's blocks and the caches of its sequences, in pieces that a team
-/// shares out. Tokens: those of a pass; those of a sequence stand together, in order.
-template <NumberFormat Format>
+/// The attention of a transformer's blocks and the caches of its sequences, in loops that a team
+/// shares out: share(n, bytes, work) does n items that read so many bytes each. Tokens: those of a
+/// pass; those of a sequence stand together, in order.
+///
+/// A short context's head is cut into tiles of queries. A long one's, which comes from memory, is
+/// read once for all of them, and so is what nodes of a tree have behind them: a piece for each
+/// head and sequence where there are several, and otherwise loops over the panels of all heads.
+/// Results are the same, bit for bit.
+template <PanelValue Stored, class Cache>
 class cached_attention {
-    using cached = typename format_parts<Format>::cached;
-    using stored = typename format_parts<Format>::stored;
-
 public:
-    cached_attention(const model_config& c, std::size_t sequences, std::size_t capacity,
-                     isa instructions)
-        : d_(c.head_dimension), heads_(c.kv_heads), group_(c.heads / c.kv_heads),
-          kernels_(panel_kernels_for<cached>(instructions)),
-          functions_(column_functions_for<cached>(instructions)),
-          caches_(sequences, kv_cache<cached>(c.layers, heads_, d_, capacity)),
-          nodes_(sequences, node_rows<cached>(c.layers, heads_, d_)),
-          rotary_(c.rotary, d_, capacity) {}
+    /// From so many bytes of a head's keys and values on a context is long.
+    static constexpr std::size_t long_bytes = std::size_t{1} << 16;
 
-    /// Before the first of these: nodes of trees need memory. Allocates where a tree has more than
-    /// any before.
-    void make_room(std::span<const token_place> tokens) {
-        for (const token_place& at : tokens)
-            if (at.tree != nullptr)
-                nodes_[at.sequence].reserve(at.node + 1);
+    /// `chunk`: tokens of a pass at most; `members`: of the team.
+    cached_attention(const model_config& c, std::size_t sequences, std::size_t capacity, isa set,
+                     std::size_t chunk, std::size_t members)
+        : d_(c.head_dimension), heads_(c.kv_heads), group_(c.heads / c.kv_heads), kernels_(set),
+          held_(c, sequences, capacity, set, chunk), positions_(chunk * group_) {
+        scratch_.assign(capacity < long_from() ? members : std::max(members, heads_),
+                        attention_scratch<Cache>(attention_queries, capacity, d_));
+        turned_.assign(members, aligned_vector<float>(held_.stride()));
+        paths_.resize(members);
+        parts_.reserve(positions_.size());
     }
+
     /// The context of a sequence goes on with this node of its tree, at this position.
     void keep(std::size_t sequence, std::size_t node, std::size_t position) {
-        nodes_[sequence].lay(node, caches_[sequence], position);
+        held_.keep(sequence, node, position);
     }
 
-    /// Turns queries and keys; stores keys and values. Piece i: key/value head i / n, token i % n.
-    /// Queries [kv head][position][head of group].
-    void turn_and_store(std::size_t layer, std::span<const token_place> tokens, std::size_t i,
-                        activations<Format>& a, float* turned) {
-        const std::size_t n = tokens.size(), head = i / n, c = i % n;
-        const token_place& at = tokens[c];
-        kv_cache<cached>& cache = caches_[at.sequence];
-        const float* q = &a.qkv[c * a.qkv_stride] + head * group_ * d_;
-        const float* k = &a.qkv[c * a.qkv_stride] + heads_ * group_ * d_ + head * d_;
-        const float scale = 1.0F / std::sqrt(static_cast<float>(d_));
-        for (std::size_t g = 0; g < group_; ++g) {
-            rotary_.turn(q + g * d_, at.position, turned);
-            cached* query = &a.queries[((head * n + c) * group_ + g) * a.head_stride];
-            functions_.scale(turned, scale, a.head_stride, query);
+    /// Puts keys and values into the caches. Allocates where a tree has more nodes than any before.
+    template <class Share>
+    void store(std::size_t layer, std::span<const token_place> tokens,
+               const attention_columns<Stored>& columns, const Share& share) {
+        held_.make_room(tokens);
+        const std::size_t read = (group_ + 2) * d_ * sizeof(float);
+        share(heads_ * tokens.size(), read, [&](team_share s) {
+            for (std::size_t i = s.begin; i < s.end; ++i) {
+                const std::size_t c = i % tokens.size();
+                held_.turn_and_store(layer, tokens, i / tokens.size(), c,
+                                     columns.qkv + c * columns.qkv_stride,
+                                     turned_[s.member].data());
+            }
+        });
+    }
+    /// The tokens' outputs, into `attended`.
+    template <class Share>
+    void attend(std::size_t layer, std::span<const token_place> tokens,
+                const attention_columns<Stored>& columns, const Share& share) {
+        const step all{layer, tokens, columns};
+        std::size_t seen = 0;
+        for (std::size_t q = 0; q < tokens.size() * group_; ++q) {
+            positions_[q] = tokens[q / group_].position;
+            seen = std::max(seen, positions_[q] + 1);
         }
-        rotary_.turn(k, at.position, turned);
-        if (at.tree != nullptr) {
-            nodes_[at.sequence].write(layer, head, at.node, turned, k + heads_ * d_);
+        const bool nodes = any_nodes(tokens), is_long = seen >= long_from();
+        cut(tokens, nodes || is_long ? attention_queries : tile_columns);
+        if (is_long && tokens.front().sequence == tokens.back().sequence) {
+            for (const part& p : parts_)
+                attend_long(all, p, share);
             return;
         }
-        cache.write(layer, head, at.position, turned, k + heads_ * d_);
-        if (c + 1 == n || tokens[c + 1].sequence != at.sequence)
-            cache.clear_behind(layer, head, at.position + 1);
-    }
-
-    /// A key/value head's queries in one line, sorted by token, cut into tiles: pieces of all
-    /// heads. Of nodes a head is one piece: their paths take turns in its cache.
-    [[nodiscard]] std::size_t pieces(std::span<const token_place> tokens) const {
-        return any_nodes(tokens) ? heads_ : heads_ * tiles_of_head(tokens.size());
-    }
-    /// Bytes that one of them reads.
-    [[nodiscard]] std::size_t piece_bytes(std::span<const token_place> tokens) const {
-        std::size_t seen = 0;
-        for (const token_place& at : tokens)
-            seen = std::max(seen, at.position + 1);
-        return 2 * seen * d_ * sizeof(cached) * (any_nodes(tokens) ? tokens.size() : 1);
-    }
-    /// Piece i: its queries' outputs into `attended`.
-    void attend_piece(std::size_t layer, std::span<const token_place> tokens, std::size_t i,
-                      activations<Format>& a, typename activations<Format>::private_memory& mine,
-                      const column_functions<stored>& functions) {
-        if (any_nodes(tokens))
-            attend_paths(layer, tokens, i, a, mine, functions);
-        else
-            attend_tile(layer, tokens, i, a, mine.attention, functions);
+        // Paths of a tree take turns in a head's cache.
+        const std::size_t together = nodes ? parts_.size() : 1, apart = parts_.size() / together;
+        const std::size_t bytes = 2 * seen * d_ * sizeof(typename Cache::number);
+        share(heads_ * apart, bytes * together, [&](team_share s) {
+            for (std::size_t i = s.begin * together; i < s.end * together; ++i)
+                attend_part(all, i / parts_.size(), parts_[i % parts_.size()], s.member);
+        });
     }
 
 private:
-    /// Those of each sequence together.
-    void attend_tile(std::size_t layer, std::span<const token_place> tokens, std::size_t i,
-                     activations<Format>& a, attention_scratch<cached>& scratch,
-                     const column_functions<stored>& functions) const {
-        const std::size_t n = tokens.size(), tiles = tiles_of_head(n), head = i / tiles;
-        std::size_t first = i % tiles * tile_columns;
-        const std::size_t end = std::min(first + tile_columns, n * group_);
-        while (first < end)
-            first += attend_some(layer, tokens, head, first, end, a, scratch, functions);
+    struct step {
+        std::size_t layer;
+        std::span<const token_place> tokens;
+        const attention_columns<Stored>& columns;
+    };
+    /// Queries of a head in one line, sorted by token, that are of one sequence: n from first on.
+    /// All see the positions below `context`, whole panels of them where there are nodes.
+    struct part {
+        std::size_t first, n, context;
+        bool nodes;
+    };
+
+    [[nodiscard]] std::size_t long_from() const {
+        return long_bytes / (2 * d_ * sizeof(typename Cache::number));
     }
-    /// Chains of tokens, each behind the path that leads to it.
-    void attend_paths(std::size_t layer, std::span<const token_place> tokens, std::size_t head,
-                      activations<Format>& a, typename activations<Format>::private_memory& mine,
-                      const column_functions<stored>& functions) {
-        for (std::size_t c = 0; c < tokens.size();) {
-            const std::size_t end = end_of_chain(tokens, c);
-            const token_place& last = tokens[end - 1];
-            if (c == 0 || last.sequence != tokens[c - 1].sequence)
-                mine.paths.begin();
-            if (last.tree != nullptr)
-                mine.paths.lay(nodes_[last.sequence], last.tree->parents, last.node, last.position,
-                               last.context(), layer, head, caches_[last.sequence]);
-            for (std::size_t first = c * group_; first < end * group_;)
-                first += attend_some(layer, tokens, head, first,
-                                     std::min(first + tile_columns, end * group_), a,
-                                     mine.attention, functions);
-            c = end;
+
+    /// The tokens' queries in parts of at most so many.
+    void cut(std::span<const token_place> tokens, std::size_t most) {
+        parts_.clear();
+        const std::size_t n = tokens.size() * group_;
+        for (std::size_t first = 0, end = 0; first < n; first = end) {
+            const token_place& at = tokens[first / group_];
+            std::size_t seen = 0;
+            for (; end < n && end - first < most && tokens[end / group_].sequence == at.sequence;
+                 ++end)
+                seen = std::max(seen, positions_[end] + 1);
+            const bool nodes = at.tree != nullptr;
+            parts_.push_back(
+                {first, end - first, nodes ? at.context() / panel_rows * panel_rows : seen, nodes});
         }
     }
-    /// A head's queries from `first` on that belong to one sequence, below `end`. Returns how many.
-    std::size_t attend_some(std::size_t layer, std::span<const token_place> tokens,
-                            std::size_t head, std::size_t first, std::size_t end,
-                            activations<Format>& a, attention_scratch<cached>& scratch,
-                            const column_functions<stored>& functions) const {
-        std::size_t positions[tile_columns];
-        const std::size_t n = tokens.size();
-        const std::size_t count = positions_of_one(tokens, group_, first, end, positions);
-        attend(kernels_, functions_, caches_[tokens[first / group_].sequence], layer, head,
-               &a.queries[(head * n * group_ + first) * a.head_stride], a.head_stride, count,
-               positions, scratch,
-               [&](std::size_t j, std::size_t from, float scale, const float* y) {
-                   const std::size_t q = head * group_ + (first + j) % group_;
-                   stored* out = &a.attended[(first + j) / group_ * a.attended_stride] + q * d_;
-                   functions.scale(y, scale, std::min(panel_rows, d_ - from), out + from);
-               });
-        return count;
+
+    /// n queries of a part, from its query `row` on.
+    [[nodiscard]] attention_task<Cache> task(const step& all, std::size_t head, const part& p,
+                                             std::size_t row, std::size_t n) {
+        const std::size_t q = p.first + row;
+        return {held_.cache(all.tokens[q / group_].sequence),
+                all.layer,
+                head,
+                held_.query(head, all.tokens.size(), q),
+                held_.stride(),
+                n,
+                &positions_[q],
+                row};
+    }
+    [[nodiscard]] auto task(const step& all, std::size_t head, const part& p) {
+        return task(all, head, p, 0, p.n);
+    }
+    void give(const step& all, std::size_t head, const part& p, std::size_t panel,
+              attention_scratch<Cache>& scratch) {
+        give_panel(task(all, head, p), panel, scratch,
+                   [&](std::size_t i, std::size_t from, float scale, const float* y) {
+                       const std::size_t q = p.first + i, at = head * group_ + q % group_;
+                       all.columns.functions->scale(y, scale, std::min(panel_rows, d_ - from),
+                                                    all.columns.attended +
+                                                        q / group_ * all.columns.attended_stride +
+                                                        at * d_ + from);
+                   });
     }
 
-    [[nodiscard]] std::size_t tiles_of_head(std::size_t n) const {
-        return (n * group_ + tile_columns - 1) / tile_columns;
+    /// A head of a part, by one member of the team.
+    void attend_part(const step& all, std::size_t head, const part& p, std::size_t member) {
+        attention_scratch<Cache>& scratch = scratch_[member];
+        const attention_task<Cache> t = task(all, head, p);
+        for (std::size_t panel = 0; panel * panel_rows < p.context; ++panel)
+            score_panel(kernels_, t, panel, scratch);
+        if (p.nodes)
+            soften_paths(all, head, p, scratch, paths_[member]);
+        else
+            for (std::size_t i = 0; i < p.n; ++i)
+                soften(kernels_, t, p.context, i, scratch);
+        for (std::size_t panel = 0; panel < held_.value_panels(); ++panel)
+            weigh_panel(kernels_, t, panel, 0, p.context, scratch);
+        if (p.nodes)
+            weigh_paths(all, head, p, scratch, paths_[member]);
+        for (std::size_t panel = 0; panel < held_.value_panels(); ++panel)
+            give(all, head, p, panel, scratch);
+    }
+    /// All heads of one, step by step, by all members.
+    template <class Share>
+    void attend_long(const step& all, const part& p, const Share& share) {
+        const std::size_t panels = round_up(p.context, panel_rows) / panel_rows;
+        const std::size_t bytes = panel_rows * d_ * sizeof(typename Cache::number);
+        const auto each = [&](std::size_t count, std::size_t item, const auto& work) {
+            share(heads_ * count, item, [&](team_share s) { // work(head, i < count, member)
+                for (std::size_t i = s.begin; i < s.end; ++i)
+                    work(i / count, i % count, s.member);
+            });
+        };
+        each(panels, bytes, [&](std::size_t head, std::size_t panel, std::size_t) {
+            score_panel(kernels_, task(all, head, p), panel, scratch_[head]);
+        });
+        if (p.nodes)
+            each(1, bytes * p.n, [&](std::size_t head, std::size_t, std::size_t member) {
+                soften_paths(all, head, p, scratch_[head], paths_[member]);
+            });
+        else
+            each(p.n, p.context * sizeof(float), [&](std::size_t head, std::size_t i, std::size_t) {
+                soften(kernels_, task(all, head, p), p.context, i, scratch_[head]);
+            });
+        each(held_.value_panels(), bytes * std::max(panels, std::size_t{1}),
+             [&](std::size_t head, std::size_t panel, std::size_t) {
+                 weigh_panel(kernels_, task(all, head, p), panel, 0, p.context, scratch_[head]);
+                 if (!p.nodes)
+                     give(all, head, p, panel, scratch_[head]);
+             });
+        if (p.nodes)
+            each(1, bytes * p.n, [&](std::size_t head, std::size_t, std::size_t member) {
+                weigh_paths(all, head, p, scratch_[head], paths_[member]);
+                for (std::size_t panel = 0; panel < held_.value_panels(); ++panel)
+                    give(all, head, p, panel, scratch_[head]);
+            });
     }
 
-    std::size_t d_, heads_, group_; ///< of a head; key/value heads; query heads of each
-    panel_kernels<cached> kernels_;
-    column_functions<cached> functions_;
-    std::vector<kv_cache<cached>> caches_; ///< [sequences]
-    std::vector<node_rows<cached>> nodes_; ///< [sequences]
-    rotary_table rotary_;
+    /// use(task) for the chains of a part's nodes, each behind the path that leads to it, laid into
+    /// the head's cache.
+    template <class Use>
+    void for_paths(const step& all, std::size_t head, const part& p, path_layer& paths,
+                   const Use& use) {
+        paths.begin();
+        for (std::size_t row = 0; row < p.n;) {
+            const std::size_t c = (p.first + row) / group_;
+            const std::size_t end =
+                std::min(end_of_chain(all.tokens, c), (p.first + p.n + group_ - 1) / group_);
+            const token_place& last = all.tokens[end - 1];
+            held_.lay(last, all.layer, head, paths);
+            const std::size_t n = std::min(p.n, end * group_ - p.first) - row;
+            use(task(all, head, p, row, n));
+            row += n;
+        }
+    }
+    void soften_paths(const step& all, std::size_t head, const part& p,
+                      attention_scratch<Cache>& scratch, path_layer& paths) {
+        for_paths(all, head, p, paths, [&](const auto& t) {
+            const std::size_t seen = t.seen();
+            for (std::size_t panel = p.context / panel_rows; panel * panel_rows < seen; ++panel)
+                score_panel(kernels_, t, panel, scratch);
+            for (std::size_t i = 0; i < t.n; ++i)
+                soften(kernels_, t, seen, i, scratch);
+        });
+    }
+    void weigh_paths(const step& all, std::size_t head, const part& p,
+                     attention_scratch<Cache>& scratch, path_layer& paths) {
+        for_paths(all, head, p, paths, [&](const auto& t) {
+            for (std::size_t panel = 0; panel < held_.value_panels(); ++panel)
+                weigh_panel(kernels_, t, panel, p.context, t.seen(), scratch);
+        });
+    }
+
+    std::size_t d_, heads_, group_; ///< as of `held_`
+    attention_kernels<Cache> kernels_;
+    attention_store<Cache> held_;
+    std::vector<std::size_t> positions_; ///< of a head's queries
+    std::vector<part> parts_;
+    std::vector<attention_scratch<Cache>> scratch_; ///< [member], or [kv head]
+    std::vector<aligned_vector<float>> turned_;     ///< [member]: a head
+    std::vector<path_layer> paths_;                 ///< [member]
 };
 
 } // namespace specdec::reference

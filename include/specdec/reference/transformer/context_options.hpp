@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 
+#include <specdec/reference/attention/cache_type.hpp>
 #include <specdec/reference/kernel/isa.hpp>
 #include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/transformer/batch.hpp>
@@ -16,7 +17,7 @@ struct context_options {
     /// A pass that reads less than forward_pass::one_thread_bytes uses one whatever stands here.
     std::size_t threads = 0;
     /// Most tokens the context holds; 0: what the model was made for, at most 4096. Costs
-    /// 2 * layers * kv_heads * head_dimension values of cache a token.
+    /// 2 * layers * kv_heads * head_dimension values of cache a token (see `cache`).
     std::size_t capacity = 0;
     /// Sequences that the context holds side by side, each with that capacity.
     std::size_t sequences = 1;
@@ -26,7 +27,10 @@ struct context_options {
     /// Rows that score() can return without allocating: draft length + 1 or more.
     std::size_t rows = 16;
     /// Instructions of the kernel; what the CPU lacks is not used.
-    isa instructions = isa::avx512_bf16;
+    isa instructions = isa::amx;
+    /// Numbers that keys and values are kept in. Of drafters that read a model's features, or are
+    /// its first layers: the model's.
+    cache_type cache = cache_type::own;
     /// Features that append() and score() keep (features()).
     feature_kind features = feature_kind::none;
     /// The threads of another context (transformer::team()), to be shared instead of starting some,

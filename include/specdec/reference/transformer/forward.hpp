@@ -25,9 +25,10 @@ public:
 
     /// `capacity`: positions of each of the `sequences`.
     forward_pass(std::shared_ptr<const model_weights<Format>> weights, std::size_t sequences,
-                 std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions)
+                 std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions,
+                 cache_type cache)
         : weights_(std::move(weights)), instructions_(instructions),
-          blocks_(config(), sequences, capacity, std::move(team), instructions) {}
+          blocks_(config(), sequences, capacity, std::move(team), instructions, cache) {}
 
     [[nodiscard]] const model_weights<Format>& weights() const { return *weights_; }
     [[nodiscard]] std::shared_ptr<const model_weights<Format>> shared_weights() const {
@@ -53,6 +54,8 @@ public:
     }
     [[nodiscard]] const auto& kernels() const { return blocks_.kernels(); }
     [[nodiscard]] isa instructions() const { return instructions_; }
+    /// Of keys and values; not `own`.
+    [[nodiscard]] cache_type cache() const { return blocks_.cache(); }
 
     /// Puts up to `chunk` tokens into the caches, and gives what `out` asks for, a row for each.
     /// Precondition: as transformer_blocks::run.

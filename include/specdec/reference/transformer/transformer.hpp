@@ -55,7 +55,7 @@ public:
         const isa instructions = usable(options.instructions);
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),
-                                       sequences(), capacity(), team_, instructions);
+                                       sequences(), capacity(), team_, instructions, options.cache);
         logits_.resize({std::max<std::size_t>(options.rows, 1), row_stride()});
         states_.resize({std::max<std::size_t>(options.rows, 1), config_.dimension});
         features_.resize({std::max<std::size_t>(options.rows, 1),
@@ -158,6 +158,10 @@ public:
     }
     [[nodiscard]] std::string_view kernel_name() const {
         return std::visit([](const auto& pass) { return pass.kernels().name; }, *pass_);
+    }
+    /// Of keys and values: "f32", "bf16" or "q8".
+    [[nodiscard]] std::string_view cache_name() const {
+        return std::visit([](const auto& pass) { return name(pass.cache()); }, *pass_);
     }
     [[nodiscard]] std::size_t threads() const { return team_->size(); }
     [[nodiscard]] std::size_t parameters() const {
