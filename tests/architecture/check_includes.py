@@ -16,7 +16,7 @@ LAYERS = """
     bridge/context bridge/strings bridge/token bridge bridge/tree
     draft draft/tree draft/lookup decode decode/tree
     learn learn/loss learn/acceptance
-    speculation/any speculation/tree speculation
+    speculation/any speculation/lookup speculation/tree speculation
     interop
     reference/kernel reference/file reference/attention reference/transformer reference/tokenizer
     reference/tokenizer/file reference

@@ -12,6 +12,7 @@
 
 #include "support/flags/flag_values.hpp"
 #include <specdec/core/error.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 /// Drafts that branch: flags for it.
@@ -48,6 +49,13 @@ struct tree_flags {
         return s;
     }
 };
+
+/// Text that was seen before, beside a drafter.
+inline void add_lookup_flag(CLI::App& app, lookup_settings& s, const std::string& what) {
+    app.add_flag("--lookup", s.beside,
+                 what + ": text that was seen before, where it promises more "
+                        "than the drafter; of a tree it is a branch");
+}
 
 inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whose) {
     add_number(app, "--tree", f.numbers, {1, 256},

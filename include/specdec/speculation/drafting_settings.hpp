@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include <specdec/core/error.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/lookup/usual_beside.hpp>
 #include <specdec/speculation/rule.hpp>
+#include <specdec/speculation/shared_tables.hpp>
+#include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text.hpp>
+#include <specdec/speculation/text_under_rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {
 
@@ -20,6 +29,42 @@ namespace specdec {
         s.lengths = {.kind = length_kind::fixed, .length = shape.settings().max_depth};
     }
     return s;
+}
+
+/// A drafter, and the way from its vocabulary to the target's.
+struct drafting_side {
+    speculation_side<draft_id>& side;
+    const id_map& map;
+    drafter_seats& seats;
+    std::size_t sequence; ///< the free one that the text gets
+};
+
+/// What a text looks up in, and teaches: null where nothing is shared.
+[[nodiscard]] inline lookup_memory* lookup_memory_of(const decode_settings& s, text_parts& parts,
+                                                     shared_tables& tables) {
+    if (!s.lookup.shared)
+        return nullptr;
+    if (s.lookup.memory != nullptr)
+        return s.lookup.memory;
+    parts.lookups = tables.lookups();
+    return parts.lookups.get();
+}
+
+/// What is looked up beside a text's drafter, if anything, with room for it in its rounds.
+[[nodiscard]] inline std::optional<usual_beside>
+beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
+    if (!s.lookup.beside)
+        return std::nullopt;
+    const std::size_t most = longest_lookup(s.lengths);
+    if (most > parts.settings.max_proposals)
+        parts.settings.max_proposals = most;
+    return usual_beside{.words = parts.target,
+                        .capacity = parts.settings.capacity,
+                        .most = most,
+                        .memory = lookup_memory_of(s, parts, tables),
+                        .table = parts.learned->found,
+                        .costs = parts.learned->costs,
+                        .texts = parts.texts};
 }
 
 /// Requires a rule and models with which drafts can be trees. Errors: specdec::error.

@@ -120,7 +120,8 @@ namespace specdec {
             std::to_string(pair.draft_table()->size()) +
             " tokens are the target's, too, which has " +
             std::to_string(pair.target_table().size()) + ".\n" +
-            (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n";
+            (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n" +
+            (s.lookup.beside ? "Text that was seen before is looked up, too.\n" : "");
     if (automatic)
         text += explain(*pair.costs_of(s.lengths)) + "\n";
     return text;

@@ -23,6 +23,8 @@
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/sampling/coin/philox.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/drafting_settings.hpp>
+#include <specdec/speculation/lookup/usual_beside.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text_under_rule.hpp>
@@ -36,14 +38,6 @@
 #include <specdec/verify/tree/tree_exact_match.hpp>
 
 namespace specdec {
-
-/// A drafter, and the way from its vocabulary to the target's.
-struct drafting_side {
-    speculation_side<draft_id>& side;
-    const id_map& map;
-    drafter_seats& seats;
-    std::size_t sequence; ///< the free one that the text gets
-};
 
 /// A text under a rule by name: where each name gets its bridge, verifier and coin. draft: null
 /// without a drafter, for rules that take none; lookup: of the rule of that name.
@@ -68,9 +62,9 @@ public:
                 parts.lengths = length_settings{.kind = length_kind::fixed};
                 parts.longest = lookup_.max_draft;
             }
-            return alone(lookup_bridge(
-                make_usual_lookup(capacity, found_bytes(lookup_.max_draft), lookup_memory_of(s)),
-                words_, lookup_));
+            return alone(lookup_bridge(make_usual_lookup(capacity, found_bytes(lookup_.max_draft),
+                                                         lookup_memory_of(s, parts, tables_)),
+                                       words_, lookup_));
         }
 
         const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
@@ -146,17 +140,18 @@ private:
         };
         switch (how) {
         case rule::identity:
-            return with(identity(), recursive_rejection{});
+            return trees(identity(), recursive_rejection{});
         case rule::identity_block:
-            return with(identity(), traversal_verification{});
+            return trees(identity(), traversal_verification{});
         case rule::tli_block:
-            return with(tli(), traversal_verification{});
+            return trees(tli(), traversal_verification{});
         case rule::tli_exact:
-            return with(tli(), tree_exact_match{});
+            return trees(tli(), tree_exact_match{});
         case rule::coupled:
-            return make(tli(), coupled_tree_match(tables_.keys()), shared_coin());
+            return make(beside_trees(tli(), beside()), coupled_tree_match(tables_.keys()),
+                        shared_coin());
         default:
-            return with(tli(), recursive_rejection{});
+            return trees(tli(), recursive_rejection{});
         }
     }
 
@@ -174,13 +169,10 @@ private:
         parts_->own_ngrams = tables_.new_ngrams();
         return *parts_->own_ngrams;
     }
-    [[nodiscard]] lookup_memory* lookup_memory_of(const decode_settings& s) {
-        if (!s.lookup.shared)
-            return nullptr;
-        if (s.lookup.memory != nullptr)
-            return s.lookup.memory;
-        parts_->lookups = tables_.lookups();
-        return parts_->lookups.get();
+    [[nodiscard]] auto beside() { return beside_of(*settings_, *parts_, tables_); }
+    template <class Bridge>
+    [[nodiscard]] auto chains(Bridge bridge) {
+        return beside_chains(std::move(bridge), beside(), parts_->own_proposals);
     }
 
     /// Without a drafter: the text of a seed is the target's own.
@@ -209,11 +201,15 @@ private:
     }
     template <class Bridge, class Verifier>
     [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {
-        return make(std::move(bridge), verifier, own_coin());
+        return make(chains(std::move(bridge)), verifier, own_coin());
+    }
+    template <class Bridge, class Verifier>
+    [[nodiscard]] std::unique_ptr<speculative_text> trees(Bridge bridge, Verifier verifier) {
+        return make(beside_trees(std::move(bridge), beside()), verifier, own_coin());
     }
     template <class Bridge>
     [[nodiscard]] std::unique_ptr<speculative_text> coupled(Bridge bridge) {
-        return make(std::move(bridge), coupled_match(tables_.keys()), shared_coin());
+        return make(chains(std::move(bridge)), coupled_match(tables_.keys()), shared_coin());
     }
 
     const any_tokenizer<target_id>& words_;

@@ -183,7 +183,8 @@ private:
     drafter_seats seats_{0};
     shared_tables tables_;
     std::optional<cost_table> costs_; // measured
-    std::map<std::tuple<rule, float, length_kind, std::size_t>, std::shared_ptr<learned_lengths>>
+    std::map<std::tuple<rule, float, length_kind, std::size_t, bool, bool>,
+             std::shared_ptr<learned_lengths>>
         learned_;
 };
 
@@ -200,7 +201,8 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         require_trees(how, target_.models, draft_->models);
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
     auto& learned = s.carry.lengths
-                        ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length}]
+                        ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length,
+                                    s.tree.has_value(), s.lookup.beside}]
                         : own;
     if (learned == nullptr)
         learned = std::make_shared<learned_lengths>(
@@ -224,6 +226,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     // By target tokens: a draft that ends by itself would cost a residual.
     if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
         parts.settings.max_proposals = s.lengths.length;
+    parts.own_proposals = parts.settings.max_proposals;
     if (s.tree)
         parts.tree.emplace(*s.tree, s.sampling.temperature);
     parts.settings.end_ids = target_.ends;

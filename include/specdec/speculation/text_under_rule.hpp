@@ -81,6 +81,7 @@ struct text_parts {
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
     std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
     std::optional<any_tree_shape> tree{};          ///< of drafts that are trees
+    std::size_t own_proposals = 0; ///< of the rule; settings.max_proposals has room for lookups
 };
 
 /// What a text's session is: a bridge that drafts trees has another one.

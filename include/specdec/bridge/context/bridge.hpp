@@ -36,6 +36,10 @@ struct draft_view {
     no_draft reason = no_draft::none;       ///< why `proposals` is empty
     std::size_t looked_up = 0; ///< the first so many proposals are text that was seen before
 
+    /// How many of the first n proposals are.
+    [[nodiscard]] std::size_t looked_up_of(std::size_t n) const {
+        return n < looked_up ? n : looked_up;
+    }
     [[nodiscard]] static draft_view nothing(no_draft why) { return {{}, {}, {}, why}; }
 };
 

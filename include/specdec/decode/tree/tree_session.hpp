@@ -33,8 +33,7 @@ namespace specdec {
 /// their decision (tree_bridge); a bridge that asked again would have require_unchanged().
 ///
 /// settings.max_proposals bounds the depth of a tree, the bridge's settings its nodes. The target
-/// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction; in a
-/// round nothing.
+/// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction only.
 template <class B, class V, class Laws = softmax_rows>
 class tree_session {
 public:
@@ -154,8 +153,11 @@ public:
         verdict_ = v;
         counts_.verify_seconds += clock() - begin;
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
-        return {all,          v.accepted,    v.origin,    path, draft_.tree, draft_.draft_tokens,
-                draft_.nodes, draft_.reason, log_p_.all()};
+        tree_round_result r{all,          v.accepted,    v.origin,
+                            path,         draft_.tree,   draft_.draft_tokens,
+                            draft_.nodes, draft_.reason, log_p_.all()};
+        r.found = draft_.drafted_of(path);
+        return r;
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
@@ -163,7 +165,8 @@ public:
     /// tree, and are fed again what was committed of it.
     void commit(std::size_t n) {
         require_committable(n);
-        counts_.count(verdict_, n, feed_.size() - 1, draft_.draft_tokens.size(), draft_.reason);
+        counts_.count(verdict_, n, feed_.size() - 1, draft_.draft_tokens.size(), draft_.reason,
+                      {draft_.found(), verdict_.accepted - draft_.drafted_of(work_.path())});
         const std::span<const target_id> committed{tokens_.data() + committed_, n};
         bridge_.follow(committed);
         if constexpr (FollowsText<V>)

@@ -80,10 +80,12 @@ public:
     /// For the bridge.
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
 
-    /// Between a round's decision and the next draft: what it kept of the tree, if there was one.
-    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path) {
+    /// Between a round's decision and the next draft: what it kept of the tree, if there was one,
+    /// whose first `drafted` nodes are the drafter's.
+    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path,
+               std::size_t drafted) {
         if (auto* const planned = std::get_if<paying_tree>(&shape_))
-            planned->learn(tree, path);
+            planned->learn(tree, path, drafted);
     }
 
     template <class Use>
