@@ -165,6 +165,8 @@ public:
             if (!draft_.proposals.empty())
                 bridge_.require_unchanged();
         const std::span<const target_id> text = tokens_;
+        if constexpr (requires { bridge_.learn_rows(text, rows); })
+            bridge_.learn_rows(text.subspan(committed_ - 1), rows);
         const auto law_at = [&](std::size_t i) {
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);
         };

@@ -25,6 +25,8 @@ namespace specdec {
     if (!takes_drafter(how))
         s.tree.reset();
     if (s.tree) {
+        if (s.tree->needs_costs() && s.lengths.costs)
+            s.tree->costs = s.lengths.costs;
         const any_tree_shape shape(*s.tree, s.sampling.temperature);
         s.lengths = {.kind = length_kind::fixed, .length = shape.settings().max_depth};
     }
@@ -65,6 +67,14 @@ beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
                         .table = parts.learned->found,
                         .costs = parts.learned->costs,
                         .texts = parts.texts};
+}
+
+/// Whether the costs of drafts have to be measured for texts of these settings.
+[[nodiscard]] inline bool needs_costs(const decode_settings& s, rule how) {
+    if (s.tree)
+        return s.tree->needs_costs();
+    return how != rule::autoregressive && s.lengths.kind == length_kind::automatic &&
+           !s.lengths.costs;
 }
 
 /// Requires a rule and models with which drafts can be trees. Errors: specdec::error.

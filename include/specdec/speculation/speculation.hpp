@@ -78,8 +78,8 @@ public:
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
         for (const text_request& text : texts) { // measured before the clock runs
             const decode_settings own = settings_for(text, settings);
-            if (rule_for(own) != rule::autoregressive && own.lengths.kind == length_kind::automatic)
-                (void)costs_of(own.lengths);
+            if (needs_costs(own, rule_for(own)))
+                (void)costs();
         }
         return decode_texts(target_.models, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
@@ -190,7 +190,7 @@ private:
 
 inline std::unique_ptr<speculative_text>
 speculation::open(const text_request& request, const decode_settings& of_all, std::size_t texts) {
-    const decode_settings s = settings_for(request, of_all);
+    decode_settings s = settings_for(request, of_all);
     const rule how = rule_for(s);
     if (!applies(how))
         fail("rule", std::string(about(how).name),
@@ -227,8 +227,13 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
         parts.settings.max_proposals = s.lengths.length;
     parts.own_proposals = parts.settings.max_proposals;
-    if (s.tree)
+    if (s.tree) {
+        if (s.tree->needs_costs())
+            s.tree->costs = *costs();
+        learned->costs = s.tree->costs.value_or(cost_table{});
         parts.tree.emplace(*s.tree, s.sampling.temperature);
+        parts.tree->share_pass(texts);
+    }
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities.value_or(no_log_probabilities);
     if (!takes_drafter(how))

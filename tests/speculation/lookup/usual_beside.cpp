@@ -59,7 +59,7 @@ TEST_CASE("lookup beside: greedy text is the target's own under every rule") {
                     continue;
                 decode_settings s = with(r.rule, 0);
                 if (tree)
-                    s.tree = tree_drafts{.nodes = 4};
+                    s.tree = tree_drafts{.nodes = 4, .costs = cost_table{}};
                 CAPTURE(std::string(r.name), tree);
                 const decode_result text = toys.pair.generate(prompt, s);
                 CHECK(text.text == alone.text);

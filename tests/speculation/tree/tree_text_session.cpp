@@ -48,11 +48,15 @@ decode_settings with(rule how, tree_drafts tree, float temperature, std::uint64_
     return s;
 }
 
-const std::vector<tree_drafts> shapes{{.nodes = 1},
-                                      {.nodes = 6},
-                                      {.widths = {3, 2, 1}},
-                                      {.widths = {2}, .siblings = sibling_draw::independent},
-                                      {.nodes = 12, .siblings = sibling_draw::likeliest}};
+const std::vector<tree_drafts> shapes{
+    {.nodes = 1, .costs = cost_table{}},
+    {.nodes = 6, .costs = cost_table{}},
+    {.nodes = 6, .growth = tree_growth::dynamic},
+    {.nodes = 6, .growth = tree_growth::budgeted},
+    {.nodes = 6, .growth = tree_growth::fixed},
+    {.widths = {3, 2, 1}},
+    {.widths = {2}, .siblings = sibling_draw::independent},
+    {.nodes = 12, .siblings = sibling_draw::likeliest, .costs = cost_table{}}};
 
 TEST_CASE("trees: greedy text is the target's own under every rule that drafts them") {
     for (const bool equal : {true, false}) {

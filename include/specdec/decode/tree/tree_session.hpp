@@ -27,10 +27,10 @@ namespace specdec {
 ///     3. path, next       := verifier(p, tree)
 ///     4. commit the path and next, or fewer of them; models keep the path's cache
 ///
-/// Everything else is as in session, the guarantee, too: if the verifier is lossless, the committed
-/// tokens have the laws that the law factory makes of the target's rows, whatever drafter, bridge
-/// and shape do. Only commit() changes the state. The laws of a draft are kept from its draws to
-/// their decision (tree_bridge); a bridge that asked again would have require_unchanged().
+/// Everything else is as in session, the guarantee, too: with a lossless verifier the committed
+/// tokens have the laws of the target's rows, whatever drafter, bridge and shape do. Only commit()
+/// changes the state. The laws of a draft are kept from its draws to their decision (tree_bridge);
+/// a bridge that asked again would have require_unchanged().
 ///
 /// settings.max_proposals bounds the depth of a tree, the bridge's settings its nodes. The target
 /// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction only.
@@ -52,7 +52,6 @@ public:
         counts_.reserve(nodes);
     }
 
-    /// Begins a sequence, as session::start.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
         require_beginning(prompt, draft_prefix, settings_.capacity, bridge_);
         tokens_.assign(prompt.begin(), prompt.end());
@@ -72,7 +71,6 @@ public:
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
     [[nodiscard]] Laws& laws() { return laws_; }
-    /// As session::set_sampling.
     void set_sampling(const sampling_parameters& target, const sampling_parameters& draft) {
         validate(target);
         validate(draft);
@@ -144,6 +142,8 @@ public:
         const auto law_at = [&](std::size_t node) { // tree_root + 1 is 0
             return laws_(rows[node + 1], node + 1, text_to(node), sampling_);
         };
+        if constexpr (requires { bridge_.learn_rows(tokens(), rows); })
+            bridge_.learn_rows(target_edit().ids, rows);
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, tree, draft_.proposals, coin, name(), work_);
         const std::span<const std::size_t> path = work_.path();
