@@ -112,7 +112,8 @@ TEST_CASE("recycled bridge: a session gives it the rows of each round") {
         decoder.commit(r.tokens.size());
     }
     CHECK(proposed == std::vector<std::size_t>{0, 0, 0, 0, 4, 4});
-    CHECK(decoder.counts().looked_up == 8);
+    CHECK(decoder.counts().accepted == 8);
+    CHECK(decoder.counts().looked_up == 0);
 }
 
 } // namespace recycled_bridge_tests

@@ -87,7 +87,7 @@ public:
         }
         if (proposals_.empty())
             return draft_view<law_type>::nothing(no_draft::stop_rule);
-        return {proposals_, {}, {}, no_draft::none, proposals_.size()};
+        return {proposals_, {}, {}};
     }
 
 private:
