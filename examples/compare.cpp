@@ -122,7 +122,7 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
         for (const rule usual : usual_rules)
             add_applicable(about(usual));
     if (f.rules.empty() && pair.map() == nullptr)
-        add_row(about(rule::lookup));
+        add_row(about(recycles(f.models) ? rule::recycling : rule::lookup));
     return rows;
 }
 

@@ -102,7 +102,7 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
     if (s.proposed > 0)
         std::fprintf(stderr, ", %.1f proposed, %.0f %% accepted", s.proposed_a_call(),
                      100 * s.acceptance_rate());
-    if (s.looked_up > 0 && f.decoding.rule != rule::lookup)
+    if (s.looked_up > 0 && takes_drafter(*f.decoding.rule))
         std::fprintf(stderr, ", of %llu accepted %llu looked up",
                      static_cast<unsigned long long>(s.accepted),
                      static_cast<unsigned long long>(s.looked_up_accepted));
@@ -148,6 +148,8 @@ void run(flags f, const engine& e) {
     decode_settings& s = f.decoding;
     if (!f.rule.empty())
         s.rule = rule_of(f.rule, "--rule").rule;
+    else if (recycles(f.models))
+        s.rule = rule::recycling;
     s.lengths = f.lengths.settings(f.draft_length);
     s.tree = f.tree.settings();
     if (s.tree && (f.draft_length || !f.lengths.kind.empty()))
@@ -155,7 +157,7 @@ void run(flags f, const engine& e) {
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     if (s.tree && !s.rule && !can_draft_trees(pair->rule_for(s)))
-        s.rule = facts.drafter ? rule::tli : rule::lookup;
+        s.rule = facts.drafter ? rule::tli : rule::recycling;
     s.rule = pair->rule_for(s);
     if (s.tree && !can_draft_trees(*s.rule))
         throw error("--tree", std::string(about(*s.rule).name),
@@ -197,8 +199,7 @@ void run(flags f, const engine& e) {
     keeper.save();
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
-        if (s.lengths.kind == length_kind::automatic && !s.tree &&
-            (facts.drafter || s.rule == rule::lookup))
+        if (s.lengths.kind == length_kind::automatic && !s.tree && *s.rule != rule::autoregressive)
             out["costs"] = list_of(*pair->costs_of(s.lengths));
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
@@ -228,8 +229,8 @@ int main(int argc, char** argv) {
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
                        " (default: at temperature 0 slem, above it tli, which accept most, and "
-                       "without a drafter lookup; tli-exact, slem and lookup give for every seed "
-                       "the very text "
+                       "without a drafter lookup; tli-exact, slem, lookup and recycling give for "
+                       "every seed the very text "
                        "that no drafter gives)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
     add_number(app, "--draft-length", f.draft_length, {0, 64},

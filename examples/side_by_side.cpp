@@ -82,6 +82,7 @@ void run(flags f, const engine& e) {
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     const std::string name = !f.rule.empty()                               ? f.rule
+                             : recycles(f.models)                          ? "recycling"
                              : f.decoding.sampling.temperature > 0 || tree ? "tli"
                                                                            : "slem";
     f.decoding.rule = rule_of(name, "--rule").rule;

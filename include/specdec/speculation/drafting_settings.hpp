@@ -22,9 +22,11 @@ namespace specdec {
 /// The settings as the rule takes them: without a drafter's model there are no trees, and where
 /// there are they say how long a draft is.
 [[nodiscard]] inline decode_settings drafting_settings(decode_settings s, rule how) {
-    if (!takes_drafter(how))
+    if (!takes_drafter(how) && !can_draft_trees(how))
         s.tree.reset();
     if (s.tree) {
+        if (!takes_drafter(how)) // nothing is drawn
+            s.tree->siblings = sibling_draw::likeliest;
         if (s.tree->needs_costs() && s.lengths.costs)
             s.tree->costs = s.lengths.costs;
         const any_tree_shape shape(*s.tree, s.sampling.temperature);
@@ -77,14 +79,39 @@ beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
            !s.lengths.costs;
 }
 
-/// Requires a rule and models with which drafts can be trees. Errors: specdec::error.
+/// The n-grams of all texts, or a text's own.
+[[nodiscard]] inline any_ngram_cache& ngrams_of(const decode_settings& s, text_parts& parts,
+                                                shared_tables& tables) {
+    if (s.carry.ngrams)
+        return tables.ngrams();
+    parts.own_ngrams = tables.new_ngrams();
+    return *parts.own_ngrams;
+}
+/// The successors of tokens of all texts, or a text's own.
+[[nodiscard]] inline successor_table& successors_of(const decode_settings& s, text_parts& parts,
+                                                    shared_tables& tables) {
+    parts.successors = s.lookup.shared ? tables.successors() : tables.new_successors();
+    return *parts.successors;
+}
+/// A text without a drafter, of such drafts: where their length is chosen, no stop rule is asked.
+inline void draft_alone(text_parts& parts, const lookup_limits& limits) {
+    if (!parts.tree)
+        parts.settings.max_proposals = limits.max_draft;
+    if (limits.length && !parts.tree) {
+        parts.lengths = length_settings{.kind = length_kind::fixed};
+        parts.longest = limits.max_draft;
+    }
+}
+
+/// Requires a rule and models with which drafts can be trees; no drafter: null. Errors:
+/// specdec::error.
 template <class Targets, class Drafters>
-void require_trees(rule how, const Targets& targets, const Drafters& drafters) {
+void require_trees(rule how, const Targets& targets, const Drafters* drafters) {
     if (!can_draft_trees(how))
         fail("tree", std::string(about(how).name),
              "expected identity, identity-block, tli, tli-block, tli-exact or coupled, whose draft "
              "tokens are proposals as they are");
-    if (!targets.scores_trees() || !drafters.scores_trees())
+    if (!targets.scores_trees() || (drafters != nullptr && !drafters->scores_trees()))
         fail("tree", targets.scores_trees() ? "drafter" : "target",
              "expected a model that scores trees (core/model/tree_scoring.hpp)");
 }

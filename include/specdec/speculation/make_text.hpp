@@ -20,6 +20,8 @@
 #include <specdec/bridge/union.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/draft/recycled/recycled_bridge.hpp>
+#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/sampling/coin/philox.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
@@ -56,16 +58,14 @@ public:
         const std::size_t capacity = parts.settings.capacity, most = s.lengths.length;
         if (how == rule::autoregressive)
             return alone(no_bridge{});
-        if (how == rule::lookup) {
-            parts.settings.max_proposals = lookup_.max_draft;
-            if (lookup_.length) { // which chooses
-                parts.lengths = length_settings{.kind = length_kind::fixed};
-                parts.longest = lookup_.max_draft;
-            }
+        if (!takes_drafter(how))
+            draft_alone(parts, lookup_);
+        if (how == rule::recycling)
+            return recycled(successors_of(s, parts, tables_));
+        if (how == rule::lookup)
             return alone(lookup_bridge(make_usual_lookup(capacity, found_bytes(lookup_.max_draft),
                                                          lookup_memory_of(s, parts, tables_)),
                                        words_, lookup_));
-        }
 
         const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
         const id_map& map = draft_->map;
@@ -162,12 +162,15 @@ private:
         return coupled_coin(tables_.keys(), settings_->seed, request_->sequence);
     }
 
-    /// Those of all texts, or a text's own.
-    [[nodiscard]] any_ngram_cache& ngrams() {
-        if (settings_->carry.ngrams)
-            return tables_.ngrams();
-        parts_->own_ngrams = tables_.new_ngrams();
-        return *parts_->own_ngrams;
+    [[nodiscard]] any_ngram_cache& ngrams() { return ngrams_of(*settings_, *parts_, tables_); }
+    /// As a chain, or a tree.
+    [[nodiscard]] std::unique_ptr<speculative_text> recycled(successor_table& table) {
+        if (!parts_->tree)
+            return alone(recycled_bridge(table, lookup_.max_draft, lookup_.length));
+        recycled_tree_bridge trees(table, parts_->tree->settings());
+        if (settings_->shared_noise)
+            return alone(std::move(trees), coupled_tree_match(tables_.keys()), shared_coin());
+        return alone(std::move(trees), tree_exact_match{}, own_coin());
     }
     [[nodiscard]] auto beside() { return beside_of(*settings_, *parts_, tables_); }
     template <class Bridge>

@@ -198,7 +198,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
              : takes_equal_vocabularies(how) ? "expected equal vocabularies"
                                              : "expected `identity`: the drafter reads features");
     if (s.tree)
-        require_trees(how, target_.models, draft_->models);
+        require_trees(how, target_.models, takes_drafter(how) ? &draft_->models : nullptr);
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
     auto& learned = s.carry.lengths
                         ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length,

@@ -76,6 +76,22 @@ TEST_CASE("trees: greedy text is the target's own under every rule that drafts t
     }
 }
 
+TEST_CASE("trees of recycled tokens give the text of a seed, without a drafter, too") {
+    toy_pair toys(false);
+    speculation alone({.models = toys.target, .tokenizer = toys.words});
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+        for (const bool noise : {false, true})
+            for (const tree_drafts& tree : shapes) {
+                decode_settings s = with(rule::recycling, tree, 1, seed);
+                s.shared_noise = noise;
+                const decode_result text = alone.generate("ca", s);
+                CHECK(text.counts.proposed > 0);
+                CHECK(toys.pair.generate("ca", s).tokens == text.tokens);
+                s.rule = rule::autoregressive;
+                CHECK(alone.generate("ca", s).tokens == text.tokens);
+            }
+}
+
 TEST_CASE("trees: rules that draw the target's own tokens give the text of a seed") {
     toy_pair toys(false);
     for (std::uint64_t seed = 0; seed < 4; ++seed)
