@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
@@ -56,7 +57,7 @@ public:
         double all = 0;
         for (std::size_t k = 0; k < n; ++k) {
             const float below = row.values[ids[k].index()] - row.values[ids[0].index()];
-            own[k] = {ids[k], __builtin_expf(below)};
+            own[k] = {ids[k], builtin::expf(below)};
             all += static_cast<double>(own[k].share);
         }
         for (std::size_t k = 0; k < n; ++k)
