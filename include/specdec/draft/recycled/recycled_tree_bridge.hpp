@@ -67,9 +67,8 @@ public:
             for (std::size_t i = 0; i < made_.children.size(); ++i)
                 add_children(depth == 0 ? tree_root : made_.level + i, made_.children[i], drafted,
                              request.path.end_ids);
-            made_.reach(begin, [this, node = begin](draft_id) mutable {
-                return static_cast<double>(shares_[node++]);
-            });
+            std::size_t node = begin;
+            made_.reach(begin, [&](draft_id) { return static_cast<double>(shares_[node++]); });
             made_.level = begin;
             if (made_.tree.size() == begin)
                 break;
