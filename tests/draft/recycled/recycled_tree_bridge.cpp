@@ -98,7 +98,7 @@ TEST_CASE("recycled tree: a session gives it the rows of every node") {
     session.start(std::vector{target_id{0}});
     for (int i = 0; i < 8; ++i)
         session.commit(session.round(target, nobody, shape, coin, 8).tokens.size(), target, nobody);
-    CHECK(session.tokens().size() > 15);
+    CHECK(session.tokens().size() > 12); // of 9 without a draft
     CHECK(table.of(target_id{3})[0].id == target_id{4});
     CHECK(table.of(target_id{3})[1].id == target_id{0});
 }
