@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <specdec/bridge/context/retokenised_context.hpp>
@@ -140,18 +141,17 @@ private:
         };
         switch (how) {
         case rule::identity:
-            return trees(identity(), recursive_rejection{});
+            return trees(identity(), recursive_rejection{}, own_coin());
         case rule::identity_block:
-            return trees(identity(), traversal_verification{});
+            return trees(identity(), traversal_verification{}, own_coin());
         case rule::tli_block:
-            return trees(tli(), traversal_verification{});
+            return trees(tli(), traversal_verification{}, own_coin());
         case rule::tli_exact:
-            return trees(tli(), tree_exact_match{});
+            return trees(tli(), tree_exact_match{}, own_coin());
         case rule::coupled:
-            return make(beside_trees(tli(), beside()), coupled_tree_match(tables_.keys()),
-                        shared_coin());
+            return trees(tli(), coupled_tree_match(tables_.keys()), shared_coin());
         default:
-            return trees(tli(), recursive_rejection{});
+            return trees(tli(), recursive_rejection{}, own_coin());
         }
     }
 
@@ -161,7 +161,6 @@ private:
     [[nodiscard]] coupled_coin shared_coin() const {
         return coupled_coin(tables_.keys(), settings_->seed, request_->sequence);
     }
-
     [[nodiscard]] any_ngram_cache& ngrams() { return ngrams_of(*settings_, *parts_, tables_); }
     /// As a chain, or a tree.
     [[nodiscard]] std::unique_ptr<speculative_text> recycled(successor_table& table) {
@@ -172,7 +171,9 @@ private:
             return alone(std::move(trees), coupled_tree_match(tables_.keys()), shared_coin());
         return alone(std::move(trees), tree_exact_match{}, own_coin());
     }
-    [[nodiscard]] auto beside() { return beside_of(*settings_, *parts_, tables_); }
+    [[nodiscard]] std::optional<usual_beside> beside() {
+        return beside_of(*settings_, *parts_, tables_);
+    }
     template <class Bridge>
     [[nodiscard]] auto chains(Bridge bridge) {
         return beside_chains(std::move(bridge), beside(), parts_->own_proposals);
@@ -206,9 +207,10 @@ private:
     [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {
         return make(chains(std::move(bridge)), verifier, own_coin());
     }
-    template <class Bridge, class Verifier>
-    [[nodiscard]] std::unique_ptr<speculative_text> trees(Bridge bridge, Verifier verifier) {
-        return make(beside_trees(std::move(bridge), beside()), verifier, own_coin());
+    template <class Bridge, class Verifier, class C>
+    [[nodiscard]] std::unique_ptr<speculative_text> trees(Bridge bridge, Verifier verifier,
+                                                          C coin) {
+        return make(beside_trees(std::move(bridge), beside()), std::move(verifier), coin);
     }
     template <class Bridge>
     [[nodiscard]] std::unique_ptr<speculative_text> coupled(Bridge bridge) {

@@ -47,7 +47,7 @@ static_assert(EndsDrafts<spoken_law<ending_law>> && !EndsDrafts<spoken_law<drawn
 
 TEST_CASE("spoken law: the drafter's proposal, with the law that it was drawn from") {
     const std::vector<float> q{0.25F, 0.5F, 0.25F};
-    philox_coin coin(3), other(4);
+    philox_coin coin(3);
     const auto x = proposal<drawn_law>::draw(drawn_law(probabilities_row<target_id>{q}), coin,
                                              {.position = 1});
     const spoken_law law(x);
