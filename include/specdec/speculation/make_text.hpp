@@ -178,7 +178,6 @@ private:
     [[nodiscard]] auto chains(Bridge bridge) {
         return beside_chains(std::move(bridge), beside(), parts_->own_proposals);
     }
-
     /// Without a drafter: the text of a seed is the target's own.
     template <class Bridge>
     [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge) {
