@@ -81,19 +81,27 @@ asked_rule asked_rule_of(const std::string& name) {
 /// Autoregressive decoding first, then the rules asked for, or the usual ones.
 std::vector<row> rows_for(const flags& f, const decoder& pair) {
     std::vector<row> rows;
-    const auto add = [&](const named_rule& r, std::optional<std::size_t> length, bool tree) {
+    const auto add = [&](const named_rule& r, std::optional<std::size_t> length, bool tree,
+                         bool lookup) {
         for (const row& known : rows)
-            if (known.named.rule == r.rule && known.length == length && known.tree == tree)
+            if (known.named.rule == r.rule && known.length == length && known.tree == tree &&
+                known.lookup == lookup)
                 return;
         row& added = rows.emplace_back();
         added.named = r;
         added.length = length;
         added.tree = tree;
+        added.lookup = lookup;
+    };
+    const auto add_both = [&](const named_rule& r, std::optional<std::size_t> length, bool tree) {
+        add(r, length, tree, false);
+        if (f.settings.decoding.lookup.beside && takes_drafter(r.rule))
+            add(r, length, tree, true);
     };
     const auto add_row = [&](const named_rule& r, std::optional<std::size_t> length = {}) {
-        add(r, length, false);
+        add_both(r, length, false);
         if (f.settings.decoding.tree && can_draft_trees(r.rule))
-            add(r, {}, true);
+            add_both(r, {}, true);
     };
     const auto add_applicable = [&](const named_rule& r) {
         if (pair.applies(r.rule))
@@ -114,13 +122,13 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
         for (const rule usual : usual_rules)
             add_applicable(about(usual));
     if (f.rules.empty() && pair.map() == nullptr)
-        add_row(about(rule::lookup));
+        add_row(about(recycles(f.models) ? rule::recycling : rule::lookup));
     return rows;
 }
 
 /// Letters of the column of rules.
 int rule_width(const decode_settings& s) {
-    return s.tree ? 19 : 16;
+    return 16 + (s.tree ? 3 : 0) + (s.lookup.beside ? 5 : 0);
 }
 
 void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
@@ -384,6 +392,8 @@ int main(int argc, char** argv) {
                "draft tokens a round, one for all or one a temperature: 5,2");
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "a second row for each rule that can, whose drafts branch");
+    add_lookup_flag(app, f.settings.decoding.lookup,
+                    "a further row for each rule with a drafter, which looks up, too");
     add_number(app, "--lightest-draft", f.settings.decoding.lightest_draft, any_share,
                "slrs, merge: end a draft behind the token at which its probability falls below "
                "this (default: 0.02; 0: never)");

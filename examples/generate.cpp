@@ -62,6 +62,7 @@ public:
             return true;
         const char* code = !color_                             ? ""
                            : origin == token_origin::accepted  ? "\x1b[32m"
+                           : origin == token_origin::looked_up ? "\x1b[36m"
                            : origin == token_origin::corrected ? "\x1b[33m"
                                                                : "";
         std::fputs(code, stdout);
@@ -101,6 +102,10 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
     if (s.proposed > 0)
         std::fprintf(stderr, ", %.1f proposed, %.0f %% accepted", s.proposed_a_call(),
                      100 * s.acceptance_rate());
+    if (s.looked_up > 0 && takes_drafter(*f.decoding.rule))
+        std::fprintf(stderr, ", of %llu accepted %llu looked up",
+                     static_cast<unsigned long long>(s.accepted),
+                     static_cast<unsigned long long>(s.looked_up_accepted));
     else if (f.decoding.rule != rule::autoregressive)
         std::fprintf(stderr, f.decoding.rule == rule::lookup
                                  ? ", nothing drafted: no text that was seen before promised to pay"
@@ -143,6 +148,8 @@ void run(flags f, const engine& e) {
     decode_settings& s = f.decoding;
     if (!f.rule.empty())
         s.rule = rule_of(f.rule, "--rule").rule;
+    else if (recycles(f.models))
+        s.rule = rule::recycling;
     s.lengths = f.lengths.settings(f.draft_length);
     s.tree = f.tree.settings();
     if (s.tree && (f.draft_length || !f.lengths.kind.empty()))
@@ -150,13 +157,15 @@ void run(flags f, const engine& e) {
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     if (s.tree && !s.rule && !can_draft_trees(pair->rule_for(s)))
-        s.rule = facts.drafter ? rule::tli : rule::lookup;
+        s.rule = facts.drafter ? rule::tli : rule::recycling;
     s.rule = pair->rule_for(s);
     if (s.tree && !can_draft_trees(*s.rule))
         throw error("--tree", std::string(about(*s.rule).name),
                     facts.drafter ? "expected --rule identity, identity-block, tli, tli-exact, "
                                     "tli-block or coupled beside it"
                                   : "expected a drafter, there is none");
+    if (s.lookup.beside && *s.rule == rule::autoregressive)
+        throw error("--lookup", std::string(about(*s.rule).name), "expected a rule that drafts");
     f.rule = about(*s.rule).name;
     if (!pair->applies(*s.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
@@ -190,8 +199,7 @@ void run(flags f, const engine& e) {
     keeper.save();
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
-        if (s.lengths.kind == length_kind::automatic && !s.tree &&
-            (facts.drafter || s.rule == rule::lookup))
+        if (s.lengths.kind == length_kind::automatic && !s.tree && *s.rule != rule::autoregressive)
             out["costs"] = list_of(*pair->costs_of(s.lengths));
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
@@ -221,14 +229,15 @@ int main(int argc, char** argv) {
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
                        " (default: at temperature 0 slem, above it tli, which accept most, and "
-                       "without a drafter lookup; tli-exact, slem and lookup give for every seed "
-                       "the very text "
+                       "without a drafter lookup; tli-exact, slem, lookup and recycling give for "
+                       "every seed the very text "
                        "that no drafter gives)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
     add_number(app, "--draft-length", f.draft_length, {0, 64},
                "draft tokens a round, 0 to 64 (default: what --lengths says, 8 at most)");
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "drafts that branch");
+    add_lookup_flag(app, f.decoding.lookup, "under a rule with a drafter, look up, too");
     app.add_option("--stop", f.decoding.limits.stop_strings, "end the text before this string")
         ->take_all()
         ->allow_extra_args(false);
@@ -238,8 +247,8 @@ int main(int argc, char** argv) {
     add_cutoff_flags(app, f.decoding.sampling);
     add_number(app, "--seed", f.decoding.seed, any_seed, "default: 0")->group("Sampling");
     app.add_option("--color", f.color,
-                   "of tokens by origin (green: accepted, yellow: corrected, plain: free): always, "
-                   "never or auto")
+                   "of tokens by origin (green: accepted, cyan: looked up, yellow: corrected, "
+                   "plain: free): always, never or auto")
         ->check(CLI::IsMember({"always", "never", "auto"}));
     app.add_flag("--json", f.json, "print one JSON object: text and statistics");
     add_number(app, "--logprobs", f.decoding.log_probabilities, {0, 100},

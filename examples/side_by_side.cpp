@@ -78,9 +78,11 @@ void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
     const std::optional<tree_drafts> tree = f.tree.settings();
     f.decoding.carry.contexts = false; // each way feeds all prompts
+    f.decoding.lookup.shared = false;  // and finds its own words only
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     const std::string name = !f.rule.empty()                               ? f.rule
+                             : recycles(f.models)                          ? "recycling"
                              : f.decoding.sampling.temperature > 0 || tree ? "tli"
                                                                            : "slem";
     f.decoding.rule = rule_of(name, "--rule").rule;
@@ -151,6 +153,7 @@ int main(int argc, char** argv) {
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 8)");
     add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
     add_tree_flags(app, f.tree, "a last row, whose drafts branch");
+    add_lookup_flag(app, f.decoding.lookup, "look up beside the drafter");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() + " (default: slem, above temperature 0 tli)");
     app.add_option("--prompts", f.prompts, "a file, one prompt a line");

@@ -14,9 +14,9 @@ LAYERS = """
     process
     head head/adaptive head/features head/exits
     bridge/context bridge/strings bridge/token bridge bridge/tree
-    draft draft/tree draft/lookup decode decode/tree
+    draft draft/tree draft/lookup draft/recycled decode decode/tree
     learn learn/loss learn/acceptance
-    speculation/any speculation/tree speculation
+    speculation/any speculation/lookup speculation/tree speculation
     interop
     reference/kernel reference/file reference/attention reference/transformer reference/tokenizer
     reference/tokenizer/file reference

@@ -14,10 +14,14 @@
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/draft/lookup/lookup_beside.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/draft/processed_drafter.hpp>
+#include <specdec/draft/recycled/recycled_bridge.hpp>
+#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
+#include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
@@ -202,6 +206,51 @@ TEST_CASE("rounds that look up text allocate nothing, not even the first ones") 
             CHECK(allocations_of(world, std::move(bridge), exact_match{}, none, {}, philox_coin(4),
                                  false, 1) == 0);
         }
+}
+
+TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {
+    toy_world world;
+    world.capacity = capacity;
+    acceptance_table table;
+    const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4}, 0.1, 0};
+    draft_text_model draft = world.draft_model();
+    model_drafter drafter(draft);
+    auto bridge = world.two.tli(4, capacity);
+    using words = std::remove_cvref_t<decltype(world.two.target)>;
+    CHECK(allocations_of(
+              world,
+              lookup_beside<decltype(bridge), usual_lookup, words>(
+                  std::move(bridge),
+                  speaking_lookup<usual_lookup, words>{
+                      {make_usual_lookup(capacity, found_bytes(8), nullptr), world.two.target, 8},
+                      lookup_turns(table, costs)},
+                  4),
+              exact_match{}, drafter, {}, philox_coin(4)) == 0);
+}
+
+TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones") {
+    toy_world world;
+    world.capacity = capacity;
+    no_drafter none;
+    successor_table table(world.two.target.vocabulary_size(), 4);
+    CHECK(allocations_of(world, recycled_bridge(table, 4), exact_match{}, none, {}, philox_coin(4),
+                         false, 1) == 0);
+
+    using model = quiet_tree_model<target_id>;
+    model target(1);
+    successor_table successors(model::vocabulary, 4);
+    const cost_aware_tree paying(cost_table{}, {.beam = {.beam = 3, .width = 3, .depth = 3}});
+    const philox_coin coin(3);
+    tree_session text(recycled_tree_bridge(successors, {.max_nodes = 8, .max_drafted = 32}),
+                      tree_exact_match{}, session_settings{.capacity = 512});
+    text.start(std::vector{target_id{1}});
+    const long before = allocations;
+    while (!text.full()) {
+        const tree_round_result r = text.round(target, none, paying, coin, 100);
+        text.commit(r.tokens.size(), target, none);
+    }
+    CHECK(allocations == before);
+    CHECK(text.counts().proposed > 0);
 }
 
 TEST_CASE("rounds of a text longer than the drafter's context allocate nothing") {

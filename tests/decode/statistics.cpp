@@ -21,8 +21,8 @@ TEST_CASE("rounds are counted by their verdict") {
     counts.count({0, 0, target_id{1}, token_origin::free}, 1, 0, 1, no_draft::nothing_to_say);
     CHECK(counts.looked_up == 0);
     statistics found;
-    found.count({2, 3, target_id{1}, token_origin::corrected}, 3, 5, 0, no_draft::none, 4);
-    found.count({3, 3, target_id{1}, token_origin::free}, 4, 3, 0, no_draft::none, 2);
+    found.count({2, 3, target_id{1}, token_origin::corrected}, 3, 5, 0, no_draft::none, {4, 2});
+    found.count({3, 3, target_id{1}, token_origin::free}, 4, 3, 0, no_draft::none, {2, 2});
     CHECK(found.looked_up == 6);
     CHECK(found.looked_up_accepted == 4);
     CHECK(found.accepted == 5);

@@ -5,6 +5,7 @@
 #include <specdec/decode/session.hpp>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/outcome_of.hpp>
+#include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/adaptive/topk_recorder.hpp>
@@ -147,6 +150,16 @@ TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its 
     pair_law law;
     CHECK(overlapping(equal_words().slrs(0), law, p, q) > 0);
     CHECK(total_variation(law, both_alone(p, 1)) < 1e-12); // a refused round is drafted again
+    law.clear();
+    const auto beside = [](std::size_t n, const auto& use) { // a lookup that found nothing
+        equal_words().slrs(0)(n, [&](auto bridge) {
+            using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
+            use(lookup_beside<decltype(bridge), prompt_lookup, toy_words::target_words>(
+                std::move(bridge), std::optional<lookup_type>(), n));
+        });
+    };
+    CHECK(overlapping(beside, law, p, q) > 0);
+    CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
     law.clear();
     CHECK(overlapping(equal_words().tli(), law, p, q) == 0);
     CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/tree/beam_tree.hpp>
+#include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
@@ -140,6 +141,23 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
                              .max_nodes = nodes,
                              .max_drafted = 12},
                             p, q, ledger);
+        });
+        for_rows(4, few_kinds(), [&](row_tree& p, row_tree& q) {
+            cost_aware_tree paying(cost_table{{1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0.1, 0},
+                                   {.beam = {.beam = 2, .width = 2, .depth = 3}});
+            const std::vector<tree_node> sure(1, {0.9, 0.9, 0.9});
+            token_tree<target_id> seen; // what was learnt before is the same on every path
+            (void)seen.add(tree_root, target_id{0});
+            for (int i = 0; i < 20; ++i)
+                paying.learn(&seen, std::vector<std::size_t>{0}, sure);
+            check_trees(rule,
+                        std::vector<tree_step<cost_aware_tree>>{{paying}, {paying, use::part}},
+                        {.vocabulary = 4,
+                         .siblings = sibling_draw::likeliest,
+                         .length = 3,
+                         .max_nodes = 6,
+                         .max_drafted = 12},
+                        p, q, ledger);
         });
         report(name, ledger);
     });

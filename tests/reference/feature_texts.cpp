@@ -116,7 +116,7 @@ TEST_CASE("drafters that read features: texts side by side are the target's") {
         CHECK(same_chain.texts[i].tokens == sampled.texts[i].tokens);
         CHECK(same_chain.texts[i].counts.accepted == sampled.texts[i].counts.accepted);
         for (const tree_drafts& tree :
-             {tree_drafts{.widths = {3, 2, 1}}, tree_drafts{.nodes = 9}}) {
+             {tree_drafts{.widths = {3, 2, 1}}, tree_drafts{.nodes = 9, .costs = cost_table{}}}) {
             const auto greedy = trees(tree, 0);
             CHECK(greedy.texts[i].tokens == alone.texts[i].tokens);
             CHECK(greedy.texts[i].counts.accepted > 0);

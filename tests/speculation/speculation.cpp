@@ -254,6 +254,30 @@ TEST_CASE("speculation: without a drafter, what was said before is looked up") {
     CHECK(pair.generate(said, fixed(rule::slem, 0)).counts.looked_up == 0);
 }
 
+TEST_CASE("speculation: recycled tokens leave the text of a seed as it is") {
+    toys x;
+    for (const float temperature : {0.0F, 1.0F})
+        for (const bool noise : {false, true})
+            for (const length_kind kind : {length_kind::fixed, length_kind::automatic}) {
+                speculation alone(x.target_side());
+                decode_settings s = fixed(rule::recycling, temperature);
+                s.lengths = {.kind = kind, .length = 4};
+                if (kind == length_kind::automatic)
+                    s.lengths.costs = cost_table{{1, 1, 1, 1, 1}, 0, 0};
+                s.shared_noise = noise;
+                const decode_result recycled = alone.generate("ab c", s);
+                CHECK(recycled.counts.proposed > 0);
+                CHECK(recycled.counts.draft_tokens == 0);
+                s.lookup.shared = false;
+                CHECK(alone.generate("ab c", s).tokens == recycled.tokens);
+                s.rule = rule::autoregressive;
+                CHECK(alone.generate("ab c", s).tokens == recycled.tokens);
+            }
+    speculation pair = x.pair();
+    CHECK(pair.applies(rule::recycling));
+    CHECK_THAT(pair.explain(fixed(rule::recycling, 0)), Contains("likeliest successors"));
+}
+
 TEST_CASE("speculation: texts find each other's words, unless they are not to") {
     toys x;
     speculation alone(x.target_side()), apart(x.target_side());

@@ -12,6 +12,7 @@
 
 #include "support/flags/flag_values.hpp"
 #include <specdec/core/error.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 /// Drafts that branch: flags for it.
@@ -23,13 +24,15 @@ inline constexpr std::array<std::string_view, 3> sibling_names{"independent", "w
 /// What the flags of a program said.
 struct tree_flags {
     std::vector<std::size_t> numbers;
-    std::string siblings;
+    std::string siblings, growth;
 
     /// Nothing: drafts are chains. Errors: specdec::error that names the flag.
     [[nodiscard]] std::optional<tree_drafts> settings() const {
         if (numbers.empty()) {
             if (!siblings.empty())
                 throw error("--siblings", siblings, "expected --tree beside it");
+            if (!growth.empty())
+                throw error("--tree-growth", growth, "expected --tree beside it");
             return std::nullopt;
         }
         tree_drafts s;
@@ -37,6 +40,11 @@ struct tree_flags {
             s.nodes = numbers.front();
         else
             s.widths = numbers;
+        if (!growth.empty() && !s.widths.empty())
+            throw error("--tree-growth", growth, "expected a number of nodes, not widths");
+        for (std::size_t i = 0; i < tree_growth_names.size(); ++i)
+            if (growth == tree_growth_names[i])
+                s.growth = static_cast<tree_growth>(i);
         for (std::size_t i = 0; i < sibling_names.size(); ++i)
             if (siblings == sibling_names[i])
                 s.siblings = static_cast<sibling_draw>(i);
@@ -49,11 +57,23 @@ struct tree_flags {
     }
 };
 
+/// Text that was seen before, beside a drafter.
+inline void add_lookup_flag(CLI::App& app, lookup_settings& s, const std::string& what) {
+    app.add_flag("--lookup", s.beside,
+                 what + ": text that was seen before, where it promises more "
+                        "than the drafter; of a tree it is a branch");
+}
+
 inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whose) {
     add_number(app, "--tree", f.numbers, {1, 256},
                whose + ": trees of so many tokens (8), or of a fixed shape, the children of a node "
                        "by its depth (3,2,1); rules identity, identity-block, tli, tli-exact, "
                        "tli-block, coupled");
+    app.add_option("--tree-growth", f.growth,
+                   "of a tree of so many tokens at most: paying (as many as pay; the default), "
+                   "dynamic (EAGLE-2's), budgeted (Sequoia's) or fixed")
+        ->check(CLI::IsMember(
+            std::vector<std::string>(tree_growth_names.begin(), tree_growth_names.end())));
     app.add_option("--siblings", f.siblings,
                    "of a tree: independent, without-replacement or likeliest (default: the "
                    "likeliest at temperature 0, else without-replacement)")

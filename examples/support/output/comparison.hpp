@@ -33,6 +33,7 @@ struct row {
     named_rule named{};
     std::optional<std::size_t> length{}; ///< of its drafts, where it has its own: "slem:2"
     bool tree = false;                   ///< its drafts branch
+    bool lookup = false;                 ///< it looks up beside its drafter
     statistics counts;
     std::size_t texts = 0, identical = 0; ///< identical to autoregressive's
     double seconds = 0;
@@ -71,7 +72,7 @@ struct row {
     }
     [[nodiscard]] std::string name() const {
         return std::string(named.name) + (length ? ":" + std::to_string(*length) : "") +
-               (tree ? "/tree" : "");
+               (tree ? "/tree" : "") + (lookup ? "+lookup" : "");
     }
     /// How long its drafts are, of a comparison's.
     [[nodiscard]] length_settings lengths(const length_settings& all) const {
@@ -131,6 +132,7 @@ inline void compare_rules(
         s.rule = r.named.rule;
         s.lengths = r.lengths(settings.decoding.lengths);
         s.tree = r.tree ? settings.decoding.tree : std::nullopt;
+        s.lookup.beside = r.lookup;
         return pair->run(texts, s);
     };
     // What was done before, drafts above all, leaves other weights in the caches: a small target's

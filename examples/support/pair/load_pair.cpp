@@ -47,7 +47,7 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     // The known drafters know their own targets only.
     const bool own_target_alone =
         !flags.target.empty() && flags.drafter.empty() && flags.models.empty();
-    const bool none = flags.no_drafter || flags.drafter == "none";
+    const bool none = flags.no_drafter || flags.drafter == "none" || recycles(flags);
     if (!none && !own_target_alone)
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");

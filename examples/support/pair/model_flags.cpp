@@ -26,7 +26,9 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
                " (default: the first; smollm2 is talked to in its chat form)");
     option("--target", f.target,
            "a target's path; without a drafter unless --drafter or --models gives one");
-    option("--drafter", f.drafter, "a drafter's; none: what was said before is looked up");
+    option("--drafter", f.drafter,
+           "a drafter's; none: what was said before is looked up; recycling: the target's "
+           "likeliest successors of each token are recycled");
     option("--target-tokenizer", f.target_tokenizer,
            "where it is a file of its own: tokenizer.json, .model or .bin");
     option("--drafter-tokenizer", f.drafter_tokenizer, "the same");

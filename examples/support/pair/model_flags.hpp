@@ -31,6 +31,11 @@ struct model_flags {
 };
 void add_model_flags(CLI::App& app, model_flags& flags, engine& e);
 
+/// Whether the target's own successors of tokens stand in a drafter's place.
+[[nodiscard]] inline bool recycles(const model_flags& flags) {
+    return flags.drafter == "recycling";
+}
+
 /// The folder with the repository's models.
 [[nodiscard]] std::filesystem::path models_folder();
 

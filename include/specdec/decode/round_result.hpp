@@ -22,9 +22,13 @@ struct round_result {
     std::span<const draft_progress> steps;  ///< [drafted] how the draft looked behind each
     no_draft reason = no_draft::none;       ///< why nothing was proposed
     round_log_probabilities log_probabilities{}; ///< of `tokens`, if the settings ask for them
+    /// tokens[found .. found_end) were text that was seen before, if they were accepted
+    std::size_t found = 0, found_end = 0;
 
     [[nodiscard]] token_origin origin(std::size_t i) const {
-        return i < accepted ? token_origin::accepted : last;
+        return i >= accepted                 ? last
+               : i >= found && i < found_end ? token_origin::looked_up
+                                             : token_origin::accepted;
     }
 };
 

@@ -165,6 +165,8 @@ public:
             if (!draft_.proposals.empty())
                 bridge_.require_unchanged();
         const std::span<const target_id> text = tokens_;
+        if constexpr (requires { bridge_.learn_rows(text, rows); })
+            bridge_.learn_rows(text.subspan(committed_ - 1), rows);
         const auto law_at = [&](std::size_t i) {
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);
         };
@@ -176,8 +178,8 @@ public:
         tokens_.push_back(v.next);
         counts_.verify_seconds += clock() - begin;
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
-        return {all,          v.accepted,    v.origin,    proposed_, draft_.draft_tokens,
-                draft_.steps, draft_.reason, log_p_.all()};
+        return {all,          v.accepted,    v.origin,     proposed_, draft_.draft_tokens,
+                draft_.steps, draft_.reason, log_p_.all(), 0,         draft_.looked_up};
     }
 
     /// The round as learners see it. Call it between verify(), with the same rows, and commit().
@@ -195,7 +197,7 @@ public:
         if (!verdict_.next.valid() || n > verdict_.accepted + 1)
             fail("session", "commit", "expected at most the tokens of a verified round");
         counts_.count(verdict_, n, proposed_.size(), draft_.draft_tokens.size(), draft_.reason,
-                      draft_.looked_up);
+                      {draft_.looked_up, draft_.looked_up_of(verdict_.accepted)});
         const std::span<const target_id> committed{tokens_.data() + committed_, n};
         bridge_.follow(committed);
         if constexpr (FollowsText<V>)

@@ -50,10 +50,13 @@ struct statistics {
         rounds_by_proposals.assign(places + 1, 0);
     }
 
-    /// A round of which the first n tokens are committed; the first `found` proposals were looked
-    /// up.
+    /// Proposals of a round that were looked up, and those of them that were kept.
+    struct found {
+        std::size_t proposed = 0, accepted = 0;
+    };
+    /// A round of which the first n tokens are committed.
     void count(const verdict& v, std::size_t n, std::size_t proposals, std::size_t drafted,
-               no_draft reason, std::size_t found = 0) {
+               no_draft reason, found of_them = {0, 0}) {
         ++rounds;
         committed += n;
         discarded += v.accepted + 1 - n;
@@ -61,8 +64,8 @@ struct statistics {
         proposed += proposals;
         evaluated += v.evaluated;
         accepted += v.accepted;
-        looked_up += found;
-        looked_up_accepted += v.accepted < found ? v.accepted : found;
+        looked_up += of_them.proposed;
+        looked_up_accepted += of_them.accepted;
         (v.origin == token_origin::corrected  ? corrected
          : v.origin == token_origin::residual ? residual
                                               : free) += 1;

@@ -1,35 +1,117 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include <specdec/core/error.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/lookup/usual_beside.hpp>
 #include <specdec/speculation/rule.hpp>
+#include <specdec/speculation/shared_tables.hpp>
+#include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text.hpp>
+#include <specdec/speculation/text_under_rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
+#include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {
 
 /// The settings as the rule takes them: without a drafter's model there are no trees, and where
 /// there are they say how long a draft is.
 [[nodiscard]] inline decode_settings drafting_settings(decode_settings s, rule how) {
-    if (!takes_drafter(how))
+    if (!takes_drafter(how) && !can_draft_trees(how))
         s.tree.reset();
     if (s.tree) {
+        if (!takes_drafter(how)) // nothing is drawn
+            s.tree->siblings = sibling_draw::likeliest;
+        if (s.tree->needs_costs() && s.lengths.costs)
+            s.tree->costs = s.lengths.costs;
         const any_tree_shape shape(*s.tree, s.sampling.temperature);
         s.lengths = {.kind = length_kind::fixed, .length = shape.settings().max_depth};
     }
     return s;
 }
 
-/// Requires a rule and models with which drafts can be trees. Errors: specdec::error.
+/// A drafter, and the way from its vocabulary to the target's.
+struct drafting_side {
+    speculation_side<draft_id>& side;
+    const id_map& map;
+    drafter_seats& seats;
+    std::size_t sequence; ///< the free one that the text gets
+};
+
+/// What a text looks up in, and teaches: null where nothing is shared.
+[[nodiscard]] inline lookup_memory* lookup_memory_of(const decode_settings& s, text_parts& parts,
+                                                     shared_tables& tables) {
+    if (!s.lookup.shared)
+        return nullptr;
+    if (s.lookup.memory != nullptr)
+        return s.lookup.memory;
+    parts.lookups = tables.lookups();
+    return parts.lookups.get();
+}
+
+/// What is looked up beside a text's drafter, if anything, with room for it in its rounds.
+[[nodiscard]] inline std::optional<usual_beside>
+beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
+    if (!s.lookup.beside)
+        return std::nullopt;
+    const std::size_t most = longest_lookup(s.lengths);
+    if (most > parts.settings.max_proposals)
+        parts.settings.max_proposals = most;
+    return usual_beside{.words = parts.target,
+                        .capacity = parts.settings.capacity,
+                        .most = most,
+                        .memory = lookup_memory_of(s, parts, tables),
+                        .table = parts.learned->found,
+                        .costs = parts.learned->costs,
+                        .texts = parts.texts};
+}
+
+/// Whether the costs of drafts have to be measured for texts of these settings.
+[[nodiscard]] inline bool needs_costs(const decode_settings& s, rule how) {
+    if (s.tree)
+        return s.tree->needs_costs();
+    return how != rule::autoregressive && s.lengths.kind == length_kind::automatic &&
+           !s.lengths.costs;
+}
+
+/// The n-grams of all texts, or a text's own.
+[[nodiscard]] inline any_ngram_cache& ngrams_of(const decode_settings& s, text_parts& parts,
+                                                shared_tables& tables) {
+    if (s.carry.ngrams)
+        return tables.ngrams();
+    parts.own_ngrams = tables.new_ngrams();
+    return *parts.own_ngrams;
+}
+/// The successors of tokens of all texts, or a text's own.
+[[nodiscard]] inline successor_table& successors_of(const decode_settings& s, text_parts& parts,
+                                                    shared_tables& tables) {
+    parts.successors = s.lookup.shared ? tables.successors() : tables.new_successors();
+    return *parts.successors;
+}
+/// A text without a drafter, of such drafts: where their length is chosen, no stop rule is asked.
+inline void draft_alone(text_parts& parts, const lookup_limits& limits) {
+    if (!parts.tree)
+        parts.settings.max_proposals = limits.max_draft;
+    if (limits.length && !parts.tree) {
+        parts.lengths = length_settings{.kind = length_kind::fixed};
+        parts.longest = limits.max_draft;
+    }
+}
+
+/// Requires a rule and models with which drafts can be trees; no drafter: null. Errors:
+/// specdec::error.
 template <class Targets, class Drafters>
-void require_trees(rule how, const Targets& targets, const Drafters& drafters) {
+void require_trees(rule how, const Targets& targets, const Drafters* drafters) {
     if (!can_draft_trees(how))
         fail("tree", std::string(about(how).name),
              "expected identity, identity-block, tli, tli-block, tli-exact or coupled, whose draft "
              "tokens are proposals as they are");
-    if (!targets.scores_trees() || !drafters.scores_trees())
+    if (!targets.scores_trees() || (drafters != nullptr && !drafters->scores_trees()))
         fail("tree", targets.scores_trees() ? "drafter" : "target",
              "expected a model that scores trees (core/model/tree_scoring.hpp)");
 }

@@ -52,7 +52,7 @@ namespace specdec {
 
 /// How long drafts of a rule are.
 [[nodiscard]] inline std::string explain(const length_settings& s, rule how) {
-    const std::size_t longest = how == rule::lookup ? longest_lookup(s) : s.length;
+    const std::size_t longest = takes_drafter(how) ? s.length : longest_lookup(s);
     const std::string most = std::to_string(longest) +
                              (by_target_tokens(how) ? " target" : " draft") +
                              (longest == 1 ? " token" : " tokens");
@@ -97,15 +97,15 @@ namespace specdec {
                        (about(how).lossless ? ", lossless.\n" : ", NOT lossless.\n");
     if (!pair.applies(how))
         return text + "This pair cannot follow it.\n";
-    const bool trees = s.tree && takes_drafter(how);
+    const bool trees = s.tree && (takes_drafter(how) || can_draft_trees(how));
     if (trees && !can_draft_trees(how))
         return text + "This rule does not draft trees.\n";
     const bool automatic = s.lengths.kind == length_kind::automatic && !trees;
-    if (how == rule::lookup)
+    if (how == rule::lookup || how == rule::recycling)
         return text +
                (s.rule ? ""
                        : "Chosen for a target without a drafter: looking up costs nothing.\n") +
-               explain(s.lengths, how) + "\n" +
+               (trees ? explain(*s.tree, 0) : explain(s.lengths, how)) + "\n" +
                (automatic ? explain_passes(*pair.costs_of(s.lengths)) + "\n" : "");
     if (!s.rule && map != nullptr)
         text += map->draft_fingerprint() == map->target_fingerprint()
@@ -120,7 +120,8 @@ namespace specdec {
             std::to_string(pair.draft_table()->size()) +
             " tokens are the target's, too, which has " +
             std::to_string(pair.target_table().size()) + ".\n" +
-            (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n";
+            (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n" +
+            (s.lookup.beside ? "Text that was seen before is looked up, too.\n" : "");
     if (automatic)
         text += explain(*pair.costs_of(s.lengths)) + "\n";
     return text;

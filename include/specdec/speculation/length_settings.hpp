@@ -48,6 +48,7 @@ struct length_settings {
 /// What texts of one rule and temperature teach about lengths, from text to text.
 struct learned_lengths {
     acceptance_table table{};
+    acceptance_table found{};           ///< of what is looked up beside a drafter
     cost_table costs{};                 ///< that automatic lengths go by
     draft_cost drafts{};                ///< of the rounds so far, where costs were measured
     any_predictor* predictor = nullptr; ///< that `last` goes by, instead of the table

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <specdec/bridge/context/retokenised_context.hpp>
@@ -20,9 +21,13 @@
 #include <specdec/bridge/union.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/draft/recycled/recycled_bridge.hpp>
+#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/sampling/coin/philox.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/drafting_settings.hpp>
+#include <specdec/speculation/lookup/usual_beside.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text_under_rule.hpp>
@@ -36,14 +41,6 @@
 #include <specdec/verify/tree/tree_exact_match.hpp>
 
 namespace specdec {
-
-/// A drafter, and the way from its vocabulary to the target's.
-struct drafting_side {
-    speculation_side<draft_id>& side;
-    const id_map& map;
-    drafter_seats& seats;
-    std::size_t sequence; ///< the free one that the text gets
-};
 
 /// A text under a rule by name: where each name gets its bridge, verifier and coin. draft: null
 /// without a drafter, for rules that take none; lookup: of the rule of that name.
@@ -62,16 +59,14 @@ public:
         const std::size_t capacity = parts.settings.capacity, most = s.lengths.length;
         if (how == rule::autoregressive)
             return alone(no_bridge{});
-        if (how == rule::lookup) {
-            parts.settings.max_proposals = lookup_.max_draft;
-            if (lookup_.length) { // which chooses
-                parts.lengths = length_settings{.kind = length_kind::fixed};
-                parts.longest = lookup_.max_draft;
-            }
-            return alone(lookup_bridge(
-                make_usual_lookup(capacity, found_bytes(lookup_.max_draft), lookup_memory_of(s)),
-                words_, lookup_));
-        }
+        if (!takes_drafter(how))
+            draft_alone(parts, lookup_);
+        if (how == rule::recycling)
+            return recycled(successors_of(s, parts, tables_));
+        if (how == rule::lookup)
+            return alone(lookup_bridge(make_usual_lookup(capacity, found_bytes(lookup_.max_draft),
+                                                         lookup_memory_of(s, parts, tables_)),
+                                       words_, lookup_));
 
         const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
         const id_map& map = draft_->map;
@@ -146,17 +141,17 @@ private:
         };
         switch (how) {
         case rule::identity:
-            return with(identity(), recursive_rejection{});
+            return trees(identity(), recursive_rejection{}, own_coin());
         case rule::identity_block:
-            return with(identity(), traversal_verification{});
+            return trees(identity(), traversal_verification{}, own_coin());
         case rule::tli_block:
-            return with(tli(), traversal_verification{});
+            return trees(tli(), traversal_verification{}, own_coin());
         case rule::tli_exact:
-            return with(tli(), tree_exact_match{});
+            return trees(tli(), tree_exact_match{}, own_coin());
         case rule::coupled:
-            return make(tli(), coupled_tree_match(tables_.keys()), shared_coin());
+            return trees(tli(), coupled_tree_match(tables_.keys()), shared_coin());
         default:
-            return with(tli(), recursive_rejection{});
+            return trees(tli(), recursive_rejection{}, own_coin());
         }
     }
 
@@ -166,23 +161,23 @@ private:
     [[nodiscard]] coupled_coin shared_coin() const {
         return coupled_coin(tables_.keys(), settings_->seed, request_->sequence);
     }
-
-    /// Those of all texts, or a text's own.
-    [[nodiscard]] any_ngram_cache& ngrams() {
-        if (settings_->carry.ngrams)
-            return tables_.ngrams();
-        parts_->own_ngrams = tables_.new_ngrams();
-        return *parts_->own_ngrams;
+    [[nodiscard]] any_ngram_cache& ngrams() { return ngrams_of(*settings_, *parts_, tables_); }
+    /// As a chain, or a tree.
+    [[nodiscard]] std::unique_ptr<speculative_text> recycled(successor_table& table) {
+        if (!parts_->tree)
+            return alone(recycled_bridge(table, lookup_.max_draft, lookup_.length));
+        recycled_tree_bridge trees(table, parts_->tree->settings());
+        if (settings_->shared_noise)
+            return alone(std::move(trees), coupled_tree_match(tables_.keys()), shared_coin());
+        return alone(std::move(trees), tree_exact_match{}, own_coin());
     }
-    [[nodiscard]] lookup_memory* lookup_memory_of(const decode_settings& s) {
-        if (!s.lookup.shared)
-            return nullptr;
-        if (s.lookup.memory != nullptr)
-            return s.lookup.memory;
-        parts_->lookups = tables_.lookups();
-        return parts_->lookups.get();
+    [[nodiscard]] std::optional<usual_beside> beside() {
+        return beside_of(*settings_, *parts_, tables_);
     }
-
+    template <class Bridge>
+    [[nodiscard]] auto chains(Bridge bridge) {
+        return beside_chains(std::move(bridge), beside(), parts_->own_proposals);
+    }
     /// Without a drafter: the text of a seed is the target's own.
     template <class Bridge>
     [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge) {
@@ -209,11 +204,16 @@ private:
     }
     template <class Bridge, class Verifier>
     [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {
-        return make(std::move(bridge), verifier, own_coin());
+        return make(chains(std::move(bridge)), verifier, own_coin());
+    }
+    template <class Bridge, class Verifier, class C>
+    [[nodiscard]] std::unique_ptr<speculative_text> trees(Bridge bridge, Verifier verifier,
+                                                          C coin) {
+        return make(beside_trees(std::move(bridge), beside()), std::move(verifier), coin);
     }
     template <class Bridge>
     [[nodiscard]] std::unique_ptr<speculative_text> coupled(Bridge bridge) {
-        return make(std::move(bridge), coupled_match(tables_.keys()), shared_coin());
+        return make(chains(std::move(bridge)), coupled_match(tables_.keys()), shared_coin());
     }
 
     const any_tokenizer<target_id>& words_;

@@ -29,6 +29,7 @@ enum class rule {
     coupled_slem,
     coupled_spelling,
     lookup,
+    recycling,
 };
 
 struct named_rule {
@@ -60,6 +61,8 @@ inline constexpr std::array rules{
     named_rule{rule::coupled_spelling, "coupled-spelling",
                "any target token as the drafter spells it, shared noise"},
     named_rule{rule::lookup, "lookup", "text that was seen before, no drafter, exact match"},
+    named_rule{rule::recycling, "recycling",
+               "the target's likeliest successors of each token, no drafter, exact match"},
 };
 
 [[nodiscard]] constexpr const named_rule& about(rule r) {
@@ -116,25 +119,25 @@ inline constexpr std::array rules{
 
 /// Whether the rule has use for a drafter's model.
 [[nodiscard]] constexpr bool takes_drafter(rule r) {
-    return r != rule::autoregressive && r != rule::lookup;
+    return r != rule::autoregressive && r != rule::lookup && r != rule::recycling;
 }
 
 /// Whether the rule drafts trees, too: where draft tokens are proposals as they are.
 [[nodiscard]] constexpr bool can_draft_trees(rule r) {
-    return takes_equal_vocabularies(r) || r == rule::tli || r == rule::tli_exact ||
-           r == rule::tli_block || r == rule::coupled;
+    return takes_equal_vocabularies(r) || r == rule::recycling || r == rule::tli ||
+           r == rule::tli_exact || r == rule::tli_block || r == rule::coupled;
 }
 
 /// Whether the rule's draft length counts target tokens.
 [[nodiscard]] constexpr bool by_target_tokens(rule r) {
-    return r == rule::slrs || r == rule::merge || r == rule::lookup;
+    return r == rule::slrs || r == rule::merge || r == rule::lookup || r == rule::recycling;
 }
 
 /// Draft tokens of a draft of that length: target tokens take several to be spelled, and more to be
 /// determined. (What is looked up is target tokens already.)
 [[nodiscard]] constexpr std::size_t draft_tokens(rule r, std::size_t draft_length) {
-    return by_target_tokens(r) && r != rule::lookup && draft_length > 0 ? 4 * draft_length + 4
-                                                                        : draft_length;
+    return by_target_tokens(r) && takes_drafter(r) && draft_length > 0 ? 4 * draft_length + 4
+                                                                       : draft_length;
 }
 
 /// Whether the rule merges by the n-gram cache.

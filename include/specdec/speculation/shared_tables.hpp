@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/draft/recycled/successor_table.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
@@ -46,7 +47,19 @@ public:
             lookups_ = std::make_shared<lookup_memory>();
         return lookups_;
     }
-    void forget_lookups() { lookups_.reset(); }
+    /// The same of rule recycling.
+    [[nodiscard]] std::shared_ptr<successor_table> successors() {
+        if (successors_ == nullptr)
+            successors_ = new_successors();
+        return successors_;
+    }
+    [[nodiscard]] std::shared_ptr<successor_table> new_successors() const {
+        return std::make_shared<successor_table>(target_.vocabulary_size());
+    }
+    void forget_lookups() {
+        lookups_.reset();
+        successors_.reset();
+    }
     // Of a pair:
     [[nodiscard]] const byte_order<draft_id>& order() {
         return made(order_, [&] { return byte_order<draft_id>(*draft_); });
@@ -102,6 +115,7 @@ private:
     std::optional<canonical_spellings> spellings_;
     std::optional<text_keys> keys_;
     std::shared_ptr<lookup_memory> lookups_;
+    std::shared_ptr<successor_table> successors_;
     std::optional<any_ngram_cache> cache_;
     bool uses_cache_ = false;
 };

@@ -78,8 +78,8 @@ public:
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
         for (const text_request& text : texts) { // measured before the clock runs
             const decode_settings own = settings_for(text, settings);
-            if (rule_for(own) != rule::autoregressive && own.lengths.kind == length_kind::automatic)
-                (void)costs_of(own.lengths);
+            if (needs_costs(own, rule_for(own)))
+                (void)costs();
         }
         return decode_texts(target_.models, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
@@ -183,13 +183,14 @@ private:
     drafter_seats seats_{0};
     shared_tables tables_;
     std::optional<cost_table> costs_; // measured
-    std::map<std::tuple<rule, float, length_kind, std::size_t>, std::shared_ptr<learned_lengths>>
+    std::map<std::tuple<rule, float, length_kind, std::size_t, bool, bool>,
+             std::shared_ptr<learned_lengths>>
         learned_;
 };
 
 inline std::unique_ptr<speculative_text>
 speculation::open(const text_request& request, const decode_settings& of_all, std::size_t texts) {
-    const decode_settings s = settings_for(request, of_all);
+    decode_settings s = settings_for(request, of_all);
     const rule how = rule_for(s);
     if (!applies(how))
         fail("rule", std::string(about(how).name),
@@ -197,10 +198,11 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
              : takes_equal_vocabularies(how) ? "expected equal vocabularies"
                                              : "expected `identity`: the drafter reads features");
     if (s.tree)
-        require_trees(how, target_.models, draft_->models);
+        require_trees(how, target_.models, takes_drafter(how) ? &draft_->models : nullptr);
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
     auto& learned = s.carry.lengths
-                        ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length}]
+                        ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length,
+                                    s.tree.has_value(), s.lookup.beside}]
                         : own;
     if (learned == nullptr)
         learned = std::make_shared<learned_lengths>(
@@ -224,8 +226,14 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     // By target tokens: a draft that ends by itself would cost a residual.
     if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
         parts.settings.max_proposals = s.lengths.length;
-    if (s.tree)
+    parts.own_proposals = parts.settings.max_proposals;
+    if (s.tree) {
+        if (s.tree->needs_costs())
+            s.tree->costs = *costs();
+        learned->costs = s.tree->costs.value_or(cost_table{});
         parts.tree.emplace(*s.tree, s.sampling.temperature);
+        parts.tree->share_pass(texts);
+    }
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities.value_or(no_log_probabilities);
     if (!takes_drafter(how))

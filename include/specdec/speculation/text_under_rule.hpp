@@ -17,6 +17,7 @@
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
+#include <specdec/draft/recycled/successor_table.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
@@ -80,7 +81,9 @@ struct text_parts {
     cancel_check cancelled;
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
     std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
+    std::shared_ptr<successor_table> successors{}; ///< of rule recycling
     std::optional<any_tree_shape> tree{};          ///< of drafts that are trees
+    std::size_t own_proposals = 0; ///< of the rule; settings.max_proposals has room for lookups
 };
 
 /// What a text's session is: a bridge that drafts trees has another one.

@@ -15,11 +15,12 @@ namespace specdec {
 
 /// Where an emitted token came from.
 enum class token_origin : std::uint8_t {
-    accepted,  ///< a proposal that was kept
+    accepted,  ///< a proposal that was kept, of a drafter
     corrected, ///< the target's replacement of a rejected proposal
     free,      ///< the target's own token behind the last proposal (or without any)
     residual,  ///< the target's token where the draft's law ended the draft (SLRS, merge): no
                ///< proposal was rejected, but the token is drawn from the residual all the same
+    looked_up, ///< a proposal that was kept, of text that was seen before
 };
 
 /// What a verification rule decided about one draft of gamma proposals.
@@ -27,7 +28,7 @@ struct verdict {
     std::size_t accepted = 0;  ///< tau: proposals kept, a prefix of the draft
     std::size_t evaluated = 0; ///< proposals decided on: tau, or tau + 1 after a rejection
     target_id next;            ///< the token behind them; always valid
-    token_origin origin = token_origin::free; ///< of `next`; never accepted
+    token_origin origin = token_origin::free; ///< of `next`; never a proposal
 };
 
 /// The verdict of a rule that keeps the first i proposals but not the next one, in whose place it

@@ -35,6 +35,21 @@ TEST_CASE("tree drafts: widths are the shape, a number of nodes chooses one by t
     CHECK_FALSE(chooses(any_tree_shape({.siblings = sibling_draw::independent}, 0)));
 }
 
+TEST_CASE("tree drafts: how they grow, and what needs costs") {
+    for (std::size_t g = 0; g < tree_growth_names.size(); ++g)
+        for (const float temperature : {0.0F, 1.0F}) {
+            const tree_drafts s{.nodes = 7, .growth = static_cast<tree_growth>(g)};
+            const any_tree_shape shape(s, temperature);
+            CAPTURE(tree_growth_names[g], temperature);
+            validate(shape.settings());
+            CHECK(shape.settings().max_nodes == 7);
+            CHECK(chooses(shape) == (temperature == 0 && g < 2));
+            CHECK(s.needs_costs() == (s.growth == tree_growth::paying));
+        }
+    CHECK_FALSE(tree_drafts{.costs = cost_table{}}.needs_costs());
+    CHECK_FALSE(tree_drafts{.widths = {2}}.needs_costs());
+}
+
 TEST_CASE("tree drafts: settings out of range are errors that name them") {
     const auto message = [](const tree_drafts& s) {
         try {

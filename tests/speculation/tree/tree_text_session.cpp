@@ -48,11 +48,15 @@ decode_settings with(rule how, tree_drafts tree, float temperature, std::uint64_
     return s;
 }
 
-const std::vector<tree_drafts> shapes{{.nodes = 1},
-                                      {.nodes = 6},
-                                      {.widths = {3, 2, 1}},
-                                      {.widths = {2}, .siblings = sibling_draw::independent},
-                                      {.nodes = 12, .siblings = sibling_draw::likeliest}};
+const std::vector<tree_drafts> shapes{
+    {.nodes = 1, .costs = cost_table{}},
+    {.nodes = 6, .costs = cost_table{}},
+    {.nodes = 6, .growth = tree_growth::dynamic},
+    {.nodes = 6, .growth = tree_growth::budgeted},
+    {.nodes = 6, .growth = tree_growth::fixed},
+    {.widths = {3, 2, 1}},
+    {.widths = {2}, .siblings = sibling_draw::independent},
+    {.nodes = 12, .siblings = sibling_draw::likeliest, .costs = cost_table{}}};
 
 TEST_CASE("trees: greedy text is the target's own under every rule that drafts them") {
     for (const bool equal : {true, false}) {
@@ -70,6 +74,22 @@ TEST_CASE("trees: greedy text is the target's own under every rule that drafts t
                 CHECK(text.counts.rounds < alone.counts.rounds);
             }
     }
+}
+
+TEST_CASE("trees of recycled tokens give the text of a seed, without a drafter, too") {
+    toy_pair toys(false);
+    speculation alone({.models = toys.target, .tokenizer = toys.words});
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+        for (const bool noise : {false, true})
+            for (const tree_drafts& tree : shapes) {
+                decode_settings s = with(rule::recycling, tree, 1, seed);
+                s.shared_noise = noise;
+                const decode_result text = alone.generate("ca", s);
+                CHECK(text.counts.proposed > 0);
+                CHECK(toys.pair.generate("ca", s).tokens == text.tokens);
+                s.rule = rule::autoregressive;
+                CHECK(alone.generate("ca", s).tokens == text.tokens);
+            }
 }
 
 TEST_CASE("trees: rules that draw the target's own tokens give the text of a seed") {

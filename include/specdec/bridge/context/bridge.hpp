@@ -36,6 +36,10 @@ struct draft_view {
     no_draft reason = no_draft::none;       ///< why `proposals` is empty
     std::size_t looked_up = 0; ///< the first so many proposals are text that was seen before
 
+    /// How many of the first n proposals are.
+    [[nodiscard]] std::size_t looked_up_of(std::size_t n) const {
+        return n < looked_up ? n : looked_up;
+    }
     [[nodiscard]] static draft_view nothing(no_draft why) { return {{}, {}, {}, why}; }
 };
 
@@ -92,6 +96,10 @@ template <Drafter D>
 ///                                     rule again until the round ends, so both stay alive
 ///
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
+///
+/// A bridge that learns of rows has b.learn_rows(ids, rows): before a decision the session gives it
+/// the target's rows behind these tokens, the last committed one and the proposals, for later
+/// rounds; the proposals of this one stay.
 ///
 /// A bridge whose laws ask again also has b.require_unchanged(), which is called before every
 /// decision, whatever was drawn, and throws specdec::error where one of their marks has changed

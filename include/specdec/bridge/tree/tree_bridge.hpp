@@ -98,7 +98,7 @@ public:
                 break;
         }
         if constexpr (ChoosingShape<Shape>)
-            if (made_.tree.size() > most)
+            if (!made_.tree.empty())
                 made_.choose(shape, most);
         return {&made_.tree, made_.proposals, made_.draft_ids, made_.nodes,
                 made_.tree.empty() ? no_draft::nothing_shared : no_draft::none};

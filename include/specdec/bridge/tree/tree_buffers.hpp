@@ -52,9 +52,23 @@ template <class Law>
 struct draft_tree_view {
     const token_tree<target_id>* tree = nullptr; ///< none if nothing was proposed
     std::span<const proposal<Law>> proposals{};  ///< [nodes]
-    std::span<const draft_id> draft_tokens{};    ///< [nodes]
-    std::span<const tree_node> nodes{};          ///< [nodes]
+    std::span<const draft_id> draft_tokens{};    ///< [nodes] of the drafter
+    std::span<const tree_node> nodes{};          ///< [nodes] of the drafter
     no_draft reason = no_draft::none;            ///< why there is no tree
+    /// Nodes from this one on are text that was seen before: the drafter has nothing of them.
+    std::size_t drafted = ~std::size_t{0};
+
+    /// How many nodes are that.
+    [[nodiscard]] std::size_t found() const {
+        return tree != nullptr && tree->size() > drafted ? tree->size() - drafted : 0;
+    }
+    /// How many nodes of a path from the root are the drafter's: those before the first of these.
+    [[nodiscard]] std::size_t drafted_of(std::span<const std::size_t> path) const {
+        std::size_t n = 0;
+        while (n < path.size() && path[n] < drafted)
+            ++n;
+        return n;
+    }
 };
 
 /// A node of the last level, and how many children it is to have.

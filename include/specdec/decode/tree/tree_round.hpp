@@ -30,13 +30,16 @@ struct tree_round_result {
     token_origin last = token_origin::free; ///< where tokens.back() came from
     std::span<const std::size_t> path;      ///< [accepted] the kept nodes
     const token_tree<target_id>* tree = nullptr; ///< all nodes; none if nothing was proposed
-    std::span<const draft_id> drafted; ///< [nodes] their tokens in the drafter's vocabulary
-    std::span<const tree_node> nodes;  ///< [nodes] how sure the drafter was
+    std::span<const draft_id> drafted; ///< [nodes of the drafter] their tokens in its vocabulary
+    std::span<const tree_node> nodes;  ///< [nodes of the drafter] how sure it was
     no_draft reason = no_draft::none;  ///< why there is no tree
     round_log_probabilities log_probabilities{}; ///< of `tokens`, if the settings ask for them
 
+    /// tokens[found .. accepted) are text that was seen before, behind nodes of the drafter.
+    std::size_t found = ~std::size_t{0};
+
     [[nodiscard]] token_origin origin(std::size_t i) const {
-        return i < accepted ? token_origin::accepted : last;
+        return i >= accepted ? last : i >= found ? token_origin::looked_up : token_origin::accepted;
     }
 };
 

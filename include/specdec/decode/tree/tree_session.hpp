@@ -27,14 +27,13 @@ namespace specdec {
 ///     3. path, next       := verifier(p, tree)
 ///     4. commit the path and next, or fewer of them; models keep the path's cache
 ///
-/// Everything else is as in session, the guarantee, too: if the verifier is lossless, the committed
-/// tokens have the laws that the law factory makes of the target's rows, whatever drafter, bridge
-/// and shape do. Only commit() changes the state. The laws of a draft are kept from its draws to
-/// their decision (tree_bridge); a bridge that asked again would have require_unchanged().
+/// Everything else is as in session, the guarantee, too: with a lossless verifier the committed
+/// tokens have the laws of the target's rows, whatever drafter, bridge and shape do. Only commit()
+/// changes the state. The laws of a draft are kept from its draws to their decision (tree_bridge);
+/// a bridge that asked again would have require_unchanged().
 ///
 /// settings.max_proposals bounds the depth of a tree, the bridge's settings its nodes. The target
-/// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction; in a
-/// round nothing.
+/// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction only.
 template <class B, class V, class Laws = softmax_rows>
 class tree_session {
 public:
@@ -53,7 +52,6 @@ public:
         counts_.reserve(nodes);
     }
 
-    /// Begins a sequence, as session::start.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
         require_beginning(prompt, draft_prefix, settings_.capacity, bridge_);
         tokens_.assign(prompt.begin(), prompt.end());
@@ -73,7 +71,6 @@ public:
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
     [[nodiscard]] Laws& laws() { return laws_; }
-    /// As session::set_sampling.
     void set_sampling(const sampling_parameters& target, const sampling_parameters& draft) {
         validate(target);
         validate(draft);
@@ -145,6 +142,8 @@ public:
         const auto law_at = [&](std::size_t node) { // tree_root + 1 is 0
             return laws_(rows[node + 1], node + 1, text_to(node), sampling_);
         };
+        if constexpr (requires { bridge_.learn_rows(tokens(), rows); })
+            bridge_.learn_rows(target_edit().ids, rows);
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, tree, draft_.proposals, coin, name(), work_);
         const std::span<const std::size_t> path = work_.path();
@@ -154,8 +153,11 @@ public:
         verdict_ = v;
         counts_.verify_seconds += clock() - begin;
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
-        return {all,          v.accepted,    v.origin,    path, draft_.tree, draft_.draft_tokens,
-                draft_.nodes, draft_.reason, log_p_.all()};
+        tree_round_result r{all,          v.accepted,    v.origin,
+                            path,         draft_.tree,   draft_.draft_tokens,
+                            draft_.nodes, draft_.reason, log_p_.all()};
+        r.found = draft_.drafted_of(path);
+        return r;
     }
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
@@ -163,7 +165,8 @@ public:
     /// tree, and are fed again what was committed of it.
     void commit(std::size_t n) {
         require_committable(n);
-        counts_.count(verdict_, n, feed_.size() - 1, draft_.draft_tokens.size(), draft_.reason);
+        counts_.count(verdict_, n, feed_.size() - 1, draft_.draft_tokens.size(), draft_.reason,
+                      {draft_.found(), verdict_.accepted - draft_.drafted_of(work_.path())});
         const std::span<const target_id> committed{tokens_.data() + committed_, n};
         bridge_.follow(committed);
         if constexpr (FollowsText<V>)

@@ -32,11 +32,13 @@ public:
     /// How many texts share a pass of the target from now on: a position costs its share.
     void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
 
-    /// Of the tokens whose progress is given, how many are worth it.
-    [[nodiscard]] std::size_t choose(std::span<const draft_progress> steps) const {
+    /// Of the tokens whose progress is given, how many are worth it: more than `beside`, what a
+    /// round without them is worth (0 of one that proposes nothing).
+    [[nodiscard]] std::size_t choose(std::span<const draft_progress> steps,
+                                     double beside = 0) const {
         const double least = rate();
         std::size_t best = 0;
-        double reached = 1, gain = 0, most = 0;
+        double reached = 1, gain = 0, most = beside;
         for (std::size_t n = 1; n <= steps.size(); ++n) {
             reached *= table_->accept(steps[n - 1]);
             gain += reached;
@@ -51,9 +53,14 @@ public:
     /// A round was committed: so much was proposed, became part of the text, and this would have
     /// become of all that was found.
     void learn(std::size_t proposed, std::size_t committed, const draft_outcome& found) {
-        table_->learn(found);
-        tokens_ = tokens_ * fading + static_cast<double>(committed);
-        cost_ = cost_ * fading + spent(proposed);
+        learn(found);
+        spend(static_cast<double>(committed), spent(proposed));
+    }
+    /// The parts of that: what would have become of what was found, and what a round gave and cost.
+    void learn(const draft_outcome& found) { table_->learn(found); }
+    void spend(double tokens, double cost) {
+        tokens_ = tokens_ * fading + tokens;
+        cost_ = cost_ * fading + cost;
     }
 
     /// Tokens a unit of cost that a draft has to beat.
@@ -62,14 +69,14 @@ public:
         return now > plain ? now : plain;
     }
 
-private:
-    static constexpr double fading = 0.98, known_rounds = 8;
-
     /// This text's share of a pass in which each text has n proposals.
     [[nodiscard]] double spent(std::size_t n) const {
-        const auto more = static_cast<double>(n);
-        return costs_->pass_over((1 + more) * texts_) / texts_ + costs_->draft * more;
+        return costs_->pass_over((1 + static_cast<double>(n)) * texts_) / texts_;
     }
+    [[nodiscard]] const cost_table& costs() const { return *costs_; }
+
+private:
+    static constexpr double fading = 0.98, known_rounds = 8;
 
     acceptance_table* table_;
     const cost_table* costs_;

@@ -31,7 +31,6 @@ struct beam_tree {
     }
     [[nodiscard]] law_mark mark() const { return mark_of_values(beam, width, depth); }
 
-protected:
     /// How many nodes are surer than the i-th; among equals the earlier ones.
     [[nodiscard]] static std::size_t surer(std::span<const tree_node> nodes, std::size_t i) {
         std::size_t count = 0;

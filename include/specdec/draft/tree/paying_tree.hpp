@@ -55,12 +55,14 @@ public:
     /// [ranks] the chance that the sibling of each rank is the one that is kept.
     [[nodiscard]] std::span<const double> chances() const { return chances_; }
 
-    /// A round kept this path of the tree, which may be none.
-    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path) {
+    /// A round kept this path of the tree, which may be none. Nodes from `drafted` on are no
+    /// drafter's, and no part of the shape.
+    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path,
+               std::size_t drafted = ~std::size_t{0}) {
         if (tree != nullptr) {
-            count(*tree, tree_root, path.empty() ? tree_root : path[0]);
-            for (std::size_t i = 0; i < path.size(); ++i)
-                count(*tree, path[i], i + 1 < path.size() ? path[i + 1] : tree_root);
+            count(*tree, tree_root, path.empty() ? tree_root : path[0], drafted);
+            for (std::size_t i = 0; i < path.size() && path[i] < drafted; ++i)
+                count(*tree, path[i], i + 1 < path.size() ? path[i + 1] : tree_root, drafted);
         }
         ++rounds_;
         if (probing_ || (planned_ > 0 && rounds_ % settings_.every == 0)) {
@@ -83,8 +85,9 @@ private:
         return chances;
     }
 
-    void count(const token_tree<target_id>& tree, std::size_t node, std::size_t next) {
-        for (std::size_t child = tree.first_child(node); child != tree_root;
+    void count(const token_tree<target_id>& tree, std::size_t node, std::size_t next,
+               std::size_t drafted) {
+        for (std::size_t child = tree.first_child(node); child < drafted && child != tree_root;
              child = tree.next_sibling(child)) {
             const std::size_t r = tree.rank(child);
             if (r >= settings_.ranks)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,28 +18,45 @@
 #include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
+#include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/draft/tree/paying_tree.hpp>
 
 namespace specdec {
 
+/// How trees grow where no widths are given (docs/use/choosing-a-rule.md).
+enum class tree_growth : std::uint8_t {
+    paying,  ///< as many nodes and levels as pay: of the likeliest siblings a cost_aware_tree, else
+             ///< a paying_tree, which plans by what the text's own rounds keep
+    dynamic, ///< as many as there may be, where the drafter is sure: EAGLE-2's, or a beam_tree
+    budgeted, ///< Sequoia's tree of so many nodes, by what the text's own rounds keep
+    fixed,    ///< the same, by a first guess, in every round
+};
+inline constexpr std::array<std::string_view, 4> tree_growth_names{"paying", "dynamic", "budgeted",
+                                                                   "fixed"};
+
 /// Drafts that branch: the target scores several continuations of a text in one pass.
 struct tree_drafts {
     std::size_t nodes = 8; ///< most of a round, where no widths are given
-    /// The children of each node, by its depth ({3, 2, 1}); nothing: a shape is chosen. Of the
-    /// likeliest siblings EAGLE-2's tree, which goes where the drafter is sure, else a paying_tree,
-    /// which plans by what the text's own rounds keep.
+    /// The children of each node, by its depth ({3, 2, 1}); nothing: by `growth`.
     std::vector<std::size_t> widths{};
     /// Nothing: the likeliest at temperature 0, else without replacement.
     std::optional<sibling_draw> siblings{};
-    cost_table costs{}; ///< that a paying_tree goes by; as it is, further nodes cost nothing
+    tree_growth growth = tree_growth::paying;
+    /// That paying trees go by, which then hang on no clock; nothing: measured once, or of shapes
+    /// that are made elsewhere such by which further nodes cost nothing.
+    std::optional<cost_table> costs{};
 
+    [[nodiscard]] bool needs_costs() const {
+        return widths.empty() && growth == tree_growth::paying && !costs;
+    }
     bool operator==(const tree_drafts&) const = default;
 };
 
 /// Errors: specdec::error that names the setting.
 inline void validate(const tree_drafts& s) {
-    validate(s.costs);
+    if (s.costs)
+        validate(*s.costs);
     if (s.widths.empty() && (s.nodes == 0 || s.nodes > 256))
         fail("tree", "nodes", "expected a number from 1 to 256");
     std::size_t level = 1, nodes = 0;
@@ -66,24 +86,33 @@ public:
         if (const auto* const fixed = std::get_if<fixed_tree>(&shape_)) {
             settings_.max_nodes = fixed->size();
             settings_.max_depth = fixed->depth();
-        } else if (std::holds_alternative<paying_tree>(shape_)) {
-            settings_.max_nodes = s.nodes;
-            settings_.max_depth = s.nodes < deepest ? s.nodes : deepest;
-        } else {
-            const auto& grown = std::get<confident_tree>(shape_);
-            settings_.max_nodes = s.nodes;
-            settings_.max_depth = grown.depth;
-            settings_.max_drafted = grown.width + (grown.depth - 1) * grown.beam * grown.width;
+            return;
+        }
+        settings_.max_nodes = s.nodes;
+        settings_.max_depth = s.nodes < deepest ? s.nodes : deepest;
+        if (settings_.siblings == sibling_draw::likeliest &&
+            !std::holds_alternative<paying_tree>(shape_)) {
+            const beam_tree beam = beam_of(s);
+            settings_.max_drafted = beam.width + (beam.depth - 1) * beam.beam * beam.width;
         }
     }
 
     /// For the bridge.
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
 
-    /// Between a round's decision and the next draft: what it kept of the tree, if there was one.
-    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path) {
+    /// Between a round's decision and the next draft: what it kept of the tree, if there was one,
+    /// of which the drafter's nodes come first.
+    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path,
+               std::span<const tree_node> nodes) {
         if (auto* const planned = std::get_if<paying_tree>(&shape_))
-            planned->learn(tree, path);
+            planned->learn(tree, path, nodes.size());
+        else if (auto* const paying = std::get_if<cost_aware_tree>(&shape_))
+            paying->learn(tree, path, nodes);
+    }
+    /// How many texts share a pass of the target: a position costs its share.
+    void share_pass(std::size_t texts) {
+        if (auto* const paying = std::get_if<cost_aware_tree>(&shape_))
+            paying->share_pass(texts);
     }
 
     template <class Use>
@@ -92,16 +121,28 @@ public:
     }
 
 private:
-    using shapes = std::variant<fixed_tree, paying_tree, confident_tree>;
+    using shapes =
+        std::variant<fixed_tree, paying_tree, cost_aware_tree, confident_tree, beam_tree>;
     static constexpr std::size_t deepest = 8;
 
-    static shapes shape_of(const tree_drafts& s, sibling_draw siblings) {
+    static beam_tree beam_of(const tree_drafts& s) {
         const auto most = [&](std::size_t n) { return s.nodes < n ? s.nodes : n; };
+        return {.beam = most(4), .width = most(4), .depth = most(deepest)};
+    }
+
+    static shapes shape_of(const tree_drafts& s, sibling_draw siblings) {
+        const beam_tree beam = beam_of(s);
+        const bool certain = siblings == sibling_draw::likeliest;
         if (!s.widths.empty())
             return fixed_tree::of_widths(s.widths);
-        if (siblings == sibling_draw::likeliest)
-            return confident_tree{{.beam = most(4), .width = most(4), .depth = most(deepest)}};
-        return paying_tree(s.costs, {.nodes = s.nodes, .depth = most(deepest)});
+        if (s.growth == tree_growth::dynamic)
+            return certain ? shapes(confident_tree{beam}) : shapes(beam);
+        const cost_table costs =
+            s.growth == tree_growth::paying && s.costs ? *s.costs : cost_table{};
+        if (s.growth == tree_growth::paying && certain)
+            return cost_aware_tree(costs, {.beam = beam});
+        paying_tree planned(costs, {.nodes = s.nodes, .depth = beam.depth});
+        return s.growth == tree_growth::fixed ? shapes(planned.shape()) : shapes(planned);
     }
 
     shapes shape_;

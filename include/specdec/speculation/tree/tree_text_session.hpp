@@ -76,9 +76,10 @@ public:
     template <class Rows, Coin C, Clock Time>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock) {
         const tree_round_result r = session_.verify(rows, coin, clock);
-        shape_.learn(r.tree, r.path);
+        shape_.learn(r.tree, r.path, r.nodes);
         const auto nodes = r.tree == nullptr ? std::span<const target_id>() : r.tree->ids();
-        return {r.tokens, r.accepted, r.last, nodes, r.drafted, {}, r.reason, r.log_probabilities};
+        return {r.tokens, r.accepted,          r.last,  nodes,     r.drafted, {},
+                r.reason, r.log_probabilities, r.found, r.accepted};
     }
 
     void commit(std::size_t n) {

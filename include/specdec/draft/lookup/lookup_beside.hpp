@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/proposal.hpp>
+#include <specdec/draft/lookup/found_tokens.hpp>
+#include <specdec/draft/lookup/lookup_turns.hpp>
+#include <specdec/draft/lookup/spoken_law.hpp>
+#include <specdec/draft/stop_rule.hpp>
+
+namespace specdec {
+
+/// A lookup that speaks beside a drafter: what it finds, and whose turn it is.
+template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
+struct speaking_lookup {
+    found_tokens<Lookup, Tokenizer> found;
+    lookup_turns turns;
+};
+
+/// Lookup beside a drafter, under any bridge: in a round either one speaks.
+///
+///     found    := what the text's end was followed by (found_tokens)
+///     n        := turns.choose(found)
+///     proposals := n > 0:  found_1 .. found_n, each for certain
+///                  else    those of the bridge, with their laws
+///
+/// Whose turn it is is decided before anything is drawn, by what was committed, in this text and in
+/// those that share an index or a table; so it is no part of any law that a round draws from, and
+/// the round keeps it to its decision. (Decided by a draw, or by whether it would be kept, it would
+/// be.) Where the drafter proposes nothing and has drawn nothing, because its stop rule does not
+/// want to or it is full, the lookup may speak in its place. Lossless with every bridge and every
+/// verifier with which the bridge is. A round of the drafter is refused if what its laws read has
+/// changed, a round of the lookup never.
+///
+/// Models Bridge with what B does. Without a lookup it is B. Borrows the tokenizer. Allocates as B
+/// and found_tokens.
+template <class B, TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
+class lookup_beside {
+public:
+    using law_type = spoken_law<typename B::law_type>;
+    using lookup_type = speaking_lookup<Lookup, Tokenizer>;
+
+    /// The bridge proposes at most max_proposals tokens a round.
+    lookup_beside(B bridge, std::optional<lookup_type> lookup, std::size_t max_proposals)
+        : bridge_(std::move(bridge)), lookup_(std::move(lookup)), max_proposals_(max_proposals) {
+        const std::size_t found = lookup_ ? lookup_->found.most() : 0;
+        proposals_.reserve((found > max_proposals ? found : max_proposals) + 1);
+    }
+
+    void start(std::span<const draft_id> prefix) {
+        bridge_.start(prefix);
+        forget();
+        if (lookup_)
+            lookup_->found.start();
+    }
+    void follow(std::span<const target_id> committed) {
+        bridge_.follow(committed);
+        if (lookup_) {
+            if (lookup_->found.asked())
+                lookup_->turns.learn(
+                    {turn_ == speaker::lookup, proposals_.size(), drafted_, committed.size()},
+                    lookup_->found.outcome(committed));
+            lookup_->found.follow(committed);
+        }
+        forget();
+    }
+
+    /// The bridge beside which is looked up.
+    [[nodiscard]] const B& bridge() const { return bridge_; }
+    /// Of this round, whose turn it was.
+    [[nodiscard]] bool looked_up() const { return turn_ == speaker::lookup; }
+
+    template <DraftContextHolder D, StopRule Stop, Coin C>
+        requires Bridge<B, D, Stop, C>
+    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
+                                               const draft_request& request) {
+        forget();
+        if (lookup_ && request.max_proposals > 0 &&
+            lookup_->found.find(fixed_length{lookup_->found.most()}))
+            if (const auto said = look_up(lookup_->turns.choose(found().steps()), coin, request);
+                !said.proposals.empty())
+                return said;
+        draft_request own = request;
+        own.max_proposals = smaller(request.max_proposals, max_proposals_);
+        const draft_view<typename B::law_type> draft = bridge_.propose(drafter, stop, coin, own);
+        turn_ = speaker::drafter;
+        drafted_ = draft.draft_tokens.size();
+        for (const proposal<typename B::law_type>& x : draft.proposals)
+            proposals_.push_back(proposal<law_type>::draw(law_type(x), coin, {}));
+        const bool undrawn =
+            draft.reason == no_draft::stop_rule || draft.reason == no_draft::drafter_full;
+        if (lookup_ && undrawn && !found().ids().empty())
+            if (const auto said =
+                    look_up(lookup_->turns.choose_alone(found().steps()), coin, request);
+                !said.proposals.empty())
+                return said;
+        return {proposals_, draft.draft_tokens, draft.steps, draft.reason};
+    }
+
+    // What the bridge shows, of rounds in which it spoke.
+    [[nodiscard]] const auto& context() const
+        requires requires(const B& b) { b.context(); }
+    {
+        return bridge_.context();
+    }
+    [[nodiscard]] std::size_t target_size() const
+        requires requires(const B& b) { b.target_size(); }
+    {
+        return bridge_.target_size();
+    }
+    [[nodiscard]] std::size_t draft_size() const
+        requires requires(const B& b) { b.draft_size(); }
+    {
+        return bridge_.draft_size();
+    }
+    void require_unchanged() const
+        requires requires(const B& b) { b.require_unchanged(); }
+    {
+        if (turn_ == speaker::drafter)
+            bridge_.require_unchanged();
+    }
+    [[nodiscard]] std::size_t extra_forwards() const
+        requires requires(const B& b) { b.extra_forwards(); }
+    {
+        return turn_ == speaker::drafter ? bridge_.extra_forwards() : 0;
+    }
+    [[nodiscard]] bool first_row_known() const
+        requires requires(const B& b) { b.first_row_known(); }
+    {
+        return turn_ == speaker::drafter && bridge_.first_row_known();
+    }
+
+private:
+    enum class speaker : std::uint8_t { nobody, drafter, lookup };
+
+    static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+    [[nodiscard]] const found_tokens<Lookup, Tokenizer>& found() const { return lookup_->found; }
+    void forget() {
+        turn_ = speaker::nobody;
+        drafted_ = 0;
+        proposals_.clear();
+    }
+
+    /// Proposes the first n tokens that were found, as far as there is room.
+    template <class C>
+    [[nodiscard]] draft_view<law_type> look_up(std::size_t n, C& coin,
+                                               const draft_request& request) {
+        const std::span<const target_id> ids = found().ids();
+        for (std::size_t i = 0; i < smaller(n, request.max_proposals); ++i) {
+            proposals_.push_back(proposal<law_type>::draw(law_type(ids[i]), coin, {}));
+            if (is_end(request.end_ids, ids[i]))
+                break;
+        }
+        if (!proposals_.empty())
+            turn_ = speaker::lookup;
+        return {proposals_, {}, {}, no_draft::none, proposals_.size()};
+    }
+
+    B bridge_;
+    std::optional<lookup_type> lookup_;
+    std::size_t max_proposals_;
+    speaker turn_ = speaker::nobody; // of this round
+    std::size_t drafted_ = 0;        // draws of the drafter in it
+    std::vector<proposal<law_type>> proposals_;
+};
+
+} // namespace specdec

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/tree/tree_buffers.hpp>
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/proposal.hpp>
+#include <specdec/core/tree/token_tree.hpp>
+#include <specdec/core/tree/tree_drafting.hpp>
+#include <specdec/draft/lookup/found_tokens.hpp>
+#include <specdec/draft/lookup/lookup_length.hpp>
+#include <specdec/draft/lookup/spoken_law.hpp>
+#include <specdec/draft/stop_rule.hpp>
+
+namespace specdec {
+
+/// What a lookup finds beside a tree, and how much of it pays.
+template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
+struct branching_lookup {
+    found_tokens<Lookup, Tokenizer> found;
+    lookup_length length;
+};
+
+/// Lookup and a drafter in one round: what was found is a branch of the tree.
+///
+///     found  := what the text's end was followed by (found_tokens)
+///     n      := length.choose(found)
+///     tree   := that of the bridge
+///     v := root; for i = 1 .. n:  v := the child of v that is found_i, if the drafter has it,
+///                                 else a new last child, for certain
+///
+/// So the branch goes as far as it can along the drafter's nodes. A new child comes behind its
+/// siblings, and whether it does hangs on nothing but them and on the path to it, which a verifier
+/// knows when it comes to it: lossless with every rule of trees with which the bridge is. n is
+/// chosen before anything is drawn. The drafter's shape is told of its own nodes only.
+///
+/// Models what a tree_session takes of a bridge. Without a lookup it is the bridge. Borrows the
+/// tokenizer. Allocates as B and found_tokens.
+template <class B, TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
+class lookup_branch {
+public:
+    using law_type = spoken_law<typename B::law_type>;
+    using lookup_type = branching_lookup<Lookup, Tokenizer>;
+
+    lookup_branch(B bridge, std::optional<lookup_type> lookup)
+        : bridge_(std::move(bridge)), lookup_(std::move(lookup)), settings_(bridge_.settings()) {
+        const std::size_t found = lookup_ ? lookup_->found.most() : 0;
+        settings_.max_nodes += found;
+        if (settings_.max_drafted > 0)
+            settings_.max_drafted += found;
+        settings_.max_depth = settings_.max_depth > found ? settings_.max_depth : found;
+        tree_.reserve(settings_.max_nodes);
+        proposals_.reserve(settings_.max_nodes);
+    }
+
+    void start(std::span<const draft_id> prefix) {
+        bridge_.start(prefix);
+        forget();
+        if (lookup_)
+            lookup_->found.start();
+    }
+    void follow(std::span<const target_id> committed) {
+        bridge_.follow(committed);
+        if (lookup_) {
+            if (lookup_->found.asked())
+                learn(committed);
+            lookup_->found.follow(committed);
+        }
+        forget();
+    }
+
+    /// The bridge beside whose trees is looked up.
+    [[nodiscard]] const B& bridge() const { return bridge_; }
+    [[nodiscard]] const auto& context() const { return bridge_.context(); }
+    [[nodiscard]] std::size_t target_size() const { return bridge_.target_size(); }
+    [[nodiscard]] std::size_t draft_size() const { return bridge_.draft_size(); }
+    /// With the branch.
+    [[nodiscard]] const tree_settings& settings() const { return settings_; }
+
+    template <DraftContextHolder D, TreeShape Shape, Coin C>
+    [[nodiscard]] draft_tree_view<law_type> propose(D& drafter, const Shape& shape, C& coin,
+                                                    const tree_request& request) {
+        forget();
+        std::size_t n = 0;
+        if (lookup_ && request.path.max_proposals > 0 &&
+            lookup_->found.find(fixed_length{lookup_->found.most()}))
+            n = smaller(smaller(lookup_->length.choose(lookup_->found.steps()), request.max_nodes),
+                        request.path.max_proposals);
+        tree_request own = request;
+        own.max_nodes = request.max_nodes - n;
+        own.path.max_proposals = smaller(request.path.max_proposals, bridge_.settings().max_depth);
+        const auto draft = bridge_.propose(drafter, shape, coin, own);
+        if (draft.tree != nullptr)
+            for (drafted_ = 0; drafted_ < draft.tree->size(); ++drafted_)
+                add(draft.tree->parent(drafted_), law_type(draft.proposals[drafted_]), coin);
+        for (std::size_t i = 0; i < drafted_; ++i)
+            levels_ = tree_.depth(i) > levels_ ? tree_.depth(i) : levels_;
+        branch(n, coin, request.path);
+        if (tree_.empty())
+            return {.reason = draft.reason};
+        return {&tree_, proposals_, draft.draft_tokens, draft.nodes, no_draft::none, drafted_};
+    }
+
+    /// As the bridge's, of its own nodes of the path.
+    template <DraftContextHolder D>
+    void keep(D& drafter, std::span<const std::size_t> path) {
+        std::size_t own = 0;
+        while (own < path.size() && path[own] < drafted_)
+            ++own;
+        bridge_.keep(drafter, path.first(own));
+    }
+
+private:
+    static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+    void forget() {
+        tree_.clear();
+        proposals_.clear();
+        drafted_ = levels_ = 0;
+    }
+    template <class C>
+    std::size_t add(std::size_t parent, const law_type& law, C& coin) {
+        proposals_.push_back(proposal<law_type>::draw(law, coin, {}));
+        return tree_.add(parent, proposals_.back().token());
+    }
+    template <class C>
+    void branch(std::size_t n, C& coin, const draft_request& request) {
+        std::size_t node = tree_root;
+        for (const target_id t :
+             lookup_ ? lookup_->found.ids().first(n) : std::span<const target_id>()) {
+            std::size_t child = tree_.first_child(node);
+            while (child != tree_root && tree_.id(child) != t)
+                child = tree_.next_sibling(child);
+            node = child != tree_root ? child : add(node, law_type(t), coin);
+            if (is_end(request.end_ids, t))
+                return;
+        }
+    }
+    void learn(std::span<const target_id> committed) {
+        lookup_length& length = lookup_->length;
+        length.learn(lookup_->found.outcome(committed));
+        length.spend(static_cast<double>(committed.size()),
+                     length.spent(tree_.size()) +
+                         length.costs().draft * static_cast<double>(levels_));
+    }
+
+    B bridge_;
+    std::optional<lookup_type> lookup_;
+    tree_settings settings_;
+    token_tree<target_id> tree_;
+    std::vector<proposal<law_type>> proposals_; // [nodes]
+    std::size_t drafted_ = 0;                   // nodes of the bridge
+    std::size_t levels_ = 0;                    // of them
+};
+
+} // namespace specdec

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/proposal.hpp>
+#include <specdec/draft/draft_outcome.hpp>
+#include <specdec/draft/lookup/lookup_length.hpp>
+#include <specdec/draft/recycled/successor_table.hpp>
+
+namespace specdec {
+
+/// Token recycling as a chain: behind the text's last token its likeliest successor, behind that
+/// one its own, and so on (successor_table), each proposed for certain. A bridge that needs no
+/// drafter, as lookup_bridge: nothing is drawn, so it is lossless with every verifier. The session
+/// gives it the target's rows of each round (learn_rows); what it learns of them is proposed in
+/// later rounds, never in this one. How much is proposed: as the stop rule asks, or a
+/// lookup_length.
+///
+/// Models Bridge with any drafter. Borrows the table, which texts may share. Allocates at
+/// construction only.
+class recycled_bridge {
+public:
+    using law_type = one_hot_law<target_id>;
+
+    explicit recycled_bridge(successor_table& table, std::size_t max_draft = 8,
+                             std::optional<lookup_length> length = {})
+        : table_(&table), max_draft_(max_draft), length_(std::move(length)) {
+        ids_.reserve(max_draft);
+        steps_.reserve(max_draft);
+        proposals_.reserve(max_draft);
+    }
+
+    void start(std::span<const draft_id>) {
+        last_ = {};
+        forget();
+    }
+    void follow(std::span<const target_id> committed) {
+        if (length_ && asked_)
+            learn(committed);
+        forget();
+        if (!committed.empty())
+            last_ = committed.back();
+    }
+    [[nodiscard]] std::size_t target_size() const { return table_->vocabulary(); }
+
+    /// The target's rows behind each of these tokens.
+    template <class Rows>
+    void learn_rows(std::span<const target_id> ids, const Rows& rows) {
+        for (std::size_t i = 0; i < ids.size() && i < rows.size(); ++i)
+            if constexpr (requires { table_->learn(ids[i], rows[i]); })
+                table_->learn(ids[i], rows[i]);
+    }
+
+    template <class D, StopRule Stop, Coin C>
+    [[nodiscard]] draft_view<law_type> propose(D&, const Stop& stop, C&,
+                                               const draft_request& request) {
+        forget();
+        if (request.max_proposals == 0)
+            return draft_view<law_type>::nothing(no_draft::no_room);
+        if (!stop.more(draft_progress{}))
+            return draft_view<law_type>::nothing(no_draft::stop_rule);
+        asked_ = true;
+        draft_progress now;
+        for (target_id t = last_; ids_.size() < max_draft_; t = ids_.back()) {
+            const auto next = table_->of(t);
+            if (next.empty() || (!ids_.empty() && is_end(request.end_ids, t)))
+                break;
+            ids_.push_back(next[0].id);
+            now = extend_progress(now, stop, draft_id{next[0].id.value}, 1.0,
+                                  static_cast<double>(next[0].share), 0.0);
+            steps_.push_back(now);
+        }
+        if (ids_.empty())
+            return draft_view<law_type>::nothing(no_draft::nothing_found);
+        const std::size_t most = length_ ? length_->choose(steps_) : ids_.size();
+        for (std::size_t i = 0; i < most && i < request.max_proposals; ++i) {
+            if (i > 0 && !stop.more(steps_[i - 1]))
+                break;
+            proposals_.push_back(certain(ids_[i]));
+        }
+        if (proposals_.empty())
+            return draft_view<law_type>::nothing(no_draft::stop_rule);
+        return {proposals_, {}, {}};
+    }
+
+private:
+    void forget() {
+        ids_.clear();
+        steps_.clear();
+        proposals_.clear();
+        asked_ = false;
+    }
+    void learn(std::span<const target_id> committed) {
+        std::size_t kept = 0;
+        while (kept < ids_.size() && kept < committed.size() && ids_[kept] == committed[kept])
+            ++kept;
+        length_->learn(proposals_.size(), committed.size(),
+                       {.steps = steps_,
+                        .kept = kept,
+                        .rejected = kept < ids_.size() && kept < committed.size()});
+    }
+
+    successor_table* table_;
+    std::size_t max_draft_;
+    std::optional<lookup_length> length_;
+    target_id last_; // of the text
+    std::vector<target_id> ids_;
+    std::vector<draft_progress> steps_; // [ids_]
+    std::vector<proposal<law_type>> proposals_;
+    bool asked_ = false; // in this round
+};
+
+} // namespace specdec

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <specdec/core/error.hpp>
+#include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/tree/beam_tree.hpp>
+#include <specdec/draft/tree/node_chances.hpp>
+
+namespace specdec {
+
+/// Limits of a cost_aware_tree.
+struct cost_aware_tree_settings {
+    beam_tree beam{};        ///< how it grows, and how deep at most
+    std::size_t probes = 32; ///< where nothing pays, one level is drafted every so many rounds
+};
+
+/// EAGLE-2's dynamic tree, as deep and as large as pays: a confident_tree whose levels and nodes
+/// each have to be worth what they cost, as cost_aware has it of chains. With v(x) the chance that
+/// x is on the path that is kept, the product over it of what was learnt of nodes that are as sure
+/// (node_chances),
+///
+///     another level if   v(best node) * next   >=  rate * (draft + pass(m + 1) - pass(m))
+///     keep n nodes,      argmax over n of  v of the n surest - rate * (pass(1 + n) - pass(1))
+///
+/// where m are the positions so far, next the chance of a token behind one as sure as that node,
+/// and rate the tokens a unit of cost of the last rounds, at least that of plain decoding. Looks at
+/// no clock. Only for the likeliest siblings (confident_tree). Models ChoosingShape; one for each
+/// text. learn() comes between a round's decision and the next draft. Complexity: O(nodes^2).
+/// Allocates a copy of the costs at construction. Errors: specdec::error for costs that are none
+/// and for 0 probes.
+class cost_aware_tree {
+public:
+    explicit cost_aware_tree(const cost_table& costs, cost_aware_tree_settings settings = {})
+        : costs_((validate(costs), costs)), settings_(settings), tokens_(known_rounds),
+          cost_(known_rounds * costs.pass_over(1)) {
+        if (settings.probes == 0)
+            fail("cost-aware tree", "probes", "expected at least 1 round");
+    }
+
+    /// How many texts share a pass of the target from now on: a position costs its share.
+    void share_pass(std::size_t texts) {
+        ++changes_;
+        texts_ = static_cast<double>(texts > 0 ? texts : 1);
+    }
+
+    [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
+    [[nodiscard]] law_mark mark() const {
+        return changes_ + chances_.mark() + settings_.beam.mark();
+    }
+    /// Tokens a unit of cost that a tree has to beat.
+    [[nodiscard]] double rate() const {
+        const double plain = 1 / pass(1), now = tokens_ / cost_;
+        return now > plain ? now : plain;
+    }
+
+    void grow(const growing_tree& growing, std::span<std::size_t> children) const {
+        settings_.beam.grow(growing, children);
+        const std::size_t level = growing.tree.empty() ? 0 : growing.tree.depth(growing.level);
+        if ((level == 0 && probes_) || pays(growing, level))
+            return;
+        for (std::size_t& n : children)
+            n = 0;
+    }
+    /// The surest nodes, as many as pay. Precondition: at most 1,024 are wanted.
+    void choose(const growing_tree& growing, std::size_t most, std::span<std::uint8_t> kept) const {
+        const std::size_t n = kept.size();
+        most = most < n ? most : n;
+        most = most < most_nodes ? most : most_nodes;
+        std::array<double, most_nodes> worth; // of the r-th surest
+        for (std::size_t i = 0; i < n; ++i)
+            if (const std::size_t r = beam_tree::surer(growing.nodes, i); r < most)
+                worth[r] = chance(growing, i);
+        std::size_t best = 1; // what is drafted is shown
+        double gain = 0, top = 0;
+        for (std::size_t k = 1; k <= most; ++k) {
+            gain += worth[k - 1];
+            const double now = gain - rate() * (pass(1 + static_cast<double>(k)) - pass(1));
+            if (k == 1 || now > top) {
+                top = now;
+                best = k;
+            }
+        }
+        for (std::size_t i = 0; i < n; ++i)
+            kept[i] = beam_tree::surer(growing.nodes, i) < best ? 1 : 0;
+    }
+
+    /// A round kept this path of the tree, which may be none; nodes: what the shape knew of the
+    /// drafter's, which come first.
+    void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path,
+               std::span<const tree_node> nodes) {
+        ++changes_;
+        std::size_t levels = 0;
+        for (std::size_t i = 0; tree != nullptr && i < nodes.size(); ++i)
+            levels = tree->depth(i) > levels ? tree->depth(i) : levels;
+        if (tree != nullptr)
+            chances_.learn(*tree, path, nodes);
+        const std::size_t scored = tree != nullptr ? tree->size() : 0;
+        tokens_ = tokens_ * fading + static_cast<double>(path.size() + 1);
+        cost_ = cost_ * fading + pass(1 + static_cast<double>(scored)) +
+                costs_.draft * static_cast<double>(levels);
+        idle_ = levels == 0 ? idle_ + 1 : 0;
+        probes_ = idle_ >= settings_.probes;
+    }
+
+private:
+    static constexpr double fading = 0.98, known_rounds = 8;
+    static constexpr std::size_t most_nodes = 1024;
+
+    /// This text's share of a pass in which each text has n positions.
+    [[nodiscard]] double pass(double n) const { return costs_.pass_over(n * texts_) / texts_; }
+    [[nodiscard]] double chance(const growing_tree& growing, std::size_t node) const {
+        double all = 1;
+        for (; node != tree_root; node = growing.tree.parent(node))
+            all *= chances_.accept(growing.nodes[node].sure);
+        return all;
+    }
+    /// Whether the level behind `level` is worth its pass of the drafter and one position more.
+    [[nodiscard]] bool pays(const growing_tree& growing, std::size_t level) const {
+        double best = level == 0 ? chances_.first() : 0;
+        for (std::size_t i = growing.level; i < growing.nodes.size(); ++i) {
+            const double now = chance(growing, i) * chances_.next(growing.nodes[i].sure);
+            best = now > best ? now : best;
+        }
+        const auto m = static_cast<double>(level + 1);
+        return best >= rate() * (costs_.draft + pass(m + 1) - pass(m));
+    }
+
+    cost_table costs_;
+    cost_aware_tree_settings settings_;
+    node_chances chances_{};
+    double texts_ = 1;
+    double tokens_, cost_; // of the last rounds, older ones fading
+    std::size_t idle_ = 0; // rounds without a tree
+    bool probes_ = false;  // the next round is one to see whether drafting pays
+    law_mark changes_ = 0;
+};
+
+} // namespace specdec

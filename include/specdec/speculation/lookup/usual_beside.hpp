@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <specdec/core/token_id.hpp>
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/lookup/lookup_branch.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/speculation/any/any_tokenizer.hpp>
+
+namespace specdec {
+
+/// The usual lookup beside a text's drafter, whatever its bridge. Borrows all but the numbers.
+struct usual_beside {
+    const any_tokenizer<target_id>& words;
+    std::size_t capacity = 0; ///< tokens of the text
+    std::size_t most = 0;     ///< tokens that are looked up a round
+    lookup_memory* memory = nullptr;
+    acceptance_table& table; ///< of what is looked up
+    const cost_table& costs;
+    std::size_t texts = 1; ///< that share the target's passes
+
+    [[nodiscard]] found_tokens<usual_lookup, any_tokenizer<target_id>> found() const {
+        return {make_usual_lookup(capacity, found_bytes(most), memory), words, most};
+    }
+};
+
+/// A bridge of chains, of at most max_proposals tokens, beside which is looked up, or not: one type
+/// either way, so that no rule is compiled twice.
+template <class Bridge>
+[[nodiscard]] auto beside_chains(Bridge bridge, const std::optional<usual_beside>& usual,
+                                 std::size_t max_proposals) {
+    using type = lookup_beside<Bridge, usual_lookup, any_tokenizer<target_id>>;
+    std::optional<typename type::lookup_type> lookup;
+    if (usual) {
+        lookup_turns turns(usual->table, usual->costs);
+        turns.share_pass(usual->texts);
+        lookup.emplace(typename type::lookup_type{usual->found(), turns});
+    }
+    return type(std::move(bridge), std::move(lookup), max_proposals);
+}
+
+/// The same of a bridge of trees.
+template <class Bridge>
+[[nodiscard]] auto beside_trees(Bridge bridge, const std::optional<usual_beside>& usual) {
+    using type = lookup_branch<Bridge, usual_lookup, any_tokenizer<target_id>>;
+    std::optional<typename type::lookup_type> lookup;
+    if (usual) {
+        lookup_length length(usual->table, usual->costs);
+        length.share_pass(usual->texts);
+        lookup.emplace(typename type::lookup_type{usual->found(), length});
+    }
+    return type(std::move(bridge), std::move(lookup));
+}
+
+} // namespace specdec

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// What a lookup found as a branch of a drafter's tree: sessions of several rounds have the target's
+// law under every rule of trees and every law of siblings.
+#include <specdec/draft/lookup/lookup_branch.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/draft/lookup/prompt_lookup.hpp>
+#include <specdec/sampling/coin/text_keys.hpp>
+#include <specdec/verify/tree/coupled_tree_match.hpp>
+
+#include "toy_bridges.hpp"
+#include "tree_law.hpp"
+
+namespace lookup_branch_tests {
+
+using namespace specdec;
+using namespace specdec::testing;
+using words_type = toy_words::target_words;
+using step = tree_step<fixed_tree>;
+
+fixed_tree of(std::vector<std::size_t> widths) {
+    return fixed_tree::of_widths(widths);
+}
+
+template <class Model>
+Model behind(row_tree& rows, std::size_t vocabulary, std::size_t before) {
+    return Model(vocabulary, [&rows, before](const auto& context) {
+        sequence prefix;
+        for (std::size_t i = before; i < context.size(); ++i)
+            prefix.push_back(context[i].value);
+        return rows(prefix);
+    });
+}
+
+struct drafts {
+    std::size_t found = 0, drafted = 0, both = 0;
+};
+
+template <class Rule, class MakeBridge>
+joint_law branch_law(const toy_words& two, const std::string& text, const Rule& rule,
+                     const std::vector<step>& steps, const tree_case& c, row_tree& p, row_tree& q,
+                     const MakeBridge& make_bridge, drafts& seen) {
+    std::vector<target_id> prompt;
+    two.target.encode(text, encode_mode::start, prompt);
+    const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0};
+    joint_law law;
+    enumerate<interval_coin>([&](interval_coin& coin) {
+        auto target = behind<toy_tree_model<target_id>>(p, two.target_size(), prompt.size());
+        auto model = behind<toy_tree_model<draft_id>>(q, two.draft_size(), prompt.size());
+        model_drafter drafter(model);
+        acceptance_table table;
+        auto bridge = make_bridge(
+            tree_settings{.max_nodes = c.max_nodes, .max_depth = 8, .siblings = c.siblings});
+        using lookup_type = branching_lookup<prompt_lookup, words_type>;
+        tree_session session(
+            lookup_branch<decltype(bridge), prompt_lookup, words_type>(
+                std::move(bridge),
+                lookup_type{{prompt_lookup(1024), two.target, 2}, lookup_length(table, costs)}),
+            rule,
+            session_settings{
+                .target = c.target, .draft = c.draft, .capacity = 24, .end_ids = c.end_ids});
+        session.start(prompt);
+        const sequence found = run_trees(session, target, drafter, coin, steps, c.length);
+        law[found] += coin.probability();
+        const statistics& counts = session.counts();
+        seen.found += counts.looked_up;
+        seen.drafted += counts.draft_tokens;
+        seen.both += counts.looked_up_accepted > 0 && counts.accepted > counts.looked_up_accepted;
+    });
+    return law;
+}
+
+template <class Check>
+void for_rules(const Check& check) {
+    check("recursive", recursive);
+    check("traversal", traversal);
+    check("exact", tree_exact_match{});
+}
+
+TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
+    static const toy_words equal({"a", "b", "ab"}, {"a", "b", "ab"});
+    const toy_words& two = permuted_words();
+    const std::vector<std::vector<step>> courses{
+        {{of({2})}, {of({2})}},
+        {{of({2, 1})}, {of({1})}},
+        {{of({1}), use::part}, {.shape = of({2}), .by_last_round = true}},
+        {{of({2}), use::nothing}, {.shape = of({1}), .by_last_round = true}},
+        {{of({2}), use::abandon}, {of({2}), use::commit}},
+        {{of({2}), use::keep, 2}, {of({2}), use::commit, 1}}};
+    constexpr sampling_parameters greedy{.temperature = 0};
+    drafts seen;
+    const auto check = [&](const char* name, const auto& rule) {
+        tree_ledger ledger;
+        std::uint64_t seed = 800;
+        for (const sibling_draw siblings : sibling_draws)
+            for (const auto& steps : courses)
+                for (const auto& [p_kind, q_kind] : {std::pair{row_kind::random, row_kind::random},
+                                                     {row_kind::zeros, row_kind::ties}}) {
+                    CAPTURE(name, static_cast<int>(siblings));
+                    row_tree p(toy_rows(p_kind, 3, ++seed)), q(toy_rows(q_kind, 3, ++seed)),
+                        r(toy_rows(q_kind, 4, ++seed));
+                    const auto same = [&](const toy_words& words, const tree_case& c, row_tree& own,
+                                          const auto& make) {
+                        const joint_law law =
+                            branch_law(words, "bbabbabb", rule, steps, c, p, own, make, seen);
+                        const double tv = total_variation(law, target_alone(p, 2, c.target));
+                        ledger.worst = tv > ledger.worst ? tv : ledger.worst;
+                        ++ledger.laws;
+                        REQUIRE(tv < exact);
+                    };
+                    const auto identity = [&](const tree_settings& settings) {
+                        return identity_tree_bridge(identity_map(3, 3), shared_context(3, 24),
+                                                    settings);
+                    };
+                    const auto tli = [&](const tree_settings& settings) {
+                        return tli_tree_bridge<toy_words::target_words, toy_words::draft_words>(
+                            tli_map(two.map), two.text(), settings);
+                    };
+                    same(equal, {.siblings = siblings}, q, identity);
+                    same(equal, {.siblings = siblings, .draft = greedy}, q, identity);
+                    same(equal, {.siblings = siblings, .end_ids = {target_id{1}}}, q, identity);
+                    same(two, {.siblings = siblings, .max_nodes = 3}, r, tli);
+                }
+        std::printf("%-28s %4llu laws, worst total variation %.1e\n", name,
+                    static_cast<unsigned long long>(ledger.laws), ledger.worst);
+    };
+    for_rules(check);
+    CHECK(seen.found > 1000);
+    CHECK(seen.drafted > 1000);
+    CHECK(seen.both > 100); // a branch behind nodes of the drafter
+    const drafts before = seen;
+    check("coupled", coupled_tree_match(two.keys));
+    CHECK(seen.found > before.found);
+}
+
+} // namespace lookup_branch_tests

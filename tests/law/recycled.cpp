@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Token recycling: sessions of several rounds whose drafts are the successors that the target's
+// earlier rows named, as chains and as trees, have the target's law under every lossless rule, and
+// so have, together, two texts that share what they learn.
+#include <specdec/draft/recycled/recycled_bridge.hpp>
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/draft/no_drafter.hpp>
+#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
+#include <specdec/draft/tree/cost_aware_tree.hpp>
+#include <specdec/testing/course/course_text.hpp>
+
+#include "scenario.hpp"
+#include "tree_law.hpp"
+
+namespace recycled_tests {
+
+using namespace specdec;
+using namespace specdec::testing;
+
+/// A table that knows something before the text begins.
+successor_table begun(std::size_t vocabulary, std::size_t width) {
+    successor_table table(vocabulary, width);
+    for (std::size_t t = 0; t < vocabulary; ++t) {
+        std::vector<float> row(vocabulary);
+        for (std::size_t v = 0; v < vocabulary; ++v)
+            row[v] = static_cast<float>((v + 2 * t) % vocabulary);
+        table.learn(id_at<target_id>(t), {row});
+    }
+    return table;
+}
+
+TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
+    std::size_t proposed = 0, accepted = 0;
+    const auto check = [&](const auto& rule) {
+        law_ledger ledger;
+        std::uint64_t seed = 300;
+        for (const scenario& s : every_scenario(target_id{2}))
+            for (const row_kind kind : {row_kind::random, row_kind::zeros, row_kind::denormal})
+                for (const bool knows : {false, true}) {
+                    row_tree p(toy_rows(kind, 3, ++seed));
+                    joint_law law;
+                    enumerate<interval_coin>([&](interval_coin& coin) {
+                        auto target = model_of<target_id>(p, 3);
+                        no_drafter nobody;
+                        successor_table table = knows ? begun(3, 2) : successor_table(3, 2);
+                        session decoder(recycled_bridge(table, 2), rule, settings_of(s));
+                        decoder.start(std::vector{target_id{0}});
+                        const sequence text = run_scenario(decoder, target, nobody, coin, s);
+                        law[text] += coin.probability();
+                        proposed += decoder.counts().proposed;
+                        accepted += decoder.counts().accepted;
+                        ++ledger.paths;
+                    });
+                    ++ledger.sessions;
+                    CAPTURE(s.name, static_cast<int>(kind), knows, rule_name(rule));
+                    const double tv = total_variation(law, target_alone(p, s.length, s.target));
+                    ledger.worst = tv > ledger.worst ? tv : ledger.worst;
+                    REQUIRE(tv < exact);
+                }
+        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n",
+                    "recycled", rule_name(rule), ledger.sessions,
+                    static_cast<unsigned long long>(ledger.paths), ledger.worst);
+    };
+    check(token_rejection{.thinning = {1, 1}});
+    check(block_verification{.thinning = {1, 1}});
+    check(exact_match{});
+    CHECK(accepted > 100);
+    CHECK(proposed > accepted);
+}
+
+TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
+    std::size_t accepted = 0;
+    const auto check_shape = [&](const char* name, const auto& rule, const auto& shape) {
+        using step = tree_step<std::remove_cvref_t<decltype(shape)>>;
+        const std::vector<std::vector<step>> courses{
+            {{shape}, {shape}},
+            {{shape, use::part}, {.shape = shape, .by_last_round = true}},
+            {{shape, use::nothing}, {.shape = shape, .by_last_round = true}},
+            {{shape, use::abandon}, {shape, use::commit}},
+            {{shape, use::keep, 2}, {shape, use::commit, 1}}};
+        double worst = 0;
+        std::uint64_t seed = 900;
+        for (const auto& steps : courses)
+            for (const row_kind kind : {row_kind::random, row_kind::zeros}) {
+                row_tree p(toy_rows(kind, 3, ++seed));
+                joint_law law;
+                enumerate<interval_coin>([&](interval_coin& coin) {
+                    auto target = tree_model_of<toy_tree_model<target_id>, target_id>(p, 3);
+                    no_drafter nobody;
+                    successor_table table = begun(3, 3);
+                    tree_session session(
+                        recycled_tree_bridge(table,
+                                             {.max_nodes = 5, .max_depth = 3, .max_drafted = 9}),
+                        rule, session_settings{.capacity = 24});
+                    session.start(std::vector{target_id{0}});
+                    const sequence text = run_trees(session, target, nobody, coin, steps, 2);
+                    law[text] += coin.probability();
+                    accepted += session.counts().accepted;
+                });
+                CAPTURE(name, static_cast<int>(kind));
+                const double tv = total_variation(law, target_alone(p, 2));
+                worst = tv > worst ? tv : worst;
+                REQUIRE(tv < exact);
+            }
+        std::printf("%-28s worst total variation %.1e\n", name, worst);
+    };
+    const fixed_tree two = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
+    const confident_tree best{{.beam = 2, .width = 2, .depth = 3}};
+    const cost_aware_tree paying(cost_table{{1, 1.02, 1.04, 1.06, 1.08, 1.1}, 0, 0},
+                                 {.beam = {.beam = 2, .width = 2, .depth = 3}});
+    check_shape("recycled, recursive", recursive, two);
+    check_shape("recycled, traversal", traversal, two);
+    check_shape("recycled, exact", tree_exact_match{}, two);
+    check_shape("recycled, chosen, recursive", recursive, best);
+    check_shape("recycled, chosen, traversal", traversal, best);
+    check_shape("recycled, paying, traversal", traversal, paying);
+    CHECK(accepted > 100);
+}
+
+TEST_CASE("two texts that share a table of successors have together the target's law", "[law]") {
+    for (const bool abandoned : {false, true}) {
+        row_tree p(toy_rows(row_kind::random, 3, 77));
+        pair_law law;
+        constexpr std::size_t length = 2;
+        constexpr token_rejection rule{.thinning = {1, 1}};
+        enumerate<interval_coin>([&](interval_coin& coin) {
+            auto one = model_of<target_id>(p, 3), other = model_of<target_id>(p, 3);
+            no_drafter nobody;
+            successor_table table(3, 2);
+            coin_of_text<interval_coin> first{&coin, 0}, second{&coin, 1};
+            session a(recycled_bridge(table, 2), rule, session_settings{.capacity = 16});
+            session b(recycled_bridge(table, 2), rule, session_settings{.capacity = 16});
+            for (auto* text : {&a, &b})
+                text->start(std::vector{target_id{0}});
+            const fixed_length stop{2};
+            for (std::size_t i = 0; a.tokens().size() <= length; ++i) {
+                a.draft(nobody, stop, first, 3);
+                if (abandoned && i == 0) {
+                    (void)a.verify(a.score(one), first);
+                    b.draft(nobody, stop, second, 3);
+                    b.commit(b.verify(b.score(other), second).tokens.size());
+                    a.draft(nobody, stop, first, 3);
+                } else if (b.tokens().size() <= length) {
+                    b.draft(nobody, stop, second, 3);
+                    b.commit(b.verify(b.score(other), second).tokens.size());
+                }
+                a.commit(a.verify(a.score(one), first).tokens.size());
+            }
+            while (b.tokens().size() <= length) {
+                b.draft(nobody, stop, second, 3);
+                b.commit(b.verify(b.score(other), second).tokens.size());
+            }
+            sequence x, y;
+            for (std::size_t i = 1; i <= length; ++i) {
+                x.push_back(a.tokens()[i].value);
+                y.push_back(b.tokens()[i].value);
+            }
+            law[{x, y}] += coin.probability();
+        });
+        CAPTURE(abandoned);
+        CHECK(total_variation(law, both_alone(p, length)) < exact);
+    }
+}
+
+} // namespace recycled_tests
