@@ -278,6 +278,7 @@ void print_exits(std::span<const std::uint64_t> rows) {
 
 void run(flags f, const engine& e) {
     f.settings.decoding.tree = f.tree.settings();
+    tell_nodes(f.models, f.settings.decoding.tree);
     for (const float t : f.temperatures) {
         f.settings.decoding.sampling.temperature = t;
         validate(f.settings.decoding.sampling);

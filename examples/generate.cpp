@@ -154,6 +154,7 @@ void run(flags f, const engine& e) {
     s.tree = f.tree.settings();
     if (s.tree && (f.draft_length || !f.lengths.kind.empty()))
         throw error("--tree", "flags", "expected neither --draft-length nor --lengths beside it");
+    tell_nodes(f.models, s.tree);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     if (s.tree && !s.rule && !can_draft_trees(pair->rule_for(s)))

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds llama.cpp from the source that PyPI's llama-cpp-python holds (6 to 15 minutes on 2 cores)
 # and puts library, headers and CMake files into build/llama-cpp, where this project's CMake looks for
-# them. Does nothing where that was done. Also for the scripts beside it: models/*.py that write GGUF
-# files find `gguf` and `numpy` there.
+# them; with its RPC backend, and FOLDER/bin/rpc-server, which lends a machine's devices to it. Does
+# nothing where that was done. Also for the scripts beside it: models/*.py that write GGUF files find
+# `gguf` and `numpy` there. Other backends: CMAKE_ARGS=-DGGML_CUDA=ON scripts/install-llama-cpp.sh
 #
 #   scripts/install-llama-cpp.sh [FOLDER]        another folder: then configure with
 #                                                -DCMAKE_PREFIX_PATH=FOLDER/lib/python3.x/site-packages
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 case "${1:-}" in
 -*)
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac
@@ -19,13 +20,12 @@ version=0.3.36
 folder=${1:-build/llama-cpp}
 
 installed() {
-    "$folder/bin/python" -c "import importlib.metadata as m, sys
+    [ -x "$folder/bin/rpc-server" ] &&
+        "$folder/bin/python" -c "import importlib.metadata as m, sys
 sys.exit(m.version('llama-cpp-python') != '$version')" 2>/dev/null
 }
 say() {
-    local site
-    site=$(echo "$folder"/lib/python*/site-packages)
-    echo "llama.cpp (llama-cpp-python $version): $site"
+    echo "llama.cpp (llama-cpp-python $version): $(echo "$folder"/lib/python*/site-packages)"
 }
 
 if installed; then
@@ -34,8 +34,17 @@ if installed; then
 fi
 echo "building llama-cpp-python $version from source in $folder: this takes minutes"
 python3 -m venv "$folder"
-"$folder/bin/pip" install --quiet --disable-pip-version-check numpy gguf
-CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)} CMAKE_ARGS="${CMAKE_ARGS:-}" \
-    "$folder/bin/pip" install --quiet --disable-pip-version-check --no-deps \
-    --no-binary llama-cpp-python "llama-cpp-python==$version"
+pip=("$folder/bin/pip" --disable-pip-version-check)
+"${pip[@]}" install --quiet numpy gguf
+sources=$(mktemp -d)
+trap 'rm -rf "$sources"' EXIT
+"${pip[@]}" download --quiet --no-deps --no-binary llama-cpp-python --dest "$sources" "llama-cpp-python==$version"
+tar -xzf "$sources"/*.tar.gz -C "$sources" --strip-components=1
+CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)} CMAKE_ARGS="-DGGML_RPC=ON -DLLAVA_BUILD=OFF ${CMAKE_ARGS:-}" \
+    "${pip[@]}" install --quiet --no-deps "$sources"/*.tar.gz
+
+site=$(echo "$folder"/lib/python*/site-packages)
+"${CXX:-c++}" -std=c++17 -O2 "$sources/vendor/llama.cpp/tools/rpc/rpc-server.cpp" -o "$folder/bin/rpc-server" \
+    -I"$site/include" -L"$site/llama_cpp/lib" -lggml -lggml-base -Wl,-rpath-link,"$site/llama_cpp/lib" \
+    -Wl,-rpath,"\$ORIGIN/../lib/$(basename "$(dirname "$site")")/site-packages/llama_cpp/lib" -pthread
 say

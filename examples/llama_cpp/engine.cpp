@@ -3,6 +3,10 @@
 // files in llama.cpp.
 #include "support/pair/engine.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +21,7 @@
 #include "support/pair/reference_side.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
+#include <specdec/core/model/checkpointed_model.hpp>
 #include <specdec/interop/llama_cpp.hpp>
 
 namespace specdec::examples {
@@ -25,19 +30,66 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The adapter with the llama.cpp objects that it borrows: a program is its own engine.
-template <class Id>
-class owned_llama_models : public llama_cpp_batch_model<Id> {
+/// Null: all is computed here.
+using shared_servers = std::shared_ptr<llama_cpp_servers>;
+
+template <class F>
+auto with(const shared_servers& servers, F f) {
+    return servers ? servers->call(std::move(f)) : f();
+}
+/// What llama.cpp made, freed as it was made.
+template <class T>
+std::shared_ptr<T> own(T* made, const shared_servers& servers, void (*free)(T*)) {
+    return {made, [servers, free](T* t) {
+                if (servers && t != nullptr)
+                    servers->release([free, t] { free(t); });
+                else
+                    free(t);
+            }};
+}
+
+/// What an adapter borrows: a program is its own engine.
+struct llama_parts {
+    shared_servers servers;
+    std::shared_ptr<llama_model> model; // the context goes before it
+    std::shared_ptr<llama_context> context;
+};
+template <class Adapter>
+class owned_llama_models : public Adapter {
 public:
-    owned_llama_models(std::shared_ptr<llama_model> model, llama_context_ptr context,
-                       llama_cpp_scoring scoring)
-        : llama_cpp_batch_model<Id>(context.get(), scoring), model_(std::move(model)),
-          context_(std::move(context)) {}
+    template <class... Settings>
+    explicit owned_llama_models(llama_parts parts, Settings... settings)
+        : Adapter(parts.context.get(), settings...), parts_(std::move(parts)) {}
 
 private:
-    std::shared_ptr<llama_model> model_; // the context goes before it
-    llama_context_ptr context_;
+    llama_parts parts_;
 };
+/// A model that cannot be truncated, and the view of it that can.
+template <class Id>
+class owned_recurrent_model : std::unique_ptr<owned_llama_models<llama_cpp_recurrent_model<Id>>>,
+                              public checkpointed_model<Id, llama_cpp_recurrent_model<Id>> {
+    using engine_model = owned_llama_models<llama_cpp_recurrent_model<Id>>;
+
+public:
+    explicit owned_recurrent_model(std::unique_ptr<engine_model> model)
+        : std::unique_ptr<engine_model>(std::move(model)),
+          checkpointed_model<Id, llama_cpp_recurrent_model<Id>>(
+              *static_cast<std::unique_ptr<engine_model>&>(*this)) {}
+};
+
+template <class Id>
+any_batch_model<Id> adapter_of(llama_parts parts, llama_cpp_scoring scoring, std::size_t texts) {
+    const llama_model* model = parts.model.get();
+    llama_cpp_servers* servers = parts.servers.get();
+    if (llama_model_is_recurrent(model) || llama_model_is_hybrid(model))
+        return owned_recurrent_model<Id>(
+            std::make_unique<owned_llama_models<llama_cpp_recurrent_model<Id>>>(
+                std::move(parts), llama_seq_id{0}, scoring, servers));
+    if (llama_n_seq_max(parts.context.get()) > texts)
+        return owned_llama_models<llama_cpp_tree_model<Id>>(std::move(parts), texts, scoring,
+                                                            servers);
+    return owned_llama_models<llama_cpp_batch_model<Id>>(std::move(parts), scoring, servers);
+}
 template <class Id>
 class owned_llama_tokenizer : public llama_cpp_tokenizer<Id> {
 public:
@@ -83,6 +135,24 @@ public:
                        "(default: llama for .gguf files, reference for others)")
             ->check(CLI::IsMember({"llama", "reference"}))
             ->group(group);
+        app.add_option("--rpc", servers_,
+                       "HOST:PORT,...: lay the target's layers onto the devices of other machines, "
+                       "where rpc-server runs")
+            ->delimiter(',')
+            ->group(group);
+        app.add_option("--rpc-patience", patience_,
+                       "seconds to wait for a silent server (default: for ever)")
+            ->check(CLI::PositiveNumber)
+            ->group(group);
+        app.add_option("--gpu-layers", layers_,
+                       "layers of the target that go onto devices, those of --rpc or this "
+                       "machine's (default: all)")
+            ->check(CLI::NonNegativeNumber)
+            ->group(group);
+        app.add_option("--drafter-gpu-layers", drafter_layers_,
+                       "the same of the drafter, always on this machine (default: all)")
+            ->check(CLI::NonNegativeNumber)
+            ->group(group);
         add_reference_flags(app, reference_);
     }
 
@@ -112,9 +182,15 @@ public:
     [[nodiscard]] loaded_sides load(const side_paths& target,
                                     const std::optional<side_paths>& drafter,
                                     const model_flags& flags) const override {
+        const shared_servers servers =
+            servers_.empty()
+                ? nullptr
+                : std::make_shared<llama_cpp_servers>(
+                      servers_, std::chrono::milliseconds(std::llround(patience_ * 1000)));
         loaded_sides sides{.target = load_side<target_id>(target.model, flags,
                                                           alone_ ? llama_cpp_scoring::alone
-                                                                 : llama_cpp_scoring::together)};
+                                                                 : llama_cpp_scoring::together,
+                                                          flags.tree_nodes, layers_, servers)};
         if (drafter)
             sides.drafter = load_drafter(*drafter, flags);
         return sides;
@@ -130,7 +206,8 @@ private:
             throw error("--head", flags.head.asked,
                         "expected full: llama.cpp's heads cannot be reached (with "
                         "--drafter-engine reference they can)");
-        return load_side<draft_id>(paths.model, flags, llama_cpp_scoring::together);
+        return load_side<draft_id>(paths.model, flags, llama_cpp_scoring::together,
+                                   flags.drafted_nodes, drafter_layers_, nullptr);
     }
     [[nodiscard]] bool in_reference_engine(const fs::path& path) const {
         return drafter_engine_.empty() ? !is_gguf(path) : drafter_engine_ == "reference";
@@ -138,16 +215,26 @@ private:
 
     template <class Id>
     static side<Id> load_side(const fs::path& path, const model_flags& flags,
-                              llama_cpp_scoring scoring) {
-        progress_bar bar("loading " + path.filename().string());
+                              llama_cpp_scoring scoring, std::size_t nodes,
+                              std::optional<std::int32_t> layers, const shared_servers& servers) {
+        auto bar = std::make_shared<progress_bar>("loading " + path.filename().string());
         llama_model_params model_settings = llama_model_default_params();
-        model_settings.progress_callback_user_data = &bar;
+        if (layers)
+            model_settings.n_gpu_layers = *layers;
+        if (servers)
+            model_settings.devices = servers->device_list();
+        model_settings.progress_callback_user_data = bar.get();
         model_settings.progress_callback = [](float part, void* shown) {
             static_cast<progress_bar*>(shown)->show(static_cast<double>(part));
             return true;
         };
-        const std::shared_ptr<llama_model> model(
-            llama_model_load_from_file(path.c_str(), model_settings), llama_model_deleter{});
+        const std::shared_ptr<llama_model> model =
+            own(with(servers,
+                     [path, model_settings, bar] {
+                         return llama_model_load_from_file(path.c_str(), model_settings);
+                     }),
+                servers, llama_model_free);
+        bar.reset();
         if (!model)
             throw error(path.string(), "llama_model_load_from_file",
                         "expected a model that llama.cpp can read");
@@ -156,13 +243,27 @@ private:
         const std::size_t threads =
             flags.threads > 0 ? flags.threads : std::size_t{std::thread::hardware_concurrency()};
         llama_context_params settings = llama_context_default_params();
-        settings.n_seq_max = static_cast<std::uint32_t>(flags.sequences);
+        const bool recurrent =
+            llama_model_is_recurrent(model.get()) || llama_model_is_hybrid(model.get());
+        if (recurrent && flags.sequences > 1)
+            throw error(path.string(), "sequences",
+                        "expected one text at a time of a recurrent or hybrid model");
+        if (!recurrent && nodes > 0) { // a sequence for each text and each branch
+            settings.n_seq_max = static_cast<std::uint32_t>(
+                std::min(llama_max_parallel_sequences(), flags.sequences * (1 + nodes)));
+            settings.kv_unified = true;
+        } else {
+            settings.n_seq_max = static_cast<std::uint32_t>(flags.sequences);
+        }
         settings.n_ctx = static_cast<std::uint32_t>(
             flags.sequences *
             (flags.context > 0 ? flags.context : std::min<std::size_t>(made_for, 4096)));
         settings.n_threads = settings.n_threads_batch = static_cast<std::int32_t>(threads);
         settings.swa_full = true; // drafts are taken back
-        llama_context_ptr context(llama_init_from_model(model.get(), settings));
+        std::shared_ptr<llama_context> context =
+            own(with(servers,
+                     [model, settings] { return llama_init_from_model(model.get(), settings); }),
+                servers, llama_free);
         if (!context)
             throw error(path.string(), "llama_init_from_model",
                         "expected memory for a context of " + std::to_string(settings.n_ctx) +
@@ -183,7 +284,8 @@ private:
             if (id.value == llama_vocab_eos(tokenizer.vocab()))
                 std::swap(id, ends.front());
         const bool begins_with_bos = tokenizer.begin_token().has_value();
-        return {{.models = owned_llama_models<Id>(model, std::move(context), scoring),
+        return {{.models =
+                     adapter_of<Id>({servers, model, std::move(context)}, scoring, flags.sequences),
                  .tokenizer = std::move(tokenizer), // owned: an lvalue would be borrowed
                  .bos = bos == LLAMA_TOKEN_NULL ? std::nullopt : std::optional(Id{bos}),
                  .begins_with_bos = begins_with_bos,
@@ -193,6 +295,9 @@ private:
     }
 
     bool alone_ = false;
+    std::vector<std::string> servers_;
+    double patience_ = 0;
+    std::optional<std::int32_t> layers_, drafter_layers_;
     std::string drafter_engine_;
     reference_flags reference_;
 };

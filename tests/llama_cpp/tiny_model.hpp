@@ -25,6 +25,7 @@ enum class architecture {
     llama,  ///< keeps everything
     gemma3, ///< five layers of six see the last 16 tokens only
     mamba,  ///< a state that cannot go back
+    jamba,  ///< a hybrid: one layer of each
 };
 
 class file_writer {
@@ -32,7 +33,8 @@ public:
     file_writer(architecture arch, const vocabulary_parts& vocabulary, std::uint32_t seed)
         : name_(arch == architecture::llama    ? "llama"
                 : arch == architecture::gemma3 ? "gemma3"
-                                               : "mamba"),
+                : arch == architecture::mamba  ? "mamba"
+                                               : "jamba"),
           seed_(seed), tensors_(ggml_init({room_for(vocabulary), nullptr, false})),
           file_(gguf_init_empty()) {
         gguf_set_val_str(file_.get(), "general.architecture", name_.c_str());
@@ -44,10 +46,30 @@ public:
         write_vocabulary(file_.get(), vocabulary);
         matrix("token_embd.weight", width, static_cast<std::int64_t>(vocabulary.tokens.size()));
         ones("output_norm.weight", width);
-        if (arch == architecture::mamba)
-            write_mamba();
-        else
+        switch (arch) {
+        case architecture::mamba:
+            write_states();
+            for (std::uint32_t i = 0; i < layers(arch); ++i)
+                write_state(block_name(i));
+            break;
+        case architecture::jamba: {
+            write_states();
+            write_heads();
+            const std::uint32_t key_heads[] = {0, heads}; // none: a state
+            gguf_set_arr_data(file_.get(), "jamba.attention.head_count_kv", GGUF_TYPE_UINT32,
+                              key_heads, 2);
+            write_state(block_name(0));
+            for (const char* norm : {"ssm_dt_norm", "ssm_b_norm", "ssm_c_norm"})
+                ones(block_name(0) + norm + ".weight", norm[4] == 'd' ? rank : state);
+            write_projections(block_name(1));
+            ones(block_name(1) + "attn_norm.weight", width);
+            for (std::uint32_t i = 0; i < layers(arch); ++i)
+                write_hidden(block_name(i));
+            break;
+        }
+        default:
             write_attention(arch);
+        }
     }
 
     void write(const std::filesystem::path& path) const {
@@ -57,58 +79,67 @@ public:
 
 private:
     static constexpr std::int64_t width = 32, head = 16, heads = 2, hidden = 48;
+    static constexpr std::int64_t inner = 2 * width, state = 8, rank = 4, kernel = 4;
     /// The embedding, and much less for all else.
     static std::size_t room_for(const vocabulary_parts& vocabulary) {
         return vocabulary.tokens.size() * width * sizeof(float) + (std::size_t{1} << 22U);
     }
     static std::uint32_t layers(architecture arch) { return arch == architecture::gemma3 ? 6 : 2; }
 
-    void write_attention(architecture arch) {
+    static std::string block_name(std::uint32_t i) { return "blk." + std::to_string(i) + "."; }
+
+    void write_heads() {
         number("attention.head_count", heads);
-        number("attention.head_count_kv", heads);
         number("attention.key_length", head);
         number("attention.value_length", head);
+    }
+    void write_projections(const std::string& block) {
+        for (const char* which : {"attn_q", "attn_k", "attn_v", "attn_output"})
+            matrix(block + which + ".weight", width, width);
+    }
+    void write_hidden(const std::string& block) {
+        matrix(block + "ffn_gate.weight", width, hidden);
+        matrix(block + "ffn_up.weight", width, hidden);
+        matrix(block + "ffn_down.weight", hidden, width);
+        ones(block + "ffn_norm.weight", width);
+    }
+    void write_attention(architecture arch) {
+        write_heads();
+        number("attention.head_count_kv", heads);
         number("rope.dimension_count", head);
         decimal("rope.freq_base", 10000);
         if (arch == architecture::gemma3)
             number("attention.sliding_window", 16);
         for (std::uint32_t i = 0; i < layers(arch); ++i) {
-            const std::string block = "blk." + std::to_string(i) + ".";
-            for (const char* which : {"attn_q", "attn_k", "attn_v", "attn_output"})
-                matrix(block + which + ".weight", width, width);
-            matrix(block + "ffn_gate.weight", width, hidden);
-            matrix(block + "ffn_up.weight", width, hidden);
-            matrix(block + "ffn_down.weight", hidden, width);
-            for (const char* norm : {"attn_norm", "ffn_norm"})
-                ones(block + norm + ".weight", width);
+            write_projections(block_name(i));
+            write_hidden(block_name(i));
+            ones(block_name(i) + "attn_norm.weight", width);
             if (arch != architecture::gemma3)
                 continue;
             for (const char* norm : {"post_attention_norm", "post_ffw_norm"})
-                ones(block + norm + ".weight", width);
+                ones(block_name(i) + norm + ".weight", width);
             for (const char* norm : {"attn_q_norm", "attn_k_norm"})
-                ones(block + norm + ".weight", head);
+                ones(block_name(i) + norm + ".weight", head);
         }
     }
 
-    void write_mamba() {
-        constexpr std::int64_t inner = 2 * width, state = 8, rank = 4, kernel = 4;
+    void write_states() {
         number("ssm.conv_kernel", kernel);
         number("ssm.inner_size", inner);
         number("ssm.state_size", state);
         number("ssm.time_step_rank", rank);
-        for (std::uint32_t i = 0; i < layers(architecture::mamba); ++i) {
-            const std::string block = "blk." + std::to_string(i) + ".";
-            ones(block + "attn_norm.weight", width);
-            matrix(block + "ssm_in.weight", width, 2 * inner);
-            matrix(block + "ssm_conv1d.weight", kernel, inner);
-            ones(block + "ssm_conv1d.bias", inner);
-            matrix(block + "ssm_x.weight", inner, rank + 2 * state);
-            matrix(block + "ssm_dt.weight", rank, inner);
-            ones(block + "ssm_dt.bias", inner);
-            matrix(block + "ssm_a", state, inner);
-            ones(block + "ssm_d", inner);
-            matrix(block + "ssm_out.weight", inner, width);
-        }
+    }
+    void write_state(const std::string& block) {
+        ones(block + "attn_norm.weight", width);
+        matrix(block + "ssm_in.weight", width, 2 * inner);
+        matrix(block + "ssm_conv1d.weight", kernel, inner);
+        ones(block + "ssm_conv1d.bias", inner);
+        matrix(block + "ssm_x.weight", inner, rank + 2 * state);
+        matrix(block + "ssm_dt.weight", rank, inner);
+        ones(block + "ssm_dt.bias", inner);
+        matrix(block + "ssm_a", state, inner, -0.2F); // below 0: it forgets
+        ones(block + "ssm_d", inner);
+        matrix(block + "ssm_out.weight", inner, width);
     }
 
     void number(const std::string& key, std::int64_t value) {
@@ -129,11 +160,14 @@ private:
         add(t, name);
     }
     /// Large enough weights for rows that differ clearly.
-    void matrix(const std::string& name, std::int64_t columns, std::int64_t rows) {
+    void matrix(const std::string& name, std::int64_t columns, std::int64_t rows,
+                float middle = 0) {
         ggml_tensor* t = ggml_new_tensor_2d(tensors_.get(), GGML_TYPE_F32, columns, rows);
         for (std::int64_t i = 0; i < columns * rows; ++i) {
             seed_ = seed_ * 1664525U + 1013904223U;
             ggml_get_data_f32(t)[i] = static_cast<float>(seed_ >> 8) / (1U << 23U) * 0.6F - 0.6F;
+            if (middle != 0) // a third as wide, around it
+                ggml_get_data_f32(t)[i] = middle + ggml_get_data_f32(t)[i] / 3;
         }
         add(t, name);
     }

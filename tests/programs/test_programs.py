@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, re, shutil, signal, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
+import json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -1468,6 +1468,68 @@ class LlamaCpp(unittest.TestCase):
                          (none["tokens"], "unadapted", "adapted"))
         self.assertEqual({r["tokens"] for r in (before, after)}, {none["tokens"]})
         self.assertIn("expected a drafter of the reference engine", adapt("--drafter", self.drafter, status=1))
+
+    def test_trees_give_the_text_of_none(self):
+        for rule, temperature in (("tli", 0), ("coupled", 1)):
+            texts = [json.loads(call("llama_generate", *self.pair, "--score-alone", "--json", "--prompt", "the", "-n",
+                                     20, "--rule", rule, "--temperature", temperature, *more))
+                     for more in (("--draft-length", 0), ("--tree", 6), ("--tree", "3,2"))]
+            self.assertEqual(len(texts[0]["token_ids"]), 20)
+            for text in texts[1:]:
+                self.assertEqual(text["token_ids"], texts[0]["token_ids"])
+        trees = self.compare("--temperatures", 0, "--rules", "tli", "--tree", 5, "--sequences", 2)
+        self.assertEqual(len(trees), 3)
+
+    def test_models_that_cannot_be_truncated(self):
+        for name in ("recurrent", "hybrid"):
+            target = pathlib.Path(self.folder.name, f"{name}.gguf")
+            pair = ("--target", target, "--drafter", self.drafter, "--threads", 1, "--score-alone",
+                    "--prompts", self.prompts, "--json", "--max-tokens", 12, "--draft-length", 3)
+            for temperature, rules in ((0, "tli,slem"), (1, "coupled")):
+                plain, *drafted = rows(call("llama_compare", *pair, "--temperatures", temperature, "--rules", rules))
+                self.assertEqual(len(drafted), 2 if temperature == 0 else 1)
+                for row in drafted:
+                    self.assertEqual(row["identical_texts"], row["texts"], row)
+            self.assertIn("one text at a time", call("llama_compare", *pair, "--sequences", 2, status=1))
+
+    def start_server(self):
+        """Its address. Killed when the test ends."""
+        program = os.environ.get("SPECDEC_RPC_SERVER", "")
+        if not os.path.isfile(program):
+            self.skipTest("no rpc-server beside this llama.cpp")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        nothing = {stream: subprocess.DEVNULL for stream in ("stdin", "stdout", "stderr")}
+        server = self.server = subprocess.Popen([program, "-H", "127.0.0.1", "-p", str(port), "-t", "1"], **nothing,
+                                                start_new_session=True)
+        self.addCleanup(lambda: (server.kill(), server.wait()))
+        for _ in range(1000):
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                return f"127.0.0.1:{port}"
+            except OSError:
+                time.sleep(0.01)
+        self.fail("rpc-server does not answer")
+
+    def test_layers_on_other_machines(self):
+        servers = f"{self.start_server()},{self.start_server()}"
+        generate = ("llama_generate", *self.pair, "--score-alone", "--json", "--prompt", "the", "-n", 20)
+        alone = json.loads(call(*generate))["token_ids"]
+        for more in ((), ("--gpu-layers", 1), ("--rpc-patience", 60)):
+            self.assertEqual(json.loads(call(*generate, "--rpc", servers, *more))["token_ids"], alone)
+
+    def test_a_server_that_dies_ends_the_program_with_an_error(self):
+        address = self.start_server()
+        program = subprocess.Popen([str(part) for part in (
+            PROGRAMS / "llama_generate", "--target", self.target, "--no-drafter", "--threads", "1", "--rpc", address,
+            "--prompt", "the", "-n", "3500")], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        program.stdout.read(1)
+        self.server.kill()
+        _, err = program.communicate(timeout=120)
+        self.assertEqual(program.returncode, 1, err)
+        self.assertIn(f"rpc-server: {address}", err.decode())
+        self.assertIn(f"rpc-server: {address}", call("llama_generate", *self.pair, "--rpc", address, status=1))
 
     def test_chat_and_errors(self):
         self.assertIn("<|im_start|>", call("llama_generate", *self.pair, "--chat", status=1))

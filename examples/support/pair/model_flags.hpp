@@ -24,7 +24,8 @@ struct model_flags {
     std::size_t threads = 0;   ///< 0: one a core
     std::size_t context = 0;   ///< 0: what the target was made for, at most 4096
     std::size_t sequences = 1; ///< texts side by side
-    head_choice head;          ///< of the drafter
+    std::size_t tree_nodes = 0, drafted_nodes = 0; ///< most of a text's tree, and of its drafting
+    head_choice head;                              ///< of the drafter
     bool no_drafter = false;
     bool chat = false, no_chat = false;
     cache_settings cache;

@@ -16,10 +16,10 @@
 
 namespace specdec {
 
-/// All sequences of a llama_context (n_seq_max of them) as a BatchModelOf<Id>: a score is one
-/// llama_decode for all parts. Rows depend a little on what else is in the decode, as llama.cpp's
-/// do; with llama_cpp_scoring::alone every position has a decode of its own, and a text is the same
-/// beside others as alone.
+/// The first sequences of a llama_context (all n_seq_max, or as many as are asked for) as a
+/// BatchModelOf<Id>: a score is one llama_decode for all parts. Rows depend a little on what else
+/// is in the decode, as llama.cpp's do; with llama_cpp_scoring::alone every position has a decode
+/// of its own, and a text is the same beside others as alone.
 ///
 /// The context is borrowed, see llama_cpp_model; so are the rules for its rows, which are copied
 /// only for a single part of more than n_batch ids and for llama_cpp_scoring::alone. Allocates at
@@ -31,13 +31,14 @@ namespace specdec {
 template <class Id>
 class llama_cpp_batch_model {
 public:
-    /// Precondition: context is not null.
+    /// Precondition: context is not null. `servers`: those that hold layers of it, or null.
     explicit llama_cpp_batch_model(llama_context* context,
-                                   llama_cpp_scoring scoring = llama_cpp_scoring::together)
-        : batch_(context), scoring_(scoring) {
-        const std::size_t n = llama_n_seq_max(context);
+                                   llama_cpp_scoring scoring = llama_cpp_scoring::together,
+                                   llama_cpp_servers* servers = nullptr, std::size_t sequences = 0)
+        : batch_(context, servers), scoring_(scoring) {
+        const std::size_t n = sequences > 0 ? sequences : llama_n_seq_max(context);
         for (std::size_t s = 0; s < n; ++s)
-            models_.emplace_back(context, static_cast<llama_seq_id>(s), scoring);
+            models_.emplace_back(context, static_cast<llama_seq_id>(s), scoring, servers);
         held_.resize(n);
     }
 

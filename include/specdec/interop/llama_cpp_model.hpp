@@ -39,6 +39,7 @@ enum class llama_cpp_scoring {
 /// - Allocation: a batch of n_batch tokens at construction; a copy of rows where one is made.
 ///
 /// Errors, specdec::error that names the call:
+/// - a server's death, see llama_cpp_servers: size() is then as before;
 /// - at construction: a memory that cannot forget its last tokens (recurrent and hybrid models),
 ///   no memory at all, a sequence outside n_seq_max;
 /// - append, score: more tokens than the context holds; llama_decode's code and what it means.
@@ -48,14 +49,15 @@ enum class llama_cpp_scoring {
 template <class Id>
 class llama_cpp_model {
 public:
-    /// Precondition: context is not null.
+    /// Precondition: context is not null. `servers`: those that hold layers of it, or null.
     explicit llama_cpp_model(llama_context* context, llama_seq_id sequence = 0,
-                             llama_cpp_scoring scoring = llama_cpp_scoring::together)
+                             llama_cpp_scoring scoring = llama_cpp_scoring::together,
+                             llama_cpp_servers* servers = nullptr)
         : context_(context), memory_(llama_get_memory(context)), sequence_(sequence),
           scoring_(scoring), window_(llama_model_n_swa(llama_get_model(context))),
           vocabulary_(static_cast<std::size_t>(
               llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context))))),
-          batch_(context) {
+          batch_(context, servers) {
         const llama_model* model = llama_get_model(context);
         if (memory_ == nullptr)
             throw error("llama_get_memory", "memory", "expected a context with one");
