@@ -56,7 +56,7 @@ TEST_CASE("trees of one round have the target's law", "[law]") {
             for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
                 for (const auto& shape : {of({2, 2}), of({2, 1, 1}), of({1, 2, 2})})
                     check_trees(rule, std::vector<step>{{shape}},
-                                {.vocabulary = 2, .siblings = siblings, .length = 4}, p, q, ledger);
+                                {.siblings = siblings, .length = 4}, p, q, ledger);
             });
         }
         report(name, ledger);
@@ -83,11 +83,9 @@ TEST_CASE("trees of several rounds have the target's law", "[law]") {
             for (const auto& steps : courses()) {
                 CAPTURE(name, static_cast<int>(siblings));
                 for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
-                    check_trees(rule, steps, {.vocabulary = 2, .siblings = siblings, .length = 3},
-                                p, q, ledger);
-                    check_trees<toy_model>(rule, steps,
-                                           {.vocabulary = 2, .siblings = siblings, .length = 3}, p,
-                                           q, ledger);
+                    check_trees(rule, steps, {.siblings = siblings, .length = 3}, p, q, ledger);
+                    check_trees<toy_model>(rule, steps, {.siblings = siblings, .length = 3}, p, q,
+                                           ledger);
                 });
                 for_rows(3, {{row_kind::random, row_kind::random}}, [&](row_tree& p, row_tree& q) {
                     check_trees(rule, steps, {.siblings = siblings, .length = 2}, p, q, ledger);
@@ -134,8 +132,7 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
             const confident_tree best{{.beam = 2, .width = 2, .depth = 3}};
             for (const std::size_t nodes : {2U, 3U, 5U})
                 check_trees(rule, std::vector<tree_step<confident_tree>>{{best}, {best}},
-                            {.vocabulary = 4,
-                             .siblings = sibling_draw::likeliest,
+                            {.siblings = sibling_draw::likeliest,
                              .length = 3,
                              .max_nodes = nodes,
                              .max_drafted = 12},
@@ -170,7 +167,7 @@ TEST_CASE("trees with tli have the target's law", "[law]") {
                     {{of({2, 1})}}, {{of({3})}}, {{of({2})}, {of({2})}}};
                 for (const auto& steps : rounds) {
                     const joint_law law = tree_law(rule, steps, {.siblings = siblings, .length = 2},
-                                                   p, q, ledger, 4, make);
+                                                   p, q, ledger, make);
                     const double tv = total_variation(law, target_alone(p, 2));
                     ledger.worst = tv > ledger.worst ? tv : ledger.worst;
                     REQUIRE(tv < exact);
