@@ -56,6 +56,12 @@ struct tree_case {
 struct tree_ledger {
     std::uint64_t laws = 0, paths = 0;
     double worst = 0;
+
+    void check(const joint_law& found, const joint_law& wanted) {
+        const double tv = total_variation(found, wanted);
+        worst = tv > worst ? tv : worst;
+        REQUIRE(tv < exact);
+    }
 };
 
 inline const fixed_tree& no_tree() {
@@ -144,9 +150,7 @@ void check_trees(const Rule& rule, const std::vector<tree_step<Shape>>& steps, c
         tree_law<DraftModel, C>(rule, steps, c, p, q, ledger, [&](const tree_settings& settings) {
             return identity_trees(p({}).size(), settings);
         });
-    const double tv = total_variation(law, target_alone(p, c.length, c.target));
-    ledger.worst = tv > ledger.worst ? tv : ledger.worst;
-    REQUIRE(tv < exact);
+    ledger.check(law, target_alone(p, c.length, c.target));
 }
 
 template <class Check>

@@ -44,8 +44,7 @@ struct one_round {
 };
 
 template <class Bridge, Coin C>
-one_round run_round(const Bridge& bridge, C coin, row_tree& p, row_tree& q, std::size_t target_size,
-                    std::size_t draft_size, std::size_t gamma) {
+one_round run_round(const Bridge& bridge, C coin, row_tree& p, row_tree& q, std::size_t gamma) {
     auto target = model_of<target_id>(p);
     auto draft = model_of<draft_id>(q);
     model_drafter drafter(draft);
@@ -67,10 +66,8 @@ std::pair<std::size_t, std::size_t> check_lazy(MakeBridge make, std::size_t targ
         const std::size_t gamma = 1 + i % 4;
         row_tree p(toy_rows(row_kinds[i % 7], target_size, 2 * i));
         row_tree q(toy_rows(row_kinds[i / 7 % 7], draft_size, 2 * i + 1));
-        const one_round lazy =
-            run_round(make(gamma), philox_coin(i), p, q, target_size, draft_size, gamma);
-        const one_round full =
-            run_round(make(gamma), blind_coin(i), p, q, target_size, draft_size, gamma);
+        const one_round lazy = run_round(make(gamma), philox_coin(i), p, q, gamma);
+        const one_round full = run_round(make(gamma), blind_coin(i), p, q, gamma);
         CAPTURE(i);
         if (lazy.tokens != full.tokens || lazy.accepted != full.accepted)
             FAIL("a lazy decision differs");
