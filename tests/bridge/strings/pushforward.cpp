@@ -243,7 +243,7 @@ TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {
         row_tree p(toy_rows(row_kind::random, 5, i)), q(toy_rows(row_kind::random, 3, i + 1000));
         const auto bridge = make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges,
                                              16, {4, 4.0 / 12});
-        const one_round r = run_round(bridge, blind_coin(i), p, q, 5, 3, 4);
+        const one_round r = run_round(bridge, blind_coin(i), p, q, 4);
         most = r.extra_forwards > most ? r.extra_forwards : most;
     }
     CHECK(most <= 12);
