@@ -10,6 +10,7 @@
 #include "support/text_model.hpp"
 #include "support/tiny_tokenizer.hpp"
 #include "support/toy_model.hpp"
+#include "support/whole_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -28,15 +29,7 @@ static_assert(!TokenizerOf<tokenizer_archetype<draft_id>, target_id>);
 
 namespace {
 
-/// A model and every way to miss it by one.
-struct whole_model {
-    std::size_t size() const { return 0; }
-    std::size_t capacity() const { return 0; }
-    std::size_t vocabulary_size() const { return 0; }
-    void append(std::span<const target_id>) {}
-    logits_rows<target_id> score(std::span<const target_id>) { return {}; }
-    void truncate(std::size_t) {}
-};
+/// Every way to miss a model by one.
 struct no_model_size : whole_model {
     void size() const {}
 };

@@ -9,6 +9,7 @@
 
 #include "support/archetypes.hpp"
 #include "support/failing_model.hpp"
+#include "support/holds.hpp"
 #include "support/ids.hpp"
 #include "support/toy_model.hpp"
 #include "support/toy_rows.hpp"
@@ -139,35 +140,42 @@ TEST_CASE("a long tail is fed without rows, a short one in one pass") {
     }
 }
 
-TEST_CASE("random contexts: always the right row, always the shortest edit") {
-    std::mt19937 random(2);
-    toy m = model();
-    model_drafter drafter(m);
-    ids last;
-    for (int step = 0; step < 500; ++step) {
-        ids context = random_context(random, 20);
-        if (random() % 2 == 0) { // a longer or shorter form of the last one, as in decoding
-            context = last;
-            context.resize(last.empty() ? 0 : random() % last.size());
-            for (std::size_t n = 1 + random() % 4; n > 0; --n)
-                context.push_back(draft_id{static_cast<std::int32_t>(random() % 2)});
+TEST_CASE("any contexts: always the right row, always the shortest edit") {
+    const auto tokens = [](std::size_t most, std::size_t kinds) {
+        return up_to(most, any_in(0, kinds - 1));
+    };
+    // How much of the last context stays; what is new; what is pushed behind it, unless the round
+    // is given up (3).
+    const auto steps =
+        up_to(60, rc::gen::tuple(any_in(0, 20), tokens(20, 2), tokens(3, 3), any_in(0, 3)));
+    require_holds([&] {
+        toy m = model();
+        model_drafter drafter(m);
+        ids last;
+        for (const auto& [stay, more, behind, what] : *steps) {
+            ids context(last.begin(),
+                        last.begin() + static_cast<std::ptrdiff_t>(std::min(stay, last.size())));
+            for (const std::size_t id : more)
+                context.push_back(id_at<draft_id>(id));
+            if (context.empty())
+                context.push_back(draft_id{0});
+            const ids held = m.held();
+            const std::size_t fed = m.fed;
+            drafter.sync(context, agreeing(last, context));
+            last = context;
+            if (what == 3)
+                continue;
+            RC_ASSERT(values(drafter.row()) == row_of(context));
+            const std::size_t kept = std::min(agreeing(held, context), context.size() - 1);
+            RC_ASSERT(m.fed - fed == context.size() - kept);
+            ids pushed = context;
+            for (const std::size_t id : behind) {
+                pushed.push_back(id_at<draft_id>(id));
+                drafter.push(pushed.back());
+                RC_ASSERT(values(drafter.row()) == row_of(pushed));
+            }
         }
-        const ids held = m.held();
-        const std::size_t fed = m.fed;
-        drafter.sync(context, agreeing(last, context));
-        last = context;
-        if (random() % 4 == 0)
-            continue; // an abandoned round
-        REQUIRE(values(drafter.row()) == row_of(context));
-        const std::size_t kept = std::min(agreeing(held, context), context.size() - 1);
-        REQUIRE(m.fed - fed == context.size() - kept);
-        ids pushed = context;
-        for (std::size_t n = random() % 4; n > 0; --n) {
-            pushed.push_back(draft_id{static_cast<std::int32_t>(random() % 3)});
-            drafter.push(pushed.back());
-            REQUIRE(values(drafter.row()) == row_of(pushed));
-        }
-    }
+    });
 }
 
 TEST_CASE("a model that fails at any call leaves the drafter usable") {

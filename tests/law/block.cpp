@@ -31,26 +31,8 @@ using verdict_law = std::map<sequence, double>;
 
 template <class Rule, class Make>
 verdict_law verdicts(const Rule& rule, Make make, row_tree& p, std::size_t gamma) {
-    using law_type = decltype(make(sequence{}));
-    verdict_law law;
-    enumerate([&](enumerating_coin& coin) {
-        std::vector<proposal<law_type>> draft;
-        sequence drafted;
-        for (std::size_t i = 0; i < gamma; ++i) {
-            draft.push_back(proposal<law_type>::draw(
-                make(drafted), coin, {0, purpose::draft, static_cast<std::uint32_t>(i)}));
-            drafted.push_back(draft.back().token().value);
-        }
-        const auto law_at = [&](std::size_t i) {
-            return target_law_at(
-                p, sequence(drafted.begin(), drafted.begin() + static_cast<std::ptrdiff_t>(i)));
-        };
-        const verdict v = rule(law_at, std::span<const proposal<law_type>>(draft), coin, 0);
-        drafted.resize(v.accepted);
-        drafted.push_back(v.next.value);
-        law[drafted] += coin.probability();
-    });
-    return law;
+    return on_every_path<enumerating_coin>(
+        [&](enumerating_coin& coin) { return rule_round(rule, make, p, gamma, coin); });
 }
 
 /// E[tau].

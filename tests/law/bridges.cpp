@@ -101,8 +101,8 @@ TEST_CASE("a second sequence on the same models: the law of the target", "[law]"
     row_tree p(toy_rows(row_kind::random, 4, 71)), q(toy_rows(row_kind::random, 4, 72));
     joint_law law;
     enumerate([&](enumerating_coin& coin) {
-        auto target = model_of<target_id>(p, 4);
-        auto draft = model_of<draft_id>(q, 4);
+        auto target = model_of<target_id>(p);
+        auto draft = model_of<draft_id>(q);
         model_drafter drafter(draft);
         session decoder(
             tli_bridge<target_words, draft_words>(
@@ -117,9 +117,8 @@ TEST_CASE("a second sequence on the same models: the law of the target", "[law]"
         const std::vector second{target_id{0}, target_id{1}, target_id{2}};
         decoder.start(second);
         const round_result round = decoder.round(target, drafter, fixed_length{2}, coin, 3);
-        sequence text{1, 2};
-        for (const target_id t : round.tokens)
-            text.push_back(t.value);
+        sequence text = values_of(round.tokens);
+        text.insert(text.begin(), {1, 2});
         continue_with_target(law, text, coin.probability(), p, 5);
     });
     joint_law expected;

@@ -79,28 +79,33 @@ TEST_CASE("a list that holds what the target found likely stays as it was while 
                                 : toy_rows(row_kind::random, 4, 70));
             row_tree q(constant ? same_rows({0.4F, 0.3F, 0.2F, 0.1F})
                                 : toy_rows(row_kind::random, 4, 71));
-            joint_law law;
-            enumerate<interval_coin>([&](interval_coin& coin) {
-                auto toy = model_of<target_id>(p, 4);
+            const auto make = [&](auto&, const auto& use) {
+                auto toy = model_of<target_id>(p);
                 target_topk likely(2, 4);
                 topk_recorder target(toy, likely);
                 following_drafter follows(q, likely);
                 model_drafter drafter(follows.draft);
-                two.slrs(0)(2, [&](auto bridge) {
-                    add_session(law, session(std::move(bridge), rejection, settings_of(s)), s,
-                                target, drafter, coin);
-                });
-            });
+                use(target, drafter);
+            };
             CAPTURE(s.name, constant);
-            CHECK(total_variation(law, target_alone(p, s.length)) < 1e-12);
+            CHECK(play(made_world{p, make}, two.slrs(0), rejection, s).deviation() < exact);
         }
 }
 
 sequence beginning(std::span<const target_id> text, std::size_t n) {
-    sequence some;
-    for (const target_id t : text.subspan(1, n)) // behind the prompt
-        some.push_back(t.value);
-    return some;
+    return values_of(text.subspan(1, n)); // behind the prompt
+}
+
+/// use(a, b) with sessions of two texts.
+template <class WithBridge, class Use>
+void with_two(const WithBridge& with_bridge, std::size_t max_draft, const Use& use) {
+    with_bridge(max_draft, [&](auto bridge) {
+        session a(bridge, rejection, session_settings{.capacity = 16});
+        session b(bridge, rejection, session_settings{.capacity = 16});
+        for (auto* text : {&a, &b})
+            text->start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+        use(a, b);
+    });
 }
 
 /// One model with a list that follows, for two texts whose rounds overlap: the second one drafts,
@@ -108,8 +113,8 @@ sequence beginning(std::span<const target_id> text, std::size_t n) {
 template <class WithBridge>
 std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& p, row_tree& q) {
     std::size_t refused = 0;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto toy = model_of<target_id>(p, 4);
+    law = on_every_path([&](interval_coin& coin) {
+        auto toy = model_of<target_id>(p);
         target_topk likely(2, 4);
         topk_recorder recorded(toy, likely);
         shared_model<target_id, decltype(recorded)> target(recorded);
@@ -117,30 +122,25 @@ std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& 
         shared_model<draft_id, decltype(follows.draft)> shared(follows.draft);
         model_drafter drafter(shared);
         coin_of_text<interval_coin> one{&coin, 0}, other{&coin, 1};
-        with_bridge(std::size_t{1}, [&](auto bridge) {
-            auto twin = bridge;
-            session a(std::move(bridge), rejection, session_settings{.capacity = 16});
-            session b(std::move(twin), rejection, session_settings{.capacity = 16});
-            for (auto* text : {&a, &b})
-                text->start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            const fixed_length stop{1};
+        std::pair<sequence, sequence> texts;
+        with_two(with_bridge, 1, [&](auto& a, auto& b) {
             const auto decide = [&](auto& text, coin_of_text<interval_coin>& own) {
                 try {
-                    const round_result r = text.verify(text.score(target), own);
-                    text.commit(r.tokens.size());
+                    text.commit(text.verify(text.score(target), own).tokens.size());
                 } catch (const error& problem) {
                     refused += Contains("drafter").match(problem.what()) ? 1U : 0U;
                 }
             };
             for (std::size_t i = 0; a.tokens().size() < 2 || b.tokens().size() < 2; ++i) {
-                const fixed_length now{i < 2 ? stop.length : 0};
+                const fixed_length now{i < 2 ? 1U : 0U};
                 a.draft(drafter, now, one, 2);
                 b.draft(drafter, now, other, 2);
                 decide(b, other);
                 decide(a, one);
             }
-            law[{beginning(a.tokens(), 1), beginning(b.tokens(), 1)}] += coin.probability();
+            texts = {beginning(a.tokens(), 1), beginning(b.tokens(), 1)};
         });
+        return texts;
     });
     return refused;
 }
@@ -170,25 +170,21 @@ TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its 
 template <class Lengths, class MakeLengths, class WithBridge>
 double taking_turns(const MakeLengths& make_lengths, const WithBridge& with_bridge,
                     const toy_words& two, row_tree& p, row_tree& q) {
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto toy = model_of<target_id>(p, two.target_size());
+    const auto law = on_every_path([&](interval_coin& coin) {
+        auto toy = model_of<target_id>(p);
         shared_model<target_id, decltype(toy)> target(toy);
-        auto first_model = model_of<draft_id>(q, two.draft_size());
-        auto second_model = model_of<draft_id>(q, two.draft_size());
+        auto first_model = model_of<draft_id>(q), second_model = model_of<draft_id>(q);
         model_drafter first(first_model), second(second_model);
         learned_lengths learned{.table = acceptance_table(0.6)};
         const auto stop = make_lengths(learned), other_stop = make_lengths(learned);
         coin_of_text<interval_coin> one{&coin, 0};
         philox_coin other(3); // its draws are no part of the first text's law
-        with_bridge(std::size_t{2}, [&](auto bridge) {
-            auto twin = bridge;
-            session a(std::move(bridge), rejection, session_settings{.capacity = 16});
-            session b(std::move(twin), rejection, session_settings{.capacity = 16});
-            for (auto* text : {&a, &b})
-                text->start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-            const auto learn = [&](Lengths& lengths, const round_result& r) {
+        sequence found;
+        with_two(with_bridge, 2, [&](auto& a, auto& b) {
+            const auto decide = [&](auto& text, auto& own, Lengths& lengths) {
+                const round_result r = text.verify(text.score(target), own);
                 lengths.learn(outcome_of(r, two.target, two.draft));
+                text.commit(r.tokens.size());
             };
             for (std::size_t i = 0; a.tokens().size() < 3; ++i) {
                 stop->begin_round();
@@ -196,16 +192,13 @@ double taking_turns(const MakeLengths& make_lengths, const WithBridge& with_brid
                 if (i < 2) {
                     other_stop->begin_round();
                     b.draft(second, other_stop->rule(), other, 3);
-                    const round_result r = b.verify(b.score(target), other);
-                    learn(*other_stop, r);
-                    b.commit(r.tokens.size());
+                    decide(b, other, *other_stop);
                 }
-                const round_result r = a.verify(a.score(target), one);
-                learn(*stop, r);
-                a.commit(r.tokens.size());
+                decide(a, one, *stop);
             }
-            law[beginning(a.tokens(), 2)] += coin.probability();
+            found = beginning(a.tokens(), 2);
         });
+        return found;
     });
     return total_variation(law, target_alone(p, 2));
 }

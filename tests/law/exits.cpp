@@ -33,28 +33,6 @@ struct exit_trees {
     }
 };
 
-/// make_choice(coin, parameters of the draft) makes the choice of exits, anew for each path.
-template <class MakeChoice, class Rule>
-double deviation(const toy_words& two, const auto& with_bridge, const MakeChoice& make_choice,
-                 const Rule& rule, const scenario& s, std::uint64_t seed) {
-    row_tree p(toy_rows(row_kind::random, two.target_size(), seed));
-    exit_trees q(two.draft_size(), seed + 1);
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, two.target_size());
-        toy_exits model = q.model(two.draft_size());
-        auto choice = make_choice(coin, s.draft);
-        early_exit_model sorted(model, choice);
-        one_sequence<draft_id, decltype(sorted)> draft(sorted, 0);
-        model_drafter drafter(draft);
-        with_bridge(std::size_t{2}, [&](auto bridge) {
-            add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target, drafter,
-                        coin);
-        });
-    });
-    return total_variation(law, target_alone(p, s.length, s.target));
-}
-
 auto by_the_row(const std::vector<double>& tau) {
     return [=](interval_coin&, const sampling_parameters&) {
         return confidence_exit(exit_thresholds(tau));
@@ -67,7 +45,8 @@ auto by_the_token(const std::vector<double>& tau) {
     };
 }
 
-/// `few`: scenarios of one or two rounds only.
+/// make_choice(coin, parameters of the draft) makes the choice of exits, anew for each path. `few`:
+/// scenarios of one or two rounds only.
 template <class MakeChoice>
 void check_exits(const char* name, const toy_words& two, const auto& with_bridge,
                  const MakeChoice& make_choice, bool few) {
@@ -78,10 +57,23 @@ void check_exits(const char* name, const toy_words& two, const auto& with_bridge
     const std::vector<step> rounds{{.gamma = 2}, {.gamma = 1}};
     all.push_back({"greedy on both sides", rounds, 3, greedy, greedy});
     all.push_back({"a greedy target", rounds, 3, greedy});
-    const double worst = worst_under_rules(name, all, [&](const auto& rule, const scenario& s) {
-        return deviation(two, with_bridge, make_choice, rule, s, seed += 3);
+    law_ledger ledger;
+    check_under_rules(ledger, name, all, [&](const auto& rule, const scenario& s) {
+        seed += 3;
+        row_tree p(toy_rows(row_kind::random, two.target_size(), seed));
+        exit_trees q(two.draft_size(), seed + 1);
+        const auto make = [&](interval_coin& coin, const auto& use) {
+            auto target = model_of<target_id>(p);
+            toy_exits model = q.model(two.draft_size());
+            auto choice = make_choice(coin, s.draft);
+            early_exit_model sorted(model, choice);
+            one_sequence<draft_id, decltype(sorted)> draft(sorted, 0);
+            model_drafter drafter(draft);
+            use(target, drafter);
+        };
+        return play(made_world{p, make}, with_bridge, rule, s);
     });
-    std::printf("exits, %-28s worst total variation %.1e\n", name, worst);
+    std::printf("exits, %-28s worst total variation %.1e\n", name, ledger.worst);
 }
 
 const toy_words& letters() {
@@ -124,7 +116,7 @@ TEST_CASE("the law of exit and token is that of Algorithm 1, which draws and dro
          {sampling_parameters{}, {.temperature = 0.7F}, {.temperature = 1.5F, .top_k = 3}})
         for (std::uint64_t seed = 1; seed < 20; ++seed) {
             exit_trees trees(5, seed);
-            exit_and_token wanted, found;
+            exit_and_token wanted;
             double left = 1;
             for (std::size_t e = 0; e < 3; ++e) {
                 double passed = 0;
@@ -136,7 +128,7 @@ TEST_CASE("the law of exit and token is that of Algorithm 1, which draws and dro
                 left *= 1 - passed;
             }
             wanted[{99, -1}] = left;
-            enumerate<interval_coin>([&](interval_coin& coin) {
+            const exit_and_token found = on_every_path([&](interval_coin& coin) {
                 toy_exits model = trees.model(5);
                 sampled_token_exit<interval_coin> choice(exit_thresholds(tau), sampling,
                                                          std::span(&coin, 1));
@@ -144,12 +136,10 @@ TEST_CASE("the law of exit and token is that of Algorithm 1, which draws and dro
                 const draft_id first[] = {draft_id{0}};
                 const sequence_tokens<draft_id> part{0, first};
                 const logits_row<draft_id> row = draft.score(std::span(&part, 1))[0];
-                std::pair<std::size_t, int> outcome{99, -1};
-                if (any_allowed(row.values)) {
-                    const auto law = make_law(row, sampling);
-                    outcome = {draft.exit_of(0, 0), coin.pick({0, purpose::draft}, law).value};
-                }
-                found[outcome] += coin.probability();
+                if (!any_allowed(row.values))
+                    return std::pair<std::size_t, int>{99, -1};
+                const auto law = make_law(row, sampling);
+                return std::pair{draft.exit_of(0, 0), coin.pick({0, purpose::draft}, law).value};
             });
             CAPTURE(seed, sampling.temperature);
             CHECK(total_variation(found, wanted) < 1e-12);

@@ -11,7 +11,6 @@
 #include <specdec/testing/interval_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
-#include "session_law.hpp"
 #include "toy_bridges.hpp"
 
 using namespace specdec;
@@ -58,28 +57,29 @@ template <class WrapCoin>
 double deviation_after_failure(std::size_t rows, again how, WrapCoin wrap) {
     const toy_words two({"a", "b", "ab", "ba"}, {"b", "a"});
     row_tree p(toy_rows(row_kind::random, 4, 1)), q(toy_rows(row_kind::random, 2, 2));
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto&& drawn = wrap(coin);
-        auto target = model_of<target_id>(p, 4);
-        auto draft = model_of<draft_id>(q, 2);
+    const auto make = [&](auto&, const auto& use) {
+        auto target = model_of<target_id>(p);
+        auto draft = model_of<draft_id>(q);
         failing_drafter drafter{model_drafter(draft), rows};
-        two.slrs(0)(2, [&](auto bridge) {
-            fixed_length stop{2};
-            play(law,
-                 session(std::move(bridge), token_rejection{.thinning = {1, 1}},
-                         session_settings{.capacity = 16}),
-                 coin, 2, [&](auto& decoder, std::size_t) {
-                     try {
-                         decoder.commit(
-                             decoder.round(target, drafter, stop, drawn, 3).tokens.size());
-                         stop.length = 0;
-                     } catch (const failed&) {
-                         if (how == again::without_draft)
-                             stop.length = 0;
-                     }
-                 });
-        });
+        use(target, drafter);
+    };
+    const auto law = on_every_path([&](interval_coin& coin) {
+        auto&& drawn = wrap(coin);
+        sequence tokens;
+        fixed_length stop{2};
+        with_session(made_world{p, make}, two.slrs(0), token_rejection{.thinning = {1, 1}}, {},
+                     drawn, [&](auto text) {
+                         tokens = text.play(2, [&](std::size_t) {
+                             try {
+                                 text.decoder.commit(text.round(stop, 3).tokens.size());
+                                 stop.length = 0;
+                             } catch (const failed&) {
+                                 if (how == again::without_draft)
+                                     stop.length = 0;
+                             }
+                         });
+                     });
+        return tokens;
     });
     return total_variation(law, target_alone(p, 2));
 }

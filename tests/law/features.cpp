@@ -79,20 +79,18 @@ struct checked_model {
     }
 };
 
+/// A session behind a prompt of two tokens, whose drafter reads what the target found of them.
 template <class MakeHead, class Rule>
-double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& make_head,
-                 const Rule& rule, const scenario& s, weights when, std::uint64_t seed) {
+played play_features(const toy_words& two, const auto& with_bridge, const MakeHead& make_head,
+                     const Rule& rule, scenario s, weights when, std::uint64_t seed) {
     const std::size_t vocabulary = two.target_size();
     row_tree p(toy_rows(row_kind::random, vocabulary, seed));
-    const sequence prompt{1, 0};
-    const auto row_behind = [&](const std::vector<target_id>& held) {
-        sequence tokens;
-        for (std::size_t i = prompt.size(); i < held.size(); ++i)
-            tokens.push_back(held[i].value);
-        return p(tokens);
+    s.start.prompt = {target_id{1}, target_id{0}};
+    s.start.prefix = {};
+    const auto row_behind = [&](std::span<const target_id> held) {
+        return p(values_of(held.subspan(held.size() < 2 ? held.size() : 2)));
     };
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
+    const auto make = [&](auto&, const auto& use) {
         toy_feature_target plain(vocabulary, row_behind);
         feature_records records(1, plain.capacity(), plain.feature_width());
         feature_recorder target(plain, records);
@@ -110,30 +108,26 @@ double deviation(const toy_words& two, const auto& with_bridge, const MakeHead& 
             return &checked;
         });
         model_drafter drafter(changing);
-        with_bridge(std::size_t{2}, [&](auto bridge) {
-            add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target, drafter,
-                        coin, {target_id{1}, target_id{0}}, {});
-        });
-    });
-    return total_variation(law, target_alone(p, s.length, s.target));
+        use(target, drafter);
+    };
+    return play(made_world{p, make}, with_bridge, rule, s);
 }
 
 template <class MakeHead>
 void check_features(const char* name, const MakeHead& make_head, weights when = weights::stay) {
     static const toy_words two({"a", "b", "c"}, {"a", "b", "c"});
-    double worst = 0;
+    law_ledger ledger;
     std::uint64_t seed = 500;
     const auto check = [&](const auto& with_bridge) {
-        const double tv = worst_under_rules(
-            name, every_scenario(target_id{2}), [&](const auto& rule, const scenario& s) {
-                return deviation(two, with_bridge, make_head, rule, s, when, ++seed);
+        check_under_rules(
+            ledger, name, every_scenario(target_id{2}), [&](const auto& rule, const scenario& s) {
+                return play_features(two, with_bridge, make_head, rule, s, when, ++seed);
             });
-        worst = tv > worst ? tv : worst;
     };
     check(two.identity());
     if (when == weights::stay)
         check(two.tli());
-    std::printf("features, %-19s worst total variation %.1e\n", name, worst);
+    std::printf("features, %-19s worst total variation %.1e\n", name, ledger.worst);
 }
 
 TEST_CASE("drafters that read features: the law of the target", "[law]") {

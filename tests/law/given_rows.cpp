@@ -19,18 +19,15 @@ namespace {
 /// The joint law of three tokens, over two rounds that draft two tokens each.
 template <class Rows, class Rule, class Laws>
 joint_law law_of(row_tree& p, row_tree& q, const Rule& rule, const Laws& laws) {
-    const scenario s{"two rounds", {{.gamma = 2}, {.gamma = 2}}, 3};
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
+    const auto make = [&](auto&, const auto& use) {
         rows_model<Rows> target(p, 3);
-        auto draft = model_of<draft_id>(q, 4);
+        auto draft = model_of<draft_id>(q);
         model_drafter drafter(draft);
-        permuted_words().tli()(2, [&](auto bridge) {
-            add_session(law, session(std::move(bridge), rule, settings_of(s), laws), s, target,
-                        drafter, coin);
-        });
-    });
-    return law;
+        use(target, drafter);
+    };
+    return play(made_world{p, make}, permuted_words().tli(), rule,
+                scenario{.steps = {{.gamma = 2}, {.gamma = 2}}, .length = 3}, laws)
+        .law;
 }
 
 /// The two likeliest of three, renormalised: numbers of a sampler.
@@ -69,20 +66,13 @@ void continue_with(joint_law& law, const sequence& text, double probability, row
     }
 }
 
-template <class F>
-void for_every_rule(const F& f) {
-    f(token_rejection{.thinning = {1, 1}});
-    f(block_verification{.thinning = {1, 1}});
-    f(exact_match{});
-}
-
 } // namespace
 
 TEST_CASE("sessions over lists of a sampler have the law of the lists", "[law]") {
     row_tree p = top_two(7), q(toy_rows(row_kind::random, 4, 8));
     joint_law wanted;
     continue_with(wanted, {}, 1, p);
-    for_every_rule([&](const auto& rule) {
+    for_lossless_rules([&](const auto& rule) {
         CHECK(total_variation(law_of<listed_rows<target_id>>(p, q, rule, given_laws{}), wanted) <
               1e-12);
         CHECK(total_variation(law_of<probabilities_rows<target_id>>(p, q, rule, given_laws{}),
@@ -99,7 +89,7 @@ TEST_CASE("sessions over halves have the law of the widened rows", "[law]") {
         return row;
     });
     const joint_law wanted = target_alone(widened, 3);
-    for_every_rule([&](const auto& rule) {
+    for_lossless_rules([&](const auto& rule) {
         const joint_law law =
             law_of<logits_rows<target_id, bfloat16>>(p, q, rule, processed_rows(3));
         CHECK(total_variation(law, wanted) < 1e-12);

@@ -51,55 +51,46 @@ struct model_maker {
     auto operator()(auto& part) const { return Kind::of(model, part, sampling); }
 };
 
-/// Whether the law of the scenario's sessions is the target's, drafters being made anew for each
-/// path: with_drafter(head, with_model, use) calls use(drafter), over with_model(part of the head).
-template <class Kind, class WithBridge, class WithDrafter, class Rule>
-double deviation(const toy_words& two, const WithBridge& with_bridge,
-                 const WithDrafter& with_drafter, const Rule& rule, const scenario& s,
-                 std::uint64_t seed) {
-    session_settings settings = settings_of(s);
+/// Sessions whose drafters are made anew for each path: with_drafter(head, with_model, use) calls
+/// use(drafter), over with_model(part of the head).
+template <class Kind, class WithDrafter, class Rule>
+played play_head(const toy_words& two, const auto& with_bridge, const WithDrafter& with_drafter,
+                 const Rule& rule, scenario s, std::uint64_t seed) {
+    toy_rows_of rows(two, seed);
+    const sampling_parameters sampling = s.draft;
     if (Kind::laws)
-        settings.draft = {};
-    row_tree p(toy_rows(row_kind::random, two.target_size(), seed));
-    row_tree q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto toy = model_of<target_id>(p, two.target_size());
+        s.draft = {};
+    const auto make = [&](auto&, const auto& use) {
+        auto toy = model_of<target_id>(rows.p);
         target_topk likely(2, 4);
         likely.translate(two.map, two.target_size());
         topk_recorder target(toy, likely);
         hidden_model model(two.draft_size(), two.draft_size(),
-                           [&](const sequence& prefix) { return q(prefix); });
+                           [&](const sequence& prefix) { return rows.q(prefix); });
         head_type head = head_type::unit(two.draft_size());
-        const model_maker<Kind> with_model{model, s.draft, likely};
-        with_drafter(head, with_model, [&](auto& drafter) {
-            with_bridge(std::size_t{2}, [&](auto bridge) {
-                add_session(law, session(std::move(bridge), rule, settings), s, target, drafter,
-                            coin);
-            });
-        });
-    });
-    return total_variation(law, target_alone(p, s.length, s.target));
+        const model_maker<Kind> with_model{model, sampling, likely};
+        with_drafter(head, with_model, [&](auto& drafter) { use(target, drafter); });
+    };
+    return play(made_world{rows.p, make}, with_bridge, rule, s);
 }
 
 /// check(pair, bridge) of the sessions of one drafter.
 template <class Kind, class WithDrafter>
-auto checks_of(const char* name, const WithDrafter& with_drafter, double& worst) {
-    return [=, &worst, seed = std::uint64_t{300}](const toy_words& two,
-                                                  const auto& with_bridge) mutable {
-        const target_id end = id_at<target_id>(two.target_size() - 1);
-        const double tv =
-            worst_under_rules(name, short_scenarios(end), [&](const auto& rule, const scenario& s) {
-                return deviation<Kind>(two, with_bridge, with_drafter, rule, s, ++seed);
-            });
-        worst = tv > worst ? tv : worst;
+auto checks_of(const char* name, const WithDrafter& with_drafter, law_ledger& ledger) {
+    return [=, &ledger, seed = std::uint64_t{300}](const toy_words& two,
+                                                   const auto& with_bridge) mutable {
+        check_under_rules(ledger, name, short_scenarios(id_at<target_id>(two.target_size() - 1)),
+                          [&](const auto& rule, const scenario& s) {
+                              return play_head<Kind>(two, with_bridge, with_drafter, rule, s,
+                                                     ++seed);
+                          });
     };
 }
 
 template <class WithDrafter>
 void check_head(const char* name, const WithDrafter& with_drafter, bool all_bridges = false) {
-    double worst = 0;
-    auto check = checks_of<in_rows>(name, with_drafter, worst);
+    law_ledger ledger;
+    auto check = checks_of<in_rows>(name, with_drafter, ledger);
     const toy_words& two = permuted_words();
     check(two, two.identity());
     check(two, two.tli());
@@ -109,7 +100,7 @@ void check_head(const char* name, const WithDrafter& with_drafter, bool all_brid
         static const toy_words joined({"a", "b", "aa", "ab"}, {"b", "a", "ab", "aa"});
         check(joined, joined.slrs(0)); // asks for rows of drafts that were not drawn
     }
-    std::printf("heads, %-22s worst total variation %.1e\n", name, worst);
+    std::printf("heads, %-22s worst total variation %.1e\n", name, ledger.worst);
 }
 
 /// The same in lists, through the bridges that take them.
@@ -117,8 +108,8 @@ template <class WithDrafter>
 void check_lists(const char* name, const WithDrafter& with_drafter) {
     using target_words = toy_words::target_words;
     using draft_words = toy_words::draft_words;
-    double worst = 0;
-    auto check = checks_of<in_lists>(name, with_drafter, worst);
+    law_ledger ledger;
+    auto check = checks_of<in_lists>(name, with_drafter, ledger);
     const toy_words& two = permuted_words();
     check(two, [&](std::size_t n, auto use) {
         use(make_identity_bridge<draft_list_store>(two.draft_size(), two.target_size(), 16, n, 4));
@@ -131,7 +122,7 @@ void check_lists(const char* name, const WithDrafter& with_drafter) {
         use(union_bridge<target_words, draft_words, draft_list_store>(union_map(two.map),
                                                                       two.text(), n));
     });
-    std::printf("lists, %-22s worst total variation %.1e\n", name, worst);
+    std::printf("lists, %-22s worst total variation %.1e\n", name, ledger.worst);
 }
 
 /// Sessions over a head that make_head makes of the whole one.
@@ -194,12 +185,12 @@ TEST_CASE("likely tokens behind drafts that were thrown away: the law of the tar
                           {{.gamma = 2, .what = then::abandon}, {.gamma = 2}, {.gamma = 1}}};
     const auto check = [&](const char* bridge, const auto& with_bridge) {
         std::uint64_t seed = 500;
-        const double worst =
-            worst_under_rules(bridge, {redone}, [&](const auto& rule, const scenario& s) {
-                return deviation<in_rows>(two, with_bridge, adaptive(head_rows::copied, true), rule,
-                                          s, ++seed);
-            });
-        std::printf("heads, abandoned, %-11s worst total variation %.1e\n", bridge, worst);
+        law_ledger ledger;
+        check_under_rules(ledger, bridge, {redone}, [&](const auto& rule, const scenario& s) {
+            return play_head<in_rows>(two, with_bridge, adaptive(head_rows::copied, true), rule, s,
+                                      ++seed);
+        });
+        std::printf("heads, abandoned, %-11s worst total variation %.1e\n", bridge, ledger.worst);
     };
     check("identity", two.identity());
     check("tli", two.tli());

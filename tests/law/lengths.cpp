@@ -2,6 +2,7 @@
 // Draft lengths that are learnt from the rounds before change no law.
 #include <specdec/draft/cost_aware.hpp>
 
+#include <optional>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -16,8 +17,6 @@ using namespace specdec;
 using namespace specdec::testing;
 
 namespace {
-
-constexpr std::size_t length_of_text = 3;
 
 /// Learns fast, so that three rounds make a difference: expects of a token what became of the last
 /// one, and that it is kept as often as the drafter was sure.
@@ -35,29 +34,23 @@ template <class WithBridge, class Rule, class MakeStop>
 double deviation_of_lengths(const WithBridge& with_bridge, const Rule& rule,
                             const sampling_parameters& draft, const MakeStop& make_stop,
                             std::vector<std::size_t>& lengths) {
+    const toy_words& two = twofold_words();
     row_tree p(toy_rows(row_kind::random, 3, 51)), q(toy_rows(row_kind::random, 2, 52));
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, 3);
-        auto model = model_of<draft_id>(q, 2);
-        model_drafter drafter(model);
-        last_outcome predictor;
-        auto stop = make_stop(predictor);
-        with_bridge(std::size_t{2}, [&](auto bridge) {
-            play(law,
-                 session(std::move(bridge), rule,
-                         session_settings{.draft = draft, .capacity = 16, .max_proposals = 2}),
-                 coin, length_of_text, [&](auto& decoder, std::size_t) {
-                     const std::size_t room = length_of_text + 1 - decoder.tokens().size();
-                     const round_result r = decoder.round(target, drafter, stop, coin, room);
-                     ++lengths[r.proposed.size()];
-                     stop.learn(outcome_of(r, twofold_words().target, twofold_words().draft));
-                     // What is discarded has been learnt from, too.
-                     decoder.commit(r.tokens[0].value == 0 ? 1 : r.tokens.size());
-                 });
-        });
-    });
-    return total_variation(law, target_alone(p, length_of_text));
+    const scenario text_of_three{.length = 3, .draft = draft, .max_proposals = 2};
+    last_outcome predictor;
+    std::optional<decltype(make_stop(predictor))> stop; // anew for each path
+    const auto round = [&](auto& text, std::size_t i) {
+        if (i == 0) {
+            predictor = {};
+            stop.emplace(make_stop(predictor));
+        }
+        const round_result r = text.round(*stop, 4 - text.decoder.tokens().size());
+        ++lengths[r.proposed.size()];
+        stop->learn(outcome_of(r, two.target, two.draft));
+        // What is discarded has been learnt from, too.
+        text.decoder.commit(r.tokens[0].value == 0 ? 1 : r.tokens.size());
+    };
+    return play(toy_models{p, q}, with_bridge, rule, rounds_by{text_of_three, round}).deviation();
 }
 
 const cost_table cheap{.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0};

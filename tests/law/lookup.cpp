@@ -20,7 +20,7 @@
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/testing/course/course_text.hpp>
 
-#include "scenario.hpp"
+#include "play.hpp"
 #include "support/tiny_tokenizer.hpp"
 
 namespace lookup_law_tests {
@@ -42,16 +42,8 @@ struct looked_up_words {
     }
     [[nodiscard]] toy_model<target_id> target(row_tree& p) const {
         return toy_model<target_id>(3, [&p, n = prompt.size()](const auto& context) {
-            sequence behind;
-            for (std::size_t i = n; i < context.size(); ++i)
-                behind.push_back(context[i].value);
-            return p(behind);
+            return p(values_of(std::span(context).subspan(n)));
         });
-    }
-    [[nodiscard]] static session_settings settings(const scenario& s) {
-        session_settings out = settings_of(s);
-        out.capacity = 64;
-        return out;
     }
 };
 
@@ -64,43 +56,47 @@ struct drafts {
     std::size_t proposed = 0, accepted = 0;
 };
 
+/// A scenario whose session tells what it drafted.
+struct counted {
+    const scenario& how;
+    drafts& seen;
+};
+template <class Player>
+sequence run(Player& text, const counted& s) {
+    const sequence tokens = run(text, s.how);
+    const auto& counts = text.decoder.counts();
+    s.seen.proposed += counts.proposed;
+    s.seen.accepted += counts.accepted;
+    CHECK(counts.proposed == counts.looked_up);
+    return tokens;
+}
+
 /// Every scenario under every rule, with lookups that make(memory) makes.
 template <class Make>
 drafts check_lookup(const char* name, const looked_up_words& w, const Make& make) {
     drafts seen;
     std::uint64_t seed = 4000;
-    no_drafter nobody;
     const auto check = [&](const auto& rule) {
         law_ledger ledger;
-        for (const scenario& s : every_scenario(target_id{2}))
+        for (scenario s : every_scenario(target_id{2}))
             for (const row_kind kind : {row_kind::random, row_kind::zeros, row_kind::denormal}) {
                 row_tree p(toy_rows(kind, 3, ++seed));
-                joint_law law;
-                enumerate<interval_coin>([&](interval_coin& coin) {
-                    auto target = w.target(p);
-                    shared_memory memory;
-                    session decoder(make(memory), rule, looked_up_words::settings(s));
-                    decoder.start(w.prompt);
-                    const sequence text = run_scenario(decoder, target, nobody, coin, s);
-                    law[text] += coin.probability();
-                    seen.proposed += decoder.counts().proposed;
-                    seen.accepted += decoder.counts().accepted;
-                    CHECK(decoder.counts().proposed == decoder.counts().looked_up);
-                    ++ledger.paths;
-                });
-                ++ledger.sessions;
+                s.start = {.settings = {.capacity = 64}, .prompt = w.prompt, .prefix = {}};
                 CAPTURE(name, s.name, static_cast<int>(kind), rule_name(rule));
-                const double tv = total_variation(law, target_alone(p, s.length, s.target));
-                ledger.worst = tv > ledger.worst ? tv : ledger.worst;
-                REQUIRE(tv < 1e-12);
+                const auto models = [&](auto&, const auto& use) {
+                    auto target = w.target(p);
+                    no_drafter nobody;
+                    use(target, nobody);
+                };
+                const auto bridge = [&](std::size_t, const auto& use) {
+                    shared_memory memory;
+                    use(make(memory));
+                };
+                ledger.check(play(made_world{p, models}, bridge, rule, counted{s, seen}));
             }
-        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n", name,
-                    rule_name(rule), ledger.sessions, static_cast<unsigned long long>(ledger.paths),
-                    ledger.worst);
+        ledger.print(name, rule_name(rule));
     };
-    check(token_rejection{.thinning = {1, 1}});
-    check(block_verification{.thinning = {1, 1}});
-    check(exact_match{});
+    for_lossless_rules(check);
     check(coupled_match(w.keys));
     return seen;
 }
@@ -196,8 +192,7 @@ enum class turns { between, redone, abandoned, partial };
 template <class Rule>
 pair_law law_of_two(const looked_up_words& w, row_tree& p, const Rule& rule, turns how,
                     std::size_t length, std::size_t& changed, std::size_t& accepted) {
-    pair_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
+    return on_every_path([&](interval_coin& coin) {
         shared_memory memory;
         sharing_text<Rule> a(w, p, memory, rule, coin, 0), b(w, p, memory, rule, coin, 1);
         switch (how) {
@@ -236,10 +231,9 @@ pair_law law_of_two(const looked_up_words& w, row_tree& p, const Rule& rule, tur
         }
         a.finish(length);
         b.finish(length);
-        law[{a.text, b.text}] += coin.probability();
         accepted += a.decoder.counts().accepted + b.decoder.counts().accepted;
+        return std::pair{a.text, b.text};
     });
-    return law;
 }
 
 TEST_CASE("two texts that take turns with one index have together the target's law", "[law]") {
@@ -255,9 +249,7 @@ TEST_CASE("two texts that take turns with one index have together the target's l
                 const auto law = law_of_two(w, p, rule, how, length, changed, accepted);
                 CHECK(total_variation(law, expected) < 1e-12);
             };
-            check(token_rejection{.thinning = {1, 1}});
-            check(block_verification{.thinning = {1, 1}});
-            check(exact_match{});
+            for_lossless_rules(check);
             check(coupled_match(w.keys));
         }
     }

@@ -44,7 +44,7 @@ TEST_CASE("the merge as printed changes the law; the exact merge does not", "[la
     for (int i = 0; i < cases; ++i) {
         row_tree p(toy_rows(row_kind::random, 3, 900 + static_cast<std::uint64_t>(i)));
         row_tree q(toy_rows(row_kind::random, 2, 500 + static_cast<std::uint64_t>(i)));
-        const law_case c{p, q, 3, 2, 2, 3};
+        const law_case c{p, q, 2, 3};
         const joint_law expected = target_alone(p, 3);
         const double bias = total_variation(session_law(two.printed(2), rejection, c), expected);
         REQUIRE(total_variation(session_law(two.exact_form(2), rejection, c), expected) < exact);
@@ -61,7 +61,7 @@ TEST_CASE("at temperature 0 the merge as printed gives the target's text", "[law
     merging_pair two;
     for (std::uint64_t i = 0; i < 50; ++i) {
         row_tree p(toy_rows(row_kind::random, 3, i)), q(toy_rows(row_kind::random, 2, 70 + i));
-        const law_case c{p, q, 3, 2, 3, 4, {.temperature = 0}};
+        const law_case c{p, q, 3, 4, {.temperature = 0}};
         REQUIRE(total_variation(session_law(two.printed(3), rejection, c),
                                 target_alone(p, 4, {.temperature = 0})) < exact);
     }

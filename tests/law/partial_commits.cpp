@@ -9,41 +9,28 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/identity.hpp>
-#include <specdec/testing/interval_coin.hpp>
-#include <specdec/verify/block_verification.hpp>
-#include <specdec/verify/exact_match.hpp>
-#include <specdec/verify/token_rejection.hpp>
 
-#include "session_law.hpp"
+#include "play.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 
 namespace {
 
-constexpr std::size_t committed_tokens = 3;
-
 /// The law of three tokens: a round that drafts two, of which choose(round) tokens are committed,
 /// then one that drafts next_length(round), then rounds without drafts.
 template <class Rule, class Choose, class Next>
 double deviation_of_commits(const Rule& rule, Choose choose, Next next_length) {
     row_tree p(same_rows({0.2F, 0.4F, 0.4F})), q(same_rows({0.8F, 0.1F, 0.1F}));
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, 3);
-        auto draft = model_of<draft_id>(q, 3);
-        model_drafter drafter(draft);
-        std::size_t length = 2;
-        play(law,
-             session(make_identity_bridge(3, 3, 16, 2), rule, session_settings{.capacity = 16}),
-             coin, committed_tokens, [&](auto& decoder, std::size_t i) {
-                 const round_result r =
-                     decoder.round(target, drafter, fixed_length{length}, coin, 8);
-                 length = i == 0 ? next_length(r) : 0;
-                 decoder.commit(i == 0 ? choose(r) : r.tokens.size());
-             });
-    });
-    return total_variation(law, target_alone(p, committed_tokens));
+    std::size_t next = 0;
+    const auto round = [&](auto& text, std::size_t i) {
+        const round_result r = text.round(fixed_length{i == 0 ? 2 : next});
+        next = i == 0 ? next_length(r) : 0;
+        text.decoder.commit(i == 0 ? choose(r) : r.tokens.size());
+    };
+    return play(toy_models{p, q}, always(make_identity_bridge(3, 3, 16, 2)), rule,
+                rounds_by{scenario{.length = 3}, round})
+        .deviation();
 }
 
 constexpr token_rejection by_token{.thinning = {2, 2}};

@@ -34,25 +34,15 @@ std::vector<scenario> some_scenarios() {
     };
 }
 
-/// A session of toy models, its laws and its drafter made anew for every text.
-template <class WithBridge, class Rule, class MakeLaws, class MakeProcessor>
-joint_law processed_law(const WithBridge& with_bridge, const Rule& rule, const scenario& s,
-                        row_tree& p, row_tree& q, const MakeLaws& make_laws,
-                        const MakeProcessor& make_processor, law_ledger& ledger) {
-    joint_law law;
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, permuted_words().target_size());
-        auto draft = model_of<draft_id>(q, permuted_words().draft_size());
-        model_drafter plain(draft);
-        processed_drafter drafter(plain, make_processor());
-        with_bridge(std::size_t{2}, [&](auto bridge) {
-            add_session(law, session(std::move(bridge), rule, settings_of(s), make_laws()), s,
-                        target, drafter, coin);
-        });
-        ++ledger.paths;
-    });
-    ++ledger.sessions;
-    return law;
+/// Toy models, of whose drafter rows are processed by make_processor().
+template <class MakeProcessor>
+auto with_processor(row_tree& p, row_tree& q, const MakeProcessor& make_processor) {
+    return made_world{p, [&](auto& coin, const auto& use) {
+                          toy_models{p, q}(coin, [&](auto& target, auto& plain) {
+                              processed_drafter drafter(plain, make_processor());
+                              use(target, drafter);
+                          });
+                      }};
 }
 
 /// Under every rule: the law is that of the rows which `by_definition` makes.
@@ -60,32 +50,25 @@ template <class WithBridge, class MakeLaws, class MakeProcessor>
 void check_processed(const char* name, const WithBridge& with_bridge, const MakeLaws& make_laws,
                      const MakeProcessor& make_processor,
                      void (*by_definition)(const sequence& prefix, std::vector<float>& row)) {
-    std::uint64_t seed = 90;
-    const auto check_rule = [&](const auto& rule) {
+    std::uint64_t seed = 89;
+    for_lossless_rules([&](const auto& rule) {
         law_ledger ledger;
         for (const scenario& s : some_scenarios())
             for (const row_kind q_kind : {row_kind::random, row_kind::zeros}) {
-                row_tree p(toy_rows(row_kind::random, permuted_words().target_size(), ++seed));
-                row_tree q(toy_rows(q_kind, permuted_words().draft_size(), ++seed));
+                toy_rows_of rows(permuted_words(), seed += 2, row_kind::random, q_kind);
                 row_tree wanted([&](const sequence& prefix) {
-                    std::vector<float> row = p(prefix);
+                    std::vector<float> row = rows.p(prefix);
                     by_definition(prefix, row);
                     return row;
                 });
                 CAPTURE(name, s.name);
-                const double tv = total_variation(
-                    processed_law(with_bridge, rule, s, p, q, make_laws, make_processor, ledger),
-                    target_alone(wanted, s.length, s.target));
-                ledger.worst = tv > ledger.worst ? tv : ledger.worst;
-                REQUIRE(tv < 1e-12);
+                played found = play(with_processor(rows.p, rows.q, make_processor), with_bridge,
+                                    rule, s, make_laws());
+                found.wanted = target_alone(wanted, s.length, s.target);
+                ledger.check(found);
             }
-        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n", name,
-                    rule_name(rule), ledger.sessions, static_cast<unsigned long long>(ledger.paths),
-                    ledger.worst);
-    };
-    check_rule(token_rejection{.thinning = {1, 1}});
-    check_rule(block_verification{.thinning = {1, 1}});
-    check_rule(exact_match{});
+        ledger.print(name, rule_name(rule));
+    });
 }
 
 // --- Penalties, a bias, a minimum length
@@ -183,7 +166,7 @@ TEST_CASE("sessions with processors on both sides have the law of the target's",
 }
 
 TEST_CASE("processors of drafts of three, whose rows are asked for together", "[law]") {
-    const scenario three{"drafts of three", {{.gamma = 3, .room = 3}}, 2};
+    const scenario three{.steps = {{.gamma = 3, .room = 3}}, .start = {.max_draft = 3}};
     const toy_words two({"a", "b", "aba", "abb"}, {"a", "b"}); // three pieces a token
     const auto penalised_pieces = [] {
         return occurrence_penalty<draft_id>(2, 2, {.presence = 0.5F, .frequency = 1.25F});
@@ -191,21 +174,8 @@ TEST_CASE("processors of drafts of three, whose rows are asked for together", "[
     law_ledger ledger;
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         row_tree p(toy_rows(row_kind::random, 4, seed)), q(toy_rows(row_kind::random, 2, seed + 9));
-        joint_law law;
-        enumerate<interval_coin>([&](interval_coin& coin) {
-            auto target = model_of<target_id>(p, 4);
-            auto draft = model_of<draft_id>(q, 2);
-            model_drafter rows(draft);
-            processed_drafter drafter(rows, penalised_pieces());
-            two.slrs(0)(3, [&](auto bridge) {
-                add_session(law,
-                            session(std::move(bridge), token_rejection{.thinning = {1, 1}},
-                                    settings_of(three)),
-                            three, target, drafter, coin);
-            });
-            ++ledger.paths;
-        });
-        CHECK(total_variation(law, target_alone(p, three.length)) < 1e-12);
+        ledger.check(play(with_processor(p, q, penalised_pieces), two.slrs(0),
+                          token_rejection{.thinning = {1, 1}}, three));
     }
     std::printf("slrs, drafts of three    %9llu paths\n",
                 static_cast<unsigned long long>(ledger.paths));
@@ -226,38 +196,25 @@ TEST_CASE("sampling parameters may change between rounds, by what was committed"
     const sampling_parameters first{.temperature = 0.7F};
     const sampling_parameters later[] = {
         {.temperature = 1.5F, .top_k = 2}, {.temperature = 0}, {.min_p = 0.5F}};
-    const auto check_rule = [&](const auto& rule) {
-        row_tree p(toy_rows(row_kind::random, 3, 120)), q(toy_rows(row_kind::random, 4, 121));
-        joint_law law, wanted;
-        enumerate<interval_coin>([&](interval_coin& coin) {
-            auto target = model_of<target_id>(p, 3);
-            auto draft = model_of<draft_id>(q, 4);
-            model_drafter drafter(draft);
-            permuted_words().tli()(2, [&](auto bridge) {
-                session decoder(std::move(bridge), rule,
-                                session_settings{.target = first, .draft = first, .capacity = 16});
-                decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-                decoder.draft(drafter, two, coin, 8);
-                decoder.set_sampling({.temperature = 9}, {.top_k = 1}); // of no round
-                (void)decoder.verify(decoder.score(target), coin);
-                decoder.commit(1);
-                const sampling_parameters& now = later[decoder.tokens()[1].index()];
-                decoder.set_sampling(now, {.temperature = 0.5F});
-                sequence text;
-                while (decoder.tokens().size() < 3)
-                    decoder.commit(decoder.round(target, drafter, two, coin, 8).tokens.size());
-                for (const target_id t : decoder.tokens().subspan(1, 2))
-                    text.push_back(t.value);
-                law[text] += coin.probability();
-            });
-        });
-        const auto at_first = target_law_at(p, {}, first);
+    for_lossless_rules([&](const auto& rule) {
+        toy_rows_of rows(permuted_words(), 120);
+        const auto round = [&](auto& text, std::size_t i) {
+            auto& decoder = text.decoder;
+            if (i > 0)
+                return decoder.commit(text.round(two).tokens.size());
+            decoder.draft(text.drafter, two, text.coin, 8);
+            decoder.set_sampling({.temperature = 9}, {.top_k = 1}); // of no round
+            (void)decoder.verify(decoder.score(text.target), text.coin);
+            decoder.commit(1);
+            decoder.set_sampling(later[decoder.tokens()[1].index()], {.temperature = 0.5F});
+        };
+        const played found = play(rows.models(), permuted_words().tli(), rule,
+                                  rounds_by{scenario{.target = first, .draft = first}, round});
+        joint_law wanted;
+        const auto at_first = target_law_at(rows.p, {}, first);
         for (int t = 0; t < 3; ++t)
-            continue_with_target(wanted, {t}, at_first.probability(target_id{t}), p, 2,
+            continue_with_target(wanted, {t}, at_first.probability(target_id{t}), rows.p, 2,
                                  later[static_cast<std::size_t>(t)]);
-        CHECK(total_variation(law, wanted) < 1e-12);
-    };
-    check_rule(token_rejection{.thinning = {1, 1}});
-    check_rule(block_verification{.thinning = {1, 1}});
-    check_rule(exact_match{});
+        CHECK(total_variation(found.law, wanted) < exact);
+    });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
@@ -23,6 +24,33 @@ inline constexpr double exact = 1e-12;
 inline softmax_law<target_id> target_law_at(row_tree& p, const sequence& prefix,
                                             const sampling_parameters& parameters = {}) {
     return make_law(logits_row<target_id>{p(prefix)}, parameters);
+}
+
+/// The law of what outcome(coin) returns, over every path; adds how many there were.
+template <class C = interval_coin, class Outcome>
+auto on_every_path(const Outcome& outcome, std::uint64_t& paths) {
+    std::map<decltype(outcome(std::declval<C&>())), double> law;
+    enumerate<C>([&](C& coin) {
+        const auto found = outcome(coin);
+        law[found] += coin.probability();
+        if (++paths > 20'000'000)
+            throw "too many paths";
+    });
+    return law;
+}
+template <class C = interval_coin, class Outcome>
+auto on_every_path(const Outcome& outcome) {
+    std::uint64_t paths = 0;
+    return on_every_path<C>(outcome, paths);
+}
+
+/// The mean of a number.
+template <class Number>
+double mean_of(const std::map<Number, double>& law) {
+    double sum = 0;
+    for (const auto& [x, probability] : law)
+        sum += static_cast<double>(x) * probability;
+    return sum;
 }
 
 /// Draft laws made from the rows of q.
@@ -77,30 +105,38 @@ inline pair_law both_alone(row_tree& p, std::size_t length) {
     return law;
 }
 
-/// The law of the first gamma + 1 tokens when the first round runs the rule on gamma proposals
-/// drawn from laws that make_draft_law(prefix) makes, and the target goes on alone.
+/// The tokens of a round of the rule on gamma proposals drawn from laws that make_draft_law(prefix)
+/// makes: those that are kept, and the one behind them.
+template <class Rule, class MakeDraftLaw, Coin C>
+sequence rule_round(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, std::size_t gamma,
+                    C& coin, const sampling_parameters& parameters = {}) {
+    using law_type = decltype(make_draft_law(sequence{}));
+    std::vector<proposal<law_type>> draft;
+    sequence drafted;
+    for (std::size_t i = 0; i < gamma; ++i) {
+        draft.push_back(proposal<law_type>::draw(
+            make_draft_law(drafted), coin, {0, purpose::draft, static_cast<std::uint32_t>(i)}));
+        drafted.push_back(draft.back().token().value);
+    }
+    const auto law_at = [&](std::size_t i) {
+        return target_law_at(
+            p, sequence(drafted.begin(), drafted.begin() + static_cast<std::ptrdiff_t>(i)),
+            parameters);
+    };
+    const verdict v = rule(law_at, std::span<const proposal<law_type>>(draft), coin, 0);
+    drafted.resize(v.accepted);
+    drafted.push_back(v.next.value);
+    return drafted;
+}
+
+/// The law of the first gamma + 1 tokens when the first round is such a one, and the target goes on
+/// alone.
 template <class CoinType = interval_coin, class Rule, class MakeDraftLaw>
 joint_law rule_law(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, std::size_t gamma,
                    const sampling_parameters& parameters = {}) {
-    using law_type = decltype(make_draft_law(sequence{}));
     joint_law law;
     enumerate<CoinType>([&](CoinType& coin) {
-        std::vector<proposal<law_type>> draft;
-        sequence drafted;
-        for (std::size_t i = 0; i < gamma; ++i) {
-            draft.push_back(proposal<law_type>::draw(
-                make_draft_law(drafted), coin, {0, purpose::draft, static_cast<std::uint32_t>(i)}));
-            drafted.push_back(draft.back().token().value);
-        }
-        const auto law_at = [&](std::size_t i) {
-            return target_law_at(
-                p, sequence(drafted.begin(), drafted.begin() + static_cast<std::ptrdiff_t>(i)),
-                parameters);
-        };
-        const verdict v = rule(law_at, std::span<const proposal<law_type>>(draft), coin, 0);
-        sequence emitted(drafted.begin(),
-                         drafted.begin() + static_cast<std::ptrdiff_t>(v.accepted));
-        emitted.push_back(v.next.value);
+        const sequence emitted = rule_round(rule, make_draft_law, p, gamma, coin, parameters);
         continue_with_target(law, emitted, coin.probability(), p, gamma + 1, parameters);
     });
     return law;

@@ -39,26 +39,17 @@ struct toy {
             tli_map(map), context(target, draft, map, 16), 2);
     }
 
-    /// One text of three tokens; adds the accepted proposals of its first round.
+    /// One text of three tokens; how many proposals of its first round were kept.
     template <class Rule, class C>
-    sequence decode(const Rule& rule, C& coin, double& accepted) {
-        auto words = model_of<target_id>(p, 3);
-        auto pieces = model_of<draft_id>(q, 3);
-        model_drafter drafter(pieces);
-        session_settings settings;
-        settings.capacity = 16;
-        session decoder(bridge(), rule, settings);
-        decoder.start(std::vector{target_id{0}});
+    sequence decode(const Rule& rule, C& coin, std::size_t& kept) {
         sequence text;
-        for (bool first = true; text.size() < 3; first = false) {
-            const round_result round =
-                decoder.round(words, drafter, fixed_length{2}, coin, 3 - text.size());
-            if (first)
-                accepted = static_cast<double>(round.accepted);
-            for (const target_id t : round.tokens)
-                text.push_back(t.value);
-            decoder.commit(round.tokens.size());
-        }
+        with_session(toy_models{p, q}, always(bridge()), rule, {.prefix = {}}, coin, [&](auto x) {
+            text = x.play(3, [&](std::size_t i) {
+                const round_result r = x.round(fixed_length{2}, 4 - x.decoder.tokens().size());
+                kept = i == 0 ? r.accepted : kept;
+                x.decoder.commit(r.tokens.size());
+            });
+        });
         return text;
     }
 };
@@ -66,21 +57,23 @@ struct toy {
 template <class Rule>
 void check_sampled(const Rule& rule, std::uint64_t seed) {
     toy t;
-    double mean = 0, square = 0;
-    enumerate([&](enumerating_coin& coin) {
-        double accepted = 0;
-        t.decode(Rule{}, coin, accepted);
-        mean += coin.probability() * accepted;
-        square += coin.probability() * accepted * accepted;
+    const auto kept_law = on_every_path<enumerating_coin>([&](enumerating_coin& coin) {
+        std::size_t kept = 0;
+        t.decode(Rule{}, coin, kept);
+        return kept;
     });
+    double square = 0;
+    for (const auto& [kept, probability] : kept_law)
+        square += probability * static_cast<double>(kept * kept);
+    const double mean = mean_of(kept_law);
     const joint_law law = target_alone(t.p, 3);
     joint_law counts;
-    double sum = 0;
+    std::size_t sum = 0;
     for (std::size_t i = 0; i < samples; ++i) {
         philox_coin coin(seed, i);
-        double accepted = 0;
-        counts[t.decode(rule, coin, accepted)] += 1;
-        sum += accepted;
+        std::size_t kept = 0;
+        counts[t.decode(rule, coin, kept)] += 1;
+        sum += kept;
     }
     double chi_square = 0;
     for (const auto& [text, probability] : law) {
@@ -92,7 +85,7 @@ void check_sampled(const Rule& rule, std::uint64_t seed) {
     CHECK(chi_square < critical_26);
     const double n = static_cast<double>(samples);
     const double deviation = std::sqrt((square - mean * mean) / n);
-    CHECK(std::abs(sum / n - mean) < 3.3 * deviation);
+    CHECK(std::abs(static_cast<double>(sum) / n - mean) < 3.3 * deviation);
 }
 
 /// Thinning at one draw keeps the enumeration small; the law is the same at any cap.

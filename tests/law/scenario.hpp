@@ -5,14 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
-#include <specdec/testing/interval_coin.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/coupled_match.hpp>
 #include <specdec/verify/exact_match.hpp>
@@ -41,21 +35,23 @@ struct step {
 
 /// A session of several rounds.
 struct scenario {
-    const char* name;
-    std::vector<step> steps;
+    const char* name = "";
+    std::vector<step> steps{};
     std::size_t length = 2; ///< tokens of the joint law
     sampling_parameters target{};
     sampling_parameters draft{};
     std::size_t max_proposals = 16;
     std::vector<target_id> end_ids{};
+    session_start start{}; ///< all but what stands above
 };
 
-inline session_settings settings_of(const scenario& s) {
-    return {.target = s.target,
-            .draft = s.draft,
-            .capacity = 16,
-            .max_proposals = s.max_proposals,
-            .end_ids = s.end_ids};
+inline session_start start_of(const scenario& s) {
+    session_start start = s.start;
+    start.settings.target = s.target;
+    start.settings.draft = s.draft;
+    start.settings.max_proposals = s.max_proposals;
+    start.settings.end_ids = s.end_ids;
+    return start;
 }
 
 /// The scenarios that every rule x bridge goes through. `end`: a target token that ends drafts.
@@ -105,13 +101,6 @@ inline const char* rule_name(const coupled_match&) {
     return "coupled match";
 }
 
-/// What was enumerated.
-struct law_ledger {
-    std::size_t sessions = 0;
-    std::uint64_t paths = 0;
-    double worst = 0;
-};
-
 /// Does with a round's result what the driver does.
 template <class Session>
 void commit_as(then what, Session& decoder, const round_result& r) {
@@ -121,96 +110,16 @@ void commit_as(then what, Session& decoder, const round_result& r) {
 
 /// Runs one path of a session: the scenario's rounds, then rounds without drafts (which may draw
 /// again what was drawn before). Returns the first `length` tokens that it committed.
-template <class Session, class Target, class D, Coin C>
-sequence run_scenario(Session& decoder, Target& target, D& drafter, C& coin, const scenario& s) {
+template <class Player>
+sequence run(Player& text, const scenario& s) {
     bool kept_all = true;
-    return play(decoder, s.length, [&](std::size_t i) {
+    return text.play(s.length, [&](std::size_t i) {
         const step now = i < s.steps.size() ? s.steps[i] : step{.gamma = 0};
         const confidence stop{now.threshold, now.by_last_round && !kept_all ? 0 : now.gamma};
-        const round_result r = decoder.round(target, drafter, stop, coin, now.room);
+        const round_result r = text.round(stop, now.room);
         kept_all = r.accepted == r.proposed.size();
-        commit_as(now.what, decoder, r);
+        commit_as(now.what, text.decoder, r);
     });
-}
-
-/// Adds the coin's path of a session to the law.
-template <class Session, class Target, class D, Coin C>
-void add_session(joint_law& law, Session decoder, const scenario& s, Target& target, D& drafter,
-                 C& coin, const std::vector<target_id>& prompt = {target_id{0}},
-                 const std::vector<draft_id>& prefix = {draft_id{0}}) {
-    decoder.start(prompt, prefix);
-    const sequence text = run_scenario(decoder, target, drafter, coin, s);
-    law[text] += coin.probability();
-}
-
-/// Checks deviation(rule, s) of every scenario under the rules that are lossless whatever drafts;
-/// the largest of them.
-template <class Deviation>
-[[nodiscard]] double worst_under_rules(const char* name, const std::vector<scenario>& all,
-                                       const Deviation& deviation) {
-    double worst = 0;
-    for (const scenario& s : all) {
-        const auto note = [&](const auto& rule) {
-            const double tv = deviation(rule, s);
-            CAPTURE(name, s.name, rule_name(rule));
-            CHECK(tv < 1e-12);
-            worst = tv > worst ? tv : worst;
-        };
-        note(token_rejection{.thinning = {1, 1}});
-        note(block_verification{.thinning = {1, 1}});
-        note(exact_match{});
-    }
-    return worst;
-}
-
-/// The joint law of a session's first tokens.
-template <class C, class WithBridge, class Rule>
-joint_law scenario_law(const WithBridge& with_bridge, const Rule& rule, const scenario& s,
-                       row_tree& p, row_tree& q, std::size_t target_size, std::size_t draft_size,
-                       law_ledger& ledger) {
-    joint_law law;
-    enumerate<C>([&](C& coin) {
-        auto target = model_of<target_id>(p, target_size);
-        auto draft = model_of<draft_id>(q, draft_size);
-        model_drafter drafter(draft);
-        with_bridge(std::size_t{2}, [&](auto bridge) {
-            add_session(law, session(std::move(bridge), rule, settings_of(s)), s, target, drafter,
-                        coin);
-        });
-        if (++ledger.paths > 3000000)
-            throw "too many paths";
-    });
-    ++ledger.sessions;
-    return law;
-}
-
-/// Scenarios on rows of several kinds, under each of the rules.
-template <class WithBridge, class... Rules>
-void check_scenarios(const char* bridge, std::size_t target_size, std::size_t draft_size,
-                     const std::vector<scenario>& all, const WithBridge& with_bridge,
-                     const Rules&... rules) {
-    std::uint64_t seed = 40;
-    const auto check_rule = [&](const auto& rule) {
-        law_ledger ledger;
-        for (const scenario& s : all)
-            for (const auto& [p_kind, q_kind] : {std::pair{row_kind::random, row_kind::random},
-                                                 {row_kind::zeros, row_kind::ties},
-                                                 {row_kind::denormal, row_kind::random}}) {
-                row_tree p(toy_rows(p_kind, target_size, ++seed));
-                row_tree q(toy_rows(q_kind, draft_size, ++seed));
-                CAPTURE(bridge, s.name, static_cast<int>(p_kind));
-                const double tv =
-                    total_variation(scenario_law<interval_coin>(with_bridge, rule, s, p, q,
-                                                                target_size, draft_size, ledger),
-                                    target_alone(p, s.length, s.target));
-                ledger.worst = tv > ledger.worst ? tv : ledger.worst;
-                REQUIRE(tv < 1e-12);
-            }
-        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n", bridge,
-                    rule_name(rule), ledger.sessions, static_cast<unsigned long long>(ledger.paths),
-                    ledger.worst);
-    };
-    (check_rule(rules), ...);
 }
 
 } // namespace specdec::testing

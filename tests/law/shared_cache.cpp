@@ -58,7 +58,7 @@ struct text {
 
     text(const cache_words& two, cache_type& cache, row_tree& q, std::size_t length,
          interval_coin& random, std::uint64_t number)
-        : draft(model_of<draft_id>(q, 2)),
+        : draft(model_of<draft_id>(q)),
           decoder(two.merge_bridge(cache, 2), token_rejection{.thinning = {1, 1}},
                   {.capacity = 16}),
           coin{&random, number}, limits{length, {}},
@@ -66,12 +66,7 @@ struct text {
         decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
     }
 
-    [[nodiscard]] sequence tokens() const {
-        sequence result;
-        for (const target_id t : decoder.tokens().subspan(1))
-            result.push_back(t.value);
-        return result;
-    }
+    [[nodiscard]] sequence tokens() const { return values_of(decoder.tokens().subspan(1)); }
 };
 
 } // namespace
@@ -82,17 +77,16 @@ TEST_CASE("two texts that share a cache have together the target's law") {
         constexpr std::size_t length = 2;
         row_tree p(toy_rows(row_kind::random, 3, 700 + seed)),
             q(toy_rows(row_kind::random, 2, 800 + seed));
-        pair_law law;
-        enumerate<interval_coin>([&](interval_coin& coin) {
+        const pair_law law = on_every_path([&](interval_coin& coin) {
             cache_type cache;
             text a(two, cache, q, length, coin, 0), b(two, cache, q, length, coin, 1);
-            batch_of<target_id, toy_model<target_id>> target(2, model_of<target_id>(p, 3));
+            batch_of<target_id, toy_model<target_id>> target(2, model_of<target_id>(p));
             batch<decltype(target), decltype(a.run)> side_by_side(target);
             side_by_side.join(a.run);
             side_by_side.join(b.run);
             while (side_by_side.round()) {
             }
-            law[{a.tokens(), b.tokens()}] += coin.probability();
+            return std::pair{a.tokens(), b.tokens()};
         });
         CHECK(total_variation(law, both_alone(p, length)) < 1e-12);
     }
@@ -100,12 +94,8 @@ TEST_CASE("two texts that share a cache have together the target's law") {
 
 TEST_CASE("a cache that changes between a draft and its decision is refused") {
     const cache_words two;
-    row_tree p([](const sequence&) {
-        return std::vector{0.5F, 0.4F, 0.6F};
-    }),
-        q([](const sequence&) {
-            return std::vector{0.7F, 0.3F};
-        });
+    row_tree p([](const sequence&) { return std::vector{0.5F, 0.4F, 0.6F}; });
+    row_tree q([](const sequence&) { return std::vector{0.7F, 0.3F}; });
     struct run_of {
         toy_model<target_id> target;
         toy_model<draft_id> draft;
@@ -113,7 +103,7 @@ TEST_CASE("a cache that changes between a draft and its decision is refused") {
         session<text::bridge_type, token_rejection> decoder;
         philox_coin coin{3};
         run_of(const cache_words& w, cache_type& cache, row_tree& target_rows, row_tree& rows)
-            : target(model_of<target_id>(target_rows, 3)), draft(model_of<draft_id>(rows, 2)),
+            : target(model_of<target_id>(target_rows)), draft(model_of<draft_id>(rows)),
               decoder(w.merge_bridge(cache, 2), token_rejection{}, {.capacity = 16}) {
             decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
         }
@@ -123,10 +113,7 @@ TEST_CASE("a cache that changes between a draft and its decision is refused") {
             return decide();
         }
         [[nodiscard]] sequence decide() {
-            sequence result;
-            for (const target_id t : decoder.verify(decoder.score(target), coin).tokens)
-                result.push_back(t.value);
-            return result;
+            return values_of(decoder.verify(decoder.score(target), coin).tokens);
         }
     };
     const std::vector ab{draft_id{0}, draft_id{1}};

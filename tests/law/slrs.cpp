@@ -90,7 +90,7 @@ TEST_CASE("slrs: whole decodes, as a law over bytes", "[law][computes]") {
     pair.map = two.map;
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
         row_tree p(toy_rows(row_kind::random, 4, seed)), q(toy_rows(row_kind::zeros, 4, seed + 9));
-        const law_case c{p, q, 4, 4, 2, 3};
+        const law_case c{p, q, 2, 3};
         text_law expected;
         add_target_text(expected, {}, "", 1.0, two.target, c);
         REQUIRE(total_variation(

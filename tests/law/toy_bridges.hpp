@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bridges of small pairs of vocabularies, made anew for every text, as scenario_law wants them.
+// The bridges of small pairs of vocabularies, made anew for every text.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 #include <specdec/vocab/spelling/split_tokens.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 
-#include "scenario.hpp"
+#include "play.hpp"
 #include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 
@@ -112,8 +112,7 @@ inline const toy_words& twofold_words() {
 /// one that ends drafts.
 inline void check_session_rules(const char* bridge, const toy_words& two, const auto& with_bridge,
                                 std::vector<scenario> (*which)(target_id) = every_scenario) {
-    check_scenarios(bridge, two.target_size(), two.draft_size(),
-                    which(id_at<target_id>(two.target_size() - 1)), with_bridge,
+    check_scenarios(bridge, two, which(id_at<target_id>(two.target_size() - 1)), with_bridge,
                     token_rejection{.thinning = {1, 1}}, block_verification{.thinning = {1, 1}},
                     exact_match{}, coupled_match(two.keys));
 }

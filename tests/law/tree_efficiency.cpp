@@ -20,23 +20,16 @@ namespace tree_efficiency_tests {
 
 /// E[tokens of a round].
 template <class Rule>
-double tokens_of(const Rule& rule, const fixed_tree& shape, sibling_draw siblings,
-                 std::size_t vocabulary, row_tree& p, row_tree& q) {
-    double sum = 0;
-    enumerate([&](enumerating_coin& coin) {
-        auto target = tree_model_of<toy_tree_model<target_id>, target_id>(p, vocabulary);
-        auto model = tree_model_of<toy_tree_model<draft_id>, draft_id>(q, vocabulary);
-        model_drafter drafter(model);
-        tree_session text(identity_tree_bridge(identity_map(vocabulary, vocabulary),
-                                               shared_context(vocabulary, 16),
-                                               {.siblings = siblings}),
-                          rule, session_settings{.capacity = 16});
-        text.start(std::vector{target_id{0}});
-        const tree_round_result r = text.round(target, drafter, shape, coin, 8);
-        const auto tokens = static_cast<double>(r.tokens.size());
-        sum += tokens * coin.probability();
-    });
-    return sum;
+double tokens_of(const Rule& rule, const fixed_tree& shape, sibling_draw siblings, row_tree& p,
+                 row_tree& q) {
+    return mean_of(on_every_path<enumerating_coin>([&](enumerating_coin& coin) {
+        std::size_t tokens = 0;
+        with_trees(p, q, rule, identity_trees(p({}).size(), {.siblings = siblings}),
+                   {.capacity = 24}, [&](auto& text, auto& target, auto& drafter) {
+                       tokens = text.round(target, drafter, shape, coin, 8).tokens.size();
+                   });
+        return tokens;
+    }));
 }
 
 constexpr recursive_rejection by_sums{.thinning = {0, 0}};
@@ -64,14 +57,14 @@ TEST_CASE("one level: without replacement keeps more than independent, none more
                     some += chance > 0 ? 1U : 0U;
                 if (siblings == sibling_draw::likeliest && some < k)
                     continue;
-                const double found = tokens_of(by_sums, of({k}), siblings, 4, p, q) - 1;
+                const double found = tokens_of(by_sums, of({k}), siblings, p, q) - 1;
                 const double most =
                     optimal_acceptance(probabilities(p), probabilities(q), k, siblings);
                 CAPTURE(k, static_cast<int>(siblings));
                 CHECK(found <= most + 1e-9);
                 if (k == 1)
                     CHECK(found == Approx(most).margin(1e-9));
-                CHECK(tokens_of(traversal_by_sums, of({k}), siblings, 4, p, q) ==
+                CHECK(tokens_of(traversal_by_sums, of({k}), siblings, p, q) ==
                       Approx(found + 1).margin(1e-9)); // the rules differ from two levels on
                 kept[static_cast<std::size_t>(siblings)] = found;
             }
@@ -86,8 +79,8 @@ TEST_CASE("several levels: traversal keeps at least what recursive rejection kee
          {sibling_draw::independent, sibling_draw::without_replacement})
         for (const auto& shape : {of({1, 1}), of({2, 2}), of({2, 1, 1}), of({1, 2, 1})})
             for_rows(2, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
-                const double down = tokens_of(by_sums, shape, siblings, 2, p, q);
-                const double up = tokens_of(traversal_by_sums, shape, siblings, 2, p, q);
+                const double down = tokens_of(by_sums, shape, siblings, p, q);
+                const double up = tokens_of(traversal_by_sums, shape, siblings, p, q);
                 CHECK(up >= down - 1e-9);
                 most = up - down > most ? up - down : most;
             });
@@ -117,7 +110,7 @@ TEST_CASE("the figures of the table in the documents", "[law][computes]") {
     for (const std::size_t k : {1U, 2U, 3U})
         for (const sibling_draw siblings : sibling_draws) {
             const double found = mean(6, [&](row_tree& p, row_tree& q) {
-                return tokens_of(by_sums, of({k}), siblings, 6, p, q) - 1;
+                return tokens_of(by_sums, of({k}), siblings, p, q) - 1;
             });
             const double most = mean(6, [&](row_tree& p, row_tree& q) {
                 return optimal_acceptance(probabilities(p), probabilities(q), k, siblings);
@@ -129,10 +122,10 @@ TEST_CASE("the figures of the table in the documents", "[law][computes]") {
     for (const auto& widths : std::vector<std::vector<std::size_t>>{{1, 1, 1}, {2, 2}, {2, 1, 1}})
         for (const sibling_draw siblings : sibling_draws) {
             const double down = mean(3, [&](row_tree& p, row_tree& q) {
-                return tokens_of(by_sums, of(widths), siblings, 3, p, q);
+                return tokens_of(by_sums, of(widths), siblings, p, q);
             });
             const double up = mean(3, [&](row_tree& p, row_tree& q) {
-                return tokens_of(traversal_by_sums, of(widths), siblings, 3, p, q);
+                return tokens_of(traversal_by_sums, of(widths), siblings, p, q);
             });
             std::printf("%zu levels, width %zu, draw %d: recursive %.3f, traversal %.3f\n",
                         widths.size(), widths[0], static_cast<int>(siblings), down, up);

@@ -10,13 +10,12 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/decode/tree/tree_session.hpp>
-#include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/verify/tree/recursive_rejection.hpp>
 #include <specdec/verify/tree/traversal_verification.hpp>
 #include <specdec/verify/tree/tree_exact_match.hpp>
 
-#include "rule_law.hpp"
+#include "session_law.hpp"
 #include "support/toy_tree_model.hpp"
 
 namespace specdec::testing {
@@ -26,17 +25,6 @@ inline constexpr sibling_draw sibling_draws[] = {
 
 inline constexpr recursive_rejection recursive{.thinning = {1, 1}};
 inline constexpr traversal_verification traversal{.thinning = {1, 1}};
-
-/// Toy models over row trees; the first token of every context is a prompt token that rows ignore.
-template <class Model, class Id>
-Model tree_model_of(row_tree& rows, std::size_t vocabulary) {
-    return Model(vocabulary, [&rows](const std::vector<Id>& context) {
-        sequence prefix;
-        for (std::size_t i = 1; i < context.size(); ++i)
-            prefix.push_back(context[i].value);
-        return rows(prefix);
-    });
-}
 
 /// What is done with a round's result.
 enum class use : std::uint8_t {
@@ -56,7 +44,6 @@ struct tree_step {
 };
 
 struct tree_case {
-    std::size_t vocabulary = 3;
     sibling_draw siblings = sibling_draw::without_replacement;
     std::size_t length = 2;
     sampling_parameters target{};
@@ -69,6 +56,12 @@ struct tree_case {
 struct tree_ledger {
     std::uint64_t laws = 0, paths = 0;
     double worst = 0;
+
+    void check(const joint_law& found, const joint_law& wanted) {
+        const double tv = total_variation(found, wanted);
+        worst = tv > worst ? tv : worst;
+        REQUIRE(tv < exact);
+    }
 };
 
 inline const fixed_tree& no_tree() {
@@ -77,7 +70,7 @@ inline const fixed_tree& no_tree() {
 }
 
 /// Runs one path: the steps, then rounds without drafts. Returns the first `length` tokens.
-template <class Session, class Target, class D, class Shape, class C>
+template <class Session, class Target, class D, class Shape, Coin C>
 sequence run_trees(Session& text, Target& target, D& drafter, C& coin,
                    const std::vector<tree_step<Shape>>& steps, std::size_t length) {
     sequence found;
@@ -103,49 +96,61 @@ sequence run_trees(Session& text, Target& target, D& drafter, C& coin,
     return found;
 }
 
-/// The joint law of a session's first tokens. DraftModel: toy_tree_model or toy_model (which is fed
-/// path by path).
-template <template <class> class DraftModel = toy_tree_model, class Coin = interval_coin,
-          class Rule, class Shape, class MakeBridge>
+/// use(session, target, drafter) of a new tree session of toy models on one path. DraftModel:
+/// toy_tree_model or toy_model (which is fed path by path).
+template <template <class> class DraftModel = toy_tree_model, class Rule, class Bridge, class Use>
+void with_trees(row_tree& p, row_tree& q, const Rule& rule, Bridge bridge,
+                const session_settings& settings, const Use& use,
+                const std::vector<draft_id>& prefix = {}) {
+    auto target = model_of<target_id, toy_tree_model<target_id>>(p);
+    auto model = model_of<draft_id, DraftModel<draft_id>>(q);
+    model_drafter drafter(model);
+    tree_session text(std::move(bridge), rule, settings);
+    text.start(std::vector{target_id{0}}, prefix);
+    use(text, target, drafter);
+}
+
+/// Of one vocabulary for both sides.
+inline auto identity_trees(std::size_t vocabulary, const tree_settings& settings) {
+    return identity_tree_bridge(identity_map(vocabulary, vocabulary),
+                                shared_context(vocabulary, 24), settings);
+}
+
+/// The joint law of a session's first tokens.
+template <template <class> class DraftModel = toy_tree_model, class C = interval_coin, class Rule,
+          class Shape, class MakeBridge>
 joint_law tree_law(const Rule& rule, const std::vector<tree_step<Shape>>& steps, const tree_case& c,
-                   row_tree& p, row_tree& q, tree_ledger& ledger, std::size_t draft_size,
-                   const MakeBridge& make_bridge) {
-    joint_law law;
-    enumerate<Coin>([&](Coin& coin) {
-        auto target = tree_model_of<toy_tree_model<target_id>, target_id>(p, c.vocabulary);
-        auto model = tree_model_of<DraftModel<draft_id>, draft_id>(q, draft_size);
-        model_drafter drafter(model);
-        tree_session text(
-            make_bridge(tree_settings{.max_nodes = c.max_nodes,
-                                      .max_depth = 8,
-                                      .siblings = c.siblings,
-                                      .max_drafted = c.max_drafted}),
-            rule,
-            session_settings{
-                .target = c.target, .draft = c.draft, .capacity = 24, .end_ids = c.end_ids});
-        text.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
-        const sequence found = run_trees(text, target, drafter, coin, steps, c.length);
-        law[found] += coin.probability();
-        if (++ledger.paths > 20'000'000)
-            throw "too many paths";
-    });
+                   row_tree& p, row_tree& q, tree_ledger& ledger, const MakeBridge& make_bridge) {
     ++ledger.laws;
-    return law;
+    return on_every_path<C>(
+        [&](C& coin) {
+            sequence found;
+            with_trees<DraftModel>(
+                p, q, rule,
+                make_bridge(tree_settings{.max_nodes = c.max_nodes,
+                                          .max_depth = 8,
+                                          .siblings = c.siblings,
+                                          .max_drafted = c.max_drafted}),
+                {.target = c.target, .draft = c.draft, .capacity = 24, .end_ids = c.end_ids},
+                [&](auto& text, auto& target, auto& drafter) {
+                    found = run_trees(text, target, drafter, coin, steps, c.length);
+                },
+                {draft_id{0}});
+            return found;
+        },
+        ledger.paths);
 }
 
 /// Checks that law against the target's alone.
-template <template <class> class DraftModel = toy_tree_model, class Coin = interval_coin,
-          class Rule, class Shape>
+template <template <class> class DraftModel = toy_tree_model, class C = interval_coin, class Rule,
+          class Shape>
 void check_trees(const Rule& rule, const std::vector<tree_step<Shape>>& steps, const tree_case& c,
                  row_tree& p, row_tree& q, tree_ledger& ledger) {
-    const joint_law law = tree_law<DraftModel, Coin>(
-        rule, steps, c, p, q, ledger, c.vocabulary, [&](const tree_settings& settings) {
-            return identity_tree_bridge(identity_map(c.vocabulary, c.vocabulary),
-                                        shared_context(c.vocabulary, 24), settings);
+    const joint_law law =
+        tree_law<DraftModel, C>(rule, steps, c, p, q, ledger, [&](const tree_settings& settings) {
+            return identity_trees(p({}).size(), settings);
         });
-    const double tv = total_variation(law, target_alone(p, c.length, c.target));
-    ledger.worst = tv > ledger.worst ? tv : ledger.worst;
-    REQUIRE(tv < exact);
+    ledger.check(law, target_alone(p, c.length, c.target));
 }
 
 template <class Check>

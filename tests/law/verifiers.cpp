@@ -63,18 +63,8 @@ void check_every_draft_law(const Rule& rule) {
 /// Expected number of accepted proposals of one proposal.
 template <class Rule, class MakeDraftLaw>
 double acceptance(const Rule& rule, MakeDraftLaw make, row_tree& p) {
-    double accepted = 0;
-    enumerate([&](enumerating_coin& coin) {
-        using law_type = decltype(make(sequence{}));
-        const std::vector draft{proposal<law_type>::draw(make({}), coin, {0, purpose::draft, 0})};
-        const sequence drafted{draft[0].token().value};
-        const auto law_at = [&](std::size_t i) {
-            return target_law_at(p, i == 0 ? sequence{} : drafted);
-        };
-        const verdict v = rule(law_at, std::span<const proposal<law_type>>(draft), coin, 0);
-        accepted += coin.probability() * static_cast<double>(v.accepted);
-    });
-    return accepted;
+    return mean_of(on_every_path<enumerating_coin>(
+        [&](enumerating_coin& coin) { return rule_round(rule, make, p, 1, coin).size() - 1; }));
 }
 
 } // namespace

@@ -32,36 +32,28 @@ struct untold {
 template <class AskedBy, class WithBridge, class Rule>
 double deviation_of_windows(const WithBridge& with_bridge, const Rule& rule, const toy_words& two,
                             std::size_t gamma, std::uint64_t seed) {
-    constexpr std::size_t length = 3;
-    row_tree p(toy_rows(row_kind::random, two.target_size(), seed));
-    row_tree q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
-    joint_law law;
+    toy_rows_of rows(two, seed);
     bool always = true; // something was dropped
-    enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = model_of<target_id>(p, two.target_size());
-        const auto row_of = [&q](const std::vector<draft_id>& context) {
-            sequence shown;
-            for (const draft_id d : context)
-                shown.push_back(d.value);
-            return q(shown);
-        };
-        toy_model<draft_id> draft(two.draft_size(), row_of, 3, 3);
+    const auto make = [&](auto&, const auto& use) {
+        auto target = model_of<target_id>(rows.p);
+        toy_model<draft_id> draft(
+            two.draft_size(),
+            [&](const auto& context) { return rows.q(values_of<draft_id>(context)); }, 3, 3);
         model_drafter whole(draft);
         windows drafter(whole, {.keep = 1, .block = 1, .room = 1});
         AskedBy asked{drafter};
-        with_bridge(gamma, [&](auto bridge) {
-            session decoder(std::move(bridge), rule, session_settings{.capacity = 16});
-            decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}, draft_id{1}});
-            const sequence text = play(decoder, length, [&](std::size_t i) {
-                const fixed_length stop{i == 0 ? gamma : 1};
-                decoder.commit(decoder.round(target, asked, stop, coin, 8).tokens.size());
-            });
-            always = always && drafter.dropped() > 0;
-            law[text] += coin.probability();
-        });
-    });
+        use(target, asked);
+        always = always && drafter.dropped() > 0;
+    };
+    const auto round = [&](auto& text, std::size_t i) {
+        text.decoder.commit(text.round(fixed_length{i == 0 ? gamma : 1}).tokens.size());
+    };
+    const session_start full{.max_draft = gamma, .prefix = {draft_id{0}, draft_id{1}}};
+    const double tv = play(made_world{rows.p, make}, with_bridge, rule,
+                           rounds_by{scenario{.length = 3, .start = full}, round})
+                          .deviation();
     CHECK(always);
-    return total_variation(law, target_alone(p, length));
+    return tv;
 }
 
 template <class WithBridge>

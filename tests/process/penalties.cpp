@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/process/penalties.hpp>
 
+#include <algorithm>
 #include <limits>
-#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <specdec/process/row_processor.hpp>
+
+#include "support/holds.hpp"
 
 using namespace specdec;
 
@@ -51,26 +53,29 @@ TEST_CASE("presence and frequency are OpenAI's, over the text behind the prompt"
 }
 
 TEST_CASE("counts are those of the tokens, whatever was counted before") {
-    std::minstd_rand random(3);
-    token_counts<target_id> counts(5, 1);
-    std::vector<target_id> tokens;
-    for (int i = 0; i < 300; ++i) {
-        tokens.resize(random() % (tokens.size() + 1));
-        for (std::size_t n = random() % 9; n > 0; --n)
-            tokens.emplace_back(static_cast<int>(random() % 6)); // 5: an id outside
-        counts.follow(tokens);
-        std::size_t distinct = 0;
-        for (int t = 0; t < 5; ++t) {
-            std::size_t expected = 0;
-            for (std::size_t k = 1; k < tokens.size(); ++k)
-                expected += tokens[k] == target_id{t} ? 1U : 0U;
-            distinct += expected > 0 ? 1U : 0U;
-            REQUIRE(counts[target_id{t}] == expected);
+    testing::require_holds([] {
+        token_counts<target_id> counts(5, 1);
+        std::vector<target_id> tokens;
+        // How many tokens stay, and those behind them; 5: an id outside.
+        const auto steps = up_to(60, rc::gen::pair(any_in(0, 30), up_to(8, any_in(0, 5))));
+        for (const auto& [stay, more] : *steps) {
+            tokens.resize(std::min(tokens.size(), stay));
+            for (const std::size_t t : more)
+                tokens.push_back(id_at<target_id>(t));
+            counts.follow(tokens);
+            std::size_t distinct = 0;
+            for (int t = 0; t < 5; ++t) {
+                std::size_t expected = 0;
+                for (std::size_t k = 1; k < tokens.size(); ++k)
+                    expected += tokens[k] == target_id{t} ? 1U : 0U;
+                distinct += expected > 0 ? 1U : 0U;
+                RC_ASSERT(counts[target_id{t}] == expected);
+            }
+            RC_ASSERT(counts.distinct().size() == distinct);
+            for (const target_id t : counts.distinct())
+                RC_ASSERT(counts[t] > 0U);
         }
-        REQUIRE(counts.distinct().size() == distinct);
-        for (const target_id t : counts.distinct())
-            REQUIRE(counts[t] > 0);
-    }
+    });
 }
 
 } // namespace penalties_tests

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include <specdec/core/token_id.hpp>
@@ -14,6 +15,15 @@ std::vector<Id> ids_of(const std::vector<int>& numbers) {
     for (const int n : numbers)
         ids.emplace_back(n);
     return ids;
+}
+
+/// The numbers of ids.
+template <class Id = target_id>
+std::vector<int> values_of(std::span<const Id> ids) {
+    std::vector<int> numbers;
+    for (const Id id : ids)
+        numbers.push_back(id.value);
+    return numbers;
 }
 
 } // namespace specdec::testing

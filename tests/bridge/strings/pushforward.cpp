@@ -44,10 +44,9 @@ struct one_round {
 };
 
 template <class Bridge, Coin C>
-one_round run_round(const Bridge& bridge, C coin, row_tree& p, row_tree& q, std::size_t target_size,
-                    std::size_t draft_size, std::size_t gamma) {
-    auto target = model_of<target_id>(p, target_size);
-    auto draft = model_of<draft_id>(q, draft_size);
+one_round run_round(const Bridge& bridge, C coin, row_tree& p, row_tree& q, std::size_t gamma) {
+    auto target = model_of<target_id>(p);
+    auto draft = model_of<draft_id>(q);
     model_drafter drafter(draft);
     session decoder(bridge, token_rejection{.thinning = {100000}},
                     session_settings{.capacity = 16});
@@ -67,10 +66,8 @@ std::pair<std::size_t, std::size_t> check_lazy(MakeBridge make, std::size_t targ
         const std::size_t gamma = 1 + i % 4;
         row_tree p(toy_rows(row_kinds[i % 7], target_size, 2 * i));
         row_tree q(toy_rows(row_kinds[i / 7 % 7], draft_size, 2 * i + 1));
-        const one_round lazy =
-            run_round(make(gamma), philox_coin(i), p, q, target_size, draft_size, gamma);
-        const one_round full =
-            run_round(make(gamma), blind_coin(i), p, q, target_size, draft_size, gamma);
+        const one_round lazy = run_round(make(gamma), philox_coin(i), p, q, gamma);
+        const one_round full = run_round(make(gamma), blind_coin(i), p, q, gamma);
         CAPTURE(i);
         if (lazy.tokens != full.tokens || lazy.accepted != full.accepted)
             FAIL("a lazy decision differs");
@@ -116,7 +113,7 @@ void check_kept(MakeTranslation make, std::size_t target_size, std::size_t draft
         row_tree p(toy_rows(row_kinds[i % 7], target_size, 2 * i));
         row_tree q(toy_rows(row_kinds[i / 7 % 7], draft_size, 2 * i + 1));
         const auto target = target_law_at(p, {});
-        auto draft = model_of<draft_id>(q, draft_size);
+        auto draft = model_of<draft_id>(q);
         model_drafter drafter(draft);
         const fixed_length stop{gamma};
         pushforward law(make(), 16);
@@ -209,7 +206,7 @@ TEST_CASE("a coin of exactly 0 keeps nothing of p = 0, however lazily that is de
     std::size_t asked = 0;
     for (std::uint64_t i = 0; i < 300; ++i) {
         row_tree q(toy_rows(row_kinds[i % 7], 3, i));
-        auto draft = model_of<draft_id>(q, 3);
+        auto draft = model_of<draft_id>(q);
         model_drafter drafter(draft);
         const fixed_length stop{4};
         philox_coin coin(i);
@@ -246,7 +243,7 @@ TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {
         row_tree p(toy_rows(row_kind::random, 5, i)), q(toy_rows(row_kind::random, 3, i + 1000));
         const auto bridge = make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges,
                                              16, {4, 4.0 / 12});
-        const one_round r = run_round(bridge, blind_coin(i), p, q, 5, 3, 4);
+        const one_round r = run_round(bridge, blind_coin(i), p, q, 4);
         most = r.extra_forwards > most ? r.extra_forwards : most;
     }
     CHECK(most <= 12);
@@ -260,8 +257,8 @@ void check_known_rows(MakeBridge make) {
     std::size_t forwards = 0, spared = 0, most = 0, least = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         row_tree p(toy_rows(row_kind::random, 5, seed)), q(toy_rows(row_kind::random, 3, seed + 7));
-        auto target = model_of<target_id>(p, 5), again = model_of<target_id>(p, 5);
-        auto draft = model_of<draft_id>(q, 3), drafting = model_of<draft_id>(q, 3);
+        auto target = model_of<target_id>(p), again = model_of<target_id>(p);
+        auto draft = model_of<draft_id>(q), drafting = model_of<draft_id>(q);
         model_drafter one(draft), two_handles(drafting);
         counting_drafter drafter(one, least);
         // Another drafter than the last round's: nothing is known of it.
@@ -323,8 +320,8 @@ TEST_CASE("the end of a draft is no proposal: it counts as nothing, what follows
     const byte_order<draft_id> order(draft);
     const safe_cuts edges(target);
     row_tree rows(toy_rows(row_kind::random, 2, 4)); // of both
-    auto p = model_of<target_id>(rows, 2);
-    auto q = model_of<draft_id>(rows, 2);
+    auto p = model_of<target_id>(rows);
+    auto q = model_of<draft_id>(rows);
     model_drafter drafter(q);
     session decoder(make_slrs_bridge(target, draft, map, order, edges, 16, {3, 0}),
                     token_rejection{}, session_settings{.capacity = 16});
@@ -360,7 +357,7 @@ TEST_CASE("decisions stay right where a draft is as improbable as rounding error
     const byte_order<draft_id> order(draft);
     const safe_cuts edges(target);
     row_tree rows(toy_rows(row_kind::random, pieces.size(), 5));
-    auto model = model_of<draft_id>(rows, pieces.size());
+    auto model = model_of<draft_id>(rows);
     model_drafter drafter(model);
     const fixed_length stop{length};
     const std::vector context{draft_id{0}};

@@ -4,47 +4,44 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <random>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "support/holds.hpp"
+
 using namespace specdec;
+using namespace specdec::testing;
 
 TEST_CASE("pops give the greatest of what was pushed, in any mixture of both") {
-    std::mt19937 random(1);
-    for (unsigned run = 0; run < 200; ++run) {
-        std::vector<int> heap, expected; // sorted
-        for (unsigned step = 0; step < 100; ++step) {
-            if (heap.empty() || random() % 3 != 0) {
-                const int item = static_cast<int>(random() % 20);
+    require_holds([] {
+        std::vector<std::size_t> heap, expected;                    // sorted
+        for (const std::size_t item : *up_to(100, any_in(0, 29))) { // 20 and more: a pop
+            if (item < 20) {
                 heap_push(heap, item, std::less<>());
                 expected.insert(std::upper_bound(expected.begin(), expected.end(), item), item);
-            } else {
-                REQUIRE(heap_pop(heap, std::less<>()) == expected.back());
+            } else if (!heap.empty()) {
+                RC_ASSERT(heap_pop(heap, std::less<>()) == expected.back());
                 expected.pop_back();
             }
-            REQUIRE(heap.size() == expected.size());
+            RC_ASSERT(heap.size() == expected.size());
         }
         for (; !expected.empty(); expected.pop_back())
-            REQUIRE(heap_pop(heap, std::less<>()) == expected.back());
-        REQUIRE(heap.empty());
-    }
+            RC_ASSERT(heap_pop(heap, std::less<>()) == expected.back());
+        RC_ASSERT(heap.empty());
+    });
 }
 
 TEST_CASE("sorts ascending by the order it is given") {
-    std::mt19937 random(2);
-    for (unsigned size = 0; size < 70; ++size) {
-        std::vector<unsigned> items(size);
-        for (unsigned& item : items)
-            item = static_cast<unsigned>(random()) % (size / 2 + 1);
-        std::vector<unsigned> expected = items;
+    require_holds([] {
+        std::vector<std::size_t> items = *up_to(70, any_in(0, 35)), expected = items;
         std::sort(expected.begin(), expected.end());
         heap_sort(items, std::less<>());
-        REQUIRE(items == expected);
+        RC_ASSERT(items == expected);
         std::reverse(expected.begin(), expected.end());
         heap_sort(items, std::greater<>());
-        REQUIRE(items == expected);
-    }
+        RC_ASSERT(items == expected);
+    });
 }
 
 TEST_CASE("items need to be moved only") {

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/core/model/context_mirror.hpp>
 
-#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <specdec/core/token_id.hpp>
 
+#include "support/holds.hpp"
+
 using namespace specdec;
+using namespace specdec::testing;
 
 namespace {
 
 using ids = std::vector<target_id>;
-
-ids random_ids(std::mt19937& random, std::size_t most) {
-    ids result(random() % (most + 1));
-    for (target_id& id : result)
-        id = target_id{static_cast<std::int32_t>(random() % 2)};
-    return result;
-}
 
 /// The same by its definition.
 std::size_t common_prefix(const ids& held, const ids& wanted) {
@@ -58,43 +53,33 @@ TEST_CASE("a context longer than wanted is cut") {
     CHECK(mirror.plan(wanted, 2).truncate_to == 1);
 }
 
-TEST_CASE("random edits: the shortest, from scratch and from what is known to be unchanged") {
-    std::mt19937 random(1);
-    for (int run = 0; run < 200; ++run) {
+TEST_CASE("any edits: the shortest, from scratch and from what is known to be unchanged") {
+    require_holds([] {
         context_mirror<target_id> mirror;
         mirror.reserve(16);
         ids held, last; // what the model holds; what was planned and fed last
-        for (int step = 0; step < 30; ++step) {
-            switch (random() % 4) {
-            case 0: { // the engine loses its end
-                const std::size_t n = random() % (held.size() + 3);
-                mirror.truncated(n);
-                if (n < held.size())
-                    held.resize(n);
-                break;
-            }
-            default: {
-                ids wanted = random_ids(random, 12);
-                if (wanted.empty())
-                    wanted.push_back(target_id{0});
-                std::size_t same = 0;
-                while (same < last.size() && same < wanted.size() && last[same] == wanted[same])
-                    ++same;
-                const std::size_t known = random() % (same + 1);
-                const auto edit = mirror.plan(wanted, known);
-                REQUIRE(edit.truncate_to == common_prefix(held, wanted));
-                REQUIRE(ids(edit.append.begin(), edit.append.end()) ==
-                        ids(wanted.begin() + static_cast<std::ptrdiff_t>(edit.truncate_to),
-                            wanted.end()));
-                mirror.truncated(edit.truncate_to);
-                mirror.fed(edit.append);
-                held.resize(edit.truncate_to);
-                held.insert(held.end(), edit.append.begin(), edit.append.end());
-                REQUIRE(held == wanted);
-                last = wanted;
-            }
-            }
-            REQUIRE(mirror.size() == held.size());
+        // What is wanted; before that the engine loses its end, or not (15).
+        const auto steps = up_to(30, rc::gen::pair(up_to(12, any_in(0, 1)), any_in(0, 15)));
+        for (const auto& [some, left] : *steps) {
+            mirror.truncated(left);
+            if (left < held.size())
+                held.resize(left);
+            RC_ASSERT(mirror.size() == held.size());
+            ids wanted{target_id{0}};
+            for (const std::size_t id : some)
+                wanted.push_back(id_at<target_id>(id));
+            std::size_t same = 0;
+            while (same < last.size() && same < wanted.size() && last[same] == wanted[same])
+                ++same;
+            const auto edit = mirror.plan(wanted, *any_in(0, same));
+            RC_ASSERT(edit.truncate_to == common_prefix(held, wanted));
+            RC_ASSERT(
+                ids(edit.append.begin(), edit.append.end()) ==
+                ids(wanted.begin() + static_cast<std::ptrdiff_t>(edit.truncate_to), wanted.end()));
+            mirror.truncated(edit.truncate_to);
+            mirror.fed(edit.append);
+            held = last = wanted;
+            RC_ASSERT(mirror.size() == held.size());
         }
-    }
+    });
 }

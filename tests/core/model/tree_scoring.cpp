@@ -7,19 +7,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/whole_model.hpp"
+
 using namespace specdec;
 
 namespace tree_scoring_tests {
 
-struct chain_model {
-    std::size_t size() const { return 0; }
-    std::size_t capacity() const { return 0; }
-    std::size_t vocabulary_size() const { return 0; }
-    void append(std::span<const target_id>) {}
-    logits_rows<target_id> score(std::span<const target_id>) { return {}; }
-    void truncate(std::size_t) {}
-};
-struct tree_model : chain_model {
+struct tree_model : testing::whole_model {
     logits_rows<target_id> score_tree(std::span<const target_id>, std::span<const std::size_t>) {
         return {};
     }
@@ -43,7 +37,7 @@ struct no_truncate : tree_model {
 
 static_assert(TreeModelOf<tree_model, target_id>);
 static_assert(!TreeModelOf<tree_model, draft_id>);
-static_assert(!TreeModelOf<chain_model, target_id>);
+static_assert(!TreeModelOf<testing::whole_model, target_id>);
 static_assert(!TreeModelOf<no_score_tree, target_id>);
 static_assert(!TreeModelOf<one_row, target_id>);
 static_assert(!TreeModelOf<no_keep_path, target_id>);

@@ -4,8 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
-#include <random>
 #include <vector>
+
+#include "support/holds.hpp"
 
 using specdec::reference::merge;
 using specdec::reference::merge_table;
@@ -52,22 +53,21 @@ TEST_CASE("a smaller rank joins first, and of equal ones the leftmost") {
     CHECK(joined(table, {2, 1, 0}) == symbols{2, 1, 0});
 }
 
-TEST_CASE("long sequences join like the definition says") {
-    std::mt19937 random(7);
-    const auto below = [&random](int n) {
-        return static_cast<std::int32_t>(random() % static_cast<unsigned>(n));
-    };
-    for (int round = 0; round < 60; ++round) {
-        merge_table table;
-        std::int32_t next = 3;
-        for (int i = 0; i < 30; ++i)
-            if (table.add(below(next), below(next), {below(12), next}))
-                ++next;
-        for (const int length : {3, 20, 32, 33, 70, 200}) {
-            symbols s;
-            for (int i = 0; i < length; ++i)
-                s.push_back(below(3));
-            CHECK(joined(table, s) == joined_naively(table, s));
-        }
-    }
+TEST_CASE("sequences join like the definition says, whatever the table and however long") {
+    using specdec::any_in, specdec::up_to;
+    const auto merges = up_to(30, rc::gen::tuple(any_in(0, 32), any_in(0, 32), any_in(0, 11)));
+    specdec::testing::require_holds(
+        [&] {
+            merge_table table;
+            std::int32_t next = 3;
+            for (const auto& [a, b, rank] : *merges)
+                if (table.add(static_cast<std::int32_t>(a) % next,
+                              static_cast<std::int32_t>(b) % next,
+                              {static_cast<std::int32_t>(rank), next}))
+                    ++next;
+            const auto drawn = *up_to(200, any_in(0, 2));
+            const symbols s(drawn.begin(), drawn.end());
+            RC_ASSERT(joined(table, s) == joined_naively(table, s));
+        },
+        {.cases = 300});
 }

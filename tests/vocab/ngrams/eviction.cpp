@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <random>
+#include <utility>
 #include <vector>
+
+#include "support/holds.hpp"
 
 namespace {
 
@@ -146,44 +148,44 @@ private:
     std::vector<use> used_;
 };
 
-TEMPLATE_TEST_CASE("policies do what naive ones do, over long random use", "", lru, lfu) {
-    std::mt19937_64 bits(1);
-    for (const std::uint32_t size : {1u, 2u, 3u, 9u}) {
+TEMPLATE_TEST_CASE("policies do what naive ones do, whatever the use", "", lru, lfu) {
+    const auto follow = [](const std::vector<std::pair<std::size_t, std::size_t>>& uses) {
         TestType policy;
         naive_policy naive(TestType::by_frequency);
         std::uint32_t room = 0;
-        for (int i = 0; i < 20000; ++i) {
-            const auto s = static_cast<std::uint32_t>(bits() % size);
+        for (const auto& [slot, what] : uses) {
+            const auto s = static_cast<std::uint32_t>(slot);
             if (s >= room)
                 policy.reserve(room = s + 1); // grows while in use
-            const auto what = bits() % 8;
-            if (!naive.holds(s)) {
+            if (what == 10) {
+                policy.clear();
+                naive = naive_policy(TestType::by_frequency);
+            } else if (!naive.holds(s)) {
                 naive.add(s);
                 policy.add(s);
-            } else if (what == 0) {
+            } else if (what == 9) {
                 naive.remove(s);
                 policy.remove(s);
             } else {
                 naive.touch(s);
                 policy.touch(s);
-                REQUIRE(policy.frequency(s) == naive.frequency(s));
+                RC_ASSERT(policy.frequency(s) == naive.frequency(s));
             }
             const slots expected = naive.in_order();
-            REQUIRE(order(policy) == expected);
-            if (i % 500 == 0) { // restore() in the order of eviction makes an equal one
+            RC_ASSERT(order(policy) == expected);
+            if (what == 0) { // restore() in the order of eviction makes an equal one
                 TestType again;
                 again.reserve(room);
                 for (const std::uint32_t t : expected)
                     again.restore(t, policy.frequency(t));
                 policy = again;
-                REQUIRE(order(policy) == expected);
-            }
-            if (i % 3001 == 0) {
-                policy.clear();
-                naive = naive_policy(TestType::by_frequency);
+                RC_ASSERT(order(policy) == expected);
             }
         }
-    }
+    };
+    for (const std::size_t size : {1U, 2U, 3U, 9U})
+        testing::require_holds(
+            [&] { follow(*up_to(400, rc::gen::pair(any_in(0, size - 1), any_in(0, 10)))); });
 }
 
 } // namespace

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <support/vocab_tsv.hpp>
+#include "support/holds.hpp"
+#include "support/vocab_tsv.hpp"
 
 namespace spellings_tests {
 
@@ -72,26 +72,25 @@ TEST_CASE("spellings: which tokens count") {
           std::vector<spellings>{{2, 1}, {3, 2}, {0, 0}});
 }
 
-TEST_CASE("spellings: equal to trying everything, on random vocabularies") {
-    std::mt19937_64 bits(1);
-    const auto word = [&bits](std::size_t longest) {
-        std::string text(1 + bits() % longest, ' ');
-        for (char& c : text)
-            c = "\0\xff"
-                "a"[bits() % 3];
-        return text;
+TEST_CASE("spellings: equal to trying everything, whatever the vocabularies") {
+    const auto letters = any_of(std::vector<char>{'a', '\0', '\xff'});
+    const auto words = [&](std::size_t longest) {
+        return up_to(8, rc::gen::pair(letters, up_to(longest - 1, letters)));
     };
-    for (int round = 0; round < 200; ++round) {
-        vocabulary draft, target;
-        for (int i = 0; i < 8; ++i)
-            draft.add(word(4), token_kind::normal);
-        for (int i = 0; i < 8; ++i)
-            target.add(word(9), token_kind::normal);
-        const std::vector<spellings> counts = spelling_counter(draft).count_all(target);
-        for (std::size_t t = 0; t < target.size(); ++t) {
-            REQUIRE(counts[t] == try_all(draft, target.text(t)));
-        }
-    }
+    const auto table = [](const auto& drawn) {
+        vocabulary v;
+        for (const auto& [first, more] : drawn)
+            v.add(first + std::string(more.begin(), more.end()), token_kind::normal);
+        return v;
+    };
+    testing::require_holds(
+        [&] {
+            const vocabulary draft = table(*words(4)), target = table(*words(9));
+            const std::vector<spellings> counts = spelling_counter(draft).count_all(target);
+            for (std::size_t t = 0; t < target.size(); ++t)
+                RC_ASSERT(counts[t] == try_all(draft, target.text(t)));
+        },
+        {.cases = 200});
 }
 
 TEST_CASE("spellings: counts saturate") {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The rules of trees that reject: each kept proposal by itself, or all of a path.
+#include <specdec/verify/tree/recursive_rejection.hpp>
 #include <specdec/verify/tree/traversal_verification.hpp>
 
 #include <set>
@@ -10,17 +12,19 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace traversal_verification_tests {
+namespace tree_rejection_tests {
 
 using law = two_level_tree::law;
 using law_function = law (*)(std::size_t);
+static_assert(TreeVerifier<recursive_rejection, law, law_function, const philox_coin>);
 static_assert(TreeVerifier<traversal_verification, law, law_function, const philox_coin>);
 
-TEST_CASE("traversal_verification keeps a path to a leaf where both laws are the same") {
+TEMPLATE_TEST_CASE("a tree rule keeps a path to a leaf where both laws are the same", "",
+                   recursive_rejection, traversal_verification) {
     for (std::uint64_t seed = 1; seed < 50; ++seed) {
         two_level_tree two({0.5F, 0.25F, 0.25F}, {0.5F, 0.25F, 0.25F}, seed);
         const philox_coin coin(seed);
-        const verdict v = two.decide(traversal_verification{}, coin);
+        const verdict v = two.decide(TestType{}, coin);
         CHECK(v.accepted == 2);
         CHECK(v.evaluated == 2);
         CHECK(v.origin == token_origin::free);
@@ -28,11 +32,12 @@ TEST_CASE("traversal_verification keeps a path to a leaf where both laws are the
     }
 }
 
-TEST_CASE("traversal_verification keeps nothing where the laws are disjoint") {
+TEMPLATE_TEST_CASE("a tree rule keeps nothing where the laws are disjoint", "", recursive_rejection,
+                   traversal_verification) {
     for (std::uint64_t seed = 1; seed < 50; ++seed) {
         two_level_tree two({0, 0, 1}, {0.5F, 0.5F, 0}, seed);
         const philox_coin coin(seed);
-        const verdict v = two.decide(traversal_verification{}, coin);
+        const verdict v = two.decide(TestType{}, coin);
         CHECK(v.accepted == 0);
         CHECK(v.evaluated == 1);
         CHECK(v.next == target_id{2});
@@ -41,11 +46,12 @@ TEST_CASE("traversal_verification keeps nothing where the laws are disjoint") {
     }
 }
 
-TEST_CASE("traversal_verification asks for a law at most once, of a parent first") {
+TEMPLATE_TEST_CASE("a tree rule asks for a law at most once, of a parent first", "",
+                   recursive_rejection, traversal_verification) {
     for (std::uint64_t seed = 1; seed < 200; ++seed) {
         two_level_tree two({0.1F, 0.2F, 0.7F}, {0.6F, 0.2F, 0.2F}, seed);
         const philox_coin coin(seed);
-        const verdict v = two.decide(traversal_verification{}, coin);
+        const verdict v = two.decide(TestType{}, coin);
         CHECK(v.next.valid());
         CHECK(v.accepted == two.work.path().size());
         std::set<std::size_t> seen;
@@ -57,14 +63,15 @@ TEST_CASE("traversal_verification asks for a law at most once, of a parent first
     }
 }
 
-TEST_CASE("traversal_verification draws from the target where there is no tree") {
+TEMPLATE_TEST_CASE("a tree rule draws from the target where there is no tree", "",
+                   recursive_rejection, traversal_verification) {
     two_level_tree two({0, 1}, {1, 0});
     two.tree.clear();
     two.proposals.clear();
     const philox_coin coin(1);
-    const verdict v = two.decide(traversal_verification{}, coin);
+    const verdict v = two.decide(TestType{}, coin);
     CHECK(v.next == target_id{1});
     CHECK(v.origin == token_origin::free);
 }
 
-} // namespace traversal_verification_tests
+} // namespace tree_rejection_tests
