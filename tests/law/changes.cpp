@@ -149,8 +149,7 @@ TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its 
     row_tree p(toy_rows(row_kind::random, 4, 80)), q(toy_rows(row_kind::random, 4, 81));
     pair_law law;
     CHECK(overlapping(equal_words().slrs(0), law, p, q) > 0);
-    CHECK(total_variation(law, both_alone(p, 1)) < 1e-12); // a refused round is drafted again
-    law.clear();
+    CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);   // a refused round is drafted again
     const auto beside = [](std::size_t n, const auto& use) { // a lookup that found nothing
         equal_words().slrs(0)(n, [&](auto bridge) {
             using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
@@ -160,7 +159,6 @@ TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its 
     };
     CHECK(overlapping(beside, law, p, q) > 0);
     CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
-    law.clear();
     CHECK(overlapping(equal_words().tli(), law, p, q) == 0);
     CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
 }

@@ -16,6 +16,7 @@
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/testing/course/course_text.hpp>
 
+#include "play.hpp"
 #include "toy_bridges.hpp"
 
 namespace lookup_beside_tests {
@@ -86,9 +87,12 @@ spoken check_beside(const char* name, const texts& t, const std::vector<scenario
                     acceptance_table table;
                     with_bridge(std::size_t{2}, [&](auto bridge) {
                         session decoder(t.beside(std::move(bridge), prompt_lookup(1024), table),
-                                        rule, settings_of(s));
+                                        rule, start_of(s).settings);
                         decoder.start(t.prompt);
-                        const sequence text = run_scenario(decoder, target, drafter, coin, s);
+                        session_player<decltype(decoder), decltype(target), decltype(drafter),
+                                       interval_coin>
+                            player{decoder, target, drafter, coin};
+                        const sequence text = run(player, s);
                         law[text] += coin.probability();
                         const statistics& c = decoder.counts();
                         seen.found += c.looked_up;
@@ -103,9 +107,7 @@ spoken check_beside(const char* name, const texts& t, const std::vector<scenario
                 ledger.worst = tv > ledger.worst ? tv : ledger.worst;
                 REQUIRE(tv < exact);
             }
-        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n", name,
-                    rule_name(rule), ledger.sessions, static_cast<unsigned long long>(ledger.paths),
-                    ledger.worst);
+        ledger.print(name, rule_name(rule));
     };
     (check(rules), ...);
     return seen;

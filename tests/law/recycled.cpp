@@ -15,7 +15,7 @@
 #include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/testing/course/course_text.hpp>
 
-#include "scenario.hpp"
+#include "play.hpp"
 #include "tree_law.hpp"
 
 namespace recycled_tests {
@@ -46,12 +46,15 @@ TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
                     row_tree p(toy_rows(kind, 3, ++seed));
                     joint_law law;
                     enumerate<interval_coin>([&](interval_coin& coin) {
-                        auto target = model_of<target_id>(p, 3);
+                        auto target = model_of<target_id>(p);
                         no_drafter nobody;
                         successor_table table = knows ? begun(3, 2) : successor_table(3, 2);
-                        session decoder(recycled_bridge(table, 2), rule, settings_of(s));
+                        session decoder(recycled_bridge(table, 2), rule, start_of(s).settings);
                         decoder.start(std::vector{target_id{0}});
-                        const sequence text = run_scenario(decoder, target, nobody, coin, s);
+                        session_player<decltype(decoder), decltype(target), no_drafter,
+                                       interval_coin>
+                            player{decoder, target, nobody, coin};
+                        const sequence text = run(player, s);
                         law[text] += coin.probability();
                         proposed += decoder.counts().proposed;
                         accepted += decoder.counts().accepted;
@@ -63,9 +66,7 @@ TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
                     ledger.worst = tv > ledger.worst ? tv : ledger.worst;
                     REQUIRE(tv < exact);
                 }
-        std::printf("%-24s %-18s %3zu sessions %9llu paths, worst total variation %.1e\n",
-                    "recycled", rule_name(rule), ledger.sessions,
-                    static_cast<unsigned long long>(ledger.paths), ledger.worst);
+        ledger.print("recycled", rule_name(rule));
     };
     check(token_rejection{.thinning = {1, 1}});
     check(block_verification{.thinning = {1, 1}});
@@ -91,7 +92,7 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
                 row_tree p(toy_rows(kind, 3, ++seed));
                 joint_law law;
                 enumerate<interval_coin>([&](interval_coin& coin) {
-                    auto target = tree_model_of<toy_tree_model<target_id>, target_id>(p, 3);
+                    auto target = model_of<target_id, toy_tree_model<target_id>>(p);
                     no_drafter nobody;
                     successor_table table = begun(3, 3);
                     tree_session session(
@@ -130,7 +131,7 @@ TEST_CASE("two texts that share a table of successors have together the target's
         constexpr std::size_t length = 2;
         constexpr token_rejection rule{.thinning = {1, 1}};
         enumerate<interval_coin>([&](interval_coin& coin) {
-            auto one = model_of<target_id>(p, 3), other = model_of<target_id>(p, 3);
+            auto one = model_of<target_id>(p), other = model_of<target_id>(p);
             no_drafter nobody;
             successor_table table(3, 2);
             coin_of_text<interval_coin> first{&coin, 0}, second{&coin, 1};

@@ -149,8 +149,7 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
                 paying.learn(&seen, std::vector<std::size_t>{0}, sure);
             check_trees(rule,
                         std::vector<tree_step<cost_aware_tree>>{{paying}, {paying, use::part}},
-                        {.vocabulary = 4,
-                         .siblings = sibling_draw::likeliest,
+                        {.siblings = sibling_draw::likeliest,
                          .length = 3,
                          .max_nodes = 6,
                          .max_drafted = 12},
