@@ -167,7 +167,7 @@ private:
         const attention_columns<stored> columns{a_.qkv.data(), a_.qkv_stride, a_.attended.data(),
                                                 a_.attended_stride, &inputs_.functions()};
         const auto share = [this](std::size_t n, std::size_t bytes, const auto& work) {
-            share_out(n, bytes, work);
+            this->share_out(n, bytes, work);
         };
         std::visit(
             [&](auto& attention) {
