@@ -12,7 +12,7 @@ using namespace specdec;
 namespace {
 
 constexpr float forbidden = -std::numeric_limits<float>::infinity();
-constexpr double far = std::numeric_limits<double>::infinity();
+constexpr double infinitely = std::numeric_limits<double>::infinity();
 using row = std::vector<float>;
 
 } // namespace
@@ -43,10 +43,10 @@ TEST_CASE("distances are of log-probabilities") {
 
 TEST_CASE("what one row alone forbids is infinitely far, and so is what is no number") {
     const row_difference d = compare_rows(row{0, 0}, row{0, forbidden});
-    CHECK(d.greatest == far);
+    CHECK(d.greatest == infinitely);
     CHECK(d.token == 1);
-    CHECK(compare_rows(row{forbidden, 0}, row{0, 0}).greatest == far);
-    CHECK(compare_rows(row{forbidden, forbidden}, row{0, 0}).greatest == far);
-    CHECK(compare_rows(row{0, std::nanf("")}, row{0, 0}).greatest == far);
-    CHECK(compare_rows(row{0, 0}, row{std::nanf(""), 0}).greatest == far);
+    CHECK(compare_rows(row{forbidden, 0}, row{0, 0}).greatest == infinitely);
+    CHECK(compare_rows(row{forbidden, forbidden}, row{0, 0}).greatest == infinitely);
+    CHECK(compare_rows(row{0, std::nanf("")}, row{0, 0}).greatest == infinitely);
+    CHECK(compare_rows(row{0, 0}, row{std::nanf(""), 0}).greatest == infinitely);
 }

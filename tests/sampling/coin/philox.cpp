@@ -7,7 +7,9 @@
 
 #if __has_include(<Random123/philox.h>)
 #include <Random123/philox.h>
+#if R123_USE_PHILOX_64BIT // not where it has no product of 128 bits
 #define SPECDEC_HAS_RANDOM123
+#endif
 #endif
 
 using namespace specdec;
