@@ -28,6 +28,7 @@
 #include "support/output/trace.hpp"
 #include "support/pair/cache_keeper.hpp"
 #include "support/pair/engine.hpp"
+#include "support/pair/tree_nodes.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
 #include "support/program/interrupt.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -12,7 +11,6 @@
 #include <CLI/CLI.hpp>
 
 #include "support/flags/flag_values.hpp"
-#include "support/pair/model_flags.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
@@ -64,17 +62,6 @@ inline void add_lookup_flag(CLI::App& app, lookup_settings& s, const std::string
     app.add_flag("--lookup", s.beside,
                  what + ": text that was seen before, where it promises more "
                         "than the drafter; of a tree it is a branch");
-}
-
-/// How many nodes the engines have to score at the same time.
-inline void tell_nodes(model_flags& models, const std::optional<tree_drafts>& tree) {
-    if (!tree)
-        return;
-    for (const float temperature : {0.0F, 1.0F}) {
-        const tree_settings s = any_tree_shape(*tree, temperature).settings();
-        models.tree_nodes = std::max(models.tree_nodes, s.max_nodes);
-        models.drafted_nodes = std::max({models.drafted_nodes, s.max_nodes, s.max_drafted});
-    }
 }
 
 inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whose) {
