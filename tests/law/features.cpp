@@ -79,6 +79,9 @@ struct checked_model {
     }
 };
 
+template <class Model, class Features>
+checked_model(Model&, toy_body&, Features&, weights) -> checked_model<Model, Features>;
+
 /// A session behind a prompt of two tokens, whose drafter reads what the target found of them.
 template <class MakeHead, class Rule>
 played play_features(const toy_words& two, const auto& with_bridge, const MakeHead& make_head,
