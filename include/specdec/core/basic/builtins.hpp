@@ -29,13 +29,6 @@
 #define SPECDEC_X86_KERNELS 0
 #endif
 
-/// First in the body of a function that would be wrong with its sums in another order.
-#ifdef __clang__
-#define SPECDEC_SUMS_AS_WRITTEN _Pragma("clang fp reassociate(off)")
-#else
-#define SPECDEC_SUMS_AS_WRITTEN
-#endif
-
 /// Vectors of `n` numbers of `type`, with + - * & ^ << >> of each. SELECT: a where the mask of a
 /// comparison says so, or else b. BITS: the same bits as another vector of that size. CONVERT: each
 /// number. KEPT: they are computed here and stay in registers (or GCC reads rows twice).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <specdec/core/basic/builtins.hpp>
+#include <specdec/core/basic/sums_as_written.hpp>
 
 /// What laws need of the compiler, asked for in the build: infinities (a forbidden token), NaN (a
 /// broken row is refused), float that is rounded to float, and sums in the order in which they
@@ -12,8 +12,8 @@
 /// counts as not IEEE 754 (-funsafe-math-optimizations, -fassociative-math, -freciprocal-math,
 /// -fno-signed-zeros, -fsingle-precision-constant), and floats computed in wider registers (x87).
 /// Clang has no macro for its parts of -ffast-math; there SPECDEC_SUMS_AS_WRITTEN makes them
-/// right (core/basic/builtins.hpp). (It has none for -fno-honor-nans alone either, with which NaN
-/// may pass unseen.) tests/compiler_flags compiles and runs one program under each.
+/// right (core/basic/sums_as_written.hpp). (It has none for -fno-honor-nans alone either, with
+/// which NaN may pass unseen.) tests/compiler_flags compiles and runs one program under each.
 #if defined __FAST_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__ > 0)
 #error "specdec: expected infinities and NaN as in IEEE 754: compile without -ffast-math, \
 -Ofast and -ffinite-math-only"
