@@ -87,20 +87,23 @@ class Compare(unittest.TestCase):
             self.assertIn("--rules", call("compare", "--rules", wrong, status=1))
 
     def test_trees_stand_beside_chains_and_keep_the_greedy_text(self):
-        for tree in ("6", "3,2,1"):
+        for tree in ("6", "--tree-growth", "paying"), ("6", "--tree-growth", "dynamic"), ("3,2,1",):
             for sequences in (1, 3):
                 found = rows(call("compare", "--json", "-n", 16, "--temperatures", 0, "--limit", 3, "--draft-length", 2,
-                                  "--rules", "tli,slem", "--tree", tree, "--sequences", sequences))
+                                  "--rules", "tli,slem", "--tree", *tree, "--sequences", sequences))
                 self.assertEqual([row["rule"] for row in found], ["autoregressive", "tli", "tli/tree", "slem"])
                 self.assertTrue(all(row["identical_text"] for row in found), found)
+                if "paying" in tree:  # which drafts as much as pays on this machine
+                    continue
                 self.assertGreater(found[2]["proposed"], found[1]["proposed"])
                 self.assertGreaterEqual(found[2]["tokens_per_target_call"], found[1]["tokens_per_target_call"])
         plain = call("generate", "--prompt", "Return", "-n", 12, "--rule", "autoregressive")
         self.assertEqual(call("generate", "--prompt", "Return", "-n", 12, "--tree", "4,2"), plain)
         for wrong in (["--tree", "0"], ["--tree", "40,40"], ["--siblings", "likeliest"],
-                      ["--tree", "4", "--rule", "slem"], ["--tree", "4", "--draft-length", "2"],
-                      ["--tree", "4", "--drafter", "none"]):
+                      ["--tree", "4", "--rule", "slem"], ["--tree", "4", "--draft-length", "2"]):
             self.assertIn(wrong[0], call("generate", "-n", 1, *wrong, status=1))
+        recycled = call("generate", "--prompt", "Return", "-n", 12, "--tree", "4", "--drafter", "none")
+        self.assertEqual(recycled, plain)  # trees of what the target's earlier rows named
 
     def test_merges_side_by_side_learn_together(self):
         found = []
@@ -142,7 +145,7 @@ class Compare(unittest.TestCase):
     def test_json_has_the_keys_and_greedy_text_is_identical(self):
         found = rows(call("compare", "--json", "--max-tokens", 12, "--temperatures", 0, "--limit", 4, "--draft-length", 2,
                           "--rules", "all"))
-        self.assertEqual(len(found), 15)
+        self.assertEqual(len(found), 16)
         for row in found:
             self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
             self.assertTrue(row["identical_text"], row)
@@ -183,7 +186,7 @@ class Compare(unittest.TestCase):
         for alone in ("--no-drafter",), ("--drafter", "none"), ("--target", own):
             self.assertEqual(found(*alone), ["autoregressive", "lookup"])
         self.assertEqual(found("--rules", "slem,all,tli")[:3], ["autoregressive", "slem", "union"])
-        self.assertEqual(len(found("--rules", "all")), 15)  # identity and identity-block need one vocabulary
+        self.assertEqual(len(found("--rules", "all")), 16)  # identity and identity-block need one vocabulary
 
     def test_what_was_said_before_is_looked_up(self):
         text = "Copy: the cat sat on the mat, the cat sat on the mat, the cat sat on the"
@@ -813,7 +816,7 @@ class Features(unittest.TestCase):
         few, saved = self.drafter / "few.json", self.drafter / "learnt"
         few.write_text(json.dumps(list(range(2048))))
         common = (*self.pair, "--head", f"trimmed:{few}", "--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--limit", 5,
-                  "-n", 24, "--every", 8, "--budget", 1, "--threads", 1, "--json")
+                  "-n", 24, "--every", 8, "--budget", 1, "--rate", 1e-3, "--anchor", 0, "--threads", 1, "--json")
         adapt = lambda *more: rows(call("adapt", *common, *more))
         *stream, plain, before, after = adapt("--tokens", 200, "--save", saved)
         self.assertGreater(stream[-1]["updates"], 3)
