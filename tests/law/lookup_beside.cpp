@@ -245,7 +245,7 @@ pair_law law_of_two(const texts& t, const WithBridge& with_bridge, row_tree& p, 
 }
 
 TEST_CASE("two texts beside whose drafters is looked up in one index have the target's law",
-          "[law]") {
+          "[law][computes]") {
     std::size_t turned = 0;
     constexpr std::size_t length = 2;
     for (const char* prompt : {"abbabaab", "bbabb"}) {

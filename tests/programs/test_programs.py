@@ -875,7 +875,7 @@ class Adapt(unittest.TestCase):
         saved, curve = self.folder / "saved", self.folder / "curve.svg"
         stream, before, after = self.adapt("--save", saved, "--svg", curve)
         self.assertEqual([row["task"] for row in stream], ["docs", "docs"])
-        self.assertGreater(stream[-1]["updates"], 2)
+        self.assertGreater(stream[-1]["updates"], 1)  # the first one comes after 64 rounds
         self.assertLessEqual(stream[-1]["served"] - 200, 20)
         self.assertNotEqual(before["target_calls"], after["target_calls"])
         self.assertIn("tokens_per_target_call_ratio", after)
