@@ -63,8 +63,6 @@ template <std::int16_t Offset, class Bytes>
 template <dtype Type>
 void multiply_quantised_portable(const std::byte* panel, std::size_t blocks, const q8_block* x,
                                  std::size_t stride, std::size_t columns, float* y) {
-    using floats = quantiser_vectors<4>::floats;
-    using ints = quantiser_vectors<4>::ints;
     using bytes [[gnu::vector_size(16)]] = std::uint8_t;
     constexpr quantised_block_layout layout(Type);
     constexpr auto offset = static_cast<std::int16_t>(quantised_offset(Type));
@@ -99,24 +97,7 @@ void multiply_quantised_portable(const std::byte* panel, std::size_t blocks, con
                     dot += w[r][k] * in[k];
                 dots[r] = dot;
             }
-            for (std::size_t r = 0; r < panel_rows; r += 4) {
-                ints dot;
-                floats d, sum;
-                std::memcpy(&dot, dots + r, sizeof dot);
-                std::memcpy(&d, scale + r, sizeof d);
-                std::memcpy(&sum, y + c * panel_rows + r, sizeof sum);
-                floats part = __builtin_convertvector(dot, floats) * (d * at.scale);
-                round_here(part);
-                if constexpr (Type == dtype::q4_1) {
-                    floats m;
-                    std::memcpy(&m, minimum + r, sizeof m);
-                    floats shift = m * at.scaled_sum;
-                    round_here(shift);
-                    part += shift;
-                }
-                sum += part;
-                std::memcpy(y + c * panel_rows + r, &sum, sizeof sum);
-            }
+            add_block<Type == dtype::q4_1, 4>(dots, 0, scale, minimum, at, y + c * panel_rows);
         }
     }
 }

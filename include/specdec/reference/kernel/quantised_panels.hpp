@@ -46,6 +46,35 @@ inline void widen_halves(const std::byte* from, float* to) {
     std::memcpy(to, &all, sizeof all);
 }
 
+/// What a block adds to a column's 16 sums, in the order of every kernel: y += (d scale) dot, and
+/// the minimum's share. `less` is what the dots hold too much.
+template <bool Minima, std::size_t Lanes>
+[[gnu::always_inline]] inline void add_block(const std::int32_t* dots, std::int32_t less,
+                                             const float* scales, const float* minima,
+                                             const q8_block& x, float* y) {
+    using floats = typename quantiser_vectors<Lanes>::floats;
+    using ints = typename quantiser_vectors<Lanes>::ints;
+    for (std::size_t r = 0; r < panel_rows; r += Lanes) {
+        ints dot;
+        floats d, sum;
+        std::memcpy(&dot, dots + r, sizeof dot);
+        std::memcpy(&d, scales + r, sizeof d);
+        std::memcpy(&sum, y + r, sizeof sum);
+        dot -= less;
+        floats part = __builtin_convertvector(dot, floats) * (d * x.scale);
+        round_here(part);
+        if constexpr (Minima) {
+            floats m;
+            std::memcpy(&m, minima + r, sizeof m);
+            floats shift = m * x.scaled_sum;
+            round_here(shift);
+            part += shift;
+        }
+        sum += part;
+        std::memcpy(y + r, &sum, sizeof sum);
+    }
+}
+
 } // namespace detail
 
 [[nodiscard]] constexpr bool is_quantised(dtype type) {

@@ -63,8 +63,6 @@ template <class Unit, dtype Type, std::size_t Lanes>
 [[gnu::always_inline]] inline void
 multiply_quantised_by_tiles(const std::byte* panel, std::size_t blocks, const q8_block* x,
                             std::size_t stride, std::size_t columns, float* y) {
-    using floats = typename quantiser_vectors<Lanes>::floats;
-    using ints = typename quantiser_vectors<Lanes>::ints;
     using bytes [[gnu::vector_size(4 * Lanes)]] = std::uint8_t;
     constexpr quantised_block_layout layout(Type);
     constexpr std::size_t line = 4 * panel_rows; // four k of all rows
@@ -104,26 +102,9 @@ multiply_quantised_by_tiles(const std::byte* panel, std::size_t blocks, const q8
         unit.template store<1>(dots + panel_rows / 2, panel_rows * sizeof(std::int32_t));
         for (std::size_t c = 0; c < columns; ++c) {
             const q8_block& at = x[c * stride + b];
-            for (std::size_t r = 0; r < panel_rows; r += Lanes) {
-                ints dot;
-                floats d, sum;
-                std::memcpy(&dot, dots + c * panel_rows + r, sizeof dot);
-                std::memcpy(&d, scale + r, sizeof d);
-                std::memcpy(&sum, y + c * panel_rows + r, sizeof sum);
-                dot -= quantised_offset(Type) * at.sum;
-                floats scaled = d * at.scale;
-                floats part = __builtin_convertvector(dot, floats) * scaled;
-                round_here(part);
-                if constexpr (Type == dtype::q4_1) {
-                    floats m;
-                    std::memcpy(&m, minimum + r, sizeof m);
-                    floats shift = m * at.scaled_sum;
-                    round_here(shift);
-                    part += shift;
-                }
-                sum += part;
-                std::memcpy(y + c * panel_rows + r, &sum, sizeof sum);
-            }
+            add_block<Type == dtype::q4_1, Lanes>(dots + c * panel_rows,
+                                                  quantised_offset(Type) * at.sum, scale, minimum,
+                                                  at, y + c * panel_rows);
         }
     }
 }
