@@ -15,7 +15,7 @@ set(specdec_parts
     "learning=law/(learning|lengths)"
     "lazy=law/(processors|sampled_lazy|sessions_lazy)"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
-    "transformer=reference/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|feature_.+|lm_head)|transformer/(forward|own_types|pack|transformer))"
+    "transformer=reference/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|(gguf_)?feature_.+|lm_head|speculators_config)|transformer/(forward|own_types|pack|transformer))"
     "loaders=reference/tokenizer/(file/(.+_tokenizer|.*sentencepiece.*)|real_vocabularies)"
     "lessons=learn/(acceptance/acceptance_(examples|head|labels|learner)|distillation_recorder)"
     "strings=bridge/(spelling|strings/.+)"

@@ -15,6 +15,7 @@
 #include "support/pair/side.hpp"
 #include "support/program/files.hpp"
 #include <specdec/learn/feature_lessons.hpp>
+#include <specdec/reference/drafter/gguf_feature_checkpoint.hpp>
 #include <specdec/reference/drafter/token_list_file.hpp>
 #include <specdec/reference/learn/features/feature_folder.hpp>
 #include <specdec/reference/learn/features/feature_learner.hpp>
@@ -33,7 +34,7 @@ struct adapting_features {
 
     adapting_features(const side_paths& paths, const feature_parts& made, const head_choice& head)
         : path(paths.model), parts(made),
-          start(reference::read_feature_parameters(reference::open_feature_folder(path))),
+          start(reference::read_feature_parameters(reference::open_feature_drafter(path))),
           serving(*parts.body) {
         if (!head.list.empty())
             kept = reference::read_token_list<draft_id>(head.list, parts.target->vocabulary_size());

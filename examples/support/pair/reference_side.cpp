@@ -290,7 +290,7 @@ template side<draft_id> load_reference_side(const side_paths&, const reference_f
                                             std::size_t, std::size_t, const head_choice&);
 
 bool reads_features(const side_paths& drafter) {
-    return reference::is_feature_folder(drafter.model);
+    return reference::is_feature_drafter(drafter.model);
 }
 
 loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
@@ -306,7 +306,7 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     if (!flags.exits.asked.empty())
         throw error("--exits", flags.exits.asked,
                     "expected nothing: a drafter that reads features has one exit");
-    const reference::feature_checkpoint own = reference::open_feature_folder(drafter.model);
+    const reference::feature_checkpoint own = reference::open_feature_drafter(drafter.model);
     loaded_files files = load_files(
         target, flags,
         {.threads = threads, .capacity = context, .sequences = sequences, .features = own.kind});

@@ -19,6 +19,7 @@
 #include <specdec/head/features/features.hpp>
 #include <specdec/reference/drafter/feature_checkpoint.hpp>
 #include <specdec/reference/drafter/feature_pass.hpp>
+#include <specdec/reference/drafter/gguf_feature_checkpoint.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 namespace specdec::reference {
@@ -53,6 +54,12 @@ public:
         };
         agree("hidden size", dimension_, target.config().dimension);
         agree("vocabulary size", c.files.config.vocabulary_size, target.config().vocabulary_size);
+        if (c.taken && *c.taken != low_mid_high(target.config().layers))
+            throw error(c.files.source, "layers whose input is read",
+                        "expected those that EAGLE-3 takes of a target of " +
+                            std::to_string(target.config().layers) +
+                            " layers: " + text_of(low_mid_high(target.config().layers)) +
+                            ", found " + text_of(*c.taken));
         target.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
             pass_ = std::make_unique<any_pass>(std::in_place_type<feature_pass<Format>>,
                                                pack_features<Format>(c, target.team()->size()),
@@ -143,6 +150,10 @@ private:
     using any_pass =
         std::variant<feature_pass<float>, feature_pass<bf16_bits>, feature_pass<quantised>>;
 
+    static std::string text_of(const std::array<std::size_t, 3>& blocks) {
+        return shape_text(blocks);
+    }
+
     /// `nodes`: those of the tree, of which these are the last; 0: they are places.
     [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given,
                                    std::size_t nodes) {
@@ -200,11 +211,12 @@ private:
     std::vector<float> states_, own_; ///< [rows, dimension]
 };
 
-/// Loads the body of a folder for a target. Errors: specdec::error naming file and field or tensor.
-[[nodiscard]] inline feature_body load_feature_body(const std::filesystem::path& folder,
+/// Loads the body of a folder, or of a GGUF file, for a target. Errors: specdec::error naming file
+/// and field or tensor.
+[[nodiscard]] inline feature_body load_feature_body(const std::filesystem::path& path,
                                                     const transformer& target,
                                                     const feature_body_options& options = {}) {
-    return {open_feature_folder(folder), target, options};
+    return {open_feature_drafter(path), target, options};
 }
 
 } // namespace specdec::reference

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/head/token_list.hpp>
 #include <specdec/reference/drafter/feature_weights.hpp>
+#include <specdec/reference/drafter/speculators_config.hpp>
 #include <specdec/reference/drafter/token_list_file.hpp>
 #include <specdec/reference/file/hf_checkpoint.hpp>
 #include <specdec/reference/transformer/pack.hpp>
@@ -23,7 +26,12 @@ namespace specdec::reference {
 struct feature_checkpoint {
     checkpoint files;
     feature_kind kind = feature_kind::head_input;
-    std::size_t draft_vocabulary = 0; ///< rows of its own head; 0: the target's
+    std::size_t draft_vocabulary = 0;  ///< rows of its own head; 0: the target's
+    std::string block = "layers.0.";   ///< what the names of its block's tensors begin with
+    bool norm_before_residual = false; ///< its block adds to the normed feature
+    std::optional<std::array<std::size_t, 3>> taken; ///< blocks before which features are taken
+    std::optional<token_list<draft_id>> kept;        ///< rows of its own head, where d2t is not in
+                                                     ///< offsets
 };
 
 /// Whether a folder is that of a drafter that reads features: its model.safetensors has
@@ -39,22 +47,34 @@ struct feature_checkpoint {
     return false;
 }
 
-/// Opens the folder of a drafter that reads features: config.json and model.safetensors. Errors:
-/// specdec::error naming file and field.
+/// Opens the folder of a drafter that reads features: config.json, as EAGLE or as speculators has
+/// it, and model.safetensors. Errors: specdec::error naming file and field.
 [[nodiscard]] inline feature_checkpoint open_feature_folder(const std::filesystem::path& folder) {
     const mapped_file config(folder / "config.json");
     nlohmann::json json = parse_json(detail::text_of(config), config.source(), "file");
     const json_fields fields(json, config.source(), "");
-    // EAGLE-3 names an architecture of its own, which is a Llama's in all that is read here.
-    json["architectures"] = {"LlamaForCausalLM"};
     feature_checkpoint c;
     c.files.source = folder.string();
+    if (is_speculators_config(json)) {
+        const speculators_config of =
+            read_speculators_config(detail::text_of(config), config.source());
+        c.files.config = of.block;
+        c.kind = feature_kind::low_mid_high;
+        c.draft_vocabulary = of.draft_vocabulary;
+        c.norm_before_residual = of.norm_before_residual;
+        c.taken = of.taken;
+        detail::add_safetensors(c.files, folder / "model.safetensors");
+        return c;
+    }
+    // EAGLE-3 names an architecture of its own, which is a Llama's in all that is read here.
+    json["architectures"] = {"LlamaForCausalLM"};
     c.files.config = read_hf_config(json.dump(), config.source());
     if (c.files.config.layers != 1)
         fields.fail("num_hidden_layers", "expected 1, as drafters that read features have");
     detail::add_safetensors(c.files, folder / "model.safetensors");
     if (c.files.has("midlayer.self_attn.q_proj.weight")) {
         c.kind = feature_kind::low_mid_high;
+        c.block = "midlayer.";
         c.draft_vocabulary = fields.size_or("draft_vocab_size", c.files.config.vocabulary_size);
     } else if (c.files.has("layers.0.input_layernorm.weight")) {
         throw error(c.files.source, "tensor layers.0.input_layernorm.weight",
@@ -68,6 +88,8 @@ namespace detail {
 /// The tokens of an own head's rows: all, or those of d2t.
 inline token_list<draft_id> kept_tokens(const feature_checkpoint& c) {
     const std::size_t vocabulary = c.files.config.vocabulary_size;
+    if (c.kept)
+        return *c.kept;
     if (c.files.has("d2t") || c.draft_vocabulary != vocabulary)
         return parse_token_list<draft_id>(c.files.files.front()->bytes(), vocabulary,
                                           c.files.files.front()->source());
@@ -87,6 +109,7 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
     auto w = std::make_shared<feature_weights<Format>>();
     w->config = c.files.config;
     w->kind = c.kind;
+    w->norm_before_residual = c.norm_before_residual;
     const std::size_t d = w->config.dimension;
     const bool own_head = c.kind == feature_kind::low_mid_high;
     if (own_head) {
@@ -102,8 +125,7 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
             return to != nullptr ? &(to->*part) : nullptr;
         };
         tensors.matrix("fc.weight", {d, w->fuse_columns()}, place(&feature_weights<Format>::fuse));
-        tensors.block(own_head ? "midlayer." : "layers.0.", w->attention_columns(),
-                      place(&feature_weights<Format>::block));
+        tensors.block(c.block, w->attention_columns(), place(&feature_weights<Format>::block));
         if (c.files.has("fc.bias")) {
             if (to != nullptr)
                 to->fuse_bias.resize(round_up(d, panel_rows));
@@ -111,9 +133,9 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
         }
         if (!own_head)
             return;
-        tensors.vector("midlayer.input_layernorm.weight", d,
+        tensors.vector(c.block + "input_layernorm.weight", d,
                        place(&feature_weights<Format>::token_norm));
-        tensors.vector("midlayer.hidden_norm.weight", d,
+        tensors.vector(c.block + "hidden_norm.weight", d,
                        place(&feature_weights<Format>::feature_norm));
         tensors.vector("norm.weight", d, place(&feature_weights<Format>::final_norm));
         tensors.matrix("lm_head.weight", {w->kept->size(), d},

@@ -24,8 +24,9 @@ namespace specdec::reference {
 ///     head_input     r := fc [e; f];                 attention reads r
 ///     low_mid_high   r := fc f, or f where it is its own;    attention reads [norm e; norm r]
 ///
-/// and the block adds to r, which is the place's own feature; its hidden state is that, normed
-/// where there is a norm behind it. Allocates in the constructor only.
+/// and the block adds to r (to norm r where norm_before_residual), which is the place's own
+/// feature; its hidden state is that, normed where there is a norm behind it. Allocates in the
+/// constructor only.
 template <NumberFormat Format>
 class feature_pass {
     using stored = typename format_parts<Format>::stored;
@@ -40,11 +41,12 @@ public:
                  cache_type cache)
         : weights_(std::move(weights)), target_(std::move(target)), instructions_(instructions),
           functions_(column_functions_for<stored>(instructions)),
+          norms_(column_functions_for<float>(instructions)),
           blocks_(weights_->config, sequences, capacity, std::move(team), instructions, cache,
                   weights_->fuse_columns()),
           stride_(round_up(weights_->fuse_columns() + column_stride(dimension()), 32)),
           given_(chunk * stride_), read_(chunk * stride_), fused_(chunk * fused_stride()),
-          line_(column_stride(dimension())) {}
+          line_(column_stride(dimension())), normed_(column_stride(dimension())) {}
 
     [[nodiscard]] const feature_weights<Format>& weights() const { return *weights_; }
     /// Computes with other weights from the next pass on; the cache is of the old ones. Errors:
@@ -142,6 +144,11 @@ private:
             functions_.rms_norm(line_.data(), weights_->token_norm.data(), d, epsilon, to);
             std::copy_n(blocks_.residual(c).begin(), d, line_.begin());
             functions_.rms_norm(line_.data(), weights_->feature_norm.data(), d, epsilon, to + d);
+            if (weights_->norm_before_residual) {
+                norms_.rms_norm(line_.data(), weights_->feature_norm.data(), d, epsilon,
+                                normed_.data());
+                std::copy_n(normed_.begin(), d, blocks_.residual(c).begin());
+            }
         }
     }
 
@@ -149,12 +156,14 @@ private:
     std::shared_ptr<const model_weights<Format>> target_;
     isa instructions_;
     column_functions<stored> functions_;
+    column_functions<float> norms_;
     transformer_blocks<Format> blocks_;
     std::size_t stride_;
     aligned_vector<stored> given_; ///< [chunk][stride] what fc reads
     aligned_vector<stored> read_;  ///< [chunk][stride] what attention reads
     aligned_vector<float> fused_;  ///< [chunk][dimension, panels whole]
     aligned_vector<float> line_;   ///< a column, padded with zeros
+    aligned_vector<float> normed_; ///< likewise
 };
 
 } // namespace specdec::reference

@@ -17,15 +17,16 @@ namespace specdec::reference {
 ///
 ///     head_input     EAGLE-1 and -2, HASS, CORAL: fc [d, 2 d] and layers.0.*, no norm before its
 ///                    attention; embedding and head are the target's
-///     low_mid_high   EAGLE-3: fc [d, 3 d], midlayer.* whose attention reads 2 d columns, norm, and
-///                    lm_head of the tokens that d2t lists
+///     low_mid_high   EAGLE-3: fc [d, 3 d], midlayer.* (layers.0.* of speculators) whose attention
+///                    reads 2 d columns, norm, and lm_head of the tokens that d2t lists
 template <NumberFormat Format>
 struct feature_weights {
     using matrix = typename format_parts<Format>::matrix;
 
     model_config config; ///< of the block; its vocabulary is the target's
     feature_kind kind = feature_kind::head_input;
-    matrix fuse; ///< fc
+    bool norm_before_residual = false; ///< of low_mid_high: the block adds to the normed feature
+    matrix fuse;                       ///< fc
     block_weights<Format> block;
     /// Empty where there is none; norms of tokens and features go before attention, `final` behind.
     aligned_vector<float> fuse_bias, token_norm, feature_norm, final_norm;

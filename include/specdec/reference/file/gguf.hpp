@@ -123,8 +123,10 @@ private:
             const std::string field = "tensor " + t.name;
             if (offsets[i] % alignment != 0 || offsets[i] > room)
                 throw error(source_, field, "expected an aligned offset inside the file");
-            if (t.type == dtype::other)
+            if (t.type == dtype::other) {
+                place_integers(t, bytes, start + static_cast<std::size_t>(offsets[i]));
                 continue;
+            }
             if (t.shape.back() % block_values(t.type) != 0)
                 throw error(source_, field, "expected rows of whole blocks of 32");
             // No product exceeds what the file can hold, so none overflows.
@@ -139,6 +141,17 @@ private:
             t.bytes = bytes.subspan(start + static_cast<std::size_t>(offsets[i]),
                                     size * block_bytes(t.type));
         }
+    }
+
+    /// I32 and I64 of one axis, where read_integers finds them.
+    void place_integers(tensor& t, std::span<const std::byte> bytes, std::size_t at) const {
+        const std::size_t width = t.type_name == "I64" ? 8 : t.type_name == "I32" ? 4 : 0;
+        if (width == 0 || t.shape.size() != 1)
+            return;
+        if (at > bytes.size() || t.shape[0] > (bytes.size() - at) / width)
+            throw error(source_, "tensor " + t.name,
+                        shape_text(t.shape) + " of " + t.type_name + " does not fit into the file");
+        t.bytes = bytes.subspan(at, t.shape[0] * width);
     }
 
     static dtype type_of(std::uint32_t type) {

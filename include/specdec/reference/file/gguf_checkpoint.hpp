@@ -59,44 +59,47 @@ inline std::string hf_name(const std::string& name) {
 
 } // namespace detail
 
-/// The configuration of a GGUF file of the llama architecture; `tied` and rotary factors come from
-/// its tensors (open_gguf). Errors: specdec::error naming file and key.
-[[nodiscard]] inline model_config read_gguf_config(const gguf_file& file) {
+/// The configuration of a GGUF file of the llama architecture, or of one with its keys; `tied` and
+/// rotary factors come from its tensors (open_gguf). Errors: specdec::error naming file and key.
+[[nodiscard]] inline model_config read_gguf_config(const gguf_file& file,
+                                                   const std::string& architecture = "llama") {
     const std::string& source = file.source();
-    if (const auto found = file.at("general.architecture").string(); found != "llama")
-        throw error(source, "general.architecture", "expected llama, found " + std::string(found));
+    if (const auto found = file.at("general.architecture").string(); found != architecture)
+        throw error(source, "general.architecture",
+                    "expected " + architecture + ", found " + std::string(found));
+    const auto key = [&](const char* name) { return architecture + "." + name; };
     model_config c;
-    c.dimension = detail::gguf_size(file, "llama.embedding_length");
-    c.layers = detail::gguf_size(file, "llama.block_count");
-    c.heads = detail::gguf_size(file, "llama.attention.head_count");
-    c.kv_heads = detail::gguf_size_or(file, "llama.attention.head_count_kv", c.heads);
+    c.dimension = detail::gguf_size(file, key("embedding_length"));
+    c.layers = detail::gguf_size(file, key("block_count"));
+    c.heads = detail::gguf_size(file, key("attention.head_count"));
+    c.kv_heads = detail::gguf_size_or(file, key("attention.head_count_kv"), c.heads);
     if (c.heads == 0)
-        throw error(source, "llama.attention.head_count", "expected at least 1");
+        throw error(source, key("attention.head_count"), "expected at least 1");
     c.head_dimension =
-        detail::gguf_size_or(file, "llama.attention.key_length", c.dimension / c.heads);
-    if (detail::gguf_size_or(file, "llama.attention.value_length", c.head_dimension) !=
+        detail::gguf_size_or(file, key("attention.key_length"), c.dimension / c.heads);
+    if (detail::gguf_size_or(file, key("attention.value_length"), c.head_dimension) !=
             c.head_dimension ||
-        detail::gguf_size_or(file, "llama.rope.dimension_count", c.head_dimension) !=
+        detail::gguf_size_or(file, key("rope.dimension_count"), c.head_dimension) !=
             c.head_dimension)
-        throw error(source, "llama.attention.value_length and llama.rope.dimension_count",
+        throw error(source, key("attention.value_length") + " and " + key("rope.dimension_count"),
                     "expected the size of a head, " + std::to_string(c.head_dimension));
-    if (detail::gguf_size_or(file, "llama.expert_count", 0) != 0)
-        throw error(source, "llama.expert_count", "expected 0: experts are not supported");
-    c.hidden_dimension = detail::gguf_size(file, "llama.feed_forward_length");
-    c.context = detail::gguf_size(file, "llama.context_length");
-    c.rms_epsilon = static_cast<float>(file.at("llama.attention.layer_norm_rms_epsilon").number());
-    if (const gguf_value* theta = file.find("llama.rope.freq_base"))
+    if (detail::gguf_size_or(file, key("expert_count"), 0) != 0)
+        throw error(source, key("expert_count"), "expected 0: experts are not supported");
+    c.hidden_dimension = detail::gguf_size(file, key("feed_forward_length"));
+    c.context = detail::gguf_size(file, key("context_length"));
+    c.rms_epsilon = static_cast<float>(file.at(key("attention.layer_norm_rms_epsilon")).number());
+    if (const gguf_value* theta = file.find(key("rope.freq_base")))
         c.rotary.theta = theta->number();
-    if (const gguf_value* type = file.find("llama.rope.scaling.type");
+    if (const gguf_value* type = file.find(key("rope.scaling.type"));
         type != nullptr && type->string() != "none")
-        throw error(source, "llama.rope.scaling.type",
+        throw error(source, key("rope.scaling.type"),
                     "expected none, found " + std::string(type->string()));
     c.rotary.interleaved = true;
     if (file.find("tokenizer.ggml.bos_token_id") != nullptr)
         c.bos = static_cast<std::int32_t>(file.at("tokenizer.ggml.bos_token_id").integer());
-    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-        if (file.find(key) != nullptr)
-            c.eos.push_back(static_cast<std::int32_t>(file.at(key).integer()));
+    for (const char* end : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+        if (file.find(end) != nullptr)
+            c.eos.push_back(static_cast<std::int32_t>(file.at(end).integer()));
     return c;
 }
 
