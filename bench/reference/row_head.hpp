@@ -11,7 +11,7 @@
 #include <specdec/head/lm_head.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/kernel/panels.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 #include "row_kernel.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 #include "take_turns.hpp"

@@ -18,7 +18,7 @@ LAYERS = """
     learn learn/loss learn/acceptance
     speculation/any speculation/lookup speculation/tree speculation
     interop
-    reference/kernel reference/file reference/attention reference/transformer reference/tokenizer
+    reference/team reference/kernel reference/file reference/attention reference/transformer reference/tokenizer
     reference/tokenizer/file reference
     reference/drafter reference/learn/reverse reference/learn reference/learn/features
     testing testing/contract testing/toys testing/course testing/property""".split()

@@ -11,7 +11,7 @@
 #include <specdec/head/features/features.hpp>
 #include <specdec/reference/drafter/feature_weights.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 #include <specdec/reference/transformer/blocks.hpp>
 #include <specdec/reference/transformer/weights.hpp>

@@ -14,7 +14,7 @@
 #include <specdec/reference/drafter/feature_body.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/kernel/panels.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/inputs.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 

@@ -9,8 +9,8 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/reference/kernel/panel_kernel.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/kernel/tile_kernel.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 

@@ -15,8 +15,8 @@
 #include <specdec/reference/kernel/panel_kernel.hpp> // panel_rows
 #include <specdec/reference/kernel/quantised_column.hpp>
 #include <specdec/reference/kernel/quantised_panels.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/kernel/tile_kernel.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #if defined(__x86_64__)
 #include <specdec/reference/kernel/quantised_kernel_x86.hpp>
 #endif

@@ -23,8 +23,8 @@ inline int four_at(const q8_block& x, std::size_t i) {
 }
 
 /// From so many columns on a kernel computes for so long that the processor's own fetching falls
-/// behind; with fewer it is the better one.
-inline constexpr std::size_t fetch_from_columns = 5;
+/// behind; for one it is as good.
+inline constexpr std::size_t fetch_from_columns = 2;
 
 /// Fetches the block that lies 8 KB further (or nothing, behind the end of memory).
 [[gnu::always_inline]] inline void fetch_ahead_of(const std::byte* block, std::size_t bytes) {

@@ -15,11 +15,11 @@
 #include <specdec/core/error.hpp>
 #include <specdec/learn/distillation_sample.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/learn/learner_settings.hpp>
 #include <specdec/reference/learn/learnt_weights.hpp>
 #include <specdec/reference/learn/reverse/model_parameters.hpp>
 #include <specdec/reference/learn/reverse/training_pass.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec::reference {

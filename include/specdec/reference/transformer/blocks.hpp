@@ -12,7 +12,7 @@
 
 #include <specdec/reference/attention/cache_type.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/activations.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 #include <specdec/reference/transformer/cached_attention.hpp>

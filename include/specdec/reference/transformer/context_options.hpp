@@ -6,7 +6,7 @@
 
 #include <specdec/reference/attention/cache_type.hpp>
 #include <specdec/reference/kernel/isa.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 
 namespace specdec::reference {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 #include <specdec/reference/transformer/blocks.hpp>
 #include <specdec/reference/transformer/weights.hpp>

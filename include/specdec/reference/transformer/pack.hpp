@@ -15,7 +15,7 @@
 #include <specdec/reference/attention/rotary.hpp>
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/quantised.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/own_types.hpp>
 #include <specdec/reference/transformer/weights.hpp>
 

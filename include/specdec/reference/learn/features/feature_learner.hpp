@@ -12,12 +12,12 @@
 #include <specdec/core/error.hpp>
 #include <specdec/learn/feature_sample.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/learn/features/feature_training_pass.hpp>
 #include <specdec/reference/learn/features/target_ends.hpp>
 #include <specdec/reference/learn/features/taught_chains.hpp>
 #include <specdec/reference/learn/learner_settings.hpp>
 #include <specdec/reference/learn/learnt_weights.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <specdec/core/contract.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/learn/features/feature_batch.hpp>
 #include <specdec/reference/learn/features/feature_block.hpp>
 #include <specdec/reference/learn/features/feature_parameters.hpp>
@@ -17,6 +16,7 @@
 #include <specdec/reference/learn/reverse/linear.hpp>
 #include <specdec/reference/learn/reverse/lora.hpp>
 #include <specdec/reference/learn/reverse/products.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 

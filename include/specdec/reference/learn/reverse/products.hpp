@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/learn/reverse/columns.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 

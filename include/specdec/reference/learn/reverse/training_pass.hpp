@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <specdec/core/contract.hpp>
-#include <specdec/reference/kernel/thread_team.hpp>
 #include <specdec/reference/learn/reverse/columns.hpp>
 #include <specdec/reference/learn/reverse/linear.hpp>
 #include <specdec/reference/learn/reverse/lora.hpp>
@@ -16,6 +15,7 @@
 #include <specdec/reference/learn/reverse/rms_norm.hpp>
 #include <specdec/reference/learn/reverse/training_batch.hpp>
 #include <specdec/reference/learn/reverse/training_block.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 

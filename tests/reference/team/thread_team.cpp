@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/reference/kernel/thread_team.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -69,6 +69,49 @@ TEST_CASE("every member takes part") {
     CHECK(who[1] != who[0]);
     CHECK(who[2] != who[0]);
     CHECK(who[1] != who[2]);
+}
+
+TEST_CASE("a loop of more items than a range counts is cut into longer shares") {
+    thread_team team(3);
+    CHECK(times_done(team, 200001, 1) == std::vector<int>(200001, 1));
+    CHECK(times_done(team, 400000, 3) == std::vector<int>(400000, 1));
+    std::atomic<int> wrong = 0;
+    team.run(400000, 3, [&](team_share s) { wrong += s.begin % 3 != 0; });
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a member begins at the same item of every loop of a length") {
+    thread_team team(3);
+    for (int loop = 0; loop < 100; ++loop) {
+        std::atomic<std::size_t> present = 0;
+        std::vector<std::size_t> begins(3, 99);
+        team.run(30, 1, [&](team_share s) {
+            if (!s.first)
+                return;
+            begins[s.member] = s.begin;
+            ++present;
+            while (present < 3) // nobody takes of what another has
+                std::this_thread::yield();
+        });
+        REQUIRE(begins == std::vector<std::size_t>{0, 10, 20});
+    }
+}
+
+TEST_CASE("what a member does not come to is taken by the others") {
+    thread_team team(3);
+    for (std::size_t slow = 0; slow < 3; ++slow) {
+        std::atomic<std::size_t> others = 0;
+        std::vector<int> times(64);
+        team.run(64, 1, [&](team_share s) {
+            for (std::size_t i = s.begin; i < s.end; ++i)
+                ++times[i];
+            if (s.member != slow)
+                others += s.end - s.begin;
+            while (s.member == slow && others < 64 - (s.end - s.begin))
+                std::this_thread::yield();
+        });
+        CHECK(times == std::vector<int>(64, 1));
+    }
 }
 
 TEST_CASE("a member's first share of each loop says so, and it alone") {
