@@ -68,8 +68,8 @@ public:
         took mine{0, 0};
         for (std::size_t i = 0; i < seats_.size();) {
             const std::size_t whose = (me + i) % seats_.size();
-            std::atomic<std::uint64_t>& seat = seats_[whose].left;
-            std::uint64_t before = seat.load(std::memory_order_acquire);
+            std::atomic<std::uint64_t>& place = seats_[whose].left;
+            std::uint64_t before = place.load(std::memory_order_acquire);
             // Read behind the seat, so the seat's loop is this one or an earlier one, of which
             // nothing is left.
             const word now = now_.load(std::memory_order_acquire);
@@ -92,8 +92,8 @@ public:
                 left.begin += taken;
             else
                 left.end -= taken;
-            if (!seat.compare_exchange_weak(before, left.word(), std::memory_order_acq_rel,
-                                            std::memory_order_relaxed))
+            if (!place.compare_exchange_weak(before, left.word(), std::memory_order_acq_rel,
+                                             std::memory_order_relaxed))
                 continue;
             // Until the caller knows that this is done the loop stays, and what describes it.
             call_(work_, {me, first * least_, std::min(items_, (first + taken) * least_),
