@@ -22,6 +22,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # A tenth of the time to compile goes into collecting garbage below a gigabyte.
     add_compile_options(--param=ggc-min-heapsize=1000000)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 22)
+    add_compile_options(-Wno-c2y-extensions) # Catch2's __COUNTER__, in every test case
+endif()
 
 # Eigen's products, which learning is made of, take half of the time in AVX2's instructions. For all
 # of a build, as parts for several CPUs in one program would share each other's inline functions;

