@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/core/model/gathered_model.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
@@ -382,12 +383,15 @@ TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of 
     CHECK(allocations - before < static_cast<long>(12 * nodes));
 }
 
-TEST_CASE("a round of several texts allocates nothing") {
+TEST_CASE("a round of several texts allocates nothing, also where they draft together") {
     toy_world world;
     world.capacity = capacity;
+    using drafters = batch_of<draft_id, draft_text_model>;
+    using gathered = gathered_model<draft_id, drafters>;
+    using model = one_sequence<draft_id, gathered>;
     struct text {
-        draft_text_model draft;
-        model_drafter<draft_text_model> drafter{draft};
+        model draft;
+        model_drafter<model> drafter{draft};
         session<decltype(world.two.tli(4, capacity)), token_rejection> decoder;
         fixed_length stop{4};
         philox_coin coin;
@@ -395,24 +399,28 @@ TEST_CASE("a round of several texts allocates nothing") {
         text_run<decltype(decoder), decltype(drafter), fixed_length, philox_coin,
                  tiny_tokenizer<target_id>, silent_reader>
             run;
-        text(const toy_world& w, std::uint64_t seed)
-            : draft(w.draft_model()),
-              decoder(w.two.tli(4, capacity), token_rejection{}, w.settings(1, capacity)),
-              coin(seed), run(decoder, drafter, stop, coin, w.two.target, {capacity, {}}, reader) {
+        text(const toy_world& w, gathered& rows, std::size_t i)
+            : draft(rows, i),
+              decoder(w.two.tli(4, capacity), token_rejection{}, w.settings(1, capacity)), coin(i),
+              run(decoder, drafter, stop, coin, w.two.target, {capacity, {}}, reader) {
             decoder.start(w.prompt, w.prefix);
         }
     };
-    text first(world, 1), second(world, 2);
-    batch_of<target_id, target_text_model> target(2, world.target_model());
-    batch<decltype(target), decltype(first.run)> side_by_side(target);
-    side_by_side.join(first.run);
-    side_by_side.join(second.run);
-    for (int round = 0; round < warm_up; ++round)
-        REQUIRE(side_by_side.round());
-    const long before = allocations;
-    for (int round = 0; round < 50; ++round)
-        REQUIRE(side_by_side.round());
-    CHECK(allocations == before);
+    for (const bool together : {true, false}) {
+        drafters models(2, world.draft_model());
+        gathered rows(models);
+        text first(world, rows, 0), second(world, rows, 1);
+        batch_of<target_id, target_text_model> target(2, world.target_model());
+        batch<decltype(target), decltype(first.run)> side_by_side(target, {}, together);
+        side_by_side.join(first.run);
+        side_by_side.join(second.run);
+        for (int round = 0; round < warm_up; ++round)
+            REQUIRE(side_by_side.round());
+        const long before = allocations;
+        for (int round = 0; round < 50; ++round)
+            REQUIRE(side_by_side.round());
+        CHECK(allocations == before);
+    }
 }
 
 TEST_CASE("processors and log-probabilities allocate nothing") {

@@ -54,11 +54,14 @@ class SideBySide(unittest.TestCase):
         for temperature in (0, 1):
             out = call("side_by_side", "--sequences", 3, "--limit", 5, "-n", 12, "--draft-lengths", "0,2",
                        "--repeats", 1, "--temperature", temperature)
-            lines = [line.split("|") for line in out.splitlines() if line.count("|") == 3][2:]
+            lines = [line.split("|") for line in out.splitlines() if line.count("|") == 4][2:]
             self.assertEqual([line[0].strip() for line in lines], ["0", "2"])
             for line in lines:
-                self.assertTrue(line[3].strip().endswith("yes"), line)
-                self.assertGreater(float(line[2].split()[2]), 1)  # rows a pass
+                self.assertTrue(line[4].strip().endswith("yes"), line)
+                self.assertGreater(float(line[3].split()[2]), 1)  # rows a pass
+            in_turns, together = float(lines[1][2].split()[1]), float(lines[1][3].split()[3])
+            self.assertLess(together, in_turns / 1.5)  # passes of the drafter
+            self.assertLess(together, 3)  # tokens of a draft, and the forward of its first prompt
 
 
 class Compare(unittest.TestCase):

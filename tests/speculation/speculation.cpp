@@ -142,6 +142,49 @@ TEST_CASE("speculation: several texts are those of one after the other") {
     }
 }
 
+TEST_CASE("speculation: texts draft together, under every rule, what each drafts in its turn") {
+    const auto decode = [](rule how, float temperature, bool together, bool beside) {
+        toys two(4);
+        speculation pair = two.pair();
+        std::vector<std::vector<target_id>> prompts;
+        for (const char* text : {"ab c a", "c", "b a b", "a c c b a"})
+            prompts.push_back(two.words.encode(text));
+        std::vector<text_request> texts;
+        for (std::size_t i = 0; i < prompts.size(); ++i) {
+            texts.push_back({.prompt = prompts[i], .sequence = i});
+            texts.back().lengths = length_settings{.kind = length_kind::fixed,
+                                                   .length = 1 + i,
+                                                   .costs = cost_table{{1, 1, 1, 1, 1}, 0.2, 0}};
+        }
+        decode_settings settings = fixed(how, temperature);
+        settings.together = together;
+        settings.lookup.beside = beside;
+        settings.carry.ngrams = false;
+        const decode_results results = pair.run(texts, settings);
+        CHECK(results.passes.draft_passes == two.draft.passes);
+        std::vector<std::vector<target_id>> tokens;
+        for (const decode_result& text : results.texts)
+            tokens.push_back(text.tokens);
+        return std::pair(tokens, results.passes.draft_passes);
+    };
+    for (const named_rule& about : rules)
+        for (const float temperature : {0.0F, 1.0F})
+            for (const bool beside : {false, true}) {
+                if (takes_equal_vocabularies(about.rule) || (beside && !takes_drafter(about.rule)))
+                    continue;
+                CAPTURE(about.name, temperature, beside);
+                const auto [together, few] = decode(about.rule, temperature, true, beside);
+                const auto [in_turns, many] = decode(about.rule, temperature, false, beside);
+                CHECK(together == in_turns);
+                if (!takes_drafter(about.rule) || about.rule == rule::merge_paper)
+                    CHECK(few == many);
+                else if (!beside)
+                    CHECK(4 * few < 3 * many);
+                else
+                    CHECK(few <= many);
+            }
+}
+
 TEST_CASE("speculation: engines may do the target's passes themselves") {
     toys x;
     speculation pair = x.pair();

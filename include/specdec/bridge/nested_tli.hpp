@@ -9,6 +9,7 @@
 
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/token/nested_law.hpp>
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/require.hpp>
@@ -80,31 +81,48 @@ public:
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
+        return draft_alone(*this, drafter, stop, coin, request);
+    }
+
+    // The same in steps (SteppedBridge):
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         proposals_.clear();
         drawn_.clear();
+        request_ = request;
         room_ = request.max_proposals < max_proposals_ ? request.max_proposals : max_proposals_;
-        const std::size_t most = room_ < max_draft_ ? room_ : max_draft_;
+        most_ = room_ < max_draft_ ? room_ : max_draft_;
+        open_ = true;
         if (const no_draft why =
-                begin_draft(context_, drafter, stop, most, most, pieces_->size() > 0);
+                begin_draft(context_, drafter, stop, most_, most_, pieces_->size() > 0);
             why != no_draft::none)
-            return draft_view<law_type>::nothing(why);
-
+            return why;
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
-        text_offset place = request.place;
-        while (drawn_.size() < most && proposals_.size() < room_ && stop.more(drawn_.progress())) {
-            const std::span<const float> row = next_entries(drafter);
-            if (!any_allowed(row))
-                break;
-            const auto [entry, q] =
-                propose_token(weighted_row(row, request.sampling), coin, request, place);
-            const draft_id d = entry < row.size() ? pieces_->entry(entry) : draft_id{};
-            drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -builtin::infinity,
-                        request.sampling);
-            if (!d.valid() || is_end(request.end_ids, proposals_.back().token()))
-                break;
+        return no_draft::none;
+    }
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
+        if (!open_ || drawn_.size() == most_ || proposals_.size() == room_ ||
+            !stop.more(drawn_.progress()))
+            return {};
+        return {true, announce_row(drafter)};
+    }
+    template <Drafter D, StopRule Stop, Coin C>
+    void draw(D& drafter, const Stop& stop, C& coin) {
+        const std::span<const float> row = next_entries(drafter);
+        open_ = any_allowed(row);
+        if (!open_)
+            return;
+        const auto [entry, q] = propose_token(weighted_row(row, request_.sampling), coin);
+        const draft_id d = entry < row.size() ? pieces_->entry(entry) : draft_id{};
+        drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -builtin::infinity,
+                    request_.sampling);
+        open_ = d.valid() && !is_end(request_.end_ids, proposals_.back().token());
+        if (open_)
             drafter.push(d);
-        }
+    }
+    [[nodiscard]] draft_view<law_type> drafted() const {
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
@@ -127,25 +145,24 @@ private:
     /// Proposes the pieces of one draft token d ~ q, as many as there is room for. Returns d and
     /// q(d), or 0 for q(d) if d was cut.
     template <class C>
-    drawn_entry propose_token(const weighted_row& q, C& coin, const draft_request& request,
-                              text_offset& place) {
+    drawn_entry propose_token(const weighted_row& q, C& coin) {
         piece_range pending = pieces_->all();
         for (double mass = 1.0;;) {
             const auto attempt = static_cast<std::uint32_t>(2 * proposals_.size());
             proposals_.push_back(proposal<law_type>::draw(
                 nested_law(q, *pieces_, pending, mass), coin,
-                request.round.site(purpose::draft, attempt, place.value())));
+                request_.round.site(purpose::draft, attempt, request_.place.value())));
             const target_id v = proposals_.back().token();
-            place.pass(v);
+            request_.place.pass(v);
             const piece_range drawn = pieces_->with_next(pending, v);
             pending = pieces_->longer(drawn);
             const double ended = nested_law::sum(q, {drawn.begin, pending.begin, drawn.depth});
             mass = nested_law::sum(q, pending);
-            if (coin.flip(request.round.site(purpose::draft, attempt + 1),
+            if (coin.flip(request_.round.site(purpose::draft, attempt + 1),
                           ended / (ended + mass))) {
                 return {drawn.begin, ended};
             }
-            if (proposals_.size() == room_ || is_end(request.end_ids, v))
+            if (proposals_.size() == room_ || is_end(request_.end_ids, v))
                 return {pieces_->size(), 0};
         }
     }
@@ -154,7 +171,10 @@ private:
     context_type context_;
     std::size_t max_draft_;
     std::size_t max_proposals_;
-    std::size_t room_ = 0;
+    draft_request request_;   // its place is that of the next proposal
+    std::size_t room_ = 0;    // proposals of the round
+    std::size_t most_ = 0;    // and its draft tokens
+    bool open_ = false;       // nothing drawn has ended the draft
     std::vector<float> rows_; // [max_draft, entries]
     std::vector<proposal<law_type>> proposals_;
     drawn_draft drawn_;

@@ -163,15 +163,6 @@ private:
         }
     }
 
-    /// A coin that is never asked: the draft is drawn already, and paper_merge_law draws nothing.
-    struct unused_coin {
-        bool flip(draw_site, double) const { return false; }
-        template <class L>
-        auto pick(draw_site, const L& law) const {
-            return law.at(0.0);
-        }
-    };
-
     merging_type f_;
     const id_map& map_;
     retokenised_context<TargetTokenizer, DraftTokenizer> context_;

@@ -10,6 +10,7 @@
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
@@ -70,27 +71,72 @@ public:
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
+        return draft_alone(*this, drafter, stop, coin, request);
+    }
+
+    // The same in steps (SteppedBridge):
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         proposals_.clear();
         drawn_.clear();
+        text_.clear();
+        last_ = {};
+        request_ = request;
+        open_ = true;
         if (const no_draft why =
                 begin_draft(context_, drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
-            return draft_view<law_type>::nothing(why);
-
+            return why;
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
-        const target_id last = draw(drafter, stop, coin, request);
-
+        return no_draft::none;
+    }
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
+        if (!open_ || drawn_.size() == max_draft_ || !stop.more(drawn_.progress()))
+            return {};
+        return {true, announce_row(drafter)};
+    }
+    template <Drafter D, StopRule Stop, Coin C>
+    void draw(D& drafter, const Stop& stop, C& coin) {
+        const logits_row<draft_id> row = drafter.row();
+        if (row.values.size() > draft_tokenizer_.vocabulary_size())
+            fail("slem bridge", "drafter's row",
+                 "expected at most " + std::to_string(draft_tokenizer_.vocabulary_size()) +
+                     " logits, one for each id of its tokenizer, got " +
+                     std::to_string(row.values.size()));
+        open_ = any_allowed(row.values);
+        if (!open_)
+            return;
+        const auto q = make_law(row, request_.sampling);
+        const auto attempt = static_cast<std::uint32_t>(drawn_.size());
+        const draft_id d =
+            coin.pick(request_.round.site(purpose::draft, attempt, request_.place.value()), q);
+        drawn_.push(stop, d, q.probability(d), row.values, row.values[d.index()],
+                    request_.sampling);
+        const std::string_view bytes = draft_tokenizer_.bytes(d);
+        open_ = !bytes.empty();
+        if (!open_) {
+            last_ = map_.to_target(d);
+            return;
+        }
+        text_.append(bytes);
+        request_.place.pass(bytes);
+        drafter.push(d);
+    }
+    /// The draft's text, encoded again.
+    [[nodiscard]] draft_view<law_type> drafted() {
         retokenised_.clear();
+        proposals_.clear();
         if (!text_.empty())
             encoder_.encode(committed_, text_, retokenised_);
-        if (last.valid())
-            retokenised_.push_back(last);
+        if (last_.valid())
+            retokenised_.push_back(last_);
         for (const target_id t : retokenised_) {
-            if (proposals_.size() == request.max_proposals)
+            if (proposals_.size() == request_.max_proposals)
                 break;
             proposals_.push_back(certain(t));
-            if (is_end(request.end_ids, t))
+            if (is_end(request_.end_ids, t))
                 break;
         }
         return {proposals_, drawn_.tokens(), drawn_.steps(),
@@ -98,45 +144,17 @@ public:
     }
 
 private:
-    /// Draws the draft into text_ and drawn_; returns the target's control token that ends
-    /// it.
-    template <class D, class Stop, class C>
-    target_id draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
-        text_.clear();
-        text_offset place = request.place;
-        while (drawn_.size() < max_draft_ && stop.more(drawn_.progress())) {
-            const logits_row<draft_id> row = drafter.row();
-            if (row.values.size() > draft_tokenizer_.vocabulary_size())
-                fail("slem bridge", "drafter's row",
-                     "expected at most " + std::to_string(draft_tokenizer_.vocabulary_size()) +
-                         " logits, one for each id of its tokenizer, got " +
-                         std::to_string(row.values.size()));
-            if (!any_allowed(row.values))
-                break;
-            const auto q = make_law(row, request.sampling);
-            const auto attempt = static_cast<std::uint32_t>(drawn_.size());
-            const draft_id d =
-                coin.pick(request.round.site(purpose::draft, attempt, place.value()), q);
-            drawn_.push(stop, d, q.probability(d), row.values, row.values[d.index()],
-                        request.sampling);
-            const std::string_view bytes = draft_tokenizer_.bytes(d);
-            if (bytes.empty())
-                return map_.to_target(d);
-            text_.append(bytes);
-            place.pass(bytes);
-            drafter.push(d);
-        }
-        return {};
-    }
-
     const DraftTokenizer& draft_tokenizer_;
     const id_map& map_;
     retokenised_context<TargetTokenizer, DraftTokenizer> context_;
     continuation_encoder<TargetTokenizer> encoder_;
     std::size_t max_draft_;
     std::vector<target_id> committed_;
+    draft_request request_; // its place is that of the next draft token
+    bool open_ = false;     // nothing drawn has ended the draft
     drawn_draft drawn_;
     std::string text_;
+    target_id last_; // the control token that ended the draft, if the target has it
     std::vector<target_id> retokenised_;
     std::vector<proposal<law_type>> proposals_;
 };

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/strings/spelling_weights.hpp>
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
@@ -83,8 +83,8 @@ public:
         require_size<target_id>(spellings.target_size(), context_.target_size(), "spelling bridge",
                                 "context");
         for (std::size_t d = 0; d < mask_.size(); ++d)
-            mask_[d] =
-                spellings.beginning_with(id_at<draft_id>(d)).empty() ? -builtin::infinity : 0;
+            if (spellings.beginning_with(id_at<draft_id>(d)).empty())
+                mask_[d] = -builtin::infinity;
         path_.reserve(capacity + limits.max_draft * longest_);
         proposals_.reserve(limits.max_draft);
         drawn_.reserve(limits.max_draft * longest_);
@@ -104,38 +104,65 @@ public:
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
+        return draft_alone(*this, drafter, stop, coin, request);
+    }
+
+    // The same in steps (SteppedBridge):
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         proposals_.clear();
         drawn_.clear();
         looks_ = draws_ = 0;
-        const std::size_t most =
-            request.max_proposals < limits_.max_draft ? request.max_proposals : limits_.max_draft;
-        if (const no_draft why = begin_draft(context_, drafter, stop, most, longest_, longest_ > 0);
+        request_ = request;
+        const std::size_t most = limits_.max_draft;
+        most_ = request.max_proposals < most ? request.max_proposals : most;
+        looked_at_ = {};
+        open_ = true;
+        if (const no_draft why =
+                begin_draft(context_, drafter, stop, most_, longest_, longest_ > 0);
             why != no_draft::none)
-            return draft_view<law_type>::nothing(why);
-
-        begin_path();
-        text_offset place = request.place;
-        const bool greedy = request.sampling.temperature == 0;
-        while (proposals_.size() < most && path_.size() + longest_ <= drafter.capacity() &&
-               stop.more(drawn_.progress())) {
-            const logits_row<draft_id> row =
-                greedy ? row_behind(drafter, {}) : logits_row<draft_id>{};
-            const target_id t =
-                greedy ? likeliest_shared(row) : guess(drafter, coin, request, place);
-            if (!t.valid())
-                break;
-            proposals_.push_back(certain(t));
-            const std::span<const draft_id> spelling = spellings_->of(t);
-            if (greedy) // one draft token
-                drawn_.push(stop, spelling[0], 1.0, row.values, row.values[spelling[0].index()],
-                            request.sampling);
-            else
-                push_guess(stop, spelling, static_cast<double>(w_.weights()[t.index()]));
-            path_.insert(path_.end(), spelling.begin(), spelling.end());
-            place.pass(t);
-            if (is_end(request.end_ids, t))
-                break;
-        }
+            return why;
+        if (context_.unchanged() < agreed_)
+            agreed_ = context_.unchanged();
+        path_.clear();
+        append(context_.ids());
+        base_ = path_.size();
+        context_.mark();
+        return no_draft::none;
+    }
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) {
+        path_.resize(base_);
+        if (looked_at_.valid())
+            append(w_.beginning(looked_at_));
+        else if (!open_ || proposals_.size() == most_ || base_ + longest_ > drafter.capacity() ||
+                 !stop.more(drawn_.progress()))
+            return {};
+        drafter.sync(path_, agreed_);
+        agreed_ = base_;
+        return {true, announce_row(drafter)};
+    }
+    template <Drafter D, StopRule Stop, Coin C>
+    void draw(D& drafter, const Stop& stop, C& coin) {
+        const logits_row<draft_id> row = next_row(drafter, mask_.size(), "spelling bridge");
+        path_.resize(base_);
+        const bool greedy = request_.sampling.temperature == 0;
+        const target_id t = greedy ? likeliest_shared(*spellings_, row) : guess(row, coin);
+        open_ = looked_at_.valid() || (t.valid() && !is_end(request_.end_ids, t));
+        if (!t.valid())
+            return;
+        proposals_.push_back(certain(t));
+        const std::span<const draft_id> spelling = spellings_->of(t);
+        if (greedy) // one draft token
+            drawn_.push(stop, spelling[0], 1, row.values, row.values[spelling[0].index()],
+                        request_.sampling);
+        else
+            push_guess(stop, spelling, static_cast<double>(w_.weights()[t.index()]));
+        append(spelling);
+        base_ = path_.size();
+        request_.place.pass(t);
+    }
+    [[nodiscard]] draft_view<law_type> drafted() const {
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
     }
@@ -152,83 +179,52 @@ private:
         }
     }
 
-    void begin_path() {
-        const std::span<const draft_id> ids = context_.ids();
-        if (context_.unchanged() < agreed_)
-            agreed_ = context_.unchanged();
-        path_.assign(ids.begin(), ids.end());
-        context_.mark();
-    }
+    void append(std::span<const draft_id> t) { path_.insert(path_.end(), t.begin(), t.end()); }
 
-    template <class D, class C>
-    target_id guess(D& drafter, C& coin, const draft_request& request, const text_offset& place) {
-        const std::span<const double> q = law_behind(drafter, {}, request.sampling);
-        if (q.empty())
-            return {};
-        w_.begin(q);
-        for (std::size_t looks = 0;; ++looks) {
-            const target_id t = draw(coin, request, place);
+    /// The next proposal, with what the row tells of the spellings; invalid if there is none, and
+    /// where looked_at_ says that another row has to be seen first.
+    template <class C>
+    target_id guess(logits_row<draft_id> row, C& coin) {
+        if (looked_at_.valid()) {
+            w_.look(looked_at_, law_of(row));
+            looked_at_ = {};
+        } else {
+            for (std::size_t d = 0; d < mask_.size(); ++d)
+                first_row_[d] = row.values[d] + mask_[d];
+            const std::span<const double> q = law_of({first_row_});
+            if (q.empty())
+                return {};
+            w_.begin(q);
+            looks_left_ = limits_.max_looks;
+        }
+        for (;;) {
+            const target_id t = draw_weighted(coin);
             if (!t.valid() || w_.known(t))
                 return t;
-            if (looks == limits_.max_looks) {
-                w_.forget_unknown();
-                continue;
+            if (looks_left_ > 0) {
+                --looks_left_;
+                ++looks_;
+                looked_at_ = t;
+                return {};
             }
-            ++looks_;
-            w_.look(t, law_behind(drafter, w_.beginning(t), request.sampling));
+            w_.forget_unknown();
         }
     }
 
     template <class C>
-    target_id draw(C& coin, const draft_request& request, const text_offset& place) {
-        for (const float w : w_.weights())
-            if (w > 0)
-                return coin.pick(request.round.site(purpose::draft, draws_++, place.value()),
-                                 dense_law(probabilities_row<target_id>{w_.weights()}));
-        return {};
-    }
-
-    [[nodiscard]] target_id likeliest_shared(logits_row<draft_id> row) const {
-        if (any_allowed(row.values))
-            (void)make_law(row, {.temperature = 0}); // refuses what is no row
-        target_id likeliest;
-        float most = -builtin::infinity;
-        for (std::size_t d = 0; d < row.size(); ++d) {
-            const std::span<const target_id> tokens =
-                spellings_->beginning_with(id_at<draft_id>(d));
-            if (row.values[d] > most && !tokens.empty() && spellings_->of(tokens[0]).size() == 1) {
-                most = row.values[d];
-                likeliest = tokens[0];
-            }
-        }
-        return likeliest;
-    }
-
-    /// The law of the draft token behind the path and a spelling's beginning; empty without mass.
-    template <class D>
-    std::span<const double> law_behind(D& drafter, std::span<const draft_id> beginning,
-                                       const sampling_parameters& sampling) {
-        logits_row<draft_id> row = row_behind(drafter, beginning);
-        if (beginning.empty()) {
-            for (std::size_t d = 0; d < mask_.size(); ++d)
-                first_row_[d] = row.values[d] + mask_[d];
-            row = {first_row_};
-        }
-        if (!any_allowed(row.values))
+    target_id draw_weighted(C& coin) {
+        if (!w_.any())
             return {};
-        make_law(row, sampling).probabilities(0, q_);
-        return q_;
+        const draw_site site =
+            request_.round.site(purpose::draft, draws_++, request_.place.value());
+        return coin.pick(site, dense_law(probabilities_row<target_id>{w_.weights()}));
     }
 
-    template <class D>
-    logits_row<draft_id> row_behind(D& drafter, std::span<const draft_id> beginning) {
-        const std::size_t base = path_.size();
-        path_.insert(path_.end(), beginning.begin(), beginning.end());
-        drafter.sync(path_, agreed_);
-        agreed_ = base;
-        const logits_row<draft_id> row = next_row(drafter, mask_.size(), "spelling bridge");
-        path_.resize(base);
-        return row;
+    std::span<const double> law_of(logits_row<draft_id> row) {
+        if (!any_allowed(row.values))
+            return {}; // without mass
+        make_law(row, request_.sampling).probabilities(0, q_);
+        return q_;
     }
 
     const canonical_spellings* spellings_;
@@ -236,12 +232,16 @@ private:
     spelling_limits limits_;
     std::size_t longest_; ///< draft tokens of the longest spelling that may be guessed
     spelling_weights w_;
-    std::vector<draft_id> path_;   ///< the drafter's context and the draft
-    std::size_t agreed_ = 0;       ///< of it, what the drafter was synced to last
+    draft_request request_;        ///< its place is that of the next proposal
+    bool open_ = false;            ///< nothing drawn has ended the draft
+    target_id looked_at_;          ///< invalid where a proposal begins
+    std::vector<draft_id> path_;   ///< the drafter's context, the draft, and what is looked at
+    std::size_t base_ = 0;         ///< of path_, without what is looked at
+    std::size_t agreed_ = 0;       ///< of path_, what the drafter was synced to last
     std::vector<float> mask_;      ///< [|D|] 0 where a spelling begins, -infinity elsewhere
     std::vector<float> first_row_; ///< [|D|] masked
     std::vector<double> q_;        ///< [|D|]
-    std::size_t looks_ = 0;
+    std::size_t most_ = 0, looks_ = 0, looks_left_ = 0; // proposals, looks, those of this proposal
     std::uint32_t draws_ = 0;
     std::vector<proposal<law_type>> proposals_;
     drawn_draft drawn_;

@@ -81,4 +81,13 @@ concept Coin = requires(C& coin, draw_site site, double probability,
     { coin.pick(site, draft) } -> std::same_as<draft_id>;
 };
 
+/// A coin that is never asked: for laws whose draws are made already.
+struct unused_coin {
+    [[nodiscard]] bool flip(draw_site, double) const { return false; }
+    template <class Law>
+    [[nodiscard]] auto pick(draw_site, const Law& law) const {
+        return law.at(0.0);
+    }
+};
+
 } // namespace specdec

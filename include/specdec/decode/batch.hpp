@@ -16,20 +16,12 @@
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
+#include <specdec/decode/draft_together.hpp>
+#include <specdec/decode/statistics.hpp>
+#include <specdec/decode/target_feed.hpp>
 #include <specdec/decode/text_run.hpp>
 
 namespace specdec {
-
-/// What a batch counts.
-struct batch_counts {
-    std::uint64_t passes = 0;    ///< of the target, over all texts
-    std::uint64_t sequences = 0; ///< sum over the passes of the texts that took part
-    std::uint64_t rows = 0;      ///< sum over the passes of the positions scored
-
-    [[nodiscard]] double rows_per_pass() const {
-        return passes == 0 ? 0.0 : static_cast<double>(rows) / static_cast<double>(passes);
-    }
-};
 
 /// Several texts side by side: one pass of the target a round serves all of them, each with its own
 /// session, drafter, stop rule, coin and limits (Run: a text_run; or a speculative_text, whose rule
@@ -49,14 +41,20 @@ struct batch_counts {
 /// when a text has left, and a text that joins takes the free sequence that begins as it does: what
 /// both have in front is not fed again.
 ///
+/// Texts draft together (draft_together.hpp) if their drafters' models are sequences of one
+/// gathered_model: as many passes of it a round as the longest draft has steps.
+///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
 template <ScoringBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
 class batch {
 public:
-    explicit batch(Target& target, Time clock = {})
-        : target_(target), clock_(std::move(clock)), seats_(target.sequences()) {
+    /// together: whether texts draft in one pass, where their drafters' model gathers rows.
+    explicit batch(Target& target, Time clock = {}, bool together = true)
+        : target_(target), clock_(std::move(clock)), together_(together),
+          seats_(target.sequences()) {
         parts_.reserve(seats_.size());
+        drafting_.reserve(seats_.size());
         trees_.reserve(seats_.size());
     }
 
@@ -82,7 +80,8 @@ public:
                  room() ? "expected a text that is not there already"
                         : "expected a free sequence, all " + std::to_string(seats_.size()) +
                               " are taken");
-        const std::size_t sequence = free_sequence(run.tokens());
+        const std::size_t sequence = best_sequence(
+            target_, run.tokens(), [&](std::size_t s) { return seats_[s].run == nullptr; });
         if (!tells || left == left_context::dropped)
             target_.truncate(sequence, 0);
         run.target_lost(); // it will see what is held
@@ -108,35 +107,21 @@ public:
 private:
     static constexpr bool tells = TellsHeldBatch<Target, target_id>;
 
-    /// The one that holds most of the text's beginning; of several the one that holds least.
-    [[nodiscard]] std::size_t
-    free_sequence([[maybe_unused]] std::span<const target_id> text) const {
-        std::size_t best = seats_.size(), most = 0, least = 0;
-        for (std::size_t s = 0; s < seats_.size(); ++s) {
-            if (seats_[s].run != nullptr)
-                continue;
-            std::size_t common = 0;
-            if constexpr (tells)
-                common = common_prefix<target_id>(target_.held(s), text);
-            const std::size_t size = tells ? target_.size(s) : 0;
-            if (best == seats_.size() || common > most || (common == most && size < least)) {
-                best = s;
-                most = common;
-                least = size;
-            }
-        }
-        return best;
-    }
-
     struct seat {
         Run* run = nullptr;
         context_edit<target_id> edit{};
         double seconds = 0; // that its prompt took
     };
+    struct drafting { // of a text that has begun a draft
+        std::size_t sequence = 0;
+        Run* run = nullptr;
+        draft_step step{};
+    };
 
     /// Step 1 of every text; collects the parts of the pass.
     void draft_all() {
         parts_.clear();
+        drafting_.clear();
         for (std::size_t s = 0; s < seats_.size(); ++s) {
             if (seats_[s].run == nullptr) {
                 if (!tells && target_.size(s) > 0) // the others may share its memory
@@ -146,18 +131,36 @@ private:
             or_leave(seats_[s], [&](seat& x) {
                 if (!x.run->more(target_.capacity()))
                     return leave(x);
-                one_sequence<target_id, Target> own(target_, s);
                 x.seconds = 0;
-                prepare(x, own); // before the draft, which may read what the target makes of it
-                if (!x.run->draft(target_.capacity()))
+                prepare(x, s); // before the draft, which may read what the target makes of it
+                if (!x.run->begin_draft(target_.capacity()))
                     return leave(x);
-                prepare(x, own);
-                parts_.push_back({s, x.edit.nodes.empty() ? x.edit.append : x.edit.nodes});
+                drafting_.push_back({s, x.run});
             });
+            if (!together_ && seats_[s].run != nullptr)
+                draft_steps_of(std::span(drafting_).last(1));
         }
+        if (together_)
+            draft_steps_of(drafting_);
+        for (const drafting& text : drafting_)
+            or_leave(seats_[text.sequence], [&](seat& x) {
+                prepare(x, text.sequence);
+                parts_.push_back(
+                    {text.sequence, x.edit.nodes.empty() ? x.edit.append : x.edit.nodes});
+            });
     }
 
-    void prepare(seat& x, one_sequence<target_id, Target>& own) {
+    void draft_steps_of(std::span<drafting> texts) {
+        draft_together(
+            texts,
+            [&](const drafting& x, const auto& f) {
+                or_leave(seats_[x.sequence], [&](seat&) { f(); });
+            },
+            clock_);
+    }
+
+    void prepare(seat& x, std::size_t sequence) {
+        one_sequence<target_id, Target> own(target_, sequence);
         const double begin = clock_();
         x.edit = x.run->prepare(own);
         x.seconds += clock_() - begin;
@@ -233,6 +236,8 @@ private:
 
     Target& target_;
     [[no_unique_address]] Time clock_;
+    bool together_;
+    std::vector<drafting> drafting_;
     std::vector<seat> seats_; // [sequences of the target]
     std::size_t texts_ = 0;
     std::vector<sequence_tokens<target_id>> parts_;

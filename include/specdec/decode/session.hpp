@@ -12,6 +12,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
+#include <specdec/decode/draft_steps.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/statistics.hpp>
@@ -30,17 +31,15 @@ namespace specdec {
 ///     3. tau, next         := verifier(p, (x, q))
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
-/// The steps are separate functions, so that a driver of several sequences can do step 2 for all of
-/// them in one pass (see batch). round() does steps 1 to 3 for one sequence. Only commit() changes
-/// the state: a round may be abandoned anywhere, and the next one does the same again.
+/// The steps are separate functions, so that a driver of several sequences can do each for all of
+/// them at once (see batch). round() does steps 1 to 3 for one. Only commit() changes the state: a
+/// round may be abandoned anywhere, and the next one does the same again.
 ///
 /// Guarantee: if the verifier is lossless, the committed tokens have the laws that the law factory
 /// makes of the target's rows, whatever drafter, bridge and stop rule do.
-///
 /// Sessions may take turns with a target that has held() (see shared_model). With any other, each
 /// calls target_lost() before its turn: it takes a context of equal length for its own.
-///
-/// Allocates at construction; in a round nothing (SLRS and merge: once their buffers have grown).
+/// Allocates at construction; in a round nothing (SLRS, merge: once their buffers have grown).
 template <class B, class V, class Laws = softmax_rows>
 class session {
 public:
@@ -80,6 +79,7 @@ public:
     [[nodiscard]] const statistics& counts() const { return counts_; }
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
+    [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
     /// The law factory: to be changed between texts, as processors may hang on the prompt.
     [[nodiscard]] Laws& laws() { return laws_; }
     /// Holds from the next draft on. Errors: as at construction, and nothing changes.
@@ -89,34 +89,43 @@ public:
         settings_.target = target;
         settings_.draft = draft;
     }
-    /// Whether another token fits.
-    [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
     /// Step 1: drafts for a round that commits at most `room` tokens. verify() may ask drafter and
     /// stop rule again. Precondition: started, not full, room >= 1.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
-        const double begin = clock();
-        forget_draft();
-        const std::size_t space = settings_.capacity - committed_;
-        std::size_t most = (room < space ? room : space) - 1;
-        if (most > settings_.max_proposals)
-            most = settings_.max_proposals;
-        sampling_ = settings_.target;
-        draft_request request{name(), most, settings_.draft, settings_.end_ids};
-        if constexpr (FollowsText<V>)
-            request.place = verify_.place();
-        draft_ = bridge_.propose(drafter, stop, coin, request);
-        for (const proposal<law_type>& x : draft_.proposals) {
-            if (!x.ends_draft())
-                proposed_.push_back(x.token());
-            if (x.token().valid())
-                tokens_.push_back(x.token());
-        }
-        counts_.draft_seconds += clock() - begin;
+        const time_spent timed(counts_.draft_seconds, clock);
+        begin_draft(drafter, stop, coin, room);
+        while (announce(drafter, stop).goes_on)
+            draw(drafter, stop, coin);
     }
     template <DraftContextHolder D, StopRule Stop, Coin C, class... Rest>
     void draft(D& drafter, const Stop&& gone_before_verify, C& coin, Rest...) = delete;
+
+    /// Step 1 in steps, as in draft() (see draft_together): until announce() says that the draft
+    /// has ended. `seconds`: its share of a common pass.
+    template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
+    void begin_draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
+        const time_spent timed(counts_.draft_seconds, clock);
+        forget_draft();
+        sampling_ = settings_.target;
+        draft_request request{name(), proposals_within(settings_, committed_, room),
+                              settings_.draft, settings_.end_ids};
+        if constexpr (FollowsText<V>)
+            request.place = verify_.place();
+        steps_.begin(bridge_, drafter, stop, coin, request);
+    }
+    template <DraftContextHolder D, StopRule Stop, Clock Time = no_clock>
+    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop, Time clock = {}) {
+        const time_spent timed(counts_.draft_seconds, clock);
+        const draft_step step = steps_.announce(bridge_, drafter, stop);
+        return step.goes_on ? step : steps_.end(bridge_, draft_, proposed_, tokens_);
+    }
+    template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
+    void draw(D& drafter, const Stop& stop, C& coin, double seconds = 0, Time clock = {}) {
+        const time_spent timed(counts_.draft_seconds += seconds, clock);
+        steps_.draw(bridge_, drafter, stop, coin);
+    }
 
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
     /// give the rows of its last rows_needed() tokens to step 3.
@@ -137,19 +146,17 @@ public:
     /// features. If the model throws, the session is unchanged.
     template <ContextOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] context_edit<target_id> prepare(Target& target, Time clock = {}) {
-        const double begin = clock();
-        const auto left = feed_.prepare(target, tokens_, committed_);
-        counts_.target_seconds += clock() - begin;
-        return left;
+        const time_spent timed(counts_.target_seconds, clock);
+        return feed_.prepare(target, tokens_, committed_);
     }
     /// Step 2 with a model: the rows for step 3.
     template <ScoringModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] auto score(Target& target, Time clock = {}) {
-        const double begin = clock();
+        const time_spent timed(counts_.target_seconds, clock);
         const context_edit<target_id> edit = prepare(target);
         const auto rows = score_rows<target_id>(target, edit.append);
         require_rows(rows, edit.append.size(), target.vocabulary_size(), "session");
-        target_fed(edit, clock() - begin);
+        target_fed(edit);
         return rows;
     }
 
@@ -159,7 +166,7 @@ public:
     /// depends on what was drawn: draft again with the same drafter, stop rule, room and coin.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
-        const double begin = clock();
+        const time_spent timed(counts_.verify_seconds, clock);
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         if constexpr (requires { bridge_.require_unchanged(); })
             if (!draft_.proposals.empty())
@@ -176,13 +183,12 @@ public:
         verdict_ = v;
         tokens_.resize(committed_ + v.accepted);
         tokens_.push_back(v.next);
-        counts_.verify_seconds += clock() - begin;
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
         return {all,          v.accepted,    v.origin,     proposed_, draft_.draft_tokens,
                 draft_.steps, draft_.reason, log_p_.all(), 0,         draft_.looked_up};
     }
 
-    /// The round as learners see it. Call it between verify(), with the same rows, and commit().
+    /// The round as learners see it, between verify(), with the same rows, and commit().
     template <RowsFor<Laws> Rows>
     [[nodiscard]] verified_round<Rows, law_type> verified(const Rows& rows) const {
         return round_of(bridge_, draft_, verdict_, tokens_, committed_, rows, sampling_);
@@ -190,9 +196,7 @@ public:
 
     /// Step 4: the first n tokens of the round become part of the sequence, the others are
     /// discarded. Throws specdec::error for n above the tokens of a verified round. n = 0 wastes
-    /// the round: the next one decides anew. n may depend on kept tokens, what is drafted next on
-    /// all that was seen. Choosing n by a discarded token is selection bias; only exact and coupled
-    /// match tolerate it.
+    /// the round: the next one decides anew. n may depend on kept tokens (see design.md).
     void commit(std::size_t n) {
         if (!verdict_.next.valid() || n > verdict_.accepted + 1)
             fail("session", "commit", "expected at most the tokens of a verified round");
@@ -236,6 +240,7 @@ private:
     std::size_t committed_ = 0;
     std::uint32_t retries_ = 0; // rounds since the last committed token that were not used
     std::vector<target_id> proposed_;
+    draft_steps<B> steps_;
     draft_view<law_type> draft_;
     verdict verdict_;
     log_probability_record log_p_;

@@ -51,4 +51,13 @@ void require_beginning(std::span<const target_id> prompt, std::span<const draft_
     return room <= left ? room : left + 1;
 }
 
+/// The most proposals of a round behind `committed` tokens that commits at most `room`: one token
+/// is the target's own. Precondition: there is room for it.
+[[nodiscard]] inline std::size_t proposals_within(const session_settings& settings,
+                                                  std::size_t committed, std::size_t room) {
+    const std::size_t space = settings.capacity - committed;
+    const std::size_t most = (room < space ? room : space) - 1;
+    return most < settings.max_proposals ? most : settings.max_proposals;
+}
+
 } // namespace specdec

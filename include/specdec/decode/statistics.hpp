@@ -94,4 +94,17 @@ struct statistics {
     }
 };
 
+/// What a batch counts.
+struct batch_counts {
+    std::uint64_t passes = 0;    ///< of the target, over all texts
+    std::uint64_t sequences = 0; ///< sum over the passes of the texts that took part
+    std::uint64_t rows = 0;      ///< sum over the passes of the positions scored
+    /// Of the drafters' model, over all texts; counted by `speculation` (gathered_model::passes).
+    std::uint64_t draft_passes = 0;
+
+    [[nodiscard]] double rows_per_pass() const {
+        return passes == 0 ? 0.0 : static_cast<double>(rows) / static_cast<double>(passes);
+    }
+};
+
 } // namespace specdec

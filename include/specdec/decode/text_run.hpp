@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/context_mirror.hpp>
@@ -84,11 +85,33 @@ public:
 
     /// Step 1. False: the text has ended. Throws what drafter and reader throw.
     [[nodiscard]] bool draft(std::size_t capacity) {
+        if (!begin_draft(capacity))
+            return false;
+        while (announce().goes_on)
+            draw();
+        return true;
+    }
+    /// Step 1 in steps, for texts that draft together (draft_together). A session without steps
+    /// drafts in the first.
+    [[nodiscard]] bool begin_draft(std::size_t capacity) {
         if (!more(capacity))
             return false;
-        session_.draft(drafter_, stop_, coin_,
-                       room_within(session_.tokens().size(), capacity, left_), clock_);
+        const std::size_t room = room_within(session_.tokens().size(), capacity, left_);
+        if constexpr (steps)
+            session_.begin_draft(drafter_, stop_, coin_, room, clock_);
+        else
+            session_.draft(drafter_, stop_, coin_, room, clock_);
         return true;
+    }
+    [[nodiscard]] draft_step announce() {
+        if constexpr (steps)
+            return session_.announce(drafter_, stop_, clock_);
+        else
+            return {};
+    }
+    void draw([[maybe_unused]] double seconds = 0) {
+        if constexpr (steps)
+            session_.draw(drafter_, stop_, coin_, seconds, clock_);
     }
 
     /// Step 1 with a model of the engine. Feeds the prompt first, for drafters that read the
@@ -160,6 +183,7 @@ public:
     }
 
 private:
+    static constexpr bool steps = requires(Session& s, D& d, const Stop& r) { s.announce(d, r); };
     enum class phase : std::uint8_t { none, decided, told }; // of the round
 
     [[nodiscard]] bool ends() const { return why_ != finish_reason::none; }

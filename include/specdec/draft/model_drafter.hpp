@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
@@ -62,7 +63,21 @@ public:
         // What the last sync asked for may not have been done: only this much agreed with it.
         const std::size_t agreed = pending_.truncate_to;
         synced_ = context;
+        pushed_ = {};
         pending_ = mirror_.plan(context, unchanged < agreed ? unchanged : agreed);
+    }
+
+    /// Says that row() is asked for next: a model that gathers rows (gathered_model) makes it in
+    /// one pass with those of other texts. The context may have been dropped since sync.
+    [[nodiscard]] row_gatherer* announce() {
+        if constexpr (requires { model_.announce(pending_.append); }) {
+            if (model_.size() != mirror_.size() && !pushed_.valid())
+                sync(synced_, 0);
+            prepare(1);
+            return model_.announce(pending_.append);
+        } else {
+            return nullptr;
+        }
     }
 
     [[nodiscard]] logits_row<draft_id> row()
@@ -117,8 +132,8 @@ public:
 private:
     static constexpr std::size_t one_pass = 8;
 
-    /// Does what is pending; the last n of its rows.
-    rows_type score(std::size_t n) {
+    /// Does what is pending, but for the pass that makes the last n of its rows.
+    void prepare(std::size_t n) {
         SPECDEC_PRECONDITION(pending_.append.size() >= n && n > 0);
         require_ids(pending_.append, model_.vocabulary_size(), "model drafter", "tokens");
         if (pending_.truncate_to < mirror_.size()) {
@@ -130,6 +145,10 @@ private:
         if (pending_.append.size() > n &&
             (pending_.append.size() > one_pass || defers_work(model_)))
             feed(pending_.append.size() - n);
+    }
+    /// Does what is pending; the last n of its rows.
+    rows_type score(std::size_t n) {
+        prepare(n);
         const rows_type rows = model_.score(pending_.append);
         require_rows(rows, pending_.append.size(), model_.vocabulary_size(), "model drafter");
         mirror_.fed(pending_.append);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/process/row_processor.hpp>
@@ -56,6 +57,7 @@ public:
                        context.end());
     }
 
+    [[nodiscard]] row_gatherer* announce() { return announce_row(drafter_); }
     [[nodiscard]] logits_row<draft_id> row() {
         const logits_row<draft_id> given = drafter_.row();
         if (!is_active(process_))

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
@@ -96,6 +97,7 @@ public:
         show(same);
     }
 
+    [[nodiscard]] row_gatherer* announce() { return announce_row(drafter_); }
     [[nodiscard]] logits_row<draft_id> row()
         requires Drafter<D>
     {

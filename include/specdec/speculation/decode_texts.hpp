@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -9,14 +10,16 @@
 #include <specdec/core/error.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
+#include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/text.hpp>
 
 namespace specdec {
 
 /// Decodes texts, `most` of them side by side: a sequence whose text has ended takes the next.
-/// open(request) begins one. See decoder::run.
+/// open(request) begins one. drafts: of their drafter, null without one. See decoder::run.
 template <class Open>
-[[nodiscard]] decode_results decode_texts(any_batch_model<target_id>& target, std::size_t most,
+[[nodiscard]] decode_results decode_texts(any_batch_model<target_id>& target,
+                                          const drafter_rows* drafts, std::size_t most,
                                           std::span<const text_request> texts,
                                           const decode_settings& settings, const Open& open) {
     struct seat {
@@ -28,7 +31,10 @@ template <class Open>
     decode_results results;
     results.texts.resize(texts.size());
     std::vector<seat> seats(most);
-    batch<any_batch_model<target_id>, speculative_text, steady_seconds> together(target);
+    batch<any_batch_model<target_id>, speculative_text, steady_seconds> together(target, {},
+                                                                                 settings.together);
+    const auto draft_passes = [&] { return drafts != nullptr ? drafts->passes() : 0; };
+    const std::uint64_t before = draft_passes();
     const steady_seconds clock;
     const double begin = clock();
     std::size_t next = 0;
@@ -70,6 +76,7 @@ template <class Open>
 #endif
     results.seconds = clock() - begin;
     results.passes = together.counts();
+    results.passes.draft_passes = draft_passes() - before;
     return results;
 }
 

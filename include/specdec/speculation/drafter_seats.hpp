@@ -4,11 +4,20 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/gathered_model.hpp>
+#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/no_drafter.hpp>
+#include <specdec/draft/processed_drafter.hpp>
+#include <specdec/draft/windowed_drafter.hpp>
+#include <specdec/speculation/any/any_model.hpp>
+#include <specdec/speculation/any/any_row_processor.hpp>
 
 namespace specdec {
 
@@ -67,6 +76,45 @@ private:
         std::vector<target_id> text{};
     };
     std::vector<seat> seats_; // [sequences of the model]
+};
+
+/// The drafter's model, whose rows may be announced.
+using drafter_rows = gathered_model<draft_id, any_batch_model<draft_id>>;
+
+/// A sequence of the drafter's model for as long as a text needs it, which may grow longer than the
+/// drafter's context. Models Drafter by drafter().
+class drafter_seat {
+public:
+    drafter_seat(drafter_rows& models, drafter_seats& seats, std::size_t sequence,
+                 any_row_processor<draft_id> process, std::size_t tokens,
+                 const window_settings& window = {})
+        : seats_(seats), sequence_(sequence), model_(models, sequence),
+          full_(model_, left_context::reused), windowed_(full_, window),
+          processed_(windowed_, std::move(process), tokens) {
+        seats_.take(sequence);
+    }
+    drafter_seat(const drafter_seat&) = delete;
+    drafter_seat& operator=(const drafter_seat&) = delete;
+    ~drafter_seat() { seats_.leave(sequence_); }
+
+    [[nodiscard]] auto& drafter() { return processed_; }
+    void follow(std::span<const target_id> text) { seats_.follow(sequence_, text); }
+
+private:
+    using model_type = one_sequence<draft_id, drafter_rows>;
+    drafter_seats& seats_;
+    std::size_t sequence_;
+    model_type model_;
+    model_drafter<model_type> full_;
+    windowed_drafter<model_drafter<model_type>> windowed_;
+    processed_drafter<decltype(windowed_), any_row_processor<draft_id>> processed_;
+};
+
+/// The seat of those who draft nothing.
+struct no_seat {
+    no_drafter nobody;
+    [[nodiscard]] no_drafter& drafter() { return nobody; }
+    void follow(std::span<const target_id>) {}
 };
 
 } // namespace specdec

@@ -38,6 +38,7 @@ namespace specdec {
 /// A drafter, and the way from its vocabulary to the target's.
 struct drafting_side {
     speculation_side<draft_id>& side;
+    drafter_rows& rows;
     const id_map& map;
     drafter_seats& seats;
     std::size_t sequence; ///< the free one that the text gets

@@ -199,8 +199,7 @@ private:
             window.room = parts_->tree->settings().drafted();
         return std::make_unique<text_under_rule<Bridge, Verifier, drafter_seat, C>>(
             *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin),
-            draft_->side.models, draft_->seats, draft_->sequence, request_->process_draft, tokens,
-            window);
+            draft_->rows, draft_->seats, draft_->sequence, request_->process_draft, tokens, window);
     }
     template <class Bridge, class Verifier>
     [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {

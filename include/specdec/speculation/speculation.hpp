@@ -39,7 +39,6 @@ namespace specdec {
 /// (TellsHeldBatch). What texts take over from each other, carry_over says. The templates that this
 /// is made of, session, text_run and batch, save a few virtual calls a round. Not for several
 /// threads at a time.
-///
 /// All rules are compiled with this header: other files of a program include decoder.hpp, or see
 /// make_text. Errors: specdec::error for sides (require_side) and maps (intersect) that do not fit.
 class speculation final : public decoder {
@@ -52,13 +51,13 @@ public:
     speculation(speculation_side<target_id> target, speculation_side<draft_id> drafter,
                 cache_settings cache = {})
         : target_(std::move(target)), draft_(std::move(drafter)), map_(meet_checked()),
-          seats_(draft_->models.sequences()),
+          rows_(draft_->models), seats_(draft_->models.sequences()),
           tables_(target_.tokenizer, &draft_->tokenizer, &*map_, std::move(cache)) {}
     /// With a map that was made before.
     speculation(speculation_side<target_id> target, speculation_side<draft_id> drafter, id_map map,
                 cache_settings cache = {})
         : target_(std::move(target)), draft_(std::move(drafter)), map_(std::move(map)),
-          seats_(draft_->models.sequences()),
+          rows_(draft_->models), seats_(draft_->models.sequences()),
           tables_(target_.tokenizer, &draft_->tokenizer, &*map_, std::move(cache)) {
         require_side(target_, "target");
         require_side(*draft_, "drafter");
@@ -81,7 +80,7 @@ public:
             if (needs_costs(own, rule_for(own)))
                 (void)costs();
         }
-        return decode_texts(target_.models, most, texts, settings,
+        return decode_texts(target_.models, rows_ ? &*rows_ : nullptr, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
     }
 
@@ -131,10 +130,10 @@ public:
         costs_.reset();
         if (!draft_)
             return;
+        forget_learnt();
         draft_->models.clear();
         seats_ = drafter_seats(seats_.size());
         tables_.forget_ngrams();
-        forget_learnt();
     }
 
     [[nodiscard]] const cost_table* costs() override {
@@ -142,7 +141,7 @@ public:
             one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
             if (!draft_)
                 return &costs_.emplace(measure_costs(target, steady_seconds{}));
-            one_sequence<draft_id, any_batch_model<draft_id>> drafter(draft_->models, 0);
+            one_sequence<draft_id, drafter_rows> drafter(*rows_, 0);
             costs_ = measure_costs(target, drafter, steady_seconds{});
         }
         return &*costs_;
@@ -156,7 +155,7 @@ private:
         if (draft_->models.learns_from_texts() && seats_.any_taken())
             fail("speculation", "carry.drafter",
                  "expected no other text: one is using what the drafter has learnt");
-        draft_->models.forget_learnt();
+        rows_->forget_learnt();
     }
     [[nodiscard]] id_map meet_checked() const {
         require_side(target_, "target");
@@ -180,6 +179,7 @@ private:
     speculation_side<target_id> target_;
     std::optional<speculation_side<draft_id>> draft_;
     std::optional<id_map> map_;
+    std::optional<drafter_rows> rows_; // of the drafter's models
     drafter_seats seats_{0};
     shared_tables tables_;
     std::optional<cost_table> costs_; // measured
@@ -239,9 +239,9 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     if (!takes_drafter(how))
         return make_text(how, target_.tokenizer, nullptr, tables_,
                          lookup_of(s.lengths, *learned, texts), request, s, std::move(parts));
-    const drafting_side side{*draft_, *map_, seats_, seats_.free_for(request.prompt)};
+    const drafting_side side{*draft_, *rows_, *map_, seats_, seats_.free_for(request.prompt)};
     if (!s.carry.contexts)
-        draft_->models.truncate(side.sequence, 0);
+        rows_->truncate(side.sequence, 0);
     if (!s.carry.drafter)
         forget_learnt();
     return make_text(how, target_.tokenizer, &side, tables_, {}, request, s, std::move(parts));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/draft_step.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
@@ -47,6 +48,9 @@ struct decode_settings {
     /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
     std::optional<std::size_t> log_probabilities{};
     carry_over carry{}; ///< from the texts before
+    /// Texts draft in one pass of the drafter's model, if that holds several sequences. Without it
+    /// one behind the other, as do texts under rules whose drafts are not made in steps (trees).
+    bool together = true;
     /// Asked every round: whether all texts shall end, and no more begin. Nothing: never.
     cancel_check cancelled{};
 };
@@ -138,6 +142,10 @@ public:
 
     [[nodiscard]] virtual bool more(std::size_t capacity) = 0;
     [[nodiscard]] virtual bool draft(std::size_t capacity) = 0;
+    /// draft() in steps, for several texts at once (draft_together.hpp).
+    [[nodiscard]] virtual bool begin_draft(std::size_t capacity) = 0;
+    [[nodiscard]] virtual draft_step announce() = 0;
+    virtual void draw(double seconds = 0) = 0;
     [[nodiscard]] virtual context_edit<target_id> target_edit() const = 0;
     [[nodiscard]] virtual std::size_t rows_needed() const = 0;
     virtual void target_fed(const context_edit<target_id>& edit, double seconds = 0) = 0;

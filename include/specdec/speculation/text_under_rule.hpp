@@ -8,17 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/decode/session.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/draft/model_drafter.hpp>
-#include <specdec/draft/no_drafter.hpp>
-#include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/recycled/successor_table.hpp>
-#include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
@@ -30,42 +25,6 @@
 #include <specdec/speculation/tree/tree_text_session.hpp>
 
 namespace specdec {
-
-/// A sequence of the drafter's model for as long as a text needs it, which may grow longer than the
-/// drafter's context. Models Drafter by drafter().
-class drafter_seat {
-public:
-    drafter_seat(any_batch_model<draft_id>& models, drafter_seats& seats, std::size_t sequence,
-                 any_row_processor<draft_id> process, std::size_t tokens,
-                 const window_settings& window = {})
-        : seats_(seats), sequence_(sequence), model_(models, sequence),
-          full_(model_, left_context::reused), windowed_(full_, window),
-          processed_(windowed_, std::move(process), tokens) {
-        seats_.take(sequence);
-    }
-    drafter_seat(const drafter_seat&) = delete;
-    drafter_seat& operator=(const drafter_seat&) = delete;
-    ~drafter_seat() { seats_.leave(sequence_); }
-
-    [[nodiscard]] auto& drafter() { return processed_; }
-    void follow(std::span<const target_id> text) { seats_.follow(sequence_, text); }
-
-private:
-    using model_type = one_sequence<draft_id, any_batch_model<draft_id>>;
-    drafter_seats& seats_;
-    std::size_t sequence_;
-    model_type model_;
-    model_drafter<model_type> full_;
-    windowed_drafter<model_drafter<model_type>> windowed_;
-    processed_drafter<decltype(windowed_), any_row_processor<draft_id>> processed_;
-};
-
-/// The seat of those who draft nothing.
-struct no_seat {
-    no_drafter nobody;
-    [[nodiscard]] no_drafter& drafter() { return nobody; }
-    void follow(std::span<const target_id>) {}
-};
 
 /// What every text of a pair is made with.
 struct text_parts {
@@ -126,13 +85,22 @@ public:
         return run_.more(capacity) || (remember(), false);
     }
     [[nodiscard]] bool draft(std::size_t capacity) override {
+        if (!begin_draft(capacity))
+            return false;
+        while (announce().goes_on)
+            draw();
+        return true;
+    }
+    [[nodiscard]] bool begin_draft(std::size_t capacity) override {
         if (!run_.more(capacity))
             return remember(), false;
         lengths_.begin_round();
         if constexpr (trees)
             session_.set_capacity(capacity);
-        return run_.draft(capacity) || (remember(), false);
+        return run_.begin_draft(capacity) || (remember(), false);
     }
+    [[nodiscard]] draft_step announce() override { return run_.announce(); }
+    void draw(double seconds = 0) override { run_.draw(seconds); }
     [[nodiscard]] context_edit<target_id> target_edit() const override {
         return session_.target_edit();
     }

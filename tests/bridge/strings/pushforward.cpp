@@ -121,6 +121,7 @@ void check_kept(MakeTranslation make, std::size_t target_size, std::size_t draft
         std::map<std::vector<target_id>, double> should; // probability of the last one
         enumerate<interval_coin>([&](interval_coin& coin) {
             law.begin(draft_source::of(drafter, stop), context, 0, {}, gamma, 0, proposals);
+            law.take_first_row();
             std::vector<target_id> tokens;
             while (tokens.size() < proposals) {
                 const target_id t = law.draw(tokens.size(), coin, {tokens.size(), purpose::draft});
@@ -212,6 +213,7 @@ TEST_CASE("a coin of exactly 0 keeps nothing of p = 0, however lazily that is de
         philox_coin coin(i);
         pushforward law(retokenising(two.target, two.draft, two.map, two.order, two.edges), 16);
         law.begin(draft_source::of(drafter, stop), context, 0, {}, 4, 0, 2);
+        law.take_first_row();
         for (std::size_t j = 0; j < 2; ++j) {
             const target_id t = law.draw(j, coin, {j, purpose::draft});
             if (!t.valid())
@@ -367,6 +369,7 @@ TEST_CASE("decisions stay right where a draft is as improbable as rounding error
         pushforward law(retokenising(target, draft, map, order, edges), 64);
         const auto draw = [&] {
             law.begin(draft_source::of(drafter, stop), context, 0, {}, length, 0, length);
+            law.take_first_row();
             std::vector<target_id> tokens;
             while (tokens.size() < length)
                 tokens.push_back(law.draw(tokens.size(), coin, {0, purpose::draft}));

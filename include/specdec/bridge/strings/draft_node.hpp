@@ -26,4 +26,24 @@ struct draft_node {
     row_spread spread;       ///< of `row`, for stop rules that read rows
 };
 
+/// The node behind a draft that goes on with d, or none.
+template <class State>
+[[nodiscard]] std::size_t child_of(const std::vector<draft_node<State>>& nodes, std::size_t node,
+                                   draft_id d) {
+    std::size_t n = nodes[node].child;
+    while (n != draft_node<State>::none && nodes[n].token != d)
+        n = nodes[n].sibling;
+    return n;
+}
+
+/// Appends the tokens on the way to the node.
+template <class State>
+void append_path(const std::vector<draft_node<State>>& nodes, std::size_t node,
+                 std::vector<draft_id>& ids) {
+    std::size_t i = ids.size() + nodes[node].depth;
+    ids.resize(i);
+    for (std::size_t left = nodes[node].depth; left > 0; --left, node = nodes[node].parent)
+        ids[--i] = nodes[node].token;
+}
+
 } // namespace specdec

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
 
 namespace specdec {
@@ -19,6 +20,9 @@ struct draft_source {
     void (*rows_behind)(void* drafter, std::span<const draft_id> context, std::size_t unchanged,
                         std::size_t n, void* to,
                         void (*take)(void* to, std::size_t i, logits_row<draft_id>)) = nullptr;
+    /// The row behind the context will be asked for next: see announce_row.
+    row_gatherer* (*announce)(void* drafter, std::span<const draft_id> context,
+                              std::size_t unchanged) = nullptr;
     bool (*more)(const void* stop, const draft_progress& progress) = nullptr;
     draft_progress (*behind)(const void* stop, const draft_progress& before, draft_id d,
                              double last, double sure, double entropy) = nullptr;
@@ -27,10 +31,20 @@ struct draft_source {
     row_reading reads = row_reading::none; ///< what the stop rule reads of rows
     bool several = false; ///< the drafter gives the rows of a context's last tokens at once
 
+    /// The same for take(i, row) of any type.
+    template <class Take>
+    void rows(std::span<const draft_id> context, std::size_t unchanged, std::size_t n,
+              Take take) const {
+        rows_behind(drafter, context, unchanged, n, &take,
+                    [](void* to, std::size_t i, logits_row<draft_id> row) {
+                        (*static_cast<Take*>(to))(i, row);
+                    });
+    }
+
     template <Drafter D, StopRule Stop>
     [[nodiscard]] static draft_source of(D& drafter, const Stop& stop) {
-        return {&drafter,   &stop,         &rows_of<D>,      &asked<Stop>,      &next<Stop>,
-                &marked<D>, &marked<Stop>, reading_of(stop), ManyRowsDrafter<D>};
+        return {&drafter,    &stop,      &rows_of<D>,   &announced<D>,    &asked<Stop>,
+                &next<Stop>, &marked<D>, &marked<Stop>, reading_of(stop), ManyRowsDrafter<D>};
     }
 
 private:
@@ -48,6 +62,13 @@ private:
         return extend_progress(before, *static_cast<const Stop*>(stop), d, last, sure, entropy);
     }
 
+    template <class D>
+    static row_gatherer* announced(void* drafter, std::span<const draft_id> context,
+                                   std::size_t unchanged) {
+        D& d = *static_cast<D*>(drafter);
+        d.sync(context, unchanged);
+        return announce_row(d);
+    }
     template <class D>
     static void rows_of(void* drafter, std::span<const draft_id> context, std::size_t unchanged,
                         std::size_t n, void* to,

@@ -33,12 +33,12 @@ public:
 
     /// Contexts and drafts of `capacity` draft tokens are held without allocating.
     possible_drafts(F f, std::size_t capacity) : f_(std::move(f)) { context_.reserve(capacity); }
-
     [[nodiscard]] F& translation() { return f_; }
     [[nodiscard]] const F& translation() const { return f_; }
 
-    /// A new round. `unchanged`: the context's first ids that are as in the last round. Costs the
-    /// row behind the context, unless the last round has looked there with the drafter as it is.
+    /// A new round. `unchanged`: the context's first ids that are as in the last round. The row
+    /// behind the context is there if the last round has looked there with the drafter as it is;
+    /// else take_first_row() makes it, before anything else is asked.
     void begin(const draft_source& source, std::span<const draft_id> context, std::size_t unchanged,
                const sampling_parameters& sampling, std::size_t max_draft, double lightest) {
         const std::size_t kept = unchanged < context_size_ ? unchanged : context_size_;
@@ -58,9 +58,25 @@ public:
         forwards_ = 0;
         state_type empty;
         f_.begin(empty);
-        const std::size_t root = add(none, draft_id{}, empty, 1.0);
-        first_known_ ? prepare(nodes_[root]) : fetch(root, {});
+        (void)add(none, draft_id{}, empty, 1.0);
+        has_first_row_ = false;
+        if (first_known_)
+            take_first_row();
+    }
+    [[nodiscard]] bool has_first_row() const { return has_first_row_; }
+    void take_first_row() {
+        first_known_ ? prepare(nodes_[0]) : fetch(0, {});
         marks_.take(source_, f_);
+        has_first_row_ = true;
+    }
+    /// Announces to the drafter the first row, or with d the row of the node behind a step.
+    [[nodiscard]] row_gatherer* announce(std::size_t node, draft_id d = {}) {
+        path_to(node);
+        if (d.valid())
+            context_.push_back(d);
+        row_gatherer* const who = source_.announce(source_.drafter, context_, unchanged_);
+        unchanged_ = context_size_;
+        return who;
     }
 
     void require_unchanged() const { marks_.require_unchanged(source_, f_); }
@@ -107,7 +123,9 @@ public:
     }
 
     /// Whether the node behind the step is there: behind() takes no forward.
-    [[nodiscard]] bool knows(std::size_t node, draft_id d) const { return find(node, d) != none; }
+    [[nodiscard]] bool knows(std::size_t node, draft_id d) const {
+        return child_of(nodes_, node, d) != none;
+    }
     [[nodiscard]] std::size_t place(draft_id d) const { return f_.order().place(d, f_.bytes(d)); }
 
     /// The node behind a step that goes on: found, or made by a drafter forward, which brings the
@@ -115,7 +133,7 @@ public:
     [[nodiscard]] std::size_t behind(std::size_t node, draft_id d, double mass,
                                      const state_type& state,
                                      std::span<const draft_id> ahead = {}) {
-        if (const std::size_t known = find(node, d); known != none)
+        if (const std::size_t known = child_of(nodes_, node, d); known != none)
             return known;
         const std::size_t left = // rows it can be asked for
             source_.several ? max_draft_ - nodes_[node].depth - 1 : 0;
@@ -126,18 +144,11 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t find(std::size_t node, draft_id d) const {
-        std::size_t n = nodes_[node].child;
-        while (n != none && nodes_[n].token != d)
-            n = nodes_[n].sibling;
-        return n;
-    }
-
     /// Gives the root the row that the last round saw behind these tokens, if it did.
     bool recall(std::span<const draft_id> ids) {
         std::size_t n = size_ > 0 ? 0 : none;
         for (std::size_t i = 0; i < ids.size() && n != none; ++i)
-            n = find(n, ids[i]);
+            n = child_of(nodes_, n, ids[i]);
         if (n == none || !has_law(n))
             return false;
         nodes_[0].given.swap(nodes_[n].given);
@@ -166,27 +177,20 @@ private:
     void fetch(std::size_t node, std::span<const draft_id> ahead) {
         path_to(node);
         context_.insert(context_.end(), ahead.begin(), ahead.end());
-        struct sink {
-            possible_drafts& tree;
-            std::size_t node;
-            std::span<const draft_id> ahead;
-            bool goes_on = true;
-        } to{*this, node, ahead};
         ++forwards_;
-        source_.rows_behind(source_.drafter, context_, unchanged_, 1 + ahead.size(), &to,
-                            [](void* p, std::size_t i, logits_row<draft_id> row) {
-                                sink& s = *static_cast<sink*>(p);
-                                if (i > 0 && s.goes_on)
-                                    s.goes_on = s.tree.descend(s.node, s.ahead[i - 1]);
-                                if (s.goes_on)
-                                    s.tree.fill(s.tree.nodes_[s.node], row);
-                            });
+        bool goes_on = true;
+        source_.rows(context_, unchanged_, 1 + ahead.size(), [&](std::size_t i, auto row) {
+            if (i > 0 && goes_on)
+                goes_on = descend(node, ahead[i - 1]);
+            if (goes_on)
+                fill(nodes_[node], row);
+        });
         unchanged_ = context_size_;
     }
 
     /// Makes the node behind d, if the draft goes on there and is not known.
     bool descend(std::size_t& node, draft_id d) {
-        if (!has_law(node) || find(node, d) != none)
+        if (!has_law(node) || child_of(nodes_, node, d) != none)
             return false;
         const double mass = nodes_[node].mass * law(node).probability(d);
         if (!(mass > 0) || !step(node, d, mass, ahead_))
@@ -222,11 +226,9 @@ private:
             n.sums[i + 1] = n.sums[i] + probabilities_[order.id(i).index()];
     }
 
-    /// context_ := the round's context and the tokens on the way to the node.
     void path_to(std::size_t node) {
-        context_.resize(context_size_ + nodes_[node].depth);
-        for (std::size_t i = context_.size(); i > context_size_; node = nodes_[node].parent)
-            context_[--i] = nodes_[node].token;
+        context_.resize(context_size_);
+        append_path(nodes_, node, context_);
     }
 
     F f_;
@@ -235,13 +237,11 @@ private:
     sampling_parameters sampling_;
     std::size_t max_draft_ = 0;
     double lightest_ = 0;
-    std::vector<draft_id> context_; // of the round, then the last forward's path
-    bool first_known_ = false;
-    std::size_t context_size_ = 0;
-    std::size_t unchanged_ = 0;                 // of its first ids since the drafter's last forward
+    std::vector<draft_id> context_; // of the round, then the path of what was asked for last
+    std::size_t context_size_ = 0, unchanged_ = 0; // of its first ids since the last forward
+    bool first_known_ = false, has_first_row_ = false;
     std::vector<draft_node<state_type>> nodes_; // [0, size_) are this round's
-    std::size_t size_ = 0;
-    std::size_t forwards_ = 0;
+    std::size_t size_ = 0, forwards_ = 0;
     state_type ahead_; // scratch
     std::vector<softmax_law<draft_id>> laws_;
     std::vector<double> probabilities_; // scratch

@@ -52,18 +52,28 @@ public:
         known_ = 0;
         proposed_ = 0;
         asked_ = none;
-        drawn_forwards_ = tree_.forwards();
+        drawn_forwards_ = 0;
         place_ = place;
         drawn_.clear();
         drawn_draft_.clear();
         node_ = 0;
         mass_ = 1;
         state_ = tree_.state(0);
+        if (tree_.has_first_row() && !tree_.has_law(0))
+            end();
+    }
+
+    /// Behind begin(), unless grow() does it: needed before probabilities are asked for.
+    void take_first_row() {
+        if (tree_.has_first_row())
+            return;
+        tree_.take_first_row();
+        drawn_forwards_ = 1;
         if (!tree_.has_law(0))
             end();
     }
 
-    /// Errors: specdec::error where the law may be another one than it was at begin().
+    /// Errors: specdec::error where the law may be another one than it was with its first row.
     void require_unchanged() const { tree_.require_unchanged(); }
     /// The draft as far as it is drawn.
     [[nodiscard]] const drawn_draft& drawn() const { return drawn_draft_; }
@@ -72,29 +82,46 @@ public:
     /// Whether drafting took one forward less, as the last round saw its first row.
     [[nodiscard]] bool first_row_known() const { return tree_.first_row_known(); }
 
+    /// Whether it is known which target token is j, or that the draft has ended before.
+    [[nodiscard]] bool settled(std::size_t j) const {
+        return state_.tokens.size() > j || node_ == none;
+    }
+    /// What grow() asks of the drafter.
+    [[nodiscard]] draft_step announce() {
+        if (node_ == none)
+            return {};
+        if (!tree_.has_first_row())
+            return {true, tree_.announce(0)};
+        if (needs_row())
+            return {true, tree_.announce(node_, drawn_draft_.tokens().back())};
+        return {true, nullptr};
+    }
+    /// Draws the next draft token, or ends the draft. Precondition: it has not ended.
+    template <Coin C>
+    void grow(C& coin, draw_site site) {
+        if (!tree_.has_first_row())
+            take_first_row();
+        else if (needs_row())
+            take_row();
+        if (node_ == none)
+            return;
+        site.attempt = static_cast<std::uint32_t>(drawn_draft_.size());
+        site.place = place_.value();
+        const draft_id d = coin.pick(site, tree_.law(node_));
+        place_.pass(translation().bytes(d));
+        drawn_draft_.push(d, tree_.progress_behind(node_, d));
+        mass_ *= tree_.law(node_).probability(d);
+        const bool goes_on = tree_.step(node_, d, mass_, state_);
+        node_ = goes_on ? node_ : none;
+    }
+
     /// Draws target token j given the j before it: draft tokens until f has settled it. Invalid
     /// where the draft ends before. Sites: (position, draft, 0 .. draft tokens).
     template <Coin C>
     [[nodiscard]] target_id draw(std::size_t j, C& coin, draw_site site) {
         proposed_ = j + 1;
-        while (state_.tokens.size() <= j && node_ != none) {
-            if (tree_.depth(node_) < drawn_draft_.size()) { // its row was not needed before
-                const std::size_t before = tree_.forwards();
-                node_ = tree_.behind(node_, drawn_draft_.tokens().back(), mass_, state_);
-                drawn_forwards_ += tree_.forwards() - before;
-                if (!tree_.has_law(node_))
-                    end();
-                continue;
-            }
-            site.attempt = static_cast<std::uint32_t>(drawn_draft_.size());
-            site.place = place_.value();
-            const draft_id d = coin.pick(site, tree_.law(node_));
-            place_.pass(translation().bytes(d));
-            drawn_draft_.push(d, tree_.progress_behind(node_, d));
-            mass_ *= tree_.law(node_).probability(d);
-            const bool goes_on = tree_.step(node_, d, mass_, state_);
-            node_ = goes_on ? node_ : none;
-        }
+        while (!settled(j))
+            grow(coin, site);
         const target_id t = j < state_.tokens.size() ? state_.tokens[j] : target_id{};
         if (t.valid() && drawn_.size() == j)
             drawn_.push_back(t);
@@ -182,6 +209,16 @@ private:
             asked_token_ = t;
         }
         return aside_;
+    }
+
+    /// Whether the drawn draft has gone on to where no row was needed yet.
+    [[nodiscard]] bool needs_row() const { return tree_.depth(node_) < drawn_draft_.size(); }
+    void take_row() {
+        const std::size_t before = tree_.forwards();
+        node_ = tree_.behind(node_, drawn_draft_.tokens().back(), mass_, state_);
+        drawn_forwards_ += tree_.forwards() - before;
+        if (!tree_.has_law(node_))
+            end();
     }
 
     void end() {

@@ -9,6 +9,7 @@
 
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/strings/pushforward_law.hpp>
 #include <specdec/core/error.hpp>
 
@@ -71,24 +72,42 @@ public:
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
+        return draft_alone(*this, drafter, stop, coin, request);
+    }
+
+    // The same in steps (SteppedBridge):
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         proposals_.clear();
+        request_ = request;
+        open_ = true;
         if (const no_draft why =
                 begin_draft(context_, drafter, stop,
                             limits_.max_draft == 0 ? 0 : request.max_proposals, limits_.max_draft);
             why != no_draft::none)
-            return draft_view<law_type>::nothing(why);
-
+            return why;
         law_.begin(draft_source::of(drafter, stop), context_.ids(), context_.unchanged(),
                    request.sampling, limits_.max_draft, limits_.lightest_draft,
                    request.max_proposals, request.place);
         context_.mark();
-        while (proposals_.size() < request.max_proposals) {
+        return no_draft::none;
+    }
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] draft_step announce(D&, const Stop&) {
+        return open_ ? law_.announce() : draft_step{};
+    }
+    template <Drafter D, StopRule Stop, Coin C>
+    void draw(D&, const Stop&, C& coin) {
+        law_.grow(coin, request_.round.site(purpose::draft));
+        while (open_ && law_.settled(proposals_.size())) {
             proposals_.push_back(proposal<law_type>::draw(law_type(law_, proposals_.size()), coin,
-                                                          request.round.site(purpose::draft)));
+                                                          request_.round.site(purpose::draft)));
             const target_id t = proposals_.back().token();
-            if (!t.valid() || is_end(request.end_ids, t))
-                break;
+            open_ = t.valid() && !is_end(request_.end_ids, t) &&
+                    proposals_.size() < request_.max_proposals;
         }
+    }
+    [[nodiscard]] draft_view<law_type> drafted() const {
         return {proposals_, law_.drawn().tokens(), law_.drawn().steps(),
                 proposals_.front().token().valid() ? no_draft::none : no_draft::nothing_to_say};
     }
@@ -97,6 +116,8 @@ private:
     Context context_;
     pushforward<F> law_;
     pushforward_limits limits_;
+    draft_request request_;
+    bool open_ = false; // nothing drawn has ended the draft
     std::vector<proposal<law_type>> proposals_;
 };
 

@@ -6,6 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/vocab/spelling/canonical_spellings.hpp>
 
 namespace specdec {
@@ -50,6 +53,12 @@ public:
     }
 
     [[nodiscard]] std::span<const float> weights() const { return w_; }
+    [[nodiscard]] bool any() const {
+        for (const float w : w_)
+            if (w > 0)
+                return true;
+        return false;
+    }
     /// Whether w(t) is known to its end. Precondition: t has a spelling.
     [[nodiscard]] bool known(target_id t) const { return known_[t.index()] == size(t); }
     /// The draft tokens of t that w(t) knows.
@@ -118,5 +127,22 @@ private:
     std::vector<float> share_;         // [|T|] of q(d_1), what w begins with
     std::vector<std::uint32_t> alike_; // [|D|] scratch of look, 0 between calls
 };
+
+/// The likeliest token of one draft token, whatever else it could be of; invalid without one.
+[[nodiscard]] inline target_id likeliest_shared(const canonical_spellings& spellings,
+                                                logits_row<draft_id> row) {
+    if (any_allowed(row.values))
+        (void)make_law(row, {.temperature = 0}); // refuses what is no row
+    target_id likeliest;
+    float most = -builtin::infinity;
+    for (std::size_t d = 0; d < row.size(); ++d) {
+        const std::span<const target_id> tokens = spellings.beginning_with(id_at<draft_id>(d));
+        if (row.values[d] > most && !tokens.empty() && spellings.of(tokens[0]).size() == 1) {
+            most = row.values[d];
+            likeliest = tokens[0];
+        }
+    }
+    return likeliest;
+}
 
 } // namespace specdec

@@ -10,6 +10,7 @@
 
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/draft_context.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/token/draft_row_store.hpp>
 #include <specdec/bridge/token/mapped_law.hpp>
 #include <specdec/core/require.hpp>
@@ -56,35 +57,52 @@ public:
         requires(Kept::template takes<D>)
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
+        return draft_alone(*this, drafter, stop, coin, request);
+    }
+
+    // The same in steps (SteppedBridge):
+    template <DraftContextHolder D, StopRule Stop>
+    [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         proposals_.clear();
         drawn_.clear();
-        const std::size_t most =
-            request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
+        request_ = request;
+        most_ = request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
+        open_ = true;
         if (const no_draft why =
-                begin_draft(context_, drafter, stop, most, most, map_.shared() > 0);
+                begin_draft(context_, drafter, stop, most_, most_, map_.shared() > 0);
             why != no_draft::none)
-            return draft_view<law_type>::nothing(why);
-
+            return why;
         drafter.sync(context_.ids(), context_.unchanged());
         context_.mark();
-        text_offset place = request.place;
-        while (proposals_.size() < most && stop.more(drawn_.progress())) {
-            const std::size_t i = proposals_.size();
-            if (!kept_.keep(i, drafter, map_))
-                break;
-            const auto attempt = static_cast<std::uint32_t>(i);
-            proposals_.push_back(proposal<law_type>::draw(
-                law_type(kept_.law(i, request.sampling), map_), coin,
-                request.round.site(purpose::draft, attempt, place.value())));
-            const target_id x = proposals_.back().token();
-            place.pass(x);
-            // Not the drawn id, but the one that the text has: of ids with equal bytes the first.
-            const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
-            kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request.sampling);
-            if (!x.valid() || is_end(request.end_ids, x))
-                break;
+        return no_draft::none;
+    }
+    template <DraftContextHolder D, StopRule Stop>
+    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
+        if (!open_ || proposals_.size() == most_ || !stop.more(drawn_.progress()))
+            return {};
+        return {true, announce_row(drafter)};
+    }
+    template <DraftContextHolder D, StopRule Stop, Coin C>
+        requires(Kept::template takes<D>)
+    void draw(D& drafter, const Stop& stop, C& coin) {
+        const std::size_t i = proposals_.size();
+        open_ = kept_.keep(i, drafter, map_);
+        if (!open_)
+            return;
+        const auto attempt = static_cast<std::uint32_t>(i);
+        proposals_.push_back(proposal<law_type>::draw(
+            law_type(kept_.law(i, request_.sampling), map_), coin,
+            request_.round.site(purpose::draft, attempt, request_.place.value())));
+        const target_id x = proposals_.back().token();
+        request_.place.pass(x);
+        // Not the drawn id, but the one that the text has: of ids with equal bytes the first.
+        const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
+        kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request_.sampling);
+        open_ = x.valid() && !is_end(request_.end_ids, x);
+        if (open_)
             drafter.push(d);
-        }
+    }
+    [[nodiscard]] draft_view<law_type> drafted() const {
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
@@ -106,6 +124,9 @@ private:
     Context context_;
     std::size_t max_draft_;
     Kept kept_;
+    draft_request request_; // its place is that of the next token
+    std::size_t most_ = 0;  // proposals of the round
+    bool open_ = false;     // nothing drawn has ended the draft
     std::vector<proposal<law_type>> proposals_;
     drawn_draft drawn_;
 };

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/draft_step.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
@@ -34,6 +35,12 @@ public:
         return score_rows<Id>(*model_, std::span(&part, 1));
     }
     void truncate(std::size_t n) { model_->truncate(sequence_, n); }
+    /// Says what score() will be asked for next (gathered_model).
+    [[nodiscard]] row_gatherer* announce(std::span<const Id> ids)
+        requires requires(M& model) { model.announce(std::size_t{}, ids); }
+    {
+        return model_->announce(sequence_, ids);
+    }
     [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids,
                                              std::span<const std::size_t> parents)
         requires BatchTreeModelOf<M, Id>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/proposal.hpp>
@@ -83,27 +84,41 @@ public:
         requires Bridge<B, D, Stop, C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
-        forget();
-        if (lookup_ && request.max_proposals > 0 &&
-            lookup_->found.find(fixed_length{lookup_->found.most()}))
-            if (const auto said = look_up(lookup_->turns.choose(found().steps()), coin, request);
-                !said.proposals.empty())
-                return said;
-        draft_request own = request;
-        own.max_proposals = smaller(request.max_proposals, max_proposals_);
-        const draft_view<typename B::law_type> draft = bridge_.propose(drafter, stop, coin, own);
+        if constexpr (SteppedBridge<B, D, Stop, C>) {
+            return draft_alone(*this, drafter, stop, coin, request);
+        } else {
+            if (speaks_first(request))
+                return said();
+            return take(bridge_.propose(drafter, stop, coin, of_drafter()));
+        }
+    }
+
+    // The same in steps (SteppedBridge), where the bridge drafts in steps:
+    template <DraftContextHolder D, StopRule Stop>
+        requires requires(B& b, D& d, const Stop& s, draft_request r) { b.begin(d, s, r); }
+    [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
+        if (speaks_first(request))
+            return no_draft::none;
+        const no_draft why = bridge_.begin(drafter, stop, of_drafter());
+        if (why != no_draft::none)
+            return take(draft_view<typename B::law_type>::nothing(why)).reason;
         turn_ = speaker::drafter;
-        drafted_ = draft.draft_tokens.size();
-        for (const proposal<typename B::law_type>& x : draft.proposals)
-            proposals_.push_back(proposal<law_type>::draw(law_type(x), coin, {}));
-        const bool undrawn =
-            draft.reason == no_draft::stop_rule || draft.reason == no_draft::drafter_full;
-        if (lookup_ && undrawn && !found().ids().empty())
-            if (const auto said =
-                    look_up(lookup_->turns.choose_alone(found().steps()), coin, request);
-                !said.proposals.empty())
-                return said;
-        return {proposals_, draft.draft_tokens, draft.steps, draft.reason};
+        return why;
+    }
+    template <DraftContextHolder D, StopRule Stop>
+        requires requires(B& b, D& d, const Stop& s) { b.announce(d, s); }
+    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) {
+        return looked_up() ? draft_step{} : bridge_.announce(drafter, stop);
+    }
+    template <DraftContextHolder D, StopRule Stop, Coin C>
+        requires requires(B& b, D& d, const Stop& s, C& c) { b.draw(d, s, c); }
+    void draw(D& drafter, const Stop& stop, C& coin) {
+        bridge_.draw(drafter, stop, coin);
+    }
+    [[nodiscard]] draft_view<law_type> drafted()
+        requires requires(B& b) { b.drafted(); }
+    {
+        return looked_up() ? said() : take(bridge_.drafted());
     }
 
     // What the bridge shows, of rounds in which it spoke.
@@ -150,24 +165,55 @@ private:
         proposals_.clear();
     }
 
+    /// A new round: whether it is the lookup's turn, which then proposes.
+    [[nodiscard]] bool speaks_first(const draft_request& request) {
+        forget();
+        request_ = request;
+        if (lookup_ && request.max_proposals > 0 &&
+            lookup_->found.find(fixed_length{lookup_->found.most()}))
+            look_up(lookup_->turns.choose(found().steps()));
+        return looked_up();
+    }
+    [[nodiscard]] draft_request of_drafter() const {
+        draft_request own = request_;
+        own.max_proposals = smaller(request_.max_proposals, max_proposals_);
+        return own;
+    }
+    /// The drafter's turn: its draft, or what the lookup says in its place.
+    [[nodiscard]] draft_view<law_type> take(const draft_view<typename B::law_type>& draft) {
+        unused_coin none;
+        turn_ = speaker::drafter;
+        drafted_ = draft.draft_tokens.size();
+        for (const proposal<typename B::law_type>& x : draft.proposals)
+            proposals_.push_back(proposal<law_type>::draw(law_type(x), none, {}));
+        const bool undrawn =
+            draft.reason == no_draft::stop_rule || draft.reason == no_draft::drafter_full;
+        if (lookup_ && undrawn && !found().ids().empty())
+            look_up(lookup_->turns.choose_alone(found().steps()));
+        if (looked_up())
+            return said();
+        return {proposals_, draft.draft_tokens, draft.steps, draft.reason};
+    }
     /// Proposes the first n tokens that were found, as far as there is room.
-    template <class C>
-    [[nodiscard]] draft_view<law_type> look_up(std::size_t n, C& coin,
-                                               const draft_request& request) {
+    void look_up(std::size_t n) {
+        unused_coin none;
         const std::span<const target_id> ids = found().ids();
-        for (std::size_t i = 0; i < smaller(n, request.max_proposals); ++i) {
-            proposals_.push_back(proposal<law_type>::draw(law_type(ids[i]), coin, {}));
-            if (is_end(request.end_ids, ids[i]))
+        for (std::size_t i = 0; i < smaller(n, request_.max_proposals); ++i) {
+            proposals_.push_back(proposal<law_type>::draw(law_type(ids[i]), none, {}));
+            if (is_end(request_.end_ids, ids[i]))
                 break;
         }
         if (!proposals_.empty())
             turn_ = speaker::lookup;
+    }
+    [[nodiscard]] draft_view<law_type> said() const {
         return {proposals_, {}, {}, no_draft::none, proposals_.size()};
     }
 
     B bridge_;
     std::optional<lookup_type> lookup_;
     std::size_t max_proposals_;
+    draft_request request_;          // of this round
     speaker turn_ = speaker::nobody; // of this round
     std::size_t drafted_ = 0;        // draws of the drafter in it
     std::vector<proposal<law_type>> proposals_;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/core/draft_step.hpp>
+
+namespace specdec {
+
+/// A bridge whose draft is made in steps, one row of the drafter each, so that a driver of several
+/// texts can make the rows of one step of all of them in one pass (decode/draft_together.hpp):
+///
+///     b.begin(drafter, stop, request)   begins a draft, or says why there is none
+///     b.announce(drafter, stop)         whether it goes on; its next row is then announced to the
+///                                       drafter. May be called again before draw
+///     b.draw(drafter, stop, coin)       takes that row, and draws what it allows
+///     b.drafted()                       ends the draft, and gives what propose() would have given
+///
+/// propose() is the loop of these (draft_alone), so a text drafts the same together as alone.
+template <class B, class D, class Stop, class C>
+concept SteppedBridge = Bridge<B, D, Stop, C> && requires(B& b, D& drafter, const Stop& stop,
+                                                          C& coin, const draft_request& request) {
+    { b.begin(drafter, stop, request) } -> std::same_as<no_draft>;
+    { b.announce(drafter, stop) } -> std::same_as<draft_step>;
+    b.draw(drafter, stop, coin);
+    { b.drafted() } -> std::same_as<draft_view<typename B::law_type>>;
+};
+
+/// All steps of a draft, one behind the other.
+template <class B, DraftContextHolder D, StopRule Stop, Coin C>
+[[nodiscard]] draft_view<typename B::law_type> draft_alone(B& bridge, D& drafter, const Stop& stop,
+                                                           C& coin, const draft_request& request) {
+    if (const no_draft why = bridge.begin(drafter, stop, request); why != no_draft::none)
+        return draft_view<typename B::law_type>::nothing(why);
+    while (bridge.announce(drafter, stop).goes_on)
+        bridge.draw(drafter, stop, coin);
+    return bridge.drafted();
+}
+
+} // namespace specdec

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
+#include <specdec/core/draft_step.hpp>
+
+namespace specdec {
+
+/// A session's draft on its way, in the steps of SteppedBridge. A bridge without steps makes all of
+/// it in begin(), so its text drafts alone.
+template <class B>
+class draft_steps {
+public:
+    using view_type = draft_view<typename B::law_type>;
+
+    template <DraftContextHolder D, StopRule Stop, Coin C>
+    void begin(B& bridge, D& drafter, const Stop& stop, C& coin, const draft_request& request) {
+        open_ = false;
+        ended_ = false;
+        if constexpr (!SteppedBridge<B, D, Stop, C>) {
+            view_ = bridge.propose(drafter, stop, coin, request);
+        } else {
+            const no_draft why = bridge.begin(drafter, stop, request);
+            view_ = view_type::nothing(why);
+            open_ = why == no_draft::none;
+        }
+    }
+    template <DraftContextHolder D, StopRule Stop>
+    [[nodiscard]] draft_step announce(B& bridge, D& drafter, const Stop& stop) {
+        if constexpr (requires { bridge.announce(drafter, stop); })
+            return open_ ? bridge.announce(drafter, stop) : draft_step{};
+        else
+            return {};
+    }
+    template <DraftContextHolder D, StopRule Stop, Coin C>
+    void draw(B& bridge, D& drafter, const Stop& stop, C& coin) {
+        if constexpr (requires { bridge.draw(drafter, stop, coin); })
+            bridge.draw(drafter, stop, coin);
+    }
+    /// Gives the draft, once: its proposals to `proposed`, and those that the target has to
+    /// `tokens`.
+    draft_step end(B& bridge, view_type& draft, std::vector<target_id>& proposed,
+                   std::vector<target_id>& tokens) {
+        if (ended_)
+            return {};
+        if constexpr (requires { bridge.drafted(); })
+            if (open_)
+                view_ = bridge.drafted();
+        draft = view_;
+        open_ = false;
+        ended_ = true;
+        for (const auto& x : view_.proposals) {
+            if (!x.ends_draft())
+                proposed.push_back(x.token());
+            if (x.token().valid())
+                tokens.push_back(x.token());
+        }
+        return {};
+    }
+
+private:
+    view_type view_;
+    bool open_ = false; // the bridge is drafting
+    bool ended_ = true; // the draft was given
+};
+
+} // namespace specdec
