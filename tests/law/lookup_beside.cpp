@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lookup beside a drafter: sessions of several rounds, some of which the lookup speaks in and some
 // the drafter, have the target's law under every bridge and every lossless rule, and so have,
-// together, two texts that take turns with one index.
+// together, two texts that take turns with one index or draft in lockstep.
 #include <specdec/draft/lookup/lookup_beside.hpp>
 
 #include <map>
@@ -12,11 +12,15 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/core/model/gathered_model.hpp>
+#include <specdec/core/model/one_sequence.hpp>
+#include <specdec/decode/draft_together.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/testing/course/course_text.hpp>
 
 #include "play.hpp"
+#include "support/batch_of.hpp"
 #include "toy_bridges.hpp"
 
 namespace lookup_beside_tests {
@@ -150,23 +154,28 @@ TEST_CASE("lookup beside a drafter whose law is asked again has the target's law
     CHECK(merge.both > 100);
 }
 
+using drafters = batch_of<draft_id, toy_model<draft_id>>;
+using gathered = gathered_model<draft_id, drafters>;
+
 /// A text of two that find each other's words in one index.
 template <class B, class Rule>
 struct sharing_text {
     using lookup_type = suffix_lookup<byte_index&>;
 
+    using seat = one_sequence<draft_id, gathered>;
+
     toy_model<target_id> target;
-    toy_model<draft_id> model;
-    model_drafter<toy_model<draft_id>> drafter{model};
+    seat model;
+    model_drafter<seat> drafter{model};
     session<lookup_beside<B, lookup_type, words_type>, Rule> decoder;
     coin_of_text<interval_coin> coin;
     fixed_length stop{1};
     std::size_t begin;
 
-    sharing_text(const texts& t, B bridge, row_tree& p, row_tree& q, byte_index& index,
+    sharing_text(const texts& t, B bridge, row_tree& p, gathered& rows, byte_index& index,
                  acceptance_table& table, const Rule& rule, interval_coin& random,
                  std::uint64_t number)
-        : target(t.target(p)), model(t.draft(q)),
+        : target(t.target(p)), model(rows, number),
           decoder(t.beside(std::move(bridge), shared_suffixes(index), table), rule,
                   session_settings{.capacity = 24}),
           coin{&random, number}, begin(t.prompt.size()) {
@@ -177,6 +186,9 @@ struct sharing_text {
         decoder.draft(drafter, stop, coin, 3);
         return decoder.bridge().looked_up();
     }
+    void begin_draft() { decoder.begin_draft(drafter, stop, coin, 3); }
+    [[nodiscard]] draft_step announce() { return decoder.announce(drafter, stop); }
+    void draw(double = 0) { decoder.draw(drafter, stop, coin); }
     std::size_t decide() { return decoder.verify(decoder.score(target), coin).tokens.size(); }
     void commit(std::size_t n) { decoder.commit(n); }
     void round() {
@@ -194,7 +206,21 @@ struct sharing_text {
     }
 };
 
-enum class turns { between, redone, abandoned, partial };
+template <class B, class Rule>
+void draft_both(sharing_text<B, Rule>& a, sharing_text<B, Rule>& b) {
+    struct drafting {
+        sharing_text<B, Rule>* run;
+        draft_step step{};
+    };
+    drafting both[] = {{&a}, {&b}};
+    for (const drafting& x : both)
+        x.run->begin_draft();
+    no_clock clock;
+    draft_together(
+        std::span<drafting>(both), [](const drafting&, const auto& act) { act(); }, clock);
+}
+
+enum class turns { between, redone, abandoned, partial, together };
 
 /// The joint law of two texts; turned: paths on which the other text's commit gave a round that had
 /// been drafted to the other speaker.
@@ -205,11 +231,13 @@ pair_law law_of_two(const texts& t, const WithBridge& with_bridge, row_tree& p, 
     enumerate<interval_coin>([&](interval_coin& coin) {
         byte_index index({.bytes = 1024, .short_ends = true});
         acceptance_table table;
+        drafters models(2, t.draft(q));
+        gathered rows(models);
         with_bridge(std::size_t{1}, [&](auto bridge) {
             using text_type = sharing_text<decltype(bridge), Rule>;
             auto twin = bridge;
-            text_type a(t, std::move(bridge), p, q, index, table, rule, coin, 0);
-            text_type b(t, std::move(twin), p, q, index, table, rule, coin, 1);
+            text_type a(t, std::move(bridge), p, rows, index, table, rule, coin, 0);
+            text_type b(t, std::move(twin), p, rows, index, table, rule, coin, 1);
             const bool first = a.draft();
             switch (how) {
             case turns::between:
@@ -227,6 +255,13 @@ pair_law law_of_two(const texts& t, const WithBridge& with_bridge, row_tree& p, 
                 turned += a.draft() != first ? 1U : 0U;
                 a.commit(a.decide());
                 break;
+            case turns::together: {
+                draft_both(a, b);
+                const std::size_t n = a.decide(), m = b.decide();
+                a.commit(n);
+                b.commit(m);
+                break;
+            }
             default: {
                 b.draft();
                 (void)a.decide();
@@ -244,28 +279,36 @@ pair_law law_of_two(const texts& t, const WithBridge& with_bridge, row_tree& p, 
     return law;
 }
 
+void check_two(const char* prompt, turns how, std::size_t& turned) {
+    constexpr std::size_t length = 2;
+    const texts t(equal_words(), prompt);
+    row_tree p(toy_rows(row_kind::random, 3, 6700 + static_cast<std::uint64_t>(how)));
+    row_tree q(toy_rows(row_kind::random, 3, 6800 + static_cast<std::uint64_t>(how)));
+    const pair_law expected = both_alone(p, length);
+    const auto check = [&](const auto& with_bridge, const auto& rule) {
+        CAPTURE(prompt, static_cast<int>(how), rule_name(rule));
+        CHECK(total_variation(law_of_two(t, with_bridge, p, q, rule, how, length, turned),
+                              expected) < exact);
+    };
+    check(t.two.identity(), rejection);
+    check(t.two.identity(), block_verification{.thinning = {1, 1}});
+    check(t.two.slrs(0), rejection);
+    check(t.two.slem(), exact_match{});
+}
+
 TEST_CASE("two texts beside whose drafters is looked up in one index have the target's law",
           "[law][computes]") {
     std::size_t turned = 0;
-    constexpr std::size_t length = 2;
-    for (const char* prompt : {"abbabaab", "bbabb"}) {
-        const texts t(equal_words(), prompt);
-        for (const turns how : {turns::between, turns::redone, turns::abandoned, turns::partial}) {
-            row_tree p(toy_rows(row_kind::random, 3, 6700 + static_cast<std::uint64_t>(how)));
-            row_tree q(toy_rows(row_kind::random, 3, 6800 + static_cast<std::uint64_t>(how)));
-            const pair_law expected = both_alone(p, length);
-            const auto check = [&](const auto& with_bridge, const auto& rule) {
-                CAPTURE(prompt, static_cast<int>(how), rule_name(rule));
-                CHECK(total_variation(law_of_two(t, with_bridge, p, q, rule, how, length, turned),
-                                      expected) < exact);
-            };
-            check(t.two.identity(), rejection);
-            check(t.two.identity(), block_verification{.thinning = {1, 1}});
-            check(t.two.slrs(0), rejection);
-            check(t.two.slem(), exact_match{});
-        }
-    }
+    for (const char* prompt : {"abbabaab", "bbabb"})
+        for (const turns how : {turns::between, turns::redone, turns::abandoned, turns::partial})
+            check_two(prompt, how, turned);
     CHECK(turned > 0);
+}
+
+TEST_CASE("two texts that draft together, or look up in one index, have the target's law",
+          "[law]") {
+    std::size_t turned = 0;
+    check_two("bbabb", turns::together, turned);
 }
 
 } // namespace lookup_beside_tests

@@ -96,13 +96,16 @@ inline joint_law target_alone(row_tree& p, std::size_t length,
 
 /// The joint law of two texts, and what it has to be: that of two targets alone.
 using pair_law = std::map<std::pair<sequence, sequence>, double>;
-inline pair_law both_alone(row_tree& p, std::size_t length) {
+inline pair_law both_alone(row_tree& p, std::size_t length, std::size_t of_the_second) {
     pair_law law;
-    const joint_law one = target_alone(p, length);
+    const joint_law one = target_alone(p, length), other = target_alone(p, of_the_second);
     for (const auto& [x, px] : one)
-        for (const auto& [y, py] : one)
+        for (const auto& [y, py] : other)
             law[{x, y}] = px * py;
     return law;
+}
+inline pair_law both_alone(row_tree& p, std::size_t length) {
+    return both_alone(p, length, length);
 }
 
 /// The tokens of a round of the rule on gamma proposals drawn from laws that make_draft_law(prefix)
