@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::copy_n
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,10 +10,8 @@
 
 #include <llama.h>
 
-#include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/interop/llama_cpp_batch.hpp>
-#include <specdec/interop/llama_cpp_model.hpp>
+#include <specdec/interop/llama_cpp_sequence.hpp>
 
 namespace specdec {
 
@@ -39,52 +36,31 @@ public:
     explicit llama_cpp_recurrent_model(llama_context* context, llama_seq_id sequence = 0,
                                        llama_cpp_scoring scoring = llama_cpp_scoring::together,
                                        llama_cpp_servers* servers = nullptr)
-        : context_(context), memory_(llama_get_memory(context)), sequence_(sequence),
-          scoring_(scoring), vocabulary_(static_cast<std::size_t>(llama_vocab_n_tokens(
-                                 llama_model_get_vocab(llama_get_model(context))))),
-          batch_(context, servers), state_(std::make_shared<std::vector<std::uint8_t>>()) {
-        if (memory_ == nullptr)
-            throw error("llama_get_memory", "memory", "expected a context with one");
-        if (static_cast<std::uint32_t>(sequence) >= llama_n_seq_max(context)) // or negative
-            throw error("llama_context", "sequence " + std::to_string(sequence),
-                        "expected one below n_seq_max = " +
-                            std::to_string(llama_n_seq_max(context)));
-    }
+        : sequence_(context, sequence, scoring, servers),
+          state_(std::make_shared<std::vector<std::uint8_t>>()) {}
 
-    [[nodiscard]] std::size_t size() const {
-        return static_cast<std::size_t>(llama_memory_seq_pos_max(memory_, sequence_) + 1);
-    }
-    [[nodiscard]] std::size_t capacity() const { return llama_n_ctx_seq(context_); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }
+    [[nodiscard]] std::size_t size() const { return sequence_.size(); }
+    [[nodiscard]] std::size_t capacity() const { return sequence_.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return sequence_.vocabulary_size(); }
 
     void append(std::span<const Id> ids) {
-        feed(ids, batch_.capacity(), false, [](std::size_t, std::size_t) {});
+        sequence_.append(ids, [this](std::size_t) { clear(); });
     }
-
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
-        const std::size_t piece = scoring_ == llama_cpp_scoring::alone ? 1 : batch_.capacity();
-        if (ids.size() <= piece) {
-            feed(ids, piece, true, [](std::size_t, std::size_t) {});
-            return {ids.empty() ? nullptr : batch_.logits(), ids.size(), vocabulary_, vocabulary_};
-        }
-        if (rows_.size() < ids.size() * vocabulary_)
-            rows_.resize(ids.size() * vocabulary_);
-        feed(ids, piece, true, [this](std::size_t first, std::size_t n) {
-            std::copy_n(batch_.logits(), n * vocabulary_, rows_.data() + first * vocabulary_);
-        });
-        return {rows_.data(), ids.size(), vocabulary_, vocabulary_};
+        return sequence_.score(ids, [this](std::size_t) { clear(); });
     }
 
-    void clear() { llama_memory_seq_rm(memory_, sequence_, -1, -1); }
+    void clear() { (void)sequence_.remove_from(0); }
 
     void checkpoint() {
-        const std::size_t length = batch_.reach([context = context_, sequence = sequence_] {
-            return llama_state_seq_get_size_ext(context, sequence,
-                                                LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
-        });
+        const std::size_t length = sequence_.batch().reach(
+            [context = sequence_.context(), sequence = sequence_.sequence()] {
+                return llama_state_seq_get_size_ext(context, sequence,
+                                                    LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
+            });
         state_->resize(length);
-        const std::size_t got =
-            batch_.reach([context = context_, sequence = sequence_, state = state_] {
+        const std::size_t got = sequence_.batch().reach(
+            [context = sequence_.context(), sequence = sequence_.sequence(), state = state_] {
                 return llama_state_seq_get_data_ext(context, state->data(), state->size(), sequence,
                                                     LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
             });
@@ -95,52 +71,22 @@ public:
 
     void restore() {
         if (remembered_ > 0) {
-            const std::size_t read = batch_.reach([context = context_, sequence = sequence_,
-                                                   state = state_] {
-                return llama_state_seq_set_data_ext(context, state->data(), state->size(), sequence,
-                                                    LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
-            });
+            const std::size_t read = sequence_.batch().reach(
+                [context = sequence_.context(), sequence = sequence_.sequence(), state = state_] {
+                    return llama_state_seq_set_data_ext(context, state->data(), state->size(),
+                                                        sequence,
+                                                        LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
+                });
             if (read == 0)
                 throw error("llama_state_seq_set_data_ext", "state", "expected it to be read");
         }
-        if (!llama_memory_seq_rm(memory_, sequence_, static_cast<llama_pos>(remembered_), -1))
+        if (!sequence_.remove_from(remembered_))
             throw error("llama_memory_seq_rm", "position " + std::to_string(remembered_),
                         "expected a memory without the tokens behind it");
     }
 
 private:
-    /// Decodes ids in pieces; done(first, n) after each. All, or nothing is left.
-    template <class Done>
-    void feed(std::span<const Id> ids, std::size_t piece, bool rows, const Done& done) {
-        const std::size_t held = size();
-        if (ids.size() > capacity() - held)
-            throw error("llama_context", "n_ctx",
-                        "expected room for " + std::to_string(ids.size()) + " tokens, " +
-                            std::to_string(held) + " of " + std::to_string(capacity()) +
-                            " are held");
-        try {
-            for (std::size_t first = 0; first < ids.size(); first += piece) {
-                const std::size_t left = ids.size() - first;
-                const std::size_t n = left < piece ? left : piece;
-                batch_.clear();
-                for (std::size_t i = first; i < first + n; ++i)
-                    batch_.add(ids[i].value, held + i, sequence_, rows);
-                batch_.decode();
-                done(first, n);
-            }
-        } catch (...) {
-            clear();
-            throw;
-        }
-    }
-
-    llama_context* context_;
-    llama_memory_t memory_;
-    llama_seq_id sequence_;
-    llama_cpp_scoring scoring_;
-    std::size_t vocabulary_;
-    llama_cpp_batch batch_;
-    std::vector<float> rows_;                          ///< copies, where one decode made not all
+    llama_cpp_sequence<Id> sequence_;
     std::shared_ptr<std::vector<std::uint8_t>> state_; ///< the remembered one
     std::size_t remembered_ = 0;                       ///< tokens that it has seen
 };
