@@ -50,6 +50,7 @@ struct flags {
     tree_flags tree;
     std::string color = "auto";
     bool json = false, trace = false;
+    bool lookup_given = false; ///< or that it is not wanted
 };
 
 /// Writes the text as it comes, coloured by where each token came from, and the trace.
@@ -107,7 +108,7 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
         std::fprintf(stderr, ", of %llu accepted %llu looked up",
                      static_cast<unsigned long long>(s.accepted),
                      static_cast<unsigned long long>(s.looked_up_accepted));
-    else if (f.decoding.rule != rule::autoregressive)
+    else if (s.proposed == 0 && f.decoding.rule != rule::autoregressive)
         std::fprintf(stderr, f.decoding.rule == rule::lookup
                                  ? ", nothing drafted: no text that was seen before promised to pay"
                                  : ", nothing drafted, as it was not expected to pay");
@@ -166,6 +167,8 @@ void run(flags f, const engine& e) {
                     facts.drafter ? "expected --rule identity, identity-block, tli, tli-exact, "
                                     "tli-block or coupled beside it"
                                   : "expected a drafter, there is none");
+    if (!f.lookup_given) // it pays beside drafters that read features: docs/results/measurements.md
+        s.lookup.beside = takes_drafter(*s.rule) && !pair->applies(rule::tli);
     if (s.lookup.beside && *s.rule == rule::autoregressive)
         throw error("--lookup", std::string(about(*s.rule).name), "expected a rule that drafts");
     f.rule = about(*s.rule).name;
@@ -239,7 +242,9 @@ int main(int argc, char** argv) {
                "draft tokens a round, 0 to 64 (default: what --lengths says, 8 at most)");
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "drafts that branch");
-    add_lookup_flag(app, f.decoding.lookup, "under a rule with a drafter, look up, too");
+    add_lookup_flag(app, f.decoding.lookup,
+                    "under a rule with a drafter, look up, too (default of one that reads "
+                    "features)");
     app.add_option("--stop", f.decoding.limits.stop_strings, "end the text before this string")
         ->take_all()
         ->allow_extra_args(false);
@@ -261,5 +266,8 @@ int main(int argc, char** argv) {
         "print every round: what the drafter proposed, the target tokens it became, what was "
         "accepted");
     add_model_flags(app, f.models, *e);
-    return run_program(app, argc, argv, [&] { run(f, *e); });
+    return run_program(app, argc, argv, [&] {
+        f.lookup_given = app.count("--lookup") > 0;
+        run(f, *e);
+    });
 }
