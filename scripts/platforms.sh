@@ -58,9 +58,9 @@ fetch_zig() {
     at=$(realpath -sm "$build/zig")
     [ -e "$at/c++" ] || {
         python3 -m venv "$at" && "$at/bin/pip" install -q ziglang==0.17.1 || return
-        # float.h first: there is a header of macOS's that hides it
-        printf '#!/bin/sh\nexec "%s" -m ziglang c++ -target aarch64-macos -include float.h "$@"\n' "$at/bin/python" \
-            > "$at/c++"
+        # float.h first, and with GNU's extensions: else its numbers are hidden by a header of macOS's
+        printf '#!/bin/sh\nexec "%s" -m ziglang c++ -target aarch64-macos -include float.h "$@" -std=gnu++20\n' \
+            "$at/bin/python" > "$at/c++"
         chmod +x "$at/c++"
     }
     export ZIG_GLOBAL_CACHE_DIR=$at/cache
