@@ -119,7 +119,9 @@ multiply_quantised_avx2(const std::byte* panel, std::size_t blocks, const q8_blo
     const __m256i ones = _mm256_set1_epi16(1);
     for (std::size_t i = 0; i < columns * panel_rows; i += 8)
         _mm256_storeu_ps(y + i, _mm256_setzero_ps());
-    for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes)
+    for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes) {
+        if (columns >= fetch_from_columns)
+            fetch_ahead_of(panel, layout.bytes);
         for (std::size_t first = 0; first < panel_rows; first += 8) {
             const __m256 scale = _mm256_cvtph_ps(
                 _mm_loadu_si128(reinterpret_cast<const __m128i*>(panel + 2 * first)));
@@ -175,6 +177,7 @@ multiply_quantised_avx2(const std::byte* panel, std::size_t blocks, const q8_blo
                 _mm256_storeu_ps(out, _mm256_add_ps(_mm256_loadu_ps(out), part));
             }
         }
+    }
 }
 
 } // namespace specdec::reference::detail
