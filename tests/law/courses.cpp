@@ -285,7 +285,7 @@ void require_right_or_refused(const course_case& x, course_ledger& ledger) {
             toy_course_world world(x, two, coin);
             use(world);
         },
-        4000);
+        1500);
     ++ledger.cases;
     ledger.paths += found.paths;
     ledger.overlapping += x.course.overlaps() ? 1U : 0U;

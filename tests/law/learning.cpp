@@ -42,7 +42,7 @@ played play_learning(const toy_words& two, const WithBridge& with_bridge, const 
         auto target = model_of<target_id>(p);
         seen = which = 0;
         draft_model model(two.draft_size(), [&](const std::vector<draft_id>& context) {
-            return q[which](values_of<draft_id>(std::span(context).subspan(1)));
+            return q[which](std::span(context).subspan(1));
         });
         changing_model draft(model, [&] {
             which = (which + 1 + seen) % 3;

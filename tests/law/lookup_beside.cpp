@@ -4,6 +4,7 @@
 // together, two texts that take turns with one index or draft in lockstep.
 #include <specdec/draft/lookup/lookup_beside.hpp>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,10 +44,7 @@ struct texts {
     template <class Id>
     [[nodiscard]] static toy_model<Id> model(row_tree& rows, std::size_t size, std::size_t before) {
         return toy_model<Id>(size, [&rows, before](const auto& context) {
-            sequence behind;
-            for (std::size_t i = before; i < context.size(); ++i)
-                behind.push_back(context[i].value);
-            return rows(behind);
+            return rows(std::span(context).subspan(std::min(before, context.size())));
         });
     }
     [[nodiscard]] toy_model<target_id> target(row_tree& p) const {

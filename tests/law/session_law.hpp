@@ -23,7 +23,7 @@ namespace specdec::testing {
 template <class Id, class Model = toy_model<Id>>
 Model model_of(row_tree& rows) {
     return Model(rows({}).size(), [&rows](const std::vector<Id>& context) {
-        return rows(values_of<Id>(std::span(context).subspan(1)));
+        return rows(std::span(context).subspan(1));
     });
 }
 

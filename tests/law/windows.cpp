@@ -37,8 +37,8 @@ double deviation_of_windows(const WithBridge& with_bridge, const Rule& rule, con
     const auto make = [&](auto&, const auto& use) {
         auto target = model_of<target_id>(rows.p);
         toy_model<draft_id> draft(
-            two.draft_size(),
-            [&](const auto& context) { return rows.q(values_of<draft_id>(context)); }, 3, 3);
+            two.draft_size(), [&](const auto& context) { return rows.q(std::span(context)); }, 3,
+            3);
         model_drafter whole(draft);
         windows drafter(whole, {.keep = 1, .block = 1, .room = 1});
         AskedBy asked{drafter};

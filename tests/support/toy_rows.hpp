@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,14 +24,35 @@ public:
     explicit row_tree(maker make) : make_(std::move(make)) {}
 
     const std::vector<float>& operator()(const sequence& prefix) {
-        const auto found = rows_.find(prefix);
-        return found != rows_.end() ? found->second
-                                    : rows_.emplace(prefix, make_(prefix)).first->second;
+        return behind(prefix, [](int t) { return t; });
+    }
+    /// The same behind ids.
+    template <class Id>
+    const std::vector<float>& operator()(std::span<const Id> prefix) {
+        return behind(prefix, [](Id t) { return t.value; });
     }
 
 private:
+    struct node {
+        std::vector<float> row;
+        std::map<int, node> next;
+    };
+
+    const std::vector<float>& behind(const auto& prefix, const auto& number) {
+        node* at = &root_;
+        for (const auto t : prefix)
+            at = &at->next[number(t)];
+        if (at->row.empty()) {
+            sequence numbers;
+            for (const auto t : prefix)
+                numbers.push_back(number(t));
+            at->row = make_(numbers);
+        }
+        return at->row;
+    }
+
     maker make_;
-    std::map<sequence, std::vector<float>> rows_;
+    node root_;
 };
 
 /// A reproducible number for (seed, prefix, index).

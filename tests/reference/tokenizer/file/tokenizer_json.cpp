@@ -3,12 +3,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "reference/tokenizer/toys.hpp"
+#include "support/holds.hpp"
 #include <specdec/core/concepts.hpp>
 
 using namespace specdec::reference;
@@ -51,21 +51,25 @@ TEST_CASE("a byte-level tokenizer joins within its pre-tokens") {
 
 TEST_CASE("a byte-level tokenizer gives back any bytes") {
     const tokenizer t = read(toys::byte_level(english));
-    std::mt19937 generator(3);
-    const auto random = [&generator] { return static_cast<unsigned>(generator()); };
-    for (int round = 0; round < 500; ++round) {
+    const auto byte = rc::gen::map(specdec::any_in(0, 255), [](std::size_t b) {
+        return std::string(1, static_cast<char>(b));
+    });
+    const auto character = rc::gen::map(specdec::any_in(0, 0xD7FF), [](std::size_t c) {
         std::string text;
-        for (unsigned n = random() % 60; n > 0; --n) {
-            const unsigned kind = random() % 4;
-            if (kind == 0)
-                text += static_cast<char>(random() % 256);
-            else if (kind == 1)
-                append_utf8(text, random() % 0xD800);
-            else
-                text += "hello world 12 \n"[random() % 16];
-        }
-        CHECK(decode(t, encode(t, text)) == text);
-    }
+        append_utf8(text, static_cast<unsigned>(c));
+        return text;
+    });
+    const auto word =
+        specdec::any_of(std::vector<std::string>{"hello", " world", "l", " ", "12", "\n"});
+    specdec::testing::require_holds(
+        [&] {
+            std::string text;
+            for (const std::string& part :
+                 *specdec::up_to(60, rc::gen::oneOf(byte, character, word)))
+                text += part;
+            RC_ASSERT(decode(t, encode(t, text)) == text);
+        },
+        {.cases = 500});
 }
 
 TEST_CASE("a tokenizer in SentencePiece's style falls back to bytes") {
