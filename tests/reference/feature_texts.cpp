@@ -142,7 +142,7 @@ TEST_CASE("the reference engine keeps the contract of features") {
     }
     const transformer target = load_transformer(files.target.path());
     const auto make_body = [&] {
-        return load_feature_body(files.drafter.path(), target, {.capacity = 20});
+        return load_feature_body(files.drafter.path(), target, {.sequences = 2, .capacity = 20});
     };
     CHECK(check_feature_body(make_body).text() == "");
 }

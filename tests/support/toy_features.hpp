@@ -64,7 +64,8 @@ private:
 
 /// A body whose hidden states are any function of its weights, a number, and of its places, each as
 /// numbers: token, whether the feature is its own, and the feature. Its own feature is a function
-/// of them, too. Counts places read. Models FeatureTreeBody.
+/// of them, too. Counts places read. Models FeatureTreeBody
+/// and FeatureBatchBody.
 class toy_body {
 public:
     using place = std::vector<float>; ///< [token, own, feature ...]
@@ -101,6 +102,19 @@ public:
             make(places_[s]);
         }
         return made(ids.size());
+    }
+    [[nodiscard]] body_output read(std::span<const sequence_tokens<draft_id>> parts,
+                                   body_input given) {
+        for (const auto& [s, ids] : parts)
+            require_room(s, ids.size());
+        nodes_.clear();
+        std::size_t n = 0;
+        for (const auto& [s, ids] : parts)
+            for (const draft_id id : ids) {
+                places_[s].push_back(place_of(id, given, n++));
+                make(places_[s]);
+            }
+        return made(n);
     }
     /// Of one sequence at a time.
     [[nodiscard]] body_output read_tree(std::size_t s, std::span<const draft_id> ids,

@@ -170,6 +170,65 @@ TEST_CASE("several sequences read the records of the same text, in any order") {
     CHECK(body.passes == passes + 1);
 }
 
+TEST_CASE("several sequences are read in one pass, each as alone") {
+    toy_feature_target plain = make_target();
+    feature_records records(2, 30, plain.feature_width());
+    const sequence texts[] = {{1, 2, 3, 5, 8, 4}, {1, 2, 4, 6, 7, 0}};
+    for (std::size_t s = 0; s < 2; ++s)
+        for (std::size_t i = 0; i < 5; ++i) {
+            const std::vector<float> feature = toy_feature(
+                {texts[s].begin(), texts[s].begin() + static_cast<std::ptrdiff_t>(i + 1)});
+            records[s].add(ids_of<target_id>({texts[s][i]}), {feature.data(), 1, 2, 2});
+        }
+    toy_body body(9, 2);
+    feature_model model(body, records);
+    const auto read = [&](const std::vector<int>& a, const std::vector<int>& b) {
+        const std::vector<draft_id> first = ids_of(a), second = ids_of(b);
+        return model.hidden(parts{{0, first}, {1, second}});
+    };
+    const auto as_alone = [&](const sequence& a, std::size_t round, const sequence& b,
+                              std::size_t other) {
+        CHECK(body.places(0) == toy_body::places_of(a, round, 9));
+        CHECK(body.places(1) == toy_body::places_of(b, other, 9));
+    };
+    model.begin_round(0, 4);
+    model.begin_round(1, 3);
+    model.append(0, ids_of({1, 2}));
+    model.append(1, ids_of({1, 2}));
+    std::size_t passes = body.passes;
+    CHECK(read({3, 5}, {4}).size() == 3); // the target's features
+    CHECK(body.passes == passes + 1);
+    as_alone({1, 2, 3, 5}, 4, {1, 2, 4}, 3);
+    const hidden_states rows = read({7}, {0}); // their own
+    CHECK(body.passes == passes + 2);
+    as_alone({1, 2, 3, 5, 7}, 4, {1, 2, 4, 0}, 3);
+    for (std::size_t s = 0; s < 2; ++s) {
+        const auto row = rows[s].values;
+        CHECK(std::vector<float>(row.begin(), row.end()) == toy_body::state_of(body.places(s), 9));
+    }
+    (void)read({2}, {2}); // of the own features that this pass made
+    as_alone({1, 2, 3, 5, 7, 2}, 4, {1, 2, 4, 0, 2}, 3);
+
+    // One of each kind, and several own ones: in passes of their own.
+    model.begin_round(1, 5);
+    passes = body.passes;
+    CHECK(read({6}, {6, 7}).size() == 3);
+    CHECK(body.passes == passes + 2);
+    as_alone({1, 2, 3, 5, 7, 2, 6}, 4, {1, 2, 4, 6, 7}, 5);
+    CHECK(read({1, 1}, {8}).size() == 3);
+    as_alone({1, 2, 3, 5, 7, 2, 6, 1, 1}, 4, {1, 2, 4, 6, 7, 8}, 5);
+
+    // What throws changes neither.
+    model.begin_round(0, 5);
+    model.begin_round(1, 7);
+    CHECK(model.size(0) == 4);
+    CHECK(model.size(1) == 5);
+    CHECK_THROWS_WITH(read({8}, {0, 3}), Contains("is fed them before"));
+    CHECK_THROWS_WITH(read({1, 8, 1}, {0, 3}), Contains("is fed them before"));
+    CHECK(model.size(0) == 4);
+    as_alone({1, 2, 3, 5}, 4, {1, 2, 4, 6, 7}, 5);
+}
+
 TEST_CASE("the feature contract finds what does not hold") {
     CHECK(check_features<target_id>([] { return make_target(); }).text() == "");
     CHECK_FALSE(check_features<target_id>([] {
@@ -180,6 +239,15 @@ TEST_CASE("the feature contract finds what does not hold") {
     const contract_report body = check_feature_body([] { return toy_body(9); });
     CHECK(body.text() == "");
     CHECK(body.kept.size() == 4);
+    CHECK(check_feature_body([] { return toy_body(9, 2); }).kept.size() == 5);
+    struct confused : toy_body { // by the order of several sequences
+        using toy_body::toy_body, toy_body::read;
+        body_output read(std::span<const sequence_tokens<draft_id>> of, body_input given) {
+            const parts turned(of.rbegin(), of.rend());
+            return toy_body::read(turned, given);
+        }
+    };
+    CHECK_THAT(check_feature_body([] { return confused(9, 2); }).text(), Contains("body.together"));
     struct deaf : toy_body { // to its own features
         using toy_body::toy_body;
         body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
@@ -192,7 +260,7 @@ TEST_CASE("the feature contract finds what does not hold") {
     CHECK_THAT(check_feature_body([] { return deaf(9); }).text(), Contains("body.own"));
 }
 
-static_assert(FeatureTreeBody<toy_body>);
+static_assert(FeatureTreeBody<toy_body> && FeatureBatchBody<toy_body>);
 static_assert(HiddenTreeBatchModelOf<feature_model<toy_body>, draft_id>);
 
 TEST_CASE("a node reads its parent's own feature, and a kept path is like one that was drafted") {

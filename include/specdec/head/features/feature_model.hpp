@@ -34,13 +34,13 @@ namespace specdec {
 ///     headed_model draft(body_and_records, head);     // then model_drafter, or a side of a pair
 ///
 /// Target and drafter share their ids. Models HiddenBatchModelOf<draft_id>, and
-/// HiddenTreeBatchModelOf<draft_id> where the body reads trees. Borrows both. Memory:
-/// the tokens of each sequence and some hidden states, allocated at construction; a longer call or
-/// draft than ever before allocates. Complexity beside the body's: O(1) a row; once a round it
-/// compares the text with a record. Errors: specdec::error if body and records disagree, if no
-/// round has begun, and if the records lack a feature: the target has to be fed all but the text's
-/// last token before the drafter is asked (session::prepare does that). A body that
-/// throws forgets the tree.
+/// HiddenTreeBatchModelOf<draft_id> where the body reads trees; several sequences take one pass of
+/// a FeatureBatchBody. Borrows both. Memory: the tokens of each sequence and some hidden states,
+/// allocated at construction; a longer call or draft than ever before allocates. Complexity beside
+/// the body's: O(1) a row; once a round it compares the text with a record. Errors: specdec::error
+/// if body and records disagree, if no round has begun, and if the records lack a feature: the
+/// target has to be fed all but the text's last token before the drafter is asked
+/// (session::prepare). A body that throws forgets the tree.
 template <FeatureBody Body>
 class feature_model {
 public:
@@ -67,14 +67,12 @@ public:
     [[nodiscard]] std::size_t size(std::size_t s) const { return texts_[s].ids.size(); }
     [[nodiscard]] std::size_t capacity() const { return body_.capacity() + 1; }
     [[nodiscard]] std::size_t vocabulary_size() const { return body_.vocabulary_size(); }
-
     [[nodiscard]] static constexpr bool reads_features() { return true; }
     /// A round of sequence s begins behind n tokens.
     void begin_round(std::size_t s, std::size_t n) {
         if (const std::size_t real = texts_[s].begin(n); real < size(s))
             truncate(s, real);
     }
-
     [[nodiscard]] law_mark mark(std::size_t s) const { return texts_[s].changes; }
 
     /// The body reads with other weights (a set that body.use takes) from the next round on. What
@@ -97,8 +95,15 @@ public:
     }
     [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<draft_id>> parts) {
         states_.clear();
-        for (const sequence_tokens<draft_id>& part : parts)
-            read(part.sequence, part.ids, true);
+        std::size_t done = 0;
+        on_throw guard([&] {
+            for (const auto& [s, ids] : parts.first(done))
+                truncate(s, size(s) - ids.size());
+        });
+        if (!read_at_once(parts, done))
+            for (; done < parts.size(); ++done)
+                read(parts[done].sequence, parts[done].ids, true);
+        guard.done();
         return {states_.data(), states_.size() / body_.width(), body_.width(), body_.width()};
     }
     /// Of a tree behind the round's text: a node reads its parent's own feature.
@@ -106,11 +111,8 @@ public:
         requires FeatureTreeBody<Body>
     {
         states_.clear();
-        for (const sequence_nodes<draft_id>& part : parts)
-            if (part.parents.empty())
-                read(part.sequence, part.ids, true);
-            else
-                read_nodes(part.sequence, part.ids, part.parents);
+        for (const auto& [s, ids, parents] : parts)
+            parents.empty() ? read(s, ids, true) : read_nodes(s, ids, parents);
         return {states_.data(), states_.size() / body_.width(), body_.width(), body_.width()};
     }
     void keep_path(std::size_t s, std::span<const std::size_t> path)
@@ -159,10 +161,9 @@ private:
             fail("feature model", "tree", "expected it behind the text of the round");
         on_throw guard([this, s] { forget_nodes(s); });
         while (!ids.empty()) {
-            const std::size_t n = t.ready(parents, at_once), width = body_.feature_width();
-            body_input given{{zeros_.data(), n, width, width}, false};
-            if (*t.round > 0)
-                given = {t.own_under(parents.first(n), zeros_.data(), given_), true};
+            const std::size_t n = t.ready(parents, at_once);
+            const body_input given =
+                t.given_under(parents.first(n), records_.width(), zeros_.data(), given_);
             const body_output rows = body_.read_tree(s, ids.first(n), parents.first(n), given);
             take(rows, n, true);
             t.add_nodes(ids.first(n), parents.first(n), rows.own);
@@ -184,40 +185,48 @@ private:
         guard.done();
     }
 
-    /// Reads as many ids as one pass takes and returns how many: those with features of the target,
-    /// or one with an own feature, since each of these makes the next.
+    /// Reads as many ids as one pass takes and returns how many.
     std::size_t read_some(std::size_t s, text& t, std::span<const draft_id> ids, bool wanted) {
-        const std::size_t held = t.ids.size();
-        if (held == 0) { // no place
-            t.ids.push_back(ids.front());
-            if (wanted)
-                states_.resize(states_.size() + body_.width());
-            return 1;
+        const std::size_t n = t.at_once(ids.size());
+        t.add(ids.first(n));
+        if (t.size() == 1) { // no place
+            states_.resize(states_.size() + (wanted ? body_.width() : 0));
+            return n;
         }
-        const std::size_t width = body_.feature_width();
-        std::size_t n = 1;
-        if (held < *t.round) {
-            n = *t.round - held < ids.size() ? *t.round - held : ids.size();
-            t.ids.insert(t.ids.end(), ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n));
-            const std::size_t known = held - 1 + n; // features f_0 .. f_(known - 1)
-            const feature_record* record = records_.find(std::span(t.ids).first(known));
-            if (record == nullptr)
-                fail("feature records", "features",
-                     "expected those of the text's first " + std::to_string(known) +
-                         " tokens: the target is fed them before a draft (session::prepare), and "
-                         "drafts are of its tokens (rule `identity`)");
-            pass(s, t, ids.first(n), {record->features(held - 1, n), false}, wanted);
-        } else if (*t.round == 0) {
-            t.ids.insert(t.ids.end(), ids.begin(), ids.end());
-            n = ids.size();
-            pass(s, t, ids, {{zeros_.data(), n, width, width}, false}, wanted);
-        } else {
-            t.ids.push_back(ids.front());
-            const std::size_t own = body_.own_width();
-            pass(s, t, ids.first(1), {{t.own_behind(held, zeros_.data()), 1, own, own}, true},
-                 wanted);
-        }
+        const body_input given = t.given(n, records_, zeros_.data());
+        const body_output rows = body_.read(s, ids.first(n), given);
+        take(rows, n, wanted);
+        t.made(rows.own[n - 1].values, given.own);
         return n;
+    }
+
+    /// Reads the parts in one pass, if the body and what they read allow it. done: parts added.
+    bool read_at_once(std::span<const sequence_tokens<draft_id>> parts, std::size_t& done) {
+        if constexpr (!FeatureBatchBody<Body>) {
+            return false;
+        } else {
+            for (const auto& [s, ids] : parts)
+                require_takes(s, ids, 0);
+            if (source_of(texts_, parts, at_once) == feature_source::mixed)
+                return false;
+            given_.clear();
+            body_input given;
+            for (const auto& [s, ids] : parts) {
+                forget_nodes(s);
+                texts_[s].add(ids);
+                ++done;
+                given = texts_[s].given(ids.size(), records_, zeros_.data());
+                add_rows(given_, given.rows);
+            }
+            const std::size_t width = given.rows.width(), all = given_.size() / width;
+            given.rows = {given_.data(), all, width, width};
+            const body_output rows = body_.read(parts, given);
+            take(rows, all, true);
+            std::size_t n = 0;
+            for (const auto& [s, ids] : parts)
+                texts_[s].made(rows.own[(n += ids.size()) - 1].values, given.own);
+            return true;
+        }
     }
 
     /// Keeps the hidden states of n rows if they are wanted.
@@ -226,17 +235,8 @@ private:
             rows.states.width() != body_.width() || rows.own.width() != body_.own_width())
             fail("feature model", "body's rows",
                  "expected " + std::to_string(n) + " of the body's widths");
-        for (std::size_t i = 0; wanted && i < n; ++i) {
-            const std::span<const float> state = rows.states[i].values;
-            states_.insert(states_.end(), state.begin(), state.end());
-        }
-    }
-
-    void pass(std::size_t s, text& t, std::span<const draft_id> ids, body_input given,
-              bool wanted) {
-        const body_output rows = body_.read(s, ids, given);
-        take(rows, ids.size(), wanted);
-        t.made(rows.own[ids.size() - 1].values, given.own);
+        if (wanted)
+            add_rows(states_, rows.states);
     }
 
     Body& body_;

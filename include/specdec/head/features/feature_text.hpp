@@ -2,17 +2,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/head/features/feature_records.hpp>
+#include <specdec/head/features/features.hpp>
 #include <specdec/head/lm_head.hpp>
 
 namespace specdec {
+
+/// Whose features the next places of a text read.
+enum class feature_source : std::uint8_t { mixed, targets, own };
+
+/// Adds the numbers of hidden states.
+inline void add_rows(std::vector<float>& to, const hidden_states& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        to.insert(to.end(), rows[i].values.begin(), rows[i].values.end());
+}
 
 /// What a feature_model holds of a sequence: its tokens, the round's beginning, the body's own
 /// features of its latest places, and a tree behind it with the own feature of each node.
@@ -31,6 +44,22 @@ struct feature_text {
         return tokens > 0 ? tokens - 1 : 0;
     }
     [[nodiscard]] std::size_t size() const { return ids.size(); }
+    void add(std::span<const draft_id> more) { ids.insert(ids.end(), more.begin(), more.end()); }
+    /// How many of n more tokens one pass takes: those with features of the target, or one with an
+    /// own feature, since each of these makes the next. The first token of a text has no place.
+    [[nodiscard]] std::size_t at_once(std::size_t n) const {
+        if (size() == 0)
+            return 1;
+        if (size() < *round)
+            return *round - size() < n ? *round - size() : n;
+        return *round == 0 ? n : 1;
+    }
+    /// Of n more tokens, if one pass takes them all.
+    [[nodiscard]] feature_source source_of(std::size_t n) const {
+        if (size() == 0 || n == 0 || *round == 0 || at_once(n) < n)
+            return feature_source::mixed;
+        return size() < *round ? feature_source::targets : feature_source::own;
+    }
 
     /// A round begins behind n tokens. Returns how many of the first tokens both rounds make of the
     /// target's features: their places stay.
@@ -73,8 +102,7 @@ struct feature_text {
                    const hidden_states& made) {
         nodes.insert(nodes.end(), more.begin(), more.end());
         parents.insert(parents.end(), of.begin(), of.end());
-        for (std::size_t i = 0; i < made.size(); ++i)
-            nodes_own.insert(nodes_own.end(), made[i].values.begin(), made[i].values.end());
+        add_rows(nodes_own, made);
     }
     /// The text goes on with these nodes.
     void keep(std::span<const std::size_t> path) {
@@ -88,6 +116,24 @@ struct feature_text {
         forget_nodes();
     }
 
+    /// What the last n places read: at_once() of them. Errors: specdec::error if no record has it.
+    [[nodiscard]] body_input given(std::size_t n, const feature_records& records,
+                                   const float* zeros) const {
+        const std::size_t held = size() - n;
+        if (*round == 0)
+            return {{zeros, n, records.width(), records.width()}, false};
+        if (held >= *round)
+            return {{own_behind(held, zeros), 1, width, width}, true};
+        const std::size_t known = held - 1 + n; // features f_0 .. f_(known - 1)
+        const feature_record* record = records.find(std::span(ids).first(known));
+        if (record == nullptr)
+            fail("feature records", "features",
+                 "expected those of the text's first " + std::to_string(known) +
+                     " tokens: the target is fed them before a draft (session::prepare), and "
+                     "drafts are of its tokens (rule `identity`)");
+        return {record->features(held - 1, n), false};
+    }
+
     /// The own feature that a place behind the first `held` tokens reads: that of their last place;
     /// of one token there is none, and it is zero. Errors: specdec::error where it is not kept.
     [[nodiscard]] const float* own_behind(std::size_t held, const float* zeros) const {
@@ -98,17 +144,34 @@ struct feature_text {
             fail("feature model", "round", "expected contexts that begin with the round's text");
         return &own[(place - first_own) * width];
     }
-    /// What children of these nodes read, side by side in `out`.
-    [[nodiscard]] hidden_states own_under(std::span<const std::size_t> of, const float* zeros,
-                                          std::vector<float>& out) const {
+    /// What children of these nodes read, side by side in `out`; zeros if no round has a text.
+    [[nodiscard]] body_input given_under(std::span<const std::size_t> of, std::size_t of_target,
+                                         const float* zeros, std::vector<float>& out) const {
+        if (*round == 0)
+            return {{zeros, of.size(), of_target, of_target}, false};
         out.clear();
         for (const std::size_t node : of) {
             const float* const x =
                 node == tree_root ? own_behind(size(), zeros) : &nodes_own[node * width];
             out.insert(out.end(), x, x + width);
         }
-        return {out.data(), of.size(), width, width};
+        return {{out.data(), of.size(), width, width}, true};
     }
 };
+
+/// Whose features the next places of several texts read, if one pass takes them all: `most` places
+/// at most. Precondition: rounds have begun.
+[[nodiscard]] inline feature_source source_of(std::span<const feature_text> texts,
+                                              std::span<const sequence_tokens<draft_id>> parts,
+                                              std::size_t most) {
+    if (parts.size() < 2)
+        return feature_source::mixed;
+    const feature_source first = texts[parts[0].sequence].source_of(parts[0].ids.size());
+    std::size_t n = 0;
+    for (const auto& [s, ids] : parts)
+        if (texts[s].source_of(ids.size()) != first || (n += ids.size()) > most)
+            return feature_source::mixed;
+    return first;
+}
 
 } // namespace specdec

@@ -77,6 +77,17 @@ concept FeatureBody =
         b.truncate(n, n);
     };
 
+/// A body that reads places of several sequences in one pass, as texts that draft together want:
+///
+///     b.read(parts, given)   holds a place more for each id of each part; `given` and the rows are
+///                            those of the first part, then those of the second, ...
+template <class B>
+concept FeatureBatchBody =
+    FeatureBody<B> &&
+    requires(B& b, std::span<const sequence_tokens<draft_id>> parts, body_input given) {
+        { b.read(parts, given) } -> std::convertible_to<body_output>;
+    };
+
 /// A body that reads nodes of a tree, too (TreeModelOf, in places):
 ///
 ///     b.read_tree(s, ids, parents, given)   adds nodes behind the places of sequence s; rows as

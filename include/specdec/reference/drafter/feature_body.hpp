@@ -34,7 +34,8 @@ struct feature_body_options {
 };
 
 /// A drafter's body that reads the features of a target: weights of its own, the target's
-/// embedding, precision, cache type and threads. Models FeatureTreeBody. Its head is the target's
+/// embedding, precision, cache type and threads. Models FeatureTreeBody and
+/// FeatureBatchBody. Its head is the target's
 /// (lm_head of it), or its own (kept()). Not for two threads at once, nor while the target runs.
 class feature_body {
 public:
@@ -81,10 +82,24 @@ public:
     [[nodiscard]] feature_kind kind() const { return kind_; }
 
     [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
-        const body_output rows = read(s, ids, given, 0);
-        sizes_[s] += ids.size();
-        trees_[s].truncate(0);
-        return rows;
+        const sequence_tokens<draft_id> part{s, ids};
+        return read({&part, 1}, given);
+    }
+    /// Places of several sequences in one pass (FeatureBatchBody).
+    [[nodiscard]] body_output read(std::span<const sequence_tokens<draft_id>> parts,
+                                   body_input given) {
+        std::size_t n = 0;
+        for (const auto& [s, ids] : parts) {
+            require_takes(ids, size(s));
+            n += ids.size();
+        }
+        require_given(given, n);
+        std::visit([&](auto& pass) { run(pass, parts, given, 0); }, *pass_);
+        for (const auto& [s, ids] : parts) {
+            sizes_[s] += ids.size();
+            trees_[s].truncate(0);
+        }
+        return output(n);
     }
     /// Nodes (FeatureTreeBody).
     [[nodiscard]] body_output read_tree(std::size_t s, std::span<const draft_id> ids,
@@ -95,9 +110,12 @@ public:
         for (const std::size_t parent : parents)
             tree.add(parent);
         on_throw grown([&] { tree.truncate(tree.size() - ids.size()); });
-        const body_output rows = read(s, ids, given, tree.size());
+        require_takes(ids, size(s) + tree.size() - ids.size());
+        require_given(given, ids.size());
+        const sequence_tokens<draft_id> part{s, ids};
+        std::visit([&](auto& pass) { run(pass, {&part, 1}, given, tree.size()); }, *pass_);
         grown.done();
-        return rows;
+        return output(ids.size());
     }
     void keep_path(std::size_t s, std::span<const std::size_t> path) {
         require_path(path, trees_[s].parents, "feature body");
@@ -154,10 +172,7 @@ private:
         return shape_text(blocks);
     }
 
-    /// `nodes`: those of the tree, of which these are the last; 0: they are places.
-    [[nodiscard]] body_output read(std::size_t s, std::span<const draft_id> ids, body_input given,
-                                   std::size_t nodes) {
-        const std::size_t held = nodes > 0 ? size(s) + nodes - ids.size() : size(s);
+    void require_takes(std::span<const draft_id> ids, std::size_t held) const {
         if (ids.size() > capacity_ - held)
             throw error("feature body", "length",
                         "expected at most " + std::to_string(capacity_) + " places, found " +
@@ -166,14 +181,17 @@ private:
             if (!id.valid() || id.index() >= vocabulary_size_)
                 throw error("feature body", "token " + std::to_string(id.value),
                             "expected an id below " + std::to_string(vocabulary_size_));
+    }
+    void require_given(const body_input& given, std::size_t n) {
         const std::size_t wanted = given.own ? own_width() : feature_width();
-        if (given.rows.size() != ids.size() || given.rows.width() != wanted)
+        if (given.rows.size() != n || given.rows.width() != wanted)
             throw error("feature body", "features",
                         "expected one of width " + std::to_string(wanted) + " for each token");
-        reserve(ids.size());
-        std::visit([&](auto& pass) { run(pass, s, ids, given, nodes); }, *pass_);
-        return {{states_.data(), ids.size(), dimension_, dimension_},
-                {own_.data(), ids.size(), dimension_, dimension_}};
+        reserve(n);
+    }
+    [[nodiscard]] body_output output(std::size_t n) const {
+        return {{states_.data(), n, dimension_, dimension_},
+                {own_.data(), n, dimension_, dimension_}};
     }
     [[nodiscard]] token_place place(std::int32_t id, std::size_t s, std::size_t i, std::size_t node,
                                     bool in_tree) const {
@@ -187,19 +205,26 @@ private:
             own_.resize(rows * dimension_);
         }
     }
+    /// `nodes`: those of a tree, of which these are the last; 0: they are places.
     template <class Format>
-    void run(feature_pass<Format>& pass, std::size_t s, std::span<const draft_id> ids,
-             body_input given, std::size_t nodes) {
+    void run(feature_pass<Format>& pass, std::span<const sequence_tokens<draft_id>> parts,
+             const body_input& given, std::size_t nodes) {
         constexpr std::size_t chunk = feature_pass<Format>::chunk;
         std::array<token_place, chunk> tokens;
-        for (std::size_t first = 0; first < ids.size(); first += chunk) {
-            const std::size_t n = std::min(chunk, ids.size() - first);
-            for (std::size_t i = 0; i < n; ++i)
-                tokens[i] = place(ids[first + i].value, s, first + i,
-                                  nodes - ids.size() + first + i, nodes > 0);
+        std::size_t first = 0, n = 0; // of the chunk
+        const auto flush = [&] {
             pass.run({tokens.data(), n}, {given.rows.middle(first, n), given.own},
                      &states_[first * dimension_], &own_[first * dimension_]);
-        }
+            first += n;
+            n = 0;
+        };
+        for (const auto& [s, ids] : parts)
+            for (std::size_t i = 0; i < ids.size(); ++i) {
+                if (n == chunk)
+                    flush();
+                tokens[n++] = place(ids[i].value, s, i, nodes - ids.size() + i, nodes > 0);
+            }
+        flush();
     }
 
     std::size_t vocabulary_size_;

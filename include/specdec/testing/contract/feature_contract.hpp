@@ -25,6 +25,8 @@
 ///     body.context      the same whether places are read at once, one by one, or again
 ///     body.own          its own feature goes in, and makes other rows than none
 ///     body.full         reading beyond the capacity throws and changes nothing
+///     body.together     several sequences in one pass have the rows that each has alone (of a
+///                       FeatureBatchBody of several)
 namespace specdec {
 
 namespace feature_contract_detail {
@@ -172,6 +174,32 @@ check_feature_body(Make&& make, const model_contract_settings<draft_id>& setting
         if (!thrown || body.size(0) != held)
             throw clause_broken{thrown ? "another size" : "no throw"};
     });
+    if constexpr (FeatureBatchBody<decltype(body)>)
+        if (body.sequences() > 1)
+            report.run(
+                "body.together", "the rows that each sequence has alone", {"body.shape"}, [&] {
+                    body.truncate(0, 0);
+                    body.truncate(1, 0);
+                    const sequence_tokens<draft_id> parts[] = {{1, all.first(2)},
+                                                               {0, all.subspan(2)}};
+                    numbers alone_states, alone_own;
+                    for (const auto& [s, part] : parts) {
+                        const body_output rows =
+                            body.read(s, part, {features.middle(s == 1 ? 0 : 2, 2), false});
+                        for (const float x : copy(rows.states))
+                            alone_states.push_back(x);
+                        for (const float x : copy(rows.own))
+                            alone_own.push_back(x);
+                        body.truncate(s, 0);
+                    }
+                    const body_output rows = body.read(parts, {features, false});
+                    require_shape(rows.states, n, body.width());
+                    require_shape(rows.own, n, own);
+                    require_near(copy(rows.states), alone_states, settings.tolerance, "together");
+                    require_near(copy(rows.own), alone_own, settings.tolerance, "together");
+                    if (body.size(0) != 2 || body.size(1) != 2)
+                        throw clause_broken{"other sizes"};
+                });
     return report;
 }
 
