@@ -56,7 +56,8 @@ struct flags {
     length_flags lengths;
     std::optional<std::size_t> draft_length;
     std::vector<std::string> tasks;
-    std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted";
+    std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted",
+                      learning_numbers;
     std::optional<double> taught_temperature, rate, anchor;
     reference::learner_settings learner{.sequences = 2, .length = 512};
     std::size_t depth = 4, behind_rejected = 0, remembered = 0;
@@ -341,6 +342,7 @@ void run(flags f, const adapting_engine& e) {
     if (!f.head.empty())
         f.ends = updates_of(f.head);
     const loaded_pair pair = load_pair(e, f.models);
+    f.learner.products.numbers = numbers_of(f.learning_numbers);
     adapting_features* const features = e.features();
     const bool whole_body = features != nullptr && !f.learner.adapters;
     f.learner.rate = f.rate.value_or(f.learner.adapters ? 2e-3 : whole_body ? 1e-4 : 5e-4);
@@ -551,6 +553,10 @@ int main(int argc, char** argv) {
     app.add_flag("--thread", f.online.own_thread, "updates on a thread of their own")->group(group);
     add_number(app, "--learning-threads", f.learner.threads, any_threads(),
                "of an update, at most one a core (default: 1; 0: one a core)")
+        ->group(group);
+    app.add_option("--learning-numbers", f.learning_numbers,
+                   "what an update's products multiply: f32 or bf16 (default: bf16 where the CPU "
+                   "has its products, else f32)")
         ->group(group);
     add_number(app, "--behind-rejected", f.behind_rejected, {0, 16},
                "rows of a round that teach it behind a rejected token (default: 0)")

@@ -20,7 +20,7 @@ LAYERS = """
     interop
     reference/team reference/kernel reference/file reference/attention reference/transformer reference/tokenizer
     reference/tokenizer/file reference
-    reference/drafter reference/learn/reverse reference/learn reference/learn/features
+    reference/drafter reference/learn/panels reference/learn/reverse reference/learn reference/learn/features
     testing testing/contract testing/toys testing/course testing/property""".split()
 MOST_HEADERS = int(sys.argv[2]) if len(sys.argv) > 2 else 15 # of a folder: more are not seen at a glance
 DEAR = "algorithm chrono memory random ranges functional unordered_map iostream".split()

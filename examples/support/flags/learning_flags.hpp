@@ -11,6 +11,7 @@
 #include <specdec/learn/loss/distillation_loss.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
 #include <specdec/reference/learn/features/taught_chains.hpp>
+#include <specdec/reference/learn/panels/product_numbers.hpp>
 
 /// How a drafter learns, by the names that flags give it. Errors: specdec::error that names the
 /// flag.
@@ -63,6 +64,16 @@ namespace specdec::examples {
         .alpha = 2 * static_cast<double>(*rank),
         .targets = {reference::all_projections.begin(), reference::all_projections.end()}};
     return true;
+}
+
+/// f32, bf16, or nothing: what this CPU is faster with.
+[[nodiscard]] inline reference::product_numbers numbers_of(const std::string& name) {
+    if (name.empty())
+        return reference::fastest_numbers(reference::best_isa());
+    for (const auto n : {reference::product_numbers::f32, reference::product_numbers::bf16})
+        if (reference::name(n) == name)
+            return n;
+    throw error("--learning-numbers", name, "expected f32 or bf16");
 }
 
 /// drafted or every:N.

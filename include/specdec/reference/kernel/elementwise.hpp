@@ -64,10 +64,16 @@ using line_halves [[gnu::vector_size(32)]] = std::uint16_t;
     std::memcpy(to, &x, sizeof x);
 }
 
-[[gnu::always_inline]] inline void store_rounded(const line& x, bf16_bits* to) {
+/// BF16 in the upper halves, as round_to_bf16; what is below is of no meaning.
+[[gnu::always_inline]] inline void round_line(const line& x, line_bits& to) {
     const auto bits = reinterpret_cast<line_bits>(x);
     const line_bits rounded = bits + 0x7FFFU + ((bits >> 16) & 1U);
-    const line_bits kept = (bits & 0x7FFFFFFFU) > 0x7F800000U ? (bits | 0x400000U) : rounded;
+    to = (bits & 0x7FFFFFFFU) > 0x7F800000U ? (bits | 0x400000U) : rounded;
+}
+
+[[gnu::always_inline]] inline void store_rounded(const line& x, bf16_bits* to) {
+    line_bits kept;
+    round_line(x, kept);
     const line_halves halves = __builtin_convertvector(kept >> 16, line_halves);
     std::memcpy(to, &halves, sizeof halves);
 }

@@ -30,8 +30,8 @@ namespace specdec::reference {
 ///
 /// of all weights, or of LoRA's adapters alone. The gradient is that of the sum of the losses,
 /// divided by the number of rows of the batch. The result depends on texts and settings alone, not
-/// on threads. Memory: a pass and two rows of logits a token, allocated in the constructor; Eigen's
-/// products allocate while they run. Borrows the map.
+/// on threads. Memory: a pass and two rows of logits a token, allocated in the constructor; its
+/// products grow in the first updates. Borrows the map.
 class drafter_learner : public learnt_weights<model_parameters<float>> {
 public:
     using sample = distillation_sample; ///< what it learns from
@@ -41,7 +41,8 @@ public:
         : learnt_weights(checked(settings, start, map), std::move(start)),
           team_(std::make_shared<thread_team>(settings.threads)),
           pass_(base().config(),
-                {settings.sequences, settings.length, settings.sequences * settings.length}, team_),
+                {settings.sequences, settings.length, settings.sequences * settings.length}, team_,
+                settings.products),
           ids_(settings.sequences), rows_(settings.sequences), first_row_(settings.sequences),
           sums_(settings.sequences) {
         for (std::size_t i = 0; i < team_->size(); ++i)

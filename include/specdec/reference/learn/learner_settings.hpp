@@ -8,6 +8,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
 #include <specdec/reference/learn/adamw.hpp>
+#include <specdec/reference/learn/panels/product_numbers.hpp>
 #include <specdec/reference/learn/reverse/lora.hpp>
 
 namespace specdec::reference {
@@ -21,10 +22,11 @@ struct learner_settings {
     double clip = 1;                         ///< longest gradient
     double anchor = 0;                       ///< weight_anchor's strength
     adamw_settings optimiser{};
-    std::size_t sequences = 8; ///< most texts of an update
-    std::size_t length = 256;  ///< most tokens of a text
-    std::size_t threads = 1;   ///< 0: one a core; results do not depend on it
-    unsigned seed = 1;         ///< of the adapters' first values
+    std::size_t sequences = 8;   ///< most texts of an update
+    std::size_t length = 256;    ///< most tokens of a text
+    std::size_t threads = 1;     ///< 0: one a core; results do not depend on it
+    unsigned seed = 1;           ///< of the adapters' first values
+    product_settings products{}; ///< of an update
 };
 
 /// Throws specdec::error naming the setting that is none.

@@ -142,16 +142,20 @@ TEST_CASE("gradients add up, over the sequences of a batch and over passes") {
     CHECK(worst < 1e-3);
 }
 
-TEST_CASE("a pass takes no memory of its own") {
+TEST_CASE("a pass takes no memory once its products have grown") {
     const open_toy toy(form::untied);
     const auto m = read_parameters(toy.open());
     training_pass<float> pass(m.config(), small);
     const texts of({30, 4, 17}, false);
     const auto sequences = of.view();
     std::vector<float> gradient(m.values().size());
+    const auto step = [&] {
+        const auto logits = pass.forward(m, sequences);
+        pass.reverse(constant(logits), gradient);
+    };
+    step();
     const long before = specdec::testing::allocations;
-    const auto logits = pass.forward(m, sequences);
-    pass.reverse(constant(logits), gradient);
+    step();
     CHECK(specdec::testing::allocations == before);
 }
 

@@ -29,8 +29,8 @@ namespace specdec::reference {
 /// of the body, or of LoRA's adapters on its block alone. Head and embedding are the target's and
 /// stay. The gradient is that of the sum of the losses, divided by their number. The result depends
 /// on samples and settings alone, not on threads. Losses: the direct ones. Memory: a pass, and two
-/// rows of logits for each of `at_once` cells, allocated in the constructor; Eigen's products
-/// allocate while they run.
+/// rows of logits for each of `at_once` cells, allocated in the constructor; its products
+/// grow in the first updates.
 class feature_learner : public learnt_weights<feature_parameters<float>> {
 public:
     using sample = feature_sample; ///< what it learns from
@@ -39,9 +39,9 @@ public:
     feature_learner(feature_parameters<float> start, target_ends ends,
                     const learner_settings& settings = {}, const chain_settings& chains = {})
         : learnt_weights(checked(settings, start, ends), std::move(start)), ends_(std::move(ends)),
-          team_(std::make_shared<thread_team>(settings.threads)), products_(team_),
-          chains_(chains, settings.sequences, settings.length),
-          pass_(base().layout(), chains_.limits(), ends_.embedding, team_),
+          team_(std::make_shared<thread_team>(settings.threads)),
+          products_(team_, settings.products), chains_(chains, settings.sequences, settings.length),
+          pass_(base().layout(), chains_.limits(), ends_.embedding, team_, settings.products),
           logits_(ends_.rows(), at_once), dlogits_(ends_.rows(), at_once),
           dstates_(ends_.dimension, chains_.limits().cells), losses_(at_once) {
         for (std::size_t i = 0; i < team_->size(); ++i)
@@ -69,8 +69,8 @@ public:
     }
 
 private:
-    /// Cells whose logits are made together, so that they stay in the cache.
-    static constexpr std::size_t at_once = 64;
+    /// Cells whose logits are made together: the head is packed anew for each lot of them.
+    static constexpr std::size_t at_once = 256;
 
     static const learner_settings& checked(const learner_settings& s,
                                            const feature_parameters<float>& m,

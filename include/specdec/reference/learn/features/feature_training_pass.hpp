@@ -38,7 +38,7 @@ namespace specdec::reference {
 ///     pass.reverse(dstates, gradient);                       // adds d loss / d parameters
 ///
 /// Results depend neither on the number of threads nor on earlier passes. Allocates in the
-/// constructor (with adapters: in the first pass); Eigen's products allocate while they run.
+/// constructor (with adapters: in the first pass); products, while they grow.
 /// Complexity: forward 2 P for each cell, and a quarter of that for each place; reverse twice that.
 template <class Scalar>
 class feature_training_pass {
@@ -48,10 +48,11 @@ public:
 
     feature_training_pass(const feature_layout& layout, const feature_limits& limits,
                           embedding embed,
-                          std::shared_ptr<thread_team> team = std::make_shared<thread_team>(1))
+                          std::shared_ptr<thread_team> team = std::make_shared<thread_team>(1),
+                          const product_settings& multiplied = {})
         : layout_(layout), embed_(std::move(embed)),
-          batch_(layout.config().vocabulary_size, dimension(), limits), team_(std::move(team)),
-          block_(layout, limits, team_.team().size()),
+          batch_(layout.config().vocabulary_size, dimension(), limits),
+          team_(std::move(team), multiplied), block_(layout, limits, team_.team().size()),
           given_(2 * dimension(), limits.sequences * limits.length),
           fused_(dimension(), limits.sequences * limits.length),
           dfused_(dimension(), limits.sequences * limits.length),

@@ -2,25 +2,36 @@
 #pragma once
 
 #include <algorithm> // std::min
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <variant>
 
+#include <specdec/reference/kernel/numbers.hpp>
+#include <specdec/reference/learn/panels/panel_product.hpp>
+#include <specdec/reference/learn/panels/product_numbers.hpp>
 #include <specdec/reference/learn/reverse/columns.hpp>
 #include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 
 /// The three products of a projection y = W x and its reverse, over all positions at once, shared
-/// out to a team in tiles of fixed size: a result does not depend on the number of threads.
+/// out to a team: a result does not depend on the number of threads. Those of floats run in the
+/// panel kernels (panel_product), in F32 or BF16; those of doubles, which tests compare with, in
+/// Eigen, tile by tile.
 ///
 ///     w [inputs, outputs] (columns.hpp)   x [inputs, n]   y [outputs, n]
 ///
-/// Complexity: 2 inputs outputs n each. Allocates nothing of its own; Eigen takes memory for packed
-/// parts of a product and gives it back at its end.
+/// Complexity: 2 inputs outputs n each. Memory: of the panels, which grows to the largest product;
+/// Eigen takes some and gives it back. For one thread at a time.
 class products {
 public:
-    explicit products(std::shared_ptr<thread_team> team) : team_(std::move(team)) {}
+    explicit products(std::shared_ptr<thread_team> team, const product_settings& settings = {})
+        : team_(std::move(team)), panels_(panel_product<float>(settings.instructions)) {
+        if (settings.numbers == product_numbers::bf16)
+            panels_.emplace<panel_product<bf16_bits>>(settings.instructions);
+    }
 
     [[nodiscard]] thread_team& team() const { return *team_; }
 
@@ -28,32 +39,48 @@ public:
     template <class Scalar>
     void forward(constant_columns<Scalar> w, constant_columns<Scalar> x, columns<Scalar> y,
                  bool add = false) const {
-        each_tile(y, [&](const tile& t, columns<Scalar> out) {
-            if (!add)
-                out.setZero();
-            add_transposed_product(some_columns(w, t.row, t.rows),
-                                   some_columns(x, t.column, t.columns), out);
-        });
+        if constexpr (std::same_as<Scalar, float>) {
+            // Positions are the rows of panels: packing these costs more, and they are fewer.
+            multiply({x.data(), 1, step(x)}, x.cols(), {w.data(), 1, step(w)}, w.cols(), w.rows(),
+                     {y.data(), step(y), 1}, add);
+        } else {
+            each_tile(y, [&](const tile& t, columns<Scalar> out) {
+                if (!add)
+                    out.setZero();
+                add_transposed_product(some_columns(w, t.row, t.rows),
+                                       some_columns(x, t.column, t.columns), out);
+            });
+        }
     }
     /// dx = W^T dy, or dx + W^T dy where `add`
     template <class Scalar>
     void backward(constant_columns<Scalar> w, constant_columns<Scalar> dy, columns<Scalar> dx,
                   bool add = false) const {
-        each_tile(dx, [&](const tile& t, columns<Scalar> out) {
-            if (!add)
-                out.setZero();
-            add_product(head_row_subset(w, t.row, t.rows), some_columns(dy, t.column, t.columns),
-                        out);
-        });
+        if constexpr (std::same_as<Scalar, float>) {
+            multiply({w.data(), step(w), 1}, w.rows(), {dy.data(), 1, step(dy)}, dy.cols(),
+                     w.cols(), {dx.data(), 1, step(dx)}, add);
+        } else {
+            each_tile(dx, [&](const tile& t, columns<Scalar> out) {
+                if (!add)
+                    out.setZero();
+                add_product(head_row_subset(w, t.row, t.rows),
+                            some_columns(dy, t.column, t.columns), out);
+            });
+        }
     }
     /// dW += dy x^T, in the form of w: [inputs, outputs]
     template <class Scalar>
     void add_outer(constant_columns<Scalar> x, constant_columns<Scalar> dy,
                    columns<Scalar> dw) const {
-        each_tile(dw, [&](const tile& t, columns<Scalar> out) {
-            add_outer_product(head_row_subset(x, t.row, t.rows),
-                              head_row_subset(dy, t.column, t.columns), out);
-        });
+        if constexpr (std::same_as<Scalar, float>) {
+            multiply({x.data(), step(x), 1}, x.rows(), {dy.data(), step(dy), 1}, dy.rows(),
+                     x.cols(), {dw.data(), 1, step(dw)}, true);
+        } else {
+            each_tile(dw, [&](const tile& t, columns<Scalar> out) {
+                add_outer_product(head_row_subset(x, t.row, t.rows),
+                                  head_row_subset(dy, t.column, t.columns), out);
+            });
+        }
     }
 
     /// work(c) for every column below n, shared out: for what columns do apart.
@@ -66,6 +93,20 @@ public:
     }
 
 private:
+    template <class Matrix>
+    static std::size_t step(const Matrix& m) {
+        return static_cast<std::size_t>(m.outerStride());
+    }
+    void multiply(const product_factor& a, Eigen::Index rows, const product_factor& b,
+                  Eigen::Index n, Eigen::Index length, const product_result& c, bool add) const {
+        std::visit(
+            [&](auto& product) {
+                product.run(*team_, a, static_cast<std::size_t>(rows), b,
+                            static_cast<std::size_t>(n), static_cast<std::size_t>(length), c, add);
+            },
+            panels_);
+    }
+
     static constexpr std::size_t edge = 256; ///< large enough that packing costs little
 
     struct tile {
@@ -89,6 +130,7 @@ private:
     }
 
     std::shared_ptr<thread_team> team_;
+    mutable std::variant<panel_product<float>, panel_product<bf16_bits>> panels_;
 };
 
 } // namespace specdec::reference

@@ -29,16 +29,16 @@ namespace specdec::reference {
 ///     pass.reverse(constant(logits), gradient);          // gradient += d loss / d parameters
 ///
 /// Results depend neither on the number of threads nor on earlier passes. Allocates in the
-/// constructor (with adapters: in the first pass); Eigen's products allocate while they run.
+/// constructor (with adapters: in the first pass); products, while they grow.
 /// Complexity: forward 2 n P + attention for n tokens and P parameters of matrices; reverse twice
-/// that, or as much again if only adapters learn. Nearly all of it is Eigen's products, with the
-/// instructions that the program is compiled for: -march=native halves the time.
+/// that, or as much again if only adapters learn. Nearly all of it is products.
 template <class Scalar>
 class training_pass {
 public:
     training_pass(const model_config& config, const training_limits& limits,
-                  std::shared_ptr<thread_team> team = std::make_shared<thread_team>(1))
-        : layout_(config), batch_(config, limits), team_(std::move(team)),
+                  std::shared_ptr<thread_team> team = std::make_shared<thread_team>(1),
+                  const product_settings& multiplied = {})
+        : layout_(config), batch_(config, limits), team_(std::move(team), multiplied),
           scratch_(layout_.config(), limits, team_.team().size()),
           residuals_(config.layers + 1,
                      activation_memory<Scalar>(config.dimension, limits.sequences * limits.length)),
