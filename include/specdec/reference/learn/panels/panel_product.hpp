@@ -11,9 +11,9 @@
 #include <specdec/reference/kernel/isa.hpp>
 #include <specdec/reference/kernel/panel_kernel.hpp>
 #include <specdec/reference/kernel/panels.hpp>
-#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/learn/panels/pack_words.hpp>
 #include <specdec/reference/learn/panels/product_numbers.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 
