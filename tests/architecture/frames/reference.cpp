@@ -93,5 +93,7 @@ int main() {
         bool write_new_weights() { return false; }
         void restore() {}
     } learner;
+    const auto learn_row = [](const feature_sample&, const feature_sample::round&,
+                              std::span<const weighted_id<target_id>>) {};
     // THE BLOCK
 }
