@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/learn/loss/row_softmax.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -31,6 +33,32 @@ TEST_CASE("q is the softmax of the row at the temperature") {
                            : Approx(std::log(static_cast<double>(expected[i]))).margin(1e-13)));
             }
         }
+}
+
+TEST_CASE("probabilities of many tokens are those of each, and none behind the last one") {
+    std::vector<float> z(3 * row_softmax::at_once + 5);
+    std::vector<std::int32_t> mask(z.size(), 3);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+        z[i] = static_cast<float>(i * 37 % 101) * 0.2F - 7;
+        mask[i] = i % 9 == 4 ? -1 : 3;
+    }
+    for (const std::vector<std::int32_t>& some : {std::vector<std::int32_t>{}, mask}) {
+        const row_softmax q(row(z), some, 0.7);
+        double sum = 0;
+        for (std::size_t first = 0; first < z.size(); first += row_softmax::at_once) {
+            double found[row_softmax::at_once];
+            q.probabilities(first, found);
+            for (std::size_t i = 0; i < row_softmax::at_once; ++i) {
+                sum += found[i];
+                if (first + i >= z.size())
+                    CHECK(found[i] == 0);
+                else
+                    CHECK(found[i] ==
+                          Approx(q.probability(id_at<draft_id>(first + i))).epsilon(1e-13));
+            }
+        }
+        CHECK(sum == Approx(1).epsilon(1e-13));
+    }
 }
 
 TEST_CASE("a mask leaves the rest of a row, whatever stands elsewhere") {

@@ -50,10 +50,16 @@ public:
     void finish(double scale) {
         if (!(builtin::fabs(scale) < builtin::infinity))
             fail("gradient", "weight", "expected a finite number");
-        for (std::size_t i = 0; i < w_.size(); ++i) {
-            const double rest =
-                static_cast<double>(w_[i]) - q_.probability(id_at<draft_id>(i)) * sum_;
-            w_[i] = static_cast<float>(scale / q_.temperature() * rest);
+        constexpr std::size_t at_once = row_softmax::at_once;
+        const double by = scale / q_.temperature();
+        double q[at_once];
+        for (std::size_t first = 0; first < w_.size(); first += at_once) {
+            q_.probabilities(first, q);
+            const std::size_t n = w_.size() - first < at_once ? w_.size() - first : at_once;
+            for (std::size_t i = 0; i < n; ++i) {
+                const double rest = static_cast<double>(w_[first + i]) - q[i] * sum_;
+                w_[first + i] = static_cast<float>(by * rest);
+            }
         }
     }
 

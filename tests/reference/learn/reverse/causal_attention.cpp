@@ -48,4 +48,51 @@ TEST_CASE("causal attention is the sum that it is said to be, across tiles, and 
     }
 }
 
+struct attended {
+    std::vector<double> out, dq, dk, dv;
+};
+
+/// Attention of 130 positions and its reverse, with the products of a kind of numbers.
+template <class Scalar>
+attended of_numbers(const product_settings& multiplied) {
+    constexpr std::size_t d = 20, n = 2 * query_tile + 2;
+    const auto some = [](unsigned seed) {
+        const auto x = some_numbers(d * n, seed);
+        return std::vector<Scalar>(x.begin(), x.end());
+    };
+    auto q = some(1), k = some(2), v = some(3), dq = some(4), out = some(5), dk = some(6), dv = dk;
+    const auto view = [](std::vector<Scalar>& m) { return columns_of(m.data(), d, n); };
+    causal_scratch<Scalar> scratch(n, multiplied);
+    causal_attention(constant(view(q)), constant(view(k)), constant(view(v)), view(out), scratch);
+    causal_attention_reverse(constant(view(q)), constant(view(k)), constant(view(v)),
+                             constant(view(dq)), view(dq), view(dk), view(dv), scratch);
+    const auto wide = [](const auto& m) { return std::vector<double>(m.begin(), m.end()); };
+    return {wide(out), wide(dq), wide(dk), wide(dv)};
+}
+
+/// The distance over the size.
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+    double apart = 0, size = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        apart += (a[i] - b[i]) * (a[i] - b[i]);
+        size += b[i] * b[i];
+    }
+    return std::sqrt(apart / size);
+}
+
+TEST_CASE("causal attention of floats, through the panel kernels, is that of doubles, rounded") {
+    const attended exact = of_numbers<double>({});
+    const auto check = [&](const product_settings& multiplied, double bound) {
+        const attended found = of_numbers<float>(multiplied);
+        CHECK(distance(found.out, exact.out) < bound);
+        CHECK(distance(found.dq, exact.dq) < bound);
+        CHECK(distance(found.dk, exact.dk) < bound);
+        CHECK(distance(found.dv, exact.dv) < bound);
+    };
+    for (const isa set : {isa::portable, isa::amx}) {
+        check({product_numbers::f32, set}, 1e-6);
+        check({product_numbers::bf16, set}, 1e-2);
+    }
+}
+
 } // namespace causal_attention_tests

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/reference/kernel/aligned_allocator.hpp>
+#include <specdec/reference/kernel/elementwise.hpp> // line_values
 #include <specdec/reference/kernel/isa.hpp>
 #include <specdec/reference/kernel/panel_kernel.hpp>
 #include <specdec/reference/kernel/panels.hpp>
@@ -106,17 +107,28 @@ private:
         for (std::size_t k = 0; k < length; k += block) {
             const std::size_t n = std::min(block, length - k);
             pack_.panel({a.data + k * a.along, a.along, a.across}, rows, n, panel.data());
-            multiply_panel(
-                kernels_, panel.data(), round_up(n, length_multiple), b.data + first * b.stride + k,
-                b.stride, last - first, [&](std::size_t j, std::size_t wide, const float* y) {
-                    write(y, rows, wide, {c.data + (first + j) * c.column, c.row, c.column},
-                          add || k > 0);
-                });
+            const bool adds = add || k > 0;
+            const auto use = [&](std::size_t j, std::size_t wide, const float* y) {
+                const std::size_t at = first + j;
+                if (adds)
+                    fetch(c, rows, at + wide, std::min(at + 2 * wide, last));
+                write(y, rows, wide, {c.data + at * c.column, c.row, c.column}, adds);
+            };
+            multiply_panel(kernels_, panel.data(), round_up(n, length_multiple),
+                           b.data + first * b.stride + k, b.stride, last - first, use);
         }
         if (length == 0 && !add)
             for (std::size_t j = first; j < last; ++j)
                 for (std::size_t i = 0; i < rows; ++i)
                     c.data[i * c.row + j * c.column] = 0;
+    }
+
+    /// Columns of the result that the next tile is added to: read while that is computed.
+    static void fetch(const product_result& c, std::size_t rows, std::size_t first,
+                      std::size_t last) {
+        for (std::size_t j = first; c.row == 1 && j < last; ++j)
+            for (std::size_t i = 0; i < rows; i += line_values)
+                __builtin_prefetch(c.data + i + j * c.column, 1);
     }
 
     static void write(const float* tile, std::size_t rows, std::size_t columns,

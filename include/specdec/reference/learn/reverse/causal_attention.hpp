@@ -4,8 +4,11 @@
 #include <algorithm> // std::min
 #include <cmath>
 #include <cstddef>
+#include <memory>
 
 #include <specdec/reference/learn/reverse/columns.hpp>
+#include <specdec/reference/learn/reverse/products.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
 
@@ -13,12 +16,15 @@ namespace specdec::reference {
 /// the diagonal is computed in vain.
 inline constexpr std::size_t query_tile = 64;
 
-/// Scratch of one thread for sequences of up to `longest` positions: two tiles of weights.
+/// Scratch of one thread for sequences of up to `longest` positions: two tiles of weights, and
+/// products with panels of their own, which nobody helps with: heads are what threads share.
 template <class Scalar>
 struct causal_scratch {
-    explicit causal_scratch(std::size_t longest)
-        : weights(longest, query_tile), gradients(longest, query_tile) {}
+    explicit causal_scratch(std::size_t longest, const product_settings& multiplied = {})
+        : alone(std::make_shared<thread_team>(1), multiplied), weights(longest, query_tile),
+          gradients(longest, query_tile) {}
 
+    products alone;
     activation_memory<Scalar> weights;
     activation_memory<Scalar> gradients;
 };
@@ -35,10 +41,9 @@ columns<Scalar> scratch_tile(activation_memory<Scalar>& memory, std::size_t rows
 /// P_ij = softmax over i <= j of k_i . q_j / sqrt(d), zeros elsewhere; queries first .. of them.
 template <class Scalar>
 void attention_weights(constant_columns<Scalar> queries, constant_columns<Scalar> keys,
-                       std::size_t first, columns<Scalar> p) {
+                       std::size_t first, columns<Scalar> p, const products& alone) {
     const Scalar scale = 1 / std::sqrt(static_cast<Scalar>(keys.rows()));
-    p.setZero();
-    add_transposed_product(keys, queries, p);
+    alone.forward(keys, queries, p);
     for (Eigen::Index j = 0; j < p.cols(); ++j) {
         const Eigen::Index seen = index_of(first) + j + 1;
         auto row = p.col(j).array().head(seen);
@@ -63,10 +68,9 @@ void causal_attention(constant_columns<Scalar> queries, constant_columns<Scalar>
         const std::size_t seen = first + count;
         const auto p = detail::scratch_tile(scratch.weights, seen, count);
         detail::attention_weights(some_columns(queries, first, count), some_columns(keys, 0, seen),
-                                  first, p);
-        auto tile = some_columns(out, first, count);
-        tile.setZero();
-        add_product(some_columns(values, 0, seen), constant(p), tile);
+                                  first, p, scratch.alone);
+        scratch.alone.backward(some_columns(values, 0, seen), constant(p),
+                               some_columns(out, first, count));
     }
 }
 
@@ -93,18 +97,16 @@ void causal_attention_reverse(constant_columns<Scalar> queries, constant_columns
         const auto q = some_columns(queries, first, count);
         const auto k = some_columns(keys, 0, seen);
         const auto given = some_columns(dout, first, count);
-        detail::attention_weights(q, k, first, p);
-        add_outer_product(given, constant(p), some_columns(dv, 0, seen));
-        ds.setZero();
-        add_transposed_product(some_columns(values, 0, seen), given, ds);
+        detail::attention_weights(q, k, first, p, scratch.alone);
+        scratch.alone.add_outer(given, constant(p), some_columns(dv, 0, seen));
+        scratch.alone.forward(some_columns(values, 0, seen), given, ds);
         for (Eigen::Index j = 0; j < p.cols(); ++j) {
             const Scalar mean = p.col(j).dot(ds.col(j));
             ds.col(j).array() = p.col(j).array() * (ds.col(j).array() - mean) * scale;
         }
-        auto tile = some_columns(dq, first, count);
-        tile.setZero(); // behind the last use of dout there
-        add_product(k, constant(ds), tile);
-        add_outer_product(q, constant(ds), some_columns(dk, 0, seen));
+        // Behind the last use of dout there.
+        scratch.alone.backward(k, constant(ds), some_columns(dq, first, count));
+        scratch.alone.add_outer(q, constant(ds), some_columns(dk, 0, seen));
     }
 }
 

@@ -28,12 +28,14 @@ namespace specdec::reference {
 class products {
 public:
     explicit products(std::shared_ptr<thread_team> team, const product_settings& settings = {})
-        : team_(std::move(team)), panels_(panel_product<float>(settings.instructions)) {
+        : team_(std::move(team)), settings_(settings),
+          panels_(panel_product<float>(settings.instructions)) {
         if (settings.numbers == product_numbers::bf16)
             panels_.emplace<panel_product<bf16_bits>>(settings.instructions);
     }
 
     [[nodiscard]] thread_team& team() const { return *team_; }
+    [[nodiscard]] const product_settings& settings() const { return settings_; }
 
     /// y = W x, or y + W x where `add`
     template <class Scalar>
@@ -130,6 +132,7 @@ private:
     }
 
     std::shared_ptr<thread_team> team_;
+    product_settings settings_;
     mutable std::variant<panel_product<float>, panel_product<bf16_bits>> panels_;
 };
 

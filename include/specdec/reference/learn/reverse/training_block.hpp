@@ -19,13 +19,14 @@ namespace specdec::reference {
 /// Memory that the blocks of a pass share.
 template <class Scalar>
 struct block_scratch {
-    block_scratch(const model_config& c, const training_limits& limits, std::size_t members)
+    block_scratch(const model_config& c, const training_limits& limits, const products& shared)
         : rotary(c.rotary, c.head_dimension, limits.length),
           dnormed(c.dimension, limits.sequences * limits.length),
           dqkv(c.query_size() + 2 * c.kv_size(), limits.sequences * limits.length),
           dattended(c.query_size(), limits.sequences * limits.length),
           dhidden(c.hidden_dimension, limits.sequences * limits.length),
-          of_member(members, causal_scratch<Scalar>(limits.length)) {}
+          of_member(shared.team().size(),
+                    causal_scratch<Scalar>(limits.length, shared.settings())) {}
 
     rotation<Scalar> rotary;
     activation_memory<Scalar> dnormed;

@@ -39,7 +39,7 @@ public:
                   std::shared_ptr<thread_team> team = std::make_shared<thread_team>(1),
                   const product_settings& multiplied = {})
         : layout_(config), batch_(config, limits), team_(std::move(team), multiplied),
-          scratch_(layout_.config(), limits, team_.team().size()),
+          scratch_(layout_.config(), limits, team_),
           residuals_(config.layers + 1,
                      activation_memory<Scalar>(config.dimension, limits.sequences * limits.length)),
           asked_(config.dimension, limits.rows), normed_(config.dimension, limits.rows),
