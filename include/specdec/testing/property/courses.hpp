@@ -47,10 +47,10 @@ inline rc::Gen<course> courses(const course_limits& most) {
             rc::gen::set(&course_step::kept, any_of(kept)));
     };
     const auto any_step = step_of(any_of(acts), any_in(0, most.texts - 1));
-    const auto begin = most.texts == 1
-                           ? up_to(1, any_step)
-                           : rc::gen::container<std::vector<course_step>>(
-                                 1, step_of(rc::gen::just(act::draft), rc::gen::just(0UL)));
+    const auto begin =
+        most.texts == 1 ? up_to(1, any_step)
+                        : rc::gen::container<std::vector<course_step>>(
+                              1, step_of(rc::gen::just(act::draft), rc::gen::just(std::size_t{0})));
     const auto rest = up_to(most.steps - 1, any_step);
     return rc::gen::map(rc::gen::tuple(any_in(1, most.length), begin, rest),
                         [texts = most.texts](const auto& drawn) {
