@@ -27,6 +27,10 @@ while [ $# -gt 0 ]; do
 done
 [ ${#platforms[@]} -gt 0 ] || platforms=(clang-22 clang-libc++ mingw aarch64 s390x i686 macos)
 
+for test in "${tests[@]}"; do
+    [[ $test == engine || $test == test_* ]] || { echo "$test: expected engine or a program: test_law" >&2 && exit 2; }
+done
+
 if $install; then
     scripts/install-dependencies.sh --platform "${platforms[@]}"
 fi
