@@ -70,7 +70,7 @@ function(specdec_tests folder)
     # Many small instantiations, which -Og compiles in half of the time of -O1. Kernels are tested as
     # users run them. What counts and enumerates for long is optimised in every build.
     if(folder MATCHES "^(law|sampling|vocab)$")
-        target_compile_options(${target} PRIVATE -O1 -finline-small-functions)
+        target_compile_options(${target} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-finline-small-functions>)
     elseif(folder STREQUAL "reference")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
     elseif(NOT folder STREQUAL "reference/kernels")
