@@ -50,8 +50,11 @@ step "CMake's install" by_cmake
 
 # conan_user NAME REFERENCE PROFILE: the program with what Conan says of the package.
 conan_user() {
-    "$conan" install --requires "$2" --no-remote -pr:a "$3" -s build_type=Debug -g CMakeDeps -g CMakeToolchain \
-        -of "$at/$1-files" -c tools.cmake.cmaketoolchain:user_presets= &&
+    local profile
+    profile=$(realpath "$3")
+    # From there: it writes CMakeUserPresets.json beside a CMakeLists.txt.
+    (cd "$at" && "$conan" install --requires "$2" --no-remote -pr:a "$profile" -s build_type=Debug -g CMakeDeps \
+        -g CMakeToolchain -of "$at/$1-files") &&
         build_user "$1" -DCMAKE_TOOLCHAIN_FILE="$at/$1-files/conan_toolchain.cmake"
 }
 own_recipe() {

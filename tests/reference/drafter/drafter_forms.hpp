@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/toy_checkpoint.hpp"
+#include <specdec/head/lm_head.hpp>
 #include <specdec/reference/load.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 
