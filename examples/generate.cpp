@@ -168,7 +168,7 @@ void run(flags f, const engine& e) {
                                     "tli-block or coupled beside it"
                                   : "expected a drafter, there is none");
     if (!f.lookup_given) // it pays beside drafters that read features: docs/results/measurements.md
-        s.lookup.beside = takes_drafter(*s.rule) && !pair->applies(rule::tli);
+        s.lookup.beside = takes_drafter(*s.rule) && reads_features(*pair);
     if (s.lookup.beside && *s.rule == rule::autoregressive)
         throw error("--lookup", std::string(about(*s.rule).name), "expected a rule that drafts");
     f.rule = about(*s.rule).name;

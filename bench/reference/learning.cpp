@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "take_turns.hpp"
+#include "support.hpp"
 #include <specdec/reference/learn/drafter_learner.hpp>
 #include <specdec/reference/learn/features/feature_learner.hpp>
 
@@ -42,19 +42,6 @@ struct trained {
     std::function<void()> step;
 };
 
-ref::model_config body_shape() {
-    ref::model_config c;
-    c.dimension = 576;
-    c.layers = 1;
-    c.heads = 9;
-    c.kv_heads = 3;
-    c.head_dimension = 64;
-    c.hidden_dimension = 1536;
-    c.vocabulary_size = 49152;
-    c.context = 2048;
-    return c;
-}
-
 ref::learner_settings settings(std::size_t threads, ref::product_numbers kind) {
     return {.loss = {.direct = direct_loss::forward_kl, .ngram = ngram_loss::none},
             .sequences = 2,
@@ -66,7 +53,8 @@ ref::learner_settings settings(std::size_t threads, ref::product_numbers kind) {
 /// Texts of 200 tokens whose rounds drafted 4 tokens and kept 2.
 trained feature_step(std::size_t threads, ref::product_numbers kind) {
     constexpr std::size_t rows = 12288, texts = 2, length = 200, width = 576;
-    const ref::model_config c = body_shape();
+    ref::model_config c = bench::smollm2_shape();
+    c.layers = 1;
     ref::feature_parameters<float> body{ref::feature_layout(c, false)};
     fill(body, 0.04F);
     ref::target_ends ends;
@@ -115,14 +103,13 @@ trained feature_step(std::size_t threads, ref::product_numbers kind) {
 
 /// Two texts of 256 tokens, each with a row.
 trained drafter_step(std::size_t threads, ref::product_numbers kind) {
-    ref::model_config c = body_shape();
+    ref::model_config c = bench::smollm2_shape();
     c.dimension = 256;
     c.layers = 3;
     c.heads = 4;
     c.kv_heads = 2;
     c.hidden_dimension = 640;
     c.vocabulary_size = 4096;
-    c.tied = true;
     ref::model_parameters<float> model(c);
     fill(model, 0.05F);
     std::vector<std::int32_t> ids(c.vocabulary_size);

@@ -6,7 +6,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -89,41 +88,58 @@ draft_text_model short_model(const toy_world& world) {
     return {world.two.draft.table(), {.seed = 2, .agreement = 0.8, .control = -40, .capacity = 40}};
 }
 
+/// Texts whose drafters are sequences of one model; those for whom there is room have joined.
+template <class B, class V>
+struct texts_at_once {
+    using text = drafted_text<B, V, seat>;
+    targets target;
+    drafters models;
+    gathered rows{models};
+    std::deque<text> all{};
+    batch<targets, typename text::run_type> side_by_side;
+    std::size_t joined = 0;
+
+    texts_at_once(const toy_world& world, std::size_t texts, std::size_t room,
+                  const draft_text_model& model, B bridge, V rule, bool together = true)
+        : target(room, world.target_model()), models(texts, model),
+          side_by_side(target, {}, together) {
+        for (std::size_t i = 0; i < texts; ++i)
+            all.emplace_back(world, seat(rows, i), bridge, rule, i);
+        join();
+    }
+    void join() {
+        while (side_by_side.room() && joined < all.size())
+            side_by_side.join(*all[joined++].run);
+    }
+};
+
 /// Five texts, three at a time: the others join as soon as one has ended.
 template <class B, class V>
 void check_same(const char* name, const toy_world& world, B bridge, V rule, bool in_steps = true) {
-    using one = drafted_text<B, V, seat>;
     using alone = drafted_text<B, V, draft_text_model>;
-    targets target(3, world.target_model());
-    drafters models(five, short_model(world));
-    gathered rows(models);
-    std::deque<one> all;
-    for (std::size_t i = 0; i < five; ++i)
-        all.emplace_back(world, seat(rows, i), bridge, rule, i);
-    batch<targets, typename one::run_type> side_by_side(target);
-    std::size_t joined = 0;
+    texts_at_once<B, V> texts(world, five, 3, short_model(world), bridge, rule);
     do
-        while (side_by_side.room() && joined < five)
-            side_by_side.join(*all[joined++].run);
-    while (side_by_side.round() || joined < five);
+        texts.join();
+    while (texts.side_by_side.round() || texts.joined < five);
     std::size_t forwards = 0;
     for (std::size_t i = 0; i < five; ++i) {
         CAPTURE(name, i);
         alone own(world, short_model(world), bridge, rule, i);
         target_text_model model = world.target_model();
         (void)generate(*own.run, model);
-        CHECK(std::vector(all[i].decoder.tokens().begin(), all[i].decoder.tokens().end()) ==
+        CHECK(std::vector(texts.all[i].decoder.tokens().begin(),
+                          texts.all[i].decoder.tokens().end()) ==
               std::vector(own.decoder.tokens().begin(), own.decoder.tokens().end()));
-        CHECK(all[i].reader.text == own.reader.text);
-        CHECK(all[i].reader.drafts == own.reader.drafts);
-        CHECK(all[i].reader.proposed == own.reader.proposed);
+        CHECK(texts.all[i].reader.text == own.reader.text);
+        CHECK(texts.all[i].reader.drafts == own.reader.drafts);
+        CHECK(texts.all[i].reader.proposed == own.reader.proposed);
         for (const auto& draft : own.reader.drafts)
             forwards += draft.size();
     }
-    CAPTURE(name, forwards, models.passes);
-    CHECK(rows.passes() == models.passes);
+    CAPTURE(name, forwards, texts.models.passes);
+    CHECK(texts.rows.passes() == texts.models.passes);
     if (in_steps)
-        CHECK(models.passes < forwards);
+        CHECK(texts.models.passes < forwards);
 }
 
 TEST_CASE("texts draft together what each drafts alone, whatever the bridge") {
@@ -148,22 +164,13 @@ TEST_CASE("texts that share an n-gram cache draft together") {
         ngram_cache<no_eviction> learnt;
         const auto bridge = make_ngram_merge_bridge(learnt, world.two.target, world.two.draft,
                                                     world.two.map, world.two.order, 512, {4, 0.1});
-        using one = drafted_text<std::remove_const_t<decltype(bridge)>, token_rejection, seat>;
-        targets target(3, world.target_model());
-        drafters models(3, short_model(world));
-        gathered rows(models);
-        std::deque<one> all;
-        for (std::size_t i = 0; i < 3; ++i)
-            all.emplace_back(world, seat(rows, i), bridge, token_rejection{}, i);
-        batch<targets, typename one::run_type> side_by_side(target, {}, together);
-        for (one& x : all)
-            side_by_side.join(*x.run);
-        while (side_by_side.round()) {
+        texts_at_once texts(world, 3, 3, short_model(world), bridge, token_rejection{}, together);
+        while (texts.side_by_side.round()) {
         }
         std::vector<std::vector<std::vector<draft_id>>> drafts;
-        for (const one& x : all)
+        for (const auto& x : texts.all)
             drafts.push_back(x.reader.drafts);
-        return std::pair(drafts, models.passes);
+        return std::pair(drafts, texts.models.passes);
     };
     const auto [together, few] = tokens(true);
     const auto [in_turns, many] = tokens(false);
@@ -175,38 +182,29 @@ TEST_CASE("four texts take no more passes of their drafters than the longest dra
     const toy_world world;
     const auto passes = [&](bool together) {
         auto bridge = world.two.tli(5, 512);
-        using one = drafted_text<decltype(bridge), token_rejection, seat>;
-        targets target(4, world.target_model());
-        drafters models(4, world.draft_model());
-        gathered rows(models);
-        std::deque<one> all;
-        for (std::size_t i = 0; i < 4; ++i)
-            all.emplace_back(world, seat(rows, i), bridge, token_rejection{}, i);
-        batch<targets, typename one::run_type> side_by_side(target, {}, together);
-        for (one& x : all)
-            side_by_side.join(*x.run);
+        texts_at_once texts(world, 4, 4, world.draft_model(), bridge, token_rejection{}, together);
         std::size_t sum = 0, longest_of_all = 0;
         for (bool more = true; more;) {
-            const std::size_t before = models.passes;
+            const std::size_t before = texts.models.passes;
             std::vector<std::size_t> rounds;
-            for (const one& x : all)
+            for (const auto& x : texts.all)
                 rounds.push_back(x.reader.drafts.size());
-            more = side_by_side.round();
+            more = texts.side_by_side.round();
             std::size_t longest = 0;
             for (std::size_t i = 0; i < 4; ++i) {
-                if (all[i].reader.drafts.size() == rounds[i])
+                if (texts.all[i].reader.drafts.size() == rounds[i])
                     continue;
-                const std::size_t n = all[i].reader.drafts.back().size();
+                const std::size_t n = texts.all[i].reader.drafts.back().size();
                 longest = n > longest ? n : longest;
                 sum += n;
             }
             longest_of_all += longest;
             if (together)
-                CHECK(models.passes - before == longest);
+                CHECK(texts.models.passes - before == longest);
         }
-        CHECK(models.passes == rows.passes());
-        CHECK(models.passes == (together ? longest_of_all : sum));
-        return models.passes;
+        CHECK(texts.models.passes == texts.rows.passes());
+        CHECK(texts.models.passes == (together ? longest_of_all : sum));
+        return texts.models.passes;
     };
     CHECK(4 * passes(true) < 3 * passes(false)); // some texts end before others
 }
@@ -214,26 +212,17 @@ TEST_CASE("four texts take no more passes of their drafters than the longest dra
 TEST_CASE("a failing pass of the drafters costs no text a token, and nobody leaves") {
     const toy_world world;
     auto bridge = world.two.tli(5, 512);
-    using one = drafted_text<decltype(bridge), token_rejection, seat>;
     for (std::size_t failing = 0; failing < 12; ++failing) {
-        targets target(3, world.target_model());
-        drafters models(3, world.draft_model());
-        models.fails_at = failing;
-        gathered rows(models);
-        std::deque<one> all;
-        for (std::size_t i = 0; i < 3; ++i)
-            all.emplace_back(world, seat(rows, i), bridge, token_rejection{}, i);
-        batch<targets, one::run_type> side_by_side(target);
-        for (one& x : all)
-            side_by_side.join(*x.run);
+        texts_at_once texts(world, 3, 3, world.draft_model(), bridge, token_rejection{});
+        texts.models.fails_at = failing;
         std::size_t failed = 0;
         for (bool more = true; more;) {
-            const std::size_t before = side_by_side.texts();
+            const std::size_t before = texts.side_by_side.texts();
             try {
-                more = side_by_side.round();
+                more = texts.side_by_side.round();
             } catch (const error&) {
                 ++failed;
-                CHECK(side_by_side.texts() == before);
+                CHECK(texts.side_by_side.texts() == before);
             }
         }
         CHECK(failed == 1);
@@ -242,8 +231,8 @@ TEST_CASE("a failing pass of the drafters costs no text a token, and nobody leav
                 world, world.draft_model(), bridge, token_rejection{}, i);
             target_text_model model = world.target_model();
             (void)generate(*own.run, model);
-            CHECK(all[i].reader.text == own.reader.text);
-            CHECK(all[i].reader.drafts == own.reader.drafts);
+            CHECK(texts.all[i].reader.text == own.reader.text);
+            CHECK(texts.all[i].reader.drafts == own.reader.drafts);
         }
     }
 }

@@ -88,6 +88,11 @@ struct loaded_pair {
     }
 };
 
+/// Whether its drafter reads the target's features: such a one follows no rule of two vocabularies.
+[[nodiscard]] inline bool reads_features(const decoder& pair) {
+    return pair.map() != nullptr && !pair.applies(rule::tli);
+}
+
 /// What a pair lacks to follow a rule that does not apply to it, for errors.
 [[nodiscard]] inline std::string what_lacks(const decoder& pair, rule r) {
     if (pair.map() == nullptr)

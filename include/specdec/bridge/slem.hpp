@@ -77,7 +77,6 @@ public:
     // The same in steps (SteppedBridge):
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
-        proposals_.clear();
         drawn_.clear();
         text_.clear();
         last_ = {};

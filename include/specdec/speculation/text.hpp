@@ -141,8 +141,15 @@ public:
     virtual ~speculative_text() = default;
 
     [[nodiscard]] virtual bool more(std::size_t capacity) = 0;
-    [[nodiscard]] virtual bool draft(std::size_t capacity) = 0;
-    /// draft() in steps, for several texts at once (draft_together.hpp).
+    /// All steps of a draft, one behind the other.
+    [[nodiscard]] bool draft(std::size_t capacity) {
+        if (!begin_draft(capacity))
+            return false;
+        while (announce().goes_on)
+            draw();
+        return true;
+    }
+    /// The steps, which several texts take at once (draft_together.hpp).
     [[nodiscard]] virtual bool begin_draft(std::size_t capacity) = 0;
     [[nodiscard]] virtual draft_step announce() = 0;
     virtual void draw(double seconds = 0) = 0;

@@ -84,13 +84,6 @@ public:
     [[nodiscard]] bool more(std::size_t capacity) override {
         return run_.more(capacity) || (remember(), false);
     }
-    [[nodiscard]] bool draft(std::size_t capacity) override {
-        if (!begin_draft(capacity))
-            return false;
-        while (announce().goes_on)
-            draw();
-        return true;
-    }
     [[nodiscard]] bool begin_draft(std::size_t capacity) override {
         if (!run_.more(capacity))
             return remember(), false;

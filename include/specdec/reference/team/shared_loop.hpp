@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <utility> // std::exchange
 #include <vector>
 
 #include <specdec/core/contract.hpp>
@@ -73,10 +72,12 @@ public:
             // Read behind the seat, so the seat's loop is this one or an earlier one, of which
             // nothing is left.
             const word now = now_.load(std::memory_order_acquire);
-            if (now != mine.seen)
-                i = 0; // nothing of the loop before was taken, or it would still be open
-            if (std::exchange(mine.seen, now) != now && whose != me)
+            if (now !=
+                mine.seen) { // nothing of the one before was taken, or it would still be open
+                mine.seen = now;
+                i = 0;
                 continue;
+            }
             if (is_over(now))
                 break;
             range left = range::of(before);
