@@ -38,7 +38,7 @@ endfunction()
 function(specdec_tests folder)
     string(REPLACE "reference/kernels" "reference" place ${folder})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${specdec_folder}/${place}/*.cpp)
-    set(kernels "/reference/[a-z]+/(attention|elementwise|isa|panel_kernel|node_rows|panels|quantised|quantised_.+|rotary|tiles|tile_kernel)\\.cpp$")
+    set(kernels "/reference/[a-z]+/(attention|elementwise|isa|lines|panel_kernel|node_rows|panels|quantised|quantised_.+|rotary|tiles|tile_kernel)\\.cpp$")
     if(folder STREQUAL "reference") # learning, tokenizers and kernels have executables of their own
         list(FILTER sources EXCLUDE REGEX "/reference/(learn|tokenizer)/|${kernels}")
     elseif(folder STREQUAL "reference/kernels")

@@ -8,7 +8,9 @@
 #include <utility> // std::index_sequence
 
 #include <specdec/reference/kernel/isa.hpp>
+#include <specdec/reference/kernel/lines.hpp>
 #include <specdec/reference/kernel/numbers.hpp>
+#include <specdec/reference/kernel/panel_kernel.hpp> // SPECDEC_UNROLL
 
 /// Inputs of integer products: a column of floats in blocks of 32, each of whole numbers from -127
 /// to 127 and a scale,
@@ -22,6 +24,9 @@ namespace specdec::reference {
 
 /// Values of a block: the same as those of the weights.
 inline constexpr std::size_t quantised_values = 32;
+
+/// Columns that a call of a kernel is given at most.
+inline constexpr std::size_t quantised_columns = 16;
 
 /// A block of a column.
 struct q8_block {
@@ -61,7 +66,6 @@ template <std::size_t Lanes>
 struct quantiser_vectors {
     using floats [[gnu::vector_size(Lanes * sizeof(float))]] = float;
     using ints [[gnu::vector_size(Lanes * sizeof(float))]] = std::int32_t;
-    using bytes [[gnu::vector_size(Lanes)]] = std::int8_t;
 };
 
 /// v's lanes, those from Step on first.
@@ -81,19 +85,41 @@ template <std::size_t Lanes, class Vector, class Into>
     }
 }
 
+/// The low bytes of a block's numbers. Of 8 lanes GCC would take them one by one; here the four
+/// parts share a register, whose bytes are then put in order.
+template <std::size_t Lanes, class Ints, std::size_t Parts>
+[[gnu::always_inline]] inline void store_bytes(const Ints (&x)[Parts], std::int8_t* to) {
+    if constexpr (Lanes == 8) {
+        using bytes [[gnu::vector_size(quantised_values)]] = std::int8_t;
+        const auto all = reinterpret_cast<bytes>((x[0] & 255) | (x[1] & 255) << 8 |
+                                                 (x[2] & 255) << 16 | x[3] << 24);
+        const bytes ordered =
+            __builtin_shufflevector(all, all, 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25,
+                                    29, 2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+        std::memcpy(to, &ordered, sizeof ordered);
+    } else {
+        using bytes [[gnu::vector_size(Lanes)]] = std::int8_t;
+        SPECDEC_UNROLL
+        for (std::size_t i = 0; i < Parts; ++i) {
+            const bytes narrow = __builtin_convertvector(x[i], bytes);
+            std::memcpy(to + i * Lanes, &narrow, sizeof narrow);
+        }
+    }
+}
+
 template <std::size_t Lanes>
 [[gnu::always_inline]] inline void quantise_column(const float* x, std::size_t n, q8_block* out) {
     using floats = typename quantiser_vectors<Lanes>::floats;
     using ints = typename quantiser_vectors<Lanes>::ints;
-    using bytes = typename quantiser_vectors<Lanes>::bytes;
     constexpr std::size_t parts = quantised_values / Lanes;
     // Added, it leaves a number's nearest whole one in the low bits.
     constexpr float whole = 12582912.0F; // 1.5 * 2^23, whose own low bits are zero
     for (std::size_t first = 0; first < n; first += quantised_values, ++out) {
         floats v[parts];
-        std::memcpy(&v, x + first, sizeof v);
         ints greatest = {}; // the bits of magnitudes, which compare as these do; NaNs are greatest
+        SPECDEC_UNROLL
         for (std::size_t i = 0; i < parts; ++i) {
+            load(v[i], x + first + i * Lanes);
             const ints magnitude = reinterpret_cast<ints>(v[i]) & 0x7FFFFFFF;
             greatest = magnitude > greatest ? magnitude : greatest;
         }
@@ -101,16 +127,15 @@ template <std::size_t Lanes>
         const auto top = std::bit_cast<float>(static_cast<std::int32_t>(greatest[0]));
         // Tiny blocks, whose inverse would overflow, are zero; so are NaNs', whose scale tells.
         const float inverse = top >= 1e-30F ? 127.0F / top : 0.0F;
-        ints sum = {};
+        ints sum = {}, near[parts];
+        SPECDEC_UNROLL
         for (std::size_t i = 0; i < parts; ++i) {
             floats scaled = v[i] * inverse;
             round_here(scaled);
-            ints near = reinterpret_cast<ints>(scaled + whole);
-            near = near << 24 >> 24; // a NaN makes some byte, too
-            const bytes narrow = __builtin_convertvector(near, bytes);
-            std::memcpy(out->values + i * Lanes, &narrow, sizeof narrow);
-            sum += near;
+            near[i] = reinterpret_cast<ints>(scaled + whole) << 24 >> 24; // a NaN makes some, too
+            sum += near[i];
         }
+        store_bytes<Lanes>(near, out->values);
         fold_lanes<Lanes>(sum, [](ints& a, const ints& b) { a += b; });
         out->sum = sum[0];
         out->scale = top / 127.0F;

@@ -109,72 +109,103 @@ multiply_quantised_avx512_vnni(const std::byte* panel, std::size_t blocks, const
     asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(dot) : "x"(w), "x"(four));
 }
 
-/// AVX2, and AVX-VNNI where `Dots`: eight rows a register, eight rows at once.
+/// Half of a block's numbers, in two times four registers of eight rows: 16 rows; or of 8 rows
+/// the low and the high halves of bytes, whose products AVX2 could not add in 16 bits otherwise.
+template <dtype Type, bool Split>
+[[gnu::target("avx2"), gnu::always_inline]] inline void
+unpack_half(const std::byte* numbers, std::size_t half, __m256i (&w)[2][4]) {
+    const __m256i low_half = _mm256_set1_epi8(15);
+    SPECDEC_UNROLL
+    for (std::size_t i = 0; i < 4; ++i) {
+        SPECDEC_UNROLL
+        for (std::size_t g = 0; g < 2; ++g) {
+            const std::size_t at = 128 * (Type == dtype::q8_0 ? 4 * half + i : i);
+            w[g][i] = _mm256_loadu_si256(
+                reinterpret_cast<const __m256i*>(numbers + at + (Split ? 0 : 32 * g)));
+            if (Split ? g == 1 : Type != dtype::q8_0 && half == 1)
+                w[g][i] = _mm256_srli_epi16(w[g][i], 4);
+            if (Split || Type != dtype::q8_0)
+                w[g][i] = _mm256_and_si256(w[g][i], low_half);
+        }
+    }
+}
+/// sum += their products with that half of a column's block, in 32 bits where `Dots`, else in 16:
+/// 16 products of at most 15 * 127 fit.
+template <bool Dots>
+[[gnu::target("avx2"), gnu::always_inline]] inline void
+add_products(const __m256i (&w)[2][4], const q8_block& x, std::size_t half, __m256i (&sum)[2]) {
+    SPECDEC_UNROLL
+    for (std::size_t i = 0; i < 4; ++i) {
+        const __m256i four = _mm256_set1_epi32(four_at(x, 4 * half + i));
+        SPECDEC_UNROLL
+        for (std::size_t g = 0; g < 2; ++g)
+            if constexpr (Dots)
+                add_dots(sum[g], w[g][i], four);
+            else
+                sum[g] = _mm256_add_epi16(sum[g], _mm256_maddubs_epi16(w[g][i], four));
+    }
+}
+
+/// AVX2, and AVX-VNNI where `Dots`: eight rows a register, 16 rows at once (8 of bytes without
+/// dots). Columns go over the first half of a block's values and then over the second, so that
+/// what they load is loaded for two registers of numbers.
 template <dtype Type, bool Dots>
 [[gnu::target("avx2,fma,f16c")]] void
 multiply_quantised_avx2(const std::byte* panel, std::size_t blocks, const q8_block* x,
                         std::size_t stride, std::size_t columns, float* y) {
     constexpr quantised_block_layout layout(Type);
-    const __m256i low_half = _mm256_set1_epi8(15);
+    constexpr bool split = Type == dtype::q8_0 && !Dots;
+    constexpr std::size_t groups = split ? 1 : 2; // of eight rows
     const __m256i ones = _mm256_set1_epi16(1);
     for (std::size_t i = 0; i < columns * panel_rows; i += 8)
         _mm256_storeu_ps(y + i, _mm256_setzero_ps());
+    __m256i sums[quantised_columns][2];
     for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes) {
         if (columns >= fetch_from_columns)
             fetch_ahead_of(panel, layout.bytes);
-        for (std::size_t first = 0; first < panel_rows; first += 8) {
-            const __m256 scale = _mm256_cvtph_ps(
-                _mm_loadu_si128(reinterpret_cast<const __m128i*>(panel + 2 * first)));
-            __m256 minimum = _mm256_setzero_ps();
-            if constexpr (Type == dtype::q4_1)
-                minimum = _mm256_cvtph_ps(_mm_loadu_si128(
-                    reinterpret_cast<const __m128i*>(panel + layout.minima + 2 * first)));
-            __m256i w[8];
-            const std::byte* const numbers = panel + layout.numbers + 4 * first;
+        for (std::size_t first = 0; first < panel_rows; first += 8 * groups) {
+            __m256i w[2][4];
+            unpack_half<Type, split>(panel + layout.numbers + 4 * first, 0, w);
+            for (std::size_t c = 0; c < columns; ++c) {
+                __m256i sum[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+                add_products<Dots>(w, x[c * stride + b], 0, sum);
+                sums[c][0] = sum[0];
+                sums[c][1] = sum[1];
+            }
+            unpack_half<Type, split>(panel + layout.numbers + 4 * first, 1, w);
+            __m256 scale[groups], minimum[groups];
             SPECDEC_UNROLL
-            for (std::size_t i = 0; i < (Type == dtype::q8_0 ? 8 : 4); ++i) {
-                const __m256i bytes =
-                    _mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers + 128 * i));
-                if constexpr (Type != dtype::q8_0) {
-                    w[i] = _mm256_and_si256(bytes, low_half);
-                    w[i + 4] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low_half);
-                } else if constexpr (Dots) {
-                    w[i] = bytes;
-                } else {
-                    w[i] = _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)); // the signed number
-                }
+            for (std::size_t g = 0; g < groups; ++g) {
+                const std::byte* const at = panel + 2 * (first + 8 * g);
+                scale[g] = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+                if constexpr (Type == dtype::q4_1)
+                    minimum[g] = _mm256_cvtph_ps(
+                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + layout.minima)));
             }
             for (std::size_t c = 0; c < columns; ++c) {
                 const q8_block& at = x[c * stride + b];
-                __m256i dot = _mm256_setzero_si256();
+                __m256i sum[2] = {sums[c][0], sums[c][1]};
+                add_products<Dots>(w, at, 1, sum);
+                if constexpr (split)
+                    sum[0] = _mm256_add_epi32(_mm256_madd_epi16(sum[0], ones),
+                                              _mm256_madd_epi16(sum[1], _mm256_set1_epi16(16)));
                 SPECDEC_UNROLL
-                for (std::size_t i = 0; i < 8; ++i) {
-                    const __m256i four = _mm256_set1_epi32(four_at(at, i));
-                    if constexpr (Dots)
-                        add_dots(dot, w[i], four);
-                    else if constexpr (Type == dtype::q8_0) // |n| <= 128: pairs fit 16 bits
-                        dot = _mm256_add_epi32(
-                            dot,
-                            _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(w[i]),
-                                                                   _mm256_sign_epi8(four, w[i])),
-                                              ones));
-                    else // n <= 15: so do eight of them
-                        dot = _mm256_add_epi16(dot, _mm256_maddubs_epi16(w[i], four));
+                for (std::size_t g = 0; g < groups; ++g) {
+                    __m256i dot = Dots || split ? sum[g] : _mm256_madd_epi16(sum[g], ones);
+                    if constexpr (quantised_offset(Type) > 0)
+                        dot = _mm256_sub_epi32(dot,
+                                               _mm256_set1_epi32(quantised_offset(Type) * at.sum));
+                    float* const out = y + c * panel_rows + first + 8 * g;
+                    __m256 part = _mm256_mul_ps(_mm256_cvtepi32_ps(dot),
+                                                _mm256_mul_ps(scale[g], _mm256_set1_ps(at.scale)));
+                    round_here(part);
+                    if constexpr (Type == dtype::q4_1) {
+                        __m256 shift = _mm256_mul_ps(minimum[g], _mm256_set1_ps(at.scaled_sum));
+                        round_here(shift);
+                        part = _mm256_add_ps(part, shift);
+                    }
+                    _mm256_storeu_ps(out, _mm256_add_ps(_mm256_loadu_ps(out), part));
                 }
-                if constexpr (!Dots && Type != dtype::q8_0)
-                    dot = _mm256_madd_epi16(dot, ones);
-                if constexpr (Type == dtype::q4_0 || (Dots && Type == dtype::q8_0))
-                    dot = _mm256_sub_epi32(dot, _mm256_set1_epi32(quantised_offset(Type) * at.sum));
-                float* const out = y + c * panel_rows + first;
-                __m256 part = _mm256_mul_ps(_mm256_cvtepi32_ps(dot),
-                                            _mm256_mul_ps(scale, _mm256_set1_ps(at.scale)));
-                round_here(part);
-                if constexpr (Type == dtype::q4_1) {
-                    __m256 shift = _mm256_mul_ps(minimum, _mm256_set1_ps(at.scaled_sum));
-                    round_here(shift);
-                    part = _mm256_add_ps(part, shift);
-                }
-                _mm256_storeu_ps(out, _mm256_add_ps(_mm256_loadu_ps(out), part));
             }
         }
     }
