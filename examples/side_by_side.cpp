@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a server gains: texts one after the other, each with a drafter, against texts side by side,
 // one pass of the target a round for all of them. Side by side they draft in turns, each with
-// passes of its own, and together, in common passes of the drafter. Prints one line a draft length.
+// passes of its own, and together, in common passes of the drafter. Prints one line a draft length,
+// and how long the prompts take, which is a part of every time.
 //
 //     side_by_side                                     the pair in this repository
 //     side_by_side --models smollm2 --sequences 8 --draft-lengths 0,1,2,4
@@ -110,6 +111,10 @@ void run(flags f, const engine& e) {
     std::printf("%5s | %10s %13s | %10s %17s | %10s %13s %11s %18s | %6s  %s\n", "len.",
                 "tokens / s", "tokens a call", "tokens / s", "drafter's passes", "tokens / s",
                 "tokens a pass", "rows a pass", "drafter's passes", "times", "identical");
+    const auto keep_shortest = [](outcome& best, const outcome& now) {
+        if (best.seconds == 0 || now.seconds < best.seconds)
+            best = now;
+    };
     double best_alone = 0, best_in_turns = 0, best_together = 0;
     for (std::size_t row = 0; row < f.draft_lengths.size() + (tree ? 1 : 0); ++row) {
         const bool chain = row < f.draft_lengths.size();
@@ -117,10 +122,6 @@ void run(flags f, const engine& e) {
                               .length = chain ? f.draft_lengths[row] : 0};
         f.decoding.tree = chain ? std::nullopt : tree;
         outcome alone, in_turns, together;
-        const auto keep_shortest = [](outcome& best, const outcome& now) {
-            if (best.seconds == 0 || now.seconds < best.seconds)
-                best = now;
-        };
         for (std::size_t i = 0; i < f.repeats; ++i) {
             decode_settings turns = f.decoding;
             turns.together = false;
@@ -147,6 +148,17 @@ void run(flags f, const engine& e) {
             alone.texts == together.texts && in_turns.texts == together.texts ? "yes" : "NO");
         flush_output();
     }
+    outcome prompts_alone, prompts_together; // all prompts, and a token behind each
+    decode_settings a_token = f.decoding;
+    a_token.lengths = {.kind = length_kind::fixed, .length = 0};
+    a_token.limits.max_tokens = 1;
+    for (std::size_t i = 0; i < f.repeats; ++i) {
+        keep_shortest(prompts_alone, decode_all(*pair, texts, 1, a_token));
+        keep_shortest(prompts_together, decode_all(*pair, texts, texts.size(), a_token));
+    }
+    std::printf("\nIn all times: the prompts and a token behind each, %.3f s one after the other, "
+                "%.3f s side by side.",
+                prompts_alone.seconds, prompts_together.seconds);
     std::printf(
         "\nThe drafter's passes are of one round. Best of each: %.2fx; together against in turns: "
         "%.2fx\n",
