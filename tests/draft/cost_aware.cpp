@@ -302,3 +302,53 @@ TEST_CASE("the same rounds give the same lengths") {
     }
     CHECK(rates[0] == rates[1]);
 }
+
+TEST_CASE("where costs follow the rounds, a few of them show what others do not, at little cost") {
+    for (const double chance : {0.5, 0.9}) {
+        acceptance_table table;
+        cost_aware rule(table, cheap);
+        world w{cheap, chance}, alone{cheap, chance};
+        std::size_t plain = 0;
+        for (int i = 0; i < 4000; ++i) {
+            rule.follow(cheap, true);
+            const std::size_t before = w.drafts;
+            w.round(rule);
+            plain += w.drafts == before ? 1U : 0U;
+        }
+        CHECK(plain > 10);
+        CHECK(plain < 100);
+        acceptance_table other;
+        cost_aware silent(other, cheap);
+        for (int i = 0; i < 4000; ++i)
+            alone.round(silent);
+        CHECK((chance > 0.5 || w.longest > alone.longest));
+        CHECK(w.rate() > 0.98 * alone.rate());
+    }
+}
+
+TEST_CASE("a rule that may not draft does not, until it may again") {
+    acceptance_table table;
+    cost_aware rule(table, cheap);
+    world w{cheap, 0.9};
+    for (int i = 0; i < 200; ++i) {
+        rule.follow(cheap, false);
+        w.round(rule);
+    }
+    CHECK(w.drafts == 0);
+    const law_mark before = rule.mark();
+    rule.follow(cheap, true);
+    CHECK(rule.mark() != before);
+    w.round(rule);
+    CHECK(w.drafts == 1);
+}
+
+TEST_CASE("what beginning a draft costs has to be gained, too") {
+    cost_table slow = cheap;
+    slow.start = 0.9;
+    acceptance_table table;
+    cost_aware rule(table, slow);
+    world w{slow, 0.5};
+    for (int i = 0; i < 1000; ++i)
+        w.round(rule);
+    CHECK(w.drafts < 50);
+}

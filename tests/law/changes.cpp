@@ -210,12 +210,42 @@ TEST_CASE("a text's draft lengths are those of its draft, whatever other texts l
             row_tree q(constant ? same_rows({0.6F, 0.4F}) : toy_rows(row_kind::random, 2, 91));
             const length_settings settings{.kind = kind, .length = 2, .threshold = 0.43};
             const auto make = [&](learned_lengths& learned) {
-                learned.costs = {.pass = {1, 1.2, 1.5}, .draft = 0.2, .catch_up = 0};
+                learned.go_by({.pass = {1, 1.2, 1.5}, .draft = 0.2, .catch_up = 0}, false);
                 return std::make_unique<text_lengths>(settings, 2, learned, 1, 1);
             };
             CAPTURE(name(kind), constant);
             CHECK(taking_turns<text_lengths>(make, two.slrs(0), two, p, q) < 1e-12);
         }
+}
+
+/// Lengths by costs that follow the rounds, which take what their lengths say.
+struct following {
+    text_lengths lengths;
+    following(const length_settings& settings, learned_lengths& learned)
+        : lengths(settings, 2, learned, 1, 1) {
+        lengths.learn({}, {.pass = 0.01, .rest = 0}); // its prompt
+    }
+    void begin_round() { lengths.begin_round(); }
+    [[nodiscard]] const length_rule& rule() const { return lengths.rule(); }
+    void learn(const draft_outcome& o) {
+        const auto forwards = static_cast<double>(o.forwards);
+        lengths.learn(o, {.pass = 0.01, .rest = o.rejected ? 0.02 * forwards : 0.001});
+    }
+};
+
+TEST_CASE("costs that follow the rounds of all texts keep each text's law", "[law]") {
+    const toy_words& two = joining_words();
+    row_tree p(toy_rows(row_kind::random, 4, 92)), q(toy_rows(row_kind::random, 2, 93));
+    const auto make = [&](learned_lengths& learned) {
+        if (!learned.follows) {
+            learned.go_by({.pass = {1, 1.1, 1.2}, .draft = 0.3, .catch_up = 0}, true);
+            for (int i = 0; i < 3; ++i)
+                learned.costs.learn({}, {.pass = 0.01, .rest = 0});
+        }
+        return std::make_unique<following>(length_settings{.length = 2}, learned);
+    };
+    CHECK(taking_turns<following>(make, two.slrs(0), two, p, q) < 1e-12);
+    CHECK(taking_turns<following>(make, two.tli(), two, p, q) < 1e-12);
 }
 
 /// A stop rule on the shared table itself, which other texts change.

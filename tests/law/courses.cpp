@@ -182,7 +182,7 @@ class toy_course_world final : public course_world {
 public:
     toy_course_world(const course_case& x, const toy_words& two, interval_coin& coin) : case_(x) {
         const std::size_t n = x.course.texts;
-        learned_.costs = {.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0};
+        learned_.go_by({.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0}, false);
         for (std::size_t t = 0; t < n; ++t) {
             likely_.push_back(std::make_unique<target_topk>(2, 4));
             likely_[t]->translate(two.map, two.target_size());

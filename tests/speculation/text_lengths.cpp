@@ -51,7 +51,7 @@ TEST_CASE("a round keeps the table of its draft until it is decided, also where 
 
 TEST_CASE("the next text goes on from the rule of the one that ended, with a table of its own") {
     learned_lengths learned;
-    learned.go_by({.pass = {1, 1.01}, .draft = 0.01, .catch_up = 0});
+    learned.go_by({.pass = {1, 1.01}, .draft = 0.01, .catch_up = 0}, true);
     const length_settings automatic{};
     const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.1}};
     {
@@ -70,7 +70,8 @@ TEST_CASE("the next text goes on from the rule of the one that ended, with a tab
 
 TEST_CASE("measured costs follow what rounds take, from the next draft on; given ones do not") {
     learned_lengths learned;
-    learned.go_by({.pass = {1, 1.1}, .draft = 0.1, .catch_up = 0});
+    const cost_table told{.pass = {1, 1.1}, .draft = 0.1, .catch_up = 0};
+    learned.go_by(told, true);
     const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.5}};
     length_settings settings{};
     const auto dear_rounds = [&](text_lengths& text) { // 2 passes a draft token
@@ -83,7 +84,8 @@ TEST_CASE("measured costs follow what rounds take, from the next draft on; given
     other.begin_round();
     const law_mark mark = other.rule().mark();
     dear_rounds(text);
-    CHECK(learned.drafts.now() > 1);
+    CHECK(learned.costs.now().draft > 1);
+    CHECK_FALSE(learned.balance.may_draft());
     CHECK(other.rule().mark() == mark); // its round is under way
     other.learn(all_kept(steps));
     other.begin_round();
@@ -93,11 +95,12 @@ TEST_CASE("measured costs follow what rounds take, from the next draft on; given
     CHECK(other.rule().mark() != dear);
     CHECK_FALSE(other.rule().more({}));
 
-    learned.go_by(cost_table(learned.costs));
-    settings.costs = learned.costs;
+    settings.costs = told;
+    follow_settings(settings, learned, &told); // the same numbers, but given
     text_lengths fixed(settings, 4, learned, 1, 1);
     dear_rounds(fixed);
-    CHECK(learned.drafts.now() == 0.1);
+    CHECK(learned.costs.now() == told);
+    CHECK(learned.balance.may_draft());
     CHECK(fixed.rule().more({}));
 }
 

@@ -12,7 +12,7 @@
 #include <specdec/core/rows.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/draft/cost_table.hpp>
-#include <specdec/draft/draft_cost.hpp>
+#include <specdec/draft/costs/round_costs.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
@@ -117,26 +117,27 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
     return {median(pass), median(draft)};
 }
 
-/// Seconds of one turn through rounds of all lengths.
-struct turn {
-    std::array<double, positions.size()> pass{};
-    double draft = 0;        ///< a token, with a law of each side
-    double one = 0, all = 0; ///< tokens in a pass of the drafter
+/// What turns through rounds of all lengths saw, in passes over one position of the same turn.
+struct turns {
+    std::array<std::vector<double>, positions.size()> pass{};
+    std::vector<double> draft{}; ///< a token, with a law of each side
+    std::vector<double> more{};  ///< a token more in a pass of the drafter
 };
 
 template <class Target, class Draft, class Time>
-turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time& clock) {
-    turn out;
-    double drafts = 0, drafted = 0;
-    for (std::size_t i = 0; i < sizes; ++i) {
-        // Plain rounds between all others: the unit that all others are told in.
-        const double plain = measure_rounds(target, drafter, 0, clock).pass;
-        out.pass[0] = i == 0 || plain < out.pass[0] ? plain : out.pass[0];
-        if (i == 0)
-            continue;
+void measure_turn(Target& target, Draft& drafter, std::size_t sizes, std::size_t more,
+                  const Time& clock, turns& out) {
+    const auto plain = [&] { return measure_rounds(target, drafter, 0, clock).pass; };
+    double before = plain(), unit = before, drafts = 0, drafted = 0;
+    out.pass[0].push_back(before);
+    for (std::size_t i = 1; i < sizes; ++i) {
         const round_seconds took = measure_rounds(target, drafter, positions[i] - 1, clock);
-        out.pass[i] = took.pass;
-        drafts += took.rest;
+        // Plain rounds between all others: what these are told in, whatever the machine is at.
+        const double behind = plain();
+        unit = (before + behind) / 2;
+        before = behind;
+        out.pass[i].push_back(took.pass / unit);
+        drafts += took.rest / unit;
         drafted += static_cast<double>(positions[i] - 1);
     }
     std::vector<double> one, all;
@@ -150,10 +151,9 @@ turn measure_turn(Target& target, Draft& drafter, std::size_t sizes, const Time&
         all.push_back(clock() - again);
         drafter.forget();
     }
-    out.one = median(one);
-    out.all = median(all);
-    out.draft = drafted > 0 ? drafts / drafted : out.one;
-    return out;
+    out.draft.push_back(drafted > 0 ? drafts / drafted : median(one) / unit);
+    if (more > 1)
+        out.more.push_back((median(all) - median(one)) / unit / static_cast<double>(more - 1));
 }
 
 /// A drafter of nothing.
@@ -180,8 +180,9 @@ private:
 /// Measures what rounds cost: passes of the target over 1 to 9 positions, a draft token (a pass of
 /// the drafter and one law of each side), one token more in a pass of the drafter, and one that a
 /// target is fed again, where it is (feeds_again). The unit is a pass of the target over one
-/// position, rounded to hundredths. It makes rounds of all lengths in turns and keeps the least
-/// time of each part, since other work on the machine can only add. Call it once, before any text;
+/// position, rounded to hundredths. It makes rounds of all lengths in turns, each between two plain
+/// ones that it is told in, and takes the median of the turns, so neither a burst of other work nor
+/// a machine that changes its pace makes a cost. Call it once, before any text;
 /// both contexts are empty afterwards. Takes half a second, or 100 to 200 passes of the target if
 /// that is longer. Throws what the models throw, and specdec::error for a clock that stands still
 /// and for contexts without room for a token. Allocates.
@@ -200,28 +201,19 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
         fail("measure_costs", "capacity", "expected contexts with room for a token");
 
     const double first = clock();
-    turn least = measure_turn(words, pieces, sizes, clock);
-    for (std::size_t turns = 1; turns < fewest || (turns < most && clock() - first < enough);
-         ++turns) {
-        const turn now = measure_turn(words, pieces, sizes, clock);
-        const auto take = [](double& of, double time) { of = time < of ? time : of; };
-        for (std::size_t i = 0; i < sizes; ++i)
-            take(least.pass[i], now.pass[i]);
-        take(least.draft, now.draft);
-        take(least.one, now.one);
-        take(least.all, now.all);
-    }
+    turns seen;
+    for (std::size_t n = 0; n < fewest || (n < most && clock() - first < enough); ++n)
+        measure_turn(words, pieces, sizes, pieces.more(), clock, seen);
     words.leave();
     pieces.leave();
-    if (!(least.pass[0] > 0))
+    if (!(median(seen.pass[0]) > 0))
         fail("measure_costs", "clock", "expected one that runs");
 
-    const auto ratio = [&](double time) { return hundredths(time / least.pass[0]); };
     cost_table costs{.pass = {}};
     for (std::size_t i = 0; i < sizes; ++i) {
         // In between as on a line, and never less than for fewer positions.
         const std::size_t known = costs.pass.size();
-        const double now = ratio(least.pass[i]);
+        const double now = i == 0 ? 1 : hundredths(median(seen.pass[i]));
         const double last = known == 0 ? now : costs.pass.back();
         const double more = now > last ? now - last : 0;
         for (std::size_t k = known + 1; k <= positions[i]; ++k)
@@ -231,9 +223,9 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     if (feeds_again(target)) // what a position more costs
         costs.replay = (costs.pass.back() - costs.pass.front()) /
                        static_cast<double>(sizes > 1 ? positions[sizes - 1] - 1 : 1);
-    costs.draft = ratio(least.draft);
-    if (pieces.more() > 1 && least.all > least.one)
-        costs.catch_up = ratio((least.all - least.one) / static_cast<double>(pieces.more() - 1));
+    costs.draft = hundredths(median(seen.draft));
+    if (median(seen.more) > 0)
+        costs.catch_up = hundredths(median(seen.more));
     return costs;
 }
 

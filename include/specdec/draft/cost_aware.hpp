@@ -50,17 +50,21 @@ public:
         missed_ = static_cast<double>(prompt);
         again_ = 0;
         rounds_ = 0;
-        probes_ = false;
+        next_ = probe::none;
     }
     /// How many texts share a pass of the target from now on: a position costs its share.
     void share_pass(std::size_t texts) {
         ++changes_;
         texts_ = static_cast<double>(texts > 0 ? texts : 1);
     }
-    /// What a draft token costs from the next draft on (draft_cost).
-    void draft_costs(double passes) {
-        changes_ += passes == costs_.draft ? 0U : 1U;
-        costs_.draft = passes;
+    /// What rounds cost from the next draft on, as they have shown (round_costs), and whether
+    /// drafts have a balance left (drafting_balance). It then makes rounds now and then that show
+    /// more. Allocates nothing for a table that is no longer than those before.
+    void follow(const cost_table& costs, bool may_draft) {
+        ++changes_;
+        costs_ = costs;
+        may_draft_ = may_draft;
+        follows_ = true;
     }
     /// From the next draft on another predictor is asked.
     void ask(A& predictor) {
@@ -73,9 +77,11 @@ public:
         return predictor_->accept(now);
     }
     [[nodiscard]] bool more(const draft_progress& now) const {
-        if (now.drafted >= settings_.longest)
+        if (now.drafted >= settings_.longest || !may_draft_ || next_ == probe::plain)
             return false;
-        return (now.drafted == 0 && probes_) || outlook(now) >= 1;
+        if (now.drafted == 0 && next_ == probe::draft)
+            return true;
+        return outlook(now) >= (next_ == probe::longer ? 0.5 : 1);
     }
 
     [[nodiscard]] law_mark mark() const { return changes_ + predictor_->mark(); }
@@ -95,7 +101,8 @@ public:
         const bool apart = again_ > longest_replay;                         // in a pass of its own
         const double spent = pass(1 + static_cast<double>(o.proposed)) +
                              costs_.draft * static_cast<double>(o.forwards) +
-                             costs_.replay * again_ + (apart ? pass(1) : 0);
+                             (o.forwards > 0 ? costs_.start : 0) + costs_.replay * again_ +
+                             (apart ? pass(1) : 0);
         again_ = rejected ? (apart ? 0 : again_) + static_cast<double>(o.emitted) : 0;
         ++rounds_;
         tokens_ = tokens_ * fading + static_cast<double>(o.emitted);
@@ -107,19 +114,54 @@ public:
             missed_ = 0;
             const double near = outlook({});
             share_ = near * near > 0.2 ? near * near : 0.2;
-            if (probes_)
+            if (next_ == probe::draft)
                 credit_ = 0;
         } else {
             missed_ += static_cast<double>(o.emitted);
             credit_ += settings_.probing * share_ * spent;
         }
-        probes_ =
-            drafted == 0 && credit_ >= costs_.draft + costs_.catch_up * missed_ + pass(2) - pass(1);
+        plan(drafted > 0, o.proposed == 0, spent);
     }
 
 private:
     static constexpr double fading = 0.98, known_rounds = 8, usual_rounds = 32;
     static constexpr double longest_replay = 8; // in front of a pass, as of checkpointed_model
+    static constexpr double showing = 0.005, first_shown = 2; // of the time; passes at first
+    static constexpr std::size_t rarely = 4;                  // rounds from one to the next
+
+    /// What the next round is for, beside the text: whether drafting pays again; where costs follow
+    /// the rounds, what a plain round takes while all others draft, and a longer draft than pays.
+    enum class probe : unsigned char { none, draft, plain, longer };
+
+    /// What the next round is for, behind one that drafted or was plain.
+    void plan(bool drafted, bool plain, double spent) {
+        const probe was = next_;
+        next_ = probe::none;
+        ++since_;
+        if (follows_ && was != probe::plain)
+            shown_ = least(shown_ + showing * spent, first_shown);
+        if (plain)
+            plain_turn_ = false;
+        if (!drafted) {
+            const double price =
+                costs_.start + costs_.draft + costs_.catch_up * missed_ + pass(2) - pass(1);
+            const bool by_savings = follows_ && since_ >= rarely && shown_ >= price;
+            if (was != probe::plain && (credit_ >= price || by_savings)) {
+                next_ = probe::draft;
+                shown_ -= credit_ >= price ? 0 : price;
+                since_ = 0;
+            }
+        } else if (follows_ && since_ >= rarely) {
+            const double price = plain_turn_ ? pass(1) - 1 / rate() : pass(1) / 4;
+            if (shown_ >= price) {
+                next_ = plain_turn_ ? probe::plain : probe::longer;
+                plain_turn_ = !plain_turn_;
+                shown_ -= price;
+                since_ = 0;
+            }
+        }
+    }
+    [[nodiscard]] static double least(double a, double b) { return a < b ? a : b; }
 
     /// This text's share of a pass in which each text has n positions.
     [[nodiscard]] double pass(double n) const { return costs_.pass_over(n * texts_) / texts_; }
@@ -138,7 +180,8 @@ private:
         const double draft = costs_.draft * forwards_ / drafted_;
         const auto n = static_cast<double>(now.drafted);
         const double least = rate(), before = pass(1 + width * n);
-        const double feed = n > 0 ? 0 : costs_.catch_up * missed_ / (usual_rounds + rounds_);
+        const double feed =
+            n > 0 ? 0 : costs_.start + costs_.catch_up * missed_ / (usual_rounds + rounds_);
         const double kept = n * width * now.kept, fed_again = replay(now.kept, kept);
         draft_progress ahead = now;
         double reached = now.kept, gain = 0, m = 1, best = 0;
@@ -162,7 +205,10 @@ private:
     double missed_ = 0;                                // tokens that the drafter has not seen
     double rounds_ = 0;                                // of this text
     double credit_ = 0, share_ = 1;                    // saved for a probe; of what may be saved
-    bool probes_ = false;                              // the next round is one
+    double shown_ = first_shown;                       // saved for rounds that show costs
+    std::size_t since_ = 0;                            // the last of those
+    bool follows_ = false, may_draft_ = true, plain_turn_ = true;
+    probe next_ = probe::none;
     law_mark changes_ = 0;
 };
 

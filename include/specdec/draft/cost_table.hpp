@@ -19,6 +19,7 @@ struct cost_table {
     /// Each token that the target is fed again behind a rejection: 0 where it can be truncated
     /// (feeds_again).
     double replay = 0;
+    double start = 0; ///< a draft, beside its tokens
 
     friend bool operator==(const cost_table&, const cost_table&) = default;
 
@@ -51,6 +52,7 @@ inline void validate(const cost_table& costs) {
     require(finite(costs.catch_up) && costs.catch_up >= 0, "catch_up",
             "expected a number of at least 0");
     require(finite(costs.replay) && costs.replay >= 0, "replay", "expected a number of at least 0");
+    require(finite(costs.start) && costs.start >= 0, "start", "expected a number of at least 0");
 }
 
 } // namespace specdec

@@ -67,12 +67,12 @@ public:
             rule_);
     }
 
-    /// From the next draft on a rule that goes by costs takes this for a draft token's.
-    void draft_costs(double passes) {
+    /// From the next draft on a rule that goes by costs goes by these, and drafts or may not.
+    void follow(const cost_table& costs, bool may_draft) {
         std::visit(
             [&](auto& r) {
-                if constexpr (requires { r.draft_costs(passes); })
-                    r.draft_costs(passes);
+                if constexpr (requires { r.follow(costs, may_draft); })
+                    r.follow(costs, may_draft);
             },
             rule_);
     }

@@ -68,7 +68,8 @@ beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
                         .most = most,
                         .memory = lookup_memory_of(s, parts, tables),
                         .table = parts.learned->found,
-                        .costs = parts.learned->costs,
+                        .found_costs = parts.learned->costs.of_found(),
+                        .costs = parts.learned->costs.now(),
                         .texts = parts.texts};
 }
 

@@ -9,7 +9,8 @@
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
-#include <specdec/draft/draft_cost.hpp>
+#include <specdec/draft/costs/drafting_balance.hpp>
+#include <specdec/draft/costs/round_costs.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 
@@ -31,8 +32,8 @@ struct length_settings {
     length_kind kind = length_kind::automatic;
     std::size_t length = 8; ///< of fixed drafts; of the others the longest. See by_target_tokens
     double threshold = 0.4; ///< of confidence, entropy and predicted lengths
-    /// Of automatic lengths, which then hang on no clock; nothing: measured once, and what a draft
-    /// token costs follows the rounds of the texts.
+    /// Of automatic lengths, which then hang on no clock; nothing: measured once, and corrected by
+    /// what the rounds of the texts take.
     std::optional<cost_table> costs{};
     /// Of automatic and predicted lengths, as an acceptance_head; nothing: an acceptance_table for
     /// each rule and temperature. Borrowed, and taught by the texts it serves.
@@ -49,19 +50,27 @@ struct length_settings {
 struct learned_lengths {
     acceptance_table table{};
     acceptance_table found{};           ///< of what is looked up beside a drafter
-    cost_table costs{};                 ///< that automatic lengths go by
-    draft_cost drafts{};                ///< of the rounds so far, where costs were measured
+    round_costs costs{};                ///< that automatic lengths go by
+    bool follows = false;               ///< these follow the rounds
+    drafting_balance balance{};         ///< of the rounds so far, where they do
     any_predictor* predictor = nullptr; ///< that `last` goes by, instead of the table
     std::optional<length_rule> last{};  ///< the stop rule of the text that ended last, which has
                                         ///< to be told which table to ask
 
     /// Other costs than before: what was learnt by those is gone.
-    void go_by(const cost_table& now) {
-        costs = now;
-        drafts = draft_cost(now.draft);
+    void go_by(const cost_table& now, bool measured) {
+        costs = round_costs(now);
+        follows = measured;
+        balance = {};
         last.reset();
     }
 };
+
+/// Goes by these costs, which follow the rounds if they were measured, unless it does.
+inline void follow_costs(const cost_table& costs, bool measured, learned_lengths& learned) {
+    if (!(learned.costs.measured() == costs) || learned.follows != measured)
+        learned.go_by(costs, measured);
+}
 
 /// Forgets what was learnt by another predictor, or by other costs than these of automatic lengths
 /// (null: the lengths are others). Errors: as validate(costs).
@@ -75,8 +84,7 @@ inline void follow_settings(const length_settings& s, learned_lengths& learned,
         return;
     if (s.costs)
         validate(*s.costs);
-    if (!(learned.costs == *costs))
-        learned.go_by(*costs);
+    follow_costs(*costs, !s.costs, learned);
 }
 
 /// The stop rule of a text of at most `longest` draft tokens a round, which goes on from what was
@@ -102,8 +110,8 @@ inline void follow_settings(const length_settings& s, learned_lengths& learned,
             return rule;
         }
         if (s.predictor != nullptr)
-            return cost_aware(*s.predictor, learned.costs, {.longest = longest});
-        return cost_aware(table, learned.costs, {.longest = longest});
+            return cost_aware(*s.predictor, learned.costs.now(), {.longest = longest});
+        return cost_aware(table, learned.costs.now(), {.longest = longest});
     default:
         return fixed_length{longest};
     }
@@ -115,7 +123,7 @@ inline void follow_settings(const length_settings& s, learned_lengths& learned,
                                              std::size_t texts) {
     lookup_limits limits{.max_draft = longest_lookup(s)};
     if (s.kind == length_kind::automatic && s.length > 0) {
-        limits.length.emplace(learned.table, learned.costs);
+        limits.length.emplace(learned.table, learned.costs.of_found());
         limits.length->share_pass(texts);
     }
     return limits;

@@ -230,7 +230,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     if (s.tree) {
         if (s.tree->needs_costs())
             s.tree->costs = *costs();
-        learned->costs = s.tree->costs.value_or(cost_table{});
+        follow_costs(s.tree->costs.value_or(cost_table{}), false, *learned);
         parts.tree.emplace(*s.tree, s.sampling.temperature);
         parts.tree->share_pass(texts);
     }

@@ -29,7 +29,6 @@ public:
                  std::size_t prompt, std::size_t texts)
         : learned_(&learned), table_(learned.table),
           rule_(stop_rule_of(settings, longest, learned, table_)),
-          follows_(settings.kind == length_kind::automatic && !settings.costs),
           texts_(static_cast<double>(texts)) {
         rule_.start(prompt, texts);
     }
@@ -41,20 +40,20 @@ public:
     void begin_round() {
         if (learned_ != nullptr && !round_) {
             table_ = learned_->table;
-            if (follows_)
-                rule_.draft_costs(learned_->drafts.now());
+            if (learned_->follows)
+                rule_.follow(learned_->costs.now(), learned_->balance.may_draft());
         }
         round_ = true;
     }
-    void learn(const draft_outcome& outcome, round_seconds took = {}) {
+    /// looked_up: proposals that no drafter made.
+    void learn(const draft_outcome& outcome, round_seconds took = {}, std::size_t looked_up = 0) {
         if (learned_ != nullptr)
             table_ = learned_->table;
         rule_.learn(outcome);
         if (learned_ != nullptr)
             learned_->table = table_;
-        if (follows_ && usual_)
-            learned_->drafts.learn(pass_over(1 + outcome.proposed), outcome.forwards, took);
-        usual_ = outcome.forwards > 0;
+        if (learned_ != nullptr && learned_->follows)
+            learn_costs(outcome, took, looked_up);
         round_ = false;
     }
     void end() {
@@ -63,18 +62,43 @@ public:
     }
 
 private:
+    void learn_costs(const draft_outcome& o, round_seconds took, std::size_t looked_up) {
+        round_costs& costs = learned_->costs;
+        const bool drafted = o.forwards > 0;
+        const std::size_t n = 1 + o.proposed;
+        costs.learn({.pass = pass_over(costs.measured(), n),
+                     .positions = texts_ > 1 ? 0 : n,
+                     .pass_counts = prompt_fed_ && !again_,
+                     .rest = {.forwards = static_cast<double>(o.forwards),
+                              .looked_up = static_cast<double>(looked_up),
+                              .fed = drafted ? missed_ : 0},
+                     .rest_counts = !drafted || drafter_fed_},
+                    took);
+        const cost_table& now = costs.now();
+        const double expected = pass_over(now, n) + now.draft * static_cast<double>(o.forwards) +
+                                (drafted ? now.start + now.catch_up * missed_ : 0);
+        const double rounds = costs.rounds_in(took.pass + took.rest);
+        if (rounds > 0 && prompt_fed_ && texts_ == 1 && looked_up == 0)
+            learned_->balance.count(drafted, static_cast<double>(o.emitted),
+                                    rounds < 3 * expected ? rounds : 3 * expected);
+        again_ = costs.measured().replay > 0 && o.emitted <= o.proposed;
+        prompt_fed_ = true;
+        drafter_fed_ = drafter_fed_ || drafted;
+        missed_ = drafted ? 0 : missed_ + static_cast<double>(o.emitted);
+    }
     /// This text's share of a pass in which each text has n positions.
-    [[nodiscard]] double pass_over(std::size_t n) const {
-        return learned_->costs.pass_over(static_cast<double>(n) * texts_) / texts_;
+    [[nodiscard]] double pass_over(const cost_table& costs, std::size_t n) const {
+        return costs.pass_over(static_cast<double>(n) * texts_) / texts_;
     }
 
     learned_lengths* learned_ = nullptr;
     acceptance_table table_; // as the round takes it
     length_rule rule_;
-    bool round_ = false;   // drafted, and not yet decided
-    bool follows_ = false; // the costs of rounds
-    bool usual_ = false;   // no prompt to be fed in this round, and no drafter to be brought along
+    bool round_ = false; // drafted, and not yet decided
     double texts_ = 1;
+    bool prompt_fed_ = false, drafter_fed_ = false; // in a round before
+    bool again_ = false;                            // the target is fed again
+    double missed_ = 0;                             // tokens that the drafter has not seen
 };
 
 } // namespace specdec

@@ -154,9 +154,14 @@ public:
             so_far_.log_probabilities.push_back({{r.tokens[i], r.log_probabilities.of_tokens[i]},
                                                  {likeliest.begin(), likeliest.end()}});
         }
-        if (!trees && parts_.draft != nullptr)
-            lengths_.learn(outcome_of(r, parts_.target, *parts_.draft, extra_forwards()),
-                           seconds_since());
+        if constexpr (!trees) {
+            const draft_outcome outcome =
+                parts_.draft != nullptr
+                    ? outcome_of(r, parts_.target, *parts_.draft, extra_forwards())
+                    : draft_outcome{.proposed = r.proposed.size(), .emitted = r.tokens.size()};
+            lengths_.learn(outcome, seconds_since(),
+                           parts_.draft != nullptr ? r.found_end - r.found : outcome.proposed);
+        }
         return more && !parts_.cancelled();
     }
 

@@ -21,9 +21,10 @@ struct usual_beside {
     std::size_t capacity = 0; ///< tokens of the text
     std::size_t most = 0;     ///< tokens that are looked up a round
     lookup_memory* memory = nullptr;
-    acceptance_table& table; ///< of what is looked up
-    const cost_table& costs;
-    std::size_t texts = 1; ///< that share the target's passes
+    acceptance_table& table;       ///< of what is looked up
+    const cost_table& found_costs; ///< of such rounds
+    const cost_table& costs;       ///< of the drafter's
+    std::size_t texts = 1;         ///< that share the target's passes
 
     [[nodiscard]] found_tokens<usual_lookup, any_tokenizer<target_id>> found() const {
         return {make_usual_lookup(capacity, found_bytes(most), memory), words, most};
@@ -38,7 +39,7 @@ template <class Bridge>
     using type = lookup_beside<Bridge, usual_lookup, any_tokenizer<target_id>>;
     std::optional<typename type::lookup_type> lookup;
     if (usual) {
-        lookup_turns turns(usual->table, usual->costs);
+        lookup_turns turns(usual->table, usual->found_costs, usual->costs);
         turns.share_pass(usual->texts);
         lookup.emplace(typename type::lookup_type{usual->found(), turns});
     }
@@ -51,7 +52,7 @@ template <class Bridge>
     using type = lookup_branch<Bridge, usual_lookup, any_tokenizer<target_id>>;
     std::optional<typename type::lookup_type> lookup;
     if (usual) {
-        lookup_length length(usual->table, usual->costs);
+        lookup_length length(usual->table, usual->found_costs);
         length.share_pass(usual->texts);
         lookup.emplace(typename type::lookup_type{usual->found(), length});
     }

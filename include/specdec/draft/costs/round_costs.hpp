@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/costs/round_line.hpp>
+
+namespace specdec {
+
+/// What a round took, in seconds; 0 where nobody measured.
+struct round_seconds {
+    double pass = 0; ///< the target's, or this text's share of it
+    double rest = 0; ///< drafter, bridge and decision
+};
+
+/// What a round was made of.
+struct timed_round {
+    double pass = 1;           ///< what the table that was measured says of the target's
+    std::size_t positions = 1; ///< in it; 0: not known, others were in it, too
+    bool pass_counts = true;   ///< no prompt was fed in it, and nothing again
+    round_line::parts rest{};
+    bool rest_counts = true; ///< its parts are known
+};
+
+/// What rounds cost, learnt from those that texts make: a measurement before any text may be
+/// unlucky, and cannot know cutoffs, processors, residuals and what decisions draft again. It
+/// begins with the table that was measured.
+///
+/// Passes: for each number n of positions a factor, by which a pass takes longer than that table
+/// says: the mean over its rounds, older ones fading. What was never seen takes the mean of the
+/// others' factors, near ones counting more, and of what says that the table is right: so an
+/// unlucky unit is found as soon as two numbers were seen, and one unlucky entry stays its own. A
+/// round is compared with the median of the last five, each by its factor, so a machine that gets
+/// slower changes no factor, nor does a round that the system interrupts: none counts for more than
+/// half again what was expected. All other costs: round_line.
+///
+/// In rounds that draft nothing; what these take beside the pass counts into the passes. Allocates
+/// at construction only.
+class round_costs {
+public:
+    explicit round_costs(const cost_table& measured = {})
+        : measured_(measured), now_(measured), found_(measured), line_(measured) {
+        now_.pass.reserve(sizes);
+        found_.pass.reserve(sizes);
+        now_by_.fill(1);
+    }
+
+    [[nodiscard]] const cost_table& measured() const { return measured_; }
+    /// What the drafter's rounds go by: as measured, until a round was learnt.
+    [[nodiscard]] const cost_table& now() const { return now_; }
+    /// The same of rounds whose proposals were looked up, each of which costs a law.
+    [[nodiscard]] const cost_table& of_found() const { return found_; }
+
+    /// How many rounds that draft nothing such seconds are. 0: not known yet.
+    [[nodiscard]] double rounds_in(double seconds) const {
+        return seen_ < enough ? 0 : seconds / (pace_ * unit() * (1 + line_.round()));
+    }
+
+    /// Ignored if nobody measured.
+    void learn(const timed_round& r, round_seconds took) {
+        if (!(took.pass > 0) || !(took.rest >= 0))
+            return;
+        if (r.pass_counts)
+            learn_pass(r, took.pass / r.pass);
+        if (seen_ < enough)
+            return;
+        if (r.rest_counts)
+            line_.learn(r.rest, took.rest / (pace_ * unit()));
+        tell();
+    }
+
+private:
+    static constexpr std::size_t sizes = 16; // more positions count as so many
+    static constexpr std::size_t last_ones = 5, enough = 3;
+    static constexpr double fading = 0.97, forgetting = 0.998, most = 1.5;
+
+    struct factor {
+        double rounds = 0, mean = 1;
+        /// How far it is known.
+        [[nodiscard]] double share() const { return rounds / (rounds + 1); }
+    };
+
+    [[nodiscard]] static double within(double x, double expected) {
+        return x > most * expected ? most * expected : x < expected / most ? expected / most : x;
+    }
+
+    [[nodiscard]] double unit() const { return measured_.pass_over(1) * now_by_[0]; }
+
+    /// The factor of each number of positions, in any unit: its own as far as it is known, and what
+    /// the others have. That the table is right says of more than one position that they have what
+    /// one has.
+    void weigh() {
+        std::array<double, sizes + 1> weight{};
+        double weights = 0, sum = 0;
+        for (std::size_t k = 1; k < sizes; ++k) {
+            weight[k] = 0.25 * factors_[k].share();
+            weights += weight[k];
+            sum += weight[k] * factors_[k].mean;
+        }
+        for (std::size_t n = 0; n < sizes; ++n) {
+            double others = weights > 0 ? sum / weights : factors_[0].mean;
+            if (n > 0) {
+                const double above = weight[n + 1], below = weight[n - 1];
+                const double all = weights - weight[n] + above + below + 0.25;
+                others = (sum - weight[n] * factors_[n].mean + below * factors_[n - 1].mean +
+                          (n + 1 < sizes ? above * factors_[n + 1].mean : 0) + 0.25 * now_by_[0]) /
+                         all;
+            }
+            now_by_[n] = others + factors_[n].share() * (factors_[n].mean - others);
+        }
+    }
+
+    /// A pass that took so many seconds for each unit of the table.
+    void learn_pass(const timed_round& r, double time) {
+        double expected = now_by_[0];
+        if (r.positions > 0) {
+            const std::size_t n = (r.positions < sizes ? r.positions : sizes) - 1;
+            factor& f = factors_[n];
+            expected = f.rounds > 0 ? f.mean : now_by_[n];
+            if (seen_ >= enough) {
+                const double now = within(time / pace_, expected);
+                for (factor& any : factors_)
+                    any.rounds *= forgetting;
+                f.rounds = f.rounds * fading + 1;
+                f.mean += (f.rounds > 1 ? 1 / f.rounds : 1) * (now - f.mean);
+                weigh();
+            }
+        }
+        paces_[seen_ % last_ones] = time / expected;
+        ++seen_;
+        const double usual = median(seen_ < last_ones ? seen_ : last_ones);
+        if (seen_ <= enough || usual > most * pace_ || usual < pace_ / most)
+            pace_ = usual; // the first ones, or the machine has changed
+        else
+            pace_ += (within(time / expected, pace_) - pace_) / 4;
+    }
+    [[nodiscard]] double median(std::size_t n) const {
+        for (std::size_t i = 0; i < n; ++i) {
+            std::size_t below = 0, to_here = 0;
+            for (std::size_t k = 0; k < n; ++k) {
+                below += paces_[k] < paces_[i] ? 1U : 0U;
+                to_here += paces_[k] <= paces_[i] ? 1U : 0U;
+            }
+            if (below <= n / 2 && n / 2 < to_here)
+                return paces_[i];
+        }
+        return paces_[0];
+    }
+
+    void tell() {
+        const double one = unit(), beside = line_.round(), all = 1 + beside;
+        now_.pass.resize(sizes);
+        found_.pass.resize(sizes);
+        for (std::size_t n = sizes; n-- > 0;) {
+            const double pass = measured_.pass_over(static_cast<double>(n + 1)) * now_by_[n];
+            now_.pass[n] = (pass / one + beside) / all;
+            // What is known of more positions tells of fewer.
+            if (n + 1 < sizes && now_.pass[n] > now_.pass[n + 1] &&
+                factors_[n].rounds < factors_[n + 1].rounds)
+                now_.pass[n] = now_.pass[n + 1];
+        }
+        for (std::size_t n = 0; n < sizes; ++n) {
+            if (n > 0 && now_.pass[n] < now_.pass[n - 1])
+                now_.pass[n] = now_.pass[n - 1];
+            found_.pass[n] = now_.pass[n] + line_.found() / all * static_cast<double>(n);
+        }
+        now_.start = found_.start = line_.draft() / all;
+        now_.draft = found_.draft = line_.forward() / all;
+        now_.catch_up = found_.catch_up = line_.fed() / all;
+    }
+
+    cost_table measured_, now_, found_;
+    round_line line_;
+    std::array<factor, sizes> factors_{};   // as the rounds were
+    std::array<double, sizes> now_by_{};    // as they are believed
+    std::array<double, last_ones> paces_{}; // seconds of a unit of the table, by the last rounds
+    double pace_ = 0;                       // what they are compared with
+    std::size_t seen_ = 0;                  // passes
+};
+
+} // namespace specdec
