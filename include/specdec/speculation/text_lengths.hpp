@@ -72,7 +72,7 @@ private:
                      .rest = {.forwards = static_cast<double>(o.forwards),
                               .looked_up = static_cast<double>(looked_up),
                               .fed = drafted ? missed_ : 0},
-                     .rest_counts = !drafted || drafter_fed_},
+                     .rest_counts = prompt_fed_ && (!drafted || drafter_fed_)},
                     took);
         const cost_table& now = costs.now();
         const double expected = pass_over(now, n) + now.draft * static_cast<double>(o.forwards) +
