@@ -90,11 +90,8 @@ played play_features(const toy_words& two, const auto& with_bridge, const MakeHe
     row_tree p(toy_rows(row_kind::random, vocabulary, seed));
     s.start.prompt = {target_id{1}, target_id{0}};
     s.start.prefix = {};
-    const auto row_behind = [&](std::span<const target_id> held) {
-        return p(values_of(held.subspan(held.size() < 2 ? held.size() : 2)));
-    };
     const auto make = [&](auto&, const auto& use) {
-        toy_feature_target plain(vocabulary, row_behind);
+        auto plain = model_behind<target_id, toy_feature_target>(p, 2);
         feature_records records(1, plain.capacity(), plain.feature_width());
         feature_recorder target(plain, records);
         toy_body body(vocabulary);

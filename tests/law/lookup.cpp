@@ -4,7 +4,6 @@
 // happens to it between a round's draft and its decision.
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,10 +17,10 @@
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
-#include <specdec/testing/course/course_text.hpp>
 
 #include "play.hpp"
 #include "support/tiny_tokenizer.hpp"
+#include "two_texts.hpp"
 
 namespace lookup_law_tests {
 
@@ -41,9 +40,7 @@ struct looked_up_words {
         words.encode(text, encode_mode::start, prompt);
     }
     [[nodiscard]] toy_model<target_id> target(row_tree& p) const {
-        return toy_model<target_id>(3, [&p, n = prompt.size()](const auto& context) {
-            return p(values_of(std::span(context).subspan(n)));
-        });
+        return model_behind<target_id>(p, prompt.size());
     }
 };
 
@@ -133,106 +130,29 @@ TEST_CASE("sessions with all lookups have the target's law", "[law]") {
     CHECK(seen.proposed > seen.accepted);
 }
 
+/// The joint law of two texts that share an index, whose proposals the other's commit changes.
 template <class Rule>
-struct sharing_text {
-    using lookup_type = best_lookup<suffix_lookup<byte_index&>, ngram_lookup>;
-
-    const looked_up_words& w;
-    toy_model<target_id> target;
-    session<lookup_bridge<lookup_type, words_type>, Rule> decoder;
-    coin_of_text<interval_coin> coin;
-    no_drafter nobody{};
-    fixed_length stop{2};
-    sequence text{};
-
-    sharing_text(const looked_up_words& words, row_tree& p, shared_memory& memory, const Rule& rule,
-                 interval_coin& random, std::uint64_t number)
-        : w(words), target(words.target(p)),
-          decoder(lookup_bridge(
-                      lookup_type(64, shared_suffixes(memory.texts), ngram_lookup(memory.ngrams)),
-                      words.words, {.max_draft = 2}),
-                  rule, {.capacity = 64}),
-          coin{&random, number} {
-        decoder.start(w.prompt);
-    }
-
-    std::vector<target_id> draft() {
-        decoder.draft(nobody, stop, coin, 8);
-        const auto proposed = decoder.bridge().found();
-        return {proposed.begin(), proposed.end()};
-    }
-    std::size_t decide() {
-        const round_result r = decoder.verify(decoder.score(target), coin);
-        for (std::size_t i = 0; i < r.tokens.size(); ++i)
-            decided[i] = r.tokens[i].value;
-        return r.tokens.size();
-    }
-    void commit(std::size_t n) {
-        text.insert(text.end(), decided.begin(), decided.begin() + static_cast<std::ptrdiff_t>(n));
-        decoder.commit(n);
-    }
-    void round() {
-        draft();
-        commit(decide());
-    }
-    void finish(std::size_t length) {
-        stop.length = 0;
-        while (text.size() < length)
-            round();
-        text.resize(length);
-    }
-    std::vector<int> decided = std::vector<int>(8);
-};
-
-/// What the texts do until they are left to the target.
-enum class turns { between, redone, abandoned, partial };
-
-/// The joint law of two texts that share an index; changed: paths on which the second's commit
-/// changed what the first would have found for the round that it had drafted.
-template <class Rule>
-pair_law law_of_two(const looked_up_words& w, row_tree& p, const Rule& rule, turns how,
-                    std::size_t length, std::size_t& changed, std::size_t& accepted) {
-    return on_every_path([&](interval_coin& coin) {
+void check_sharing(const looked_up_words& w, row_tree& p, const Rule& rule, const course& c,
+                   std::size_t& changed, std::size_t& accepted) {
+    const auto found = [](const auto& decoder) {
+        const auto ids = decoder.bridge().found();
+        return std::vector(ids.begin(), ids.end());
+    };
+    check_two_texts(p, c, [&](interval_coin& coin, const auto& use) {
         shared_memory memory;
-        sharing_text<Rule> a(w, p, memory, rule, coin, 0), b(w, p, memory, rule, coin, 1);
-        switch (how) {
-        case turns::between: { // b's whole round between a's draft and its decision
-            a.draft();
-            b.round();
-            a.commit(a.decide());
-            b.round();
-            break;
+        toy_model<target_id> one = w.target(p), other = w.target(p);
+        no_drafter nobody;
+        two_texts world(found, changed);
+        for (auto* target : {&one, &other}) {
+            session decoder(lookup_bridge(best_lookup(64, shared_suffixes(memory.texts),
+                                                      ngram_lookup(memory.ngrams)),
+                                          w.words, {.max_draft = 2}),
+                            rule, session_settings{.capacity = 64});
+            decoder.start(w.prompt);
+            world.add(std::move(decoder), *target, nobody, coin);
         }
-        case turns::redone: { // a's round is given up before it is decided, and drafted anew
-            const auto first = a.draft();
-            b.round();
-            changed += a.draft() != first ? 1U : 0U;
-            b.round();
-            a.commit(a.decide());
-            break;
-        }
-        case turns::abandoned: { // and behind its decision, of which nothing was used
-            const auto first = a.draft();
-            (void)a.decide();
-            b.round();
-            changed += a.draft() != first ? 1U : 0U;
-            a.commit(a.decide());
-            a.round();
-            break;
-        }
-        default: // both drafted, both decided, one token of each used
-            a.draft();
-            b.draft();
-            const std::size_t one = a.decide(), two = b.decide();
-            b.commit(two < 1 ? two : 1);
-            a.commit(one < 1 ? one : 1);
-            a.round();
-            break;
-        }
-        a.finish(length);
-        b.finish(length);
-        accepted += a.decoder.counts().accepted + b.decoder.counts().accepted;
-        return std::pair{a.text, b.text};
+        use(world);
+        accepted += world.accepted();
     });
 }
 
@@ -240,14 +160,12 @@ TEST_CASE("two texts that take turns with one index have together the target's l
     std::size_t changed = 0, accepted = 0;
     for (const char* prompt : {"abbaabbaabbaab", "aabaabbaaabab"}) {
         const looked_up_words w(prompt);
-        for (const turns how : {turns::between, turns::redone, turns::abandoned, turns::partial}) {
-            row_tree p(toy_rows(row_kind::random, 3, 4700 + static_cast<std::uint64_t>(how)));
-            constexpr std::size_t length = 2;
-            const pair_law expected = both_alone(p, length);
+        std::uint64_t seed = 4700;
+        for (const course& c : courses_of_two(2)) {
+            row_tree p(toy_rows(row_kind::random, 3, seed++));
             const auto check = [&](const auto& rule) {
-                CAPTURE(prompt, static_cast<int>(how), rule_name(rule));
-                const auto law = law_of_two(w, p, rule, how, length, changed, accepted);
-                CHECK(total_variation(law, expected) < 1e-12);
+                CAPTURE(prompt, rule_name(rule));
+                check_sharing(w, p, rule, c, changed, accepted);
             };
             for_lossless_rules(check);
             check(coupled_match(w.keys));

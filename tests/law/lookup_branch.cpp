@@ -28,16 +28,6 @@ fixed_tree of(std::vector<std::size_t> widths) {
     return fixed_tree::of_widths(widths);
 }
 
-template <class Model>
-Model behind(row_tree& rows, std::size_t vocabulary, std::size_t before) {
-    return Model(vocabulary, [&rows, before](const auto& context) {
-        sequence prefix;
-        for (std::size_t i = before; i < context.size(); ++i)
-            prefix.push_back(context[i].value);
-        return rows(prefix);
-    });
-}
-
 struct drafts {
     std::size_t found = 0, drafted = 0, both = 0;
 };
@@ -51,8 +41,8 @@ joint_law branch_law(const toy_words& two, const std::string& text, const Rule& 
     const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0};
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
-        auto target = behind<toy_tree_model<target_id>>(p, two.target_size(), prompt.size());
-        auto model = behind<toy_tree_model<draft_id>>(q, two.draft_size(), prompt.size());
+        auto target = model_behind<target_id, toy_tree_model<target_id>>(p, prompt.size());
+        auto model = model_behind<draft_id, toy_tree_model<draft_id>>(q, prompt.size());
         model_drafter drafter(model);
         acceptance_table table;
         auto bridge = make_bridge(

@@ -19,12 +19,16 @@
 
 namespace specdec::testing {
 
-/// Toy models over row trees; the first token of every context is a prompt token that rows ignore.
+/// Toy models over row trees, which ignore the first `before` tokens of every context: a prompt.
+template <class Id, class Model = toy_model<Id>>
+Model model_behind(row_tree& rows, std::size_t before) {
+    return Model(rows({}).size(), [&rows, before](std::span<const Id> context) {
+        return rows(context.subspan(before < context.size() ? before : context.size()));
+    });
+}
 template <class Id, class Model = toy_model<Id>>
 Model model_of(row_tree& rows) {
-    return Model(rows({}).size(), [&rows](const std::vector<Id>& context) {
-        return rows(std::span(context).subspan(1));
-    });
+    return model_behind<Id, Model>(rows, 1);
 }
 
 /// The models of a path, which are functions of rows. As every world: use(target, drafter).

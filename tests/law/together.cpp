@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Two texts whose drafts are drawn in lockstep, from rows of common passes, have together the law
-// of the target alone, twice: enumerated through batch, whatever the bridge.
+// of the target alone, twice: enumerated through batch, whatever the bridge and whatever the rows
+// are made of: of the texts' tokens, or of the target's features and the body's own. (Another row
+// is another draft and no other law, so each row is compared with the one from scratch.)
 #include <specdec/decode/draft_together.hpp>
 
 #include <cstdint>
@@ -13,6 +15,12 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/lookup/suffix_lookup.hpp>
+#include <specdec/head/features/feature_model.hpp>
+#include <specdec/head/features/feature_recorder.hpp>
+#include <specdec/head/full_head.hpp>
+#include <specdec/head/headed_model.hpp>
 #include <specdec/testing/course/course_text.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
@@ -20,6 +28,8 @@
 
 #include "session_law.hpp"
 #include "support/batch_of.hpp"
+#include "support/toy_features.hpp"
+#include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
 
 using namespace specdec;
@@ -27,13 +37,115 @@ using namespace specdec::testing;
 
 namespace together_tests {
 
-using drafters = batch_of<draft_id, toy_model<draft_id>>;
-using gathered = gathered_model<draft_id, drafters>;
-using seat = one_sequence<draft_id, gathered>;
 using letters_of = toy_words::target_words;
 
-template <class B, class V>
+/// Rows of toys, behind a prompt. As every pair of models: use(target, drafters' rows).
+struct toy_pair {
+    static constexpr bool reads_features = false;
+    row_tree& p;
+    row_tree& q;
+    std::vector<target_id> begin;
+    std::size_t fails_at = ~std::size_t{0}; ///< the pass of the drafters that throws
+
+    template <class Use>
+    void operator()(const Use& use) const {
+        batch_of<target_id, toy_model<target_id>> target(2,
+                                                         model_behind<target_id>(p, begin.size()));
+        batch_of<draft_id, toy_model<draft_id>> models(2, model_of<draft_id>(q));
+        models.fails_at = fails_at;
+        use(target, models);
+    }
+    [[nodiscard]] std::vector<target_id> prompt(std::size_t) const { return begin; }
+    [[nodiscard]] static std::vector<draft_id> prefix() { return {draft_id{0}}; }
+    /// The drafter's row behind these tokens, in a round that began behind so many of them.
+    [[nodiscard]] std::vector<float> row_behind(const sequence& held, std::size_t) const {
+        return q(sequence(held.begin() + 1, held.end()));
+    }
+};
+
+/// A drafter that reads features, with places of both texts in one pass; prompts of two tokens.
+struct feature_pair {
+    static constexpr bool reads_features = true;
+    row_tree& p;
+    row_tree& q;                  ///< none is read: the body's rows are functions of its places
+    std::vector<target_id> begin; ///< none is read
+    std::size_t fails_at = ~std::size_t{0};
+
+    /// The last of the drafter's models, which counts passes and can fail.
+    template <class Model>
+    struct failing : Model {
+        std::size_t passes = 0, fails_at;
+        failing(const Model& model, std::size_t n) : Model(model), fails_at(n) {}
+        [[nodiscard]] auto score(std::span<const sequence_tokens<draft_id>> parts) {
+            if (passes++ == fails_at)
+                fail("feature pair", "pass", "told to fail");
+            return Model::score(parts);
+        }
+    };
+    template <class Use>
+    void operator()(const Use& use) const {
+        const std::size_t vocabulary = p({}).size();
+        toy_feature_targets plain(2, model_behind<target_id, toy_feature_target>(p, 2));
+        feature_records records(2, plain.capacity(), toy_feature_width);
+        feature_recorder target(plain, records);
+        toy_body body(vocabulary, 2, 16);
+        feature_model features(body, records);
+        auto unit = toy_head<draft_id>::unit(vocabulary);
+        full_head<draft_id, toy_head<draft_id>> head(unit);
+        headed_model headed(features, head);
+        failing<decltype(headed)> models(headed, fails_at);
+        use(target, models);
+    }
+    [[nodiscard]] std::vector<target_id> prompt(std::size_t text) const {
+        return {id_at<target_id>(1 - text), id_at<target_id>(text)};
+    }
+    [[nodiscard]] static std::vector<draft_id> prefix() { return {}; }
+    [[nodiscard]] std::vector<float> row_behind(const sequence& held, std::size_t round) const {
+        const std::size_t vocabulary = p({}).size();
+        return toy_body::state_of(toy_body::places_of(held, round, vocabulary), vocabulary);
+    }
+};
+
+/// A text's sequence of the drafters' model, whose rows are compared with those from scratch.
+template <class Gathered, class Models>
+struct checked_seat : one_sequence<draft_id, Gathered> {
+    using base = one_sequence<draft_id, Gathered>;
+    Models models;
+    sequence held{};
+    std::size_t round = 0;
+
+    checked_seat(Gathered& rows, std::size_t number, const Models& pair)
+        : base(rows, number), models(pair) {}
+    void begin_round(std::size_t n) {
+        base::begin_round(n);
+        held.resize(base::size());
+        round = n;
+    }
+    void append(std::span<const draft_id> ids) {
+        base::append(ids);
+        take(ids);
+    }
+    [[nodiscard]] auto score(std::span<const draft_id> ids) {
+        const auto rows = base::score(ids);
+        take(ids);
+        const auto last = rows[rows.size() - 1].values;
+        if (std::vector<float>(last.begin(), last.end()) != models.row_behind(held, round))
+            throw "the row is not the one from scratch";
+        return rows;
+    }
+    void truncate(std::size_t n) {
+        base::truncate(n);
+        held.resize(n);
+    }
+    void take(std::span<const draft_id> ids) {
+        for (const draft_id id : ids)
+            held.push_back(id.value);
+    }
+};
+
+template <class B, class V, class Gathered, class Models>
 struct drafted_text {
+    using seat = checked_seat<Gathered, Models>;
     seat model;
     model_drafter<seat> drafter{model};
     session<B, V> decoder;
@@ -41,20 +153,29 @@ struct drafted_text {
     coin_of_text<interval_coin> coin;
     generation_limits limits;
     silent_reader reader{};
+    std::size_t prompt;
     using run_type = text_run<session<B, V>, model_drafter<seat>, confidence,
                               coin_of_text<interval_coin>, letters_of, silent_reader>;
     run_type run;
 
-    /// Text 0 has 2 tokens and drafts of at most one, text 1 has one more of both: one goes on
-    /// where the other has stopped.
-    drafted_text(const toy_words& two, gathered& rows, B bridge, V rule, interval_coin& random,
-                 std::uint64_t number)
-        : model(rows, number), decoder(std::move(bridge), rule, {.capacity = 16}),
-          stop{0.3, 1 + number}, coin{&random, number}, limits{2 + number, {}},
+    drafted_text(const toy_words& two, const Models& models, Gathered& rows, B bridge, V rule,
+                 interval_coin& random, std::uint64_t number, std::size_t length)
+        : model(rows, number, models), decoder(std::move(bridge), rule, {.capacity = 16}),
+          stop{0.3, length > 2 ? 2U : 1U}, coin{&random, number}, limits{length, {}},
+          prompt(models.prompt(number).size()),
           run(decoder, drafter, stop, coin, two.target, limits, reader) {
-        decoder.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+        decoder.start(models.prompt(number), models.prefix());
     }
-    [[nodiscard]] sequence tokens() const { return values_of(decoder.tokens().subspan(1)); }
+    /// Undrafted.
+    template <class Target>
+    void finish(Target& target, std::size_t number) {
+        one_sequence<target_id, Target> own(target, number);
+        while (decoder.tokens().size() < prompt + limits.max_tokens)
+            decoder.commit(decoder.round(own, drafter, fixed_length{0}, coin, 1).tokens.size());
+    }
+    [[nodiscard]] sequence tokens() const {
+        return values_of(decoder.tokens().subspan(prompt, limits.max_tokens));
+    }
 };
 
 /// What happens while both draft.
@@ -63,11 +184,15 @@ enum class course {
     given_up, ///< the longer draft was begun before, and given up behind its first row
     failing,  ///< a common pass throws, and all draft again
     joining,  ///< the second text joins behind the first one's round
+    partial,  ///< at first a round of which one text keeps a token and the other none
 };
 
-template <class Run>
-void give_up_a_draft(Run& run, std::size_t capacity) {
-    if (!run.begin_draft(capacity))
+/// Of text 1.
+template <class Run, class Target>
+void give_up_a_draft(Run& run, Target& target) {
+    one_sequence<target_id, Target> own(target, 1);
+    (void)run.prepare(own);
+    if (!run.begin_draft(target.capacity()))
         return;
     if (const draft_step step = run.announce(); step.gatherer != nullptr) {
         step.gatherer->pass();
@@ -76,33 +201,70 @@ void give_up_a_draft(Run& run, std::size_t capacity) {
     }
 }
 
-template <class WithBridge, class V>
-void check_pair(const char* name, const toy_words& two, const WithBridge& with_bridge, V rule) {
+/// A round of both without a batch, which would keep all of it: at most n tokens of the first's.
+template <class Text, class Target>
+void commit_of_both(Text& a, std::size_t n, Text& b, std::size_t m, Target& target) {
+    struct drafting {
+        decltype(&a.run) run;
+        draft_step step{};
+    };
+    one_sequence<target_id, Target> first(target, 0), second(target, 1);
+    (void)a.decoder.prepare(first);
+    (void)b.decoder.prepare(second);
+    drafting both[]{{&a.run}, {&b.run}};
+    for (const drafting& x : both)
+        (void)x.run->begin_draft(target.capacity());
+    no_clock clock;
+    draft_together(
+        std::span<drafting>(both), [](const drafting&, const auto& act) { act(); }, clock);
+    const std::size_t of_a = a.decoder.verify(a.decoder.score(first), a.coin).tokens.size();
+    const std::size_t of_b = b.decoder.verify(b.decoder.score(second), b.coin).tokens.size();
+    a.decoder.commit(n < of_a ? n : of_a);
+    b.decoder.commit(m < of_b ? m : of_b);
+}
+
+template <class Models, class WithBridge, class V>
+std::size_t check_pair(const char* name, const toy_words& two, const WithBridge& with_bridge,
+                       V rule, std::size_t length_of_a = 2, std::size_t length_of_b = 3,
+                       const char* prompt = "b") {
     std::uint64_t seed = 0;
-    for (const course how :
-         {course::side_by_side, course::given_up, course::failing, course::joining}) {
+    std::size_t looked_up = 0;
+    std::vector<target_id> begin;
+    two.target.encode(prompt, encode_mode::start, begin);
+    for (const course how : {course::side_by_side, course::given_up, course::failing,
+                             course::joining, course::partial}) {
+        if (how == course::partial && !Models::reads_features)
+            continue; // tests/law/partial_commits.cpp
         row_tree p(toy_rows(row_kind::random, two.target_size(), 900 + seed)),
             q(toy_rows(seed % 2 == 0 ? row_kind::random : row_kind::ties, two.draft_size(),
                        950 + seed));
         ++seed;
+        const std::size_t of_b = how == course::partial ? length_of_a : length_of_b;
         std::size_t common = 0, failed = 0;
         const pair_law law = on_every_path([&](interval_coin& coin) {
             std::pair<sequence, sequence> texts;
-            with_bridge(std::size_t{2}, [&](auto bridge) {
-                drafters models(2, model_of<draft_id>(q));
-                models.fails_at = how == course::failing ? 1 : models.fails_at;
-                gathered rows(models);
-                using one = drafted_text<decltype(bridge), V>;
-                one a(two, rows, bridge, rule, coin, 0);
-                one b(two, rows, bridge, rule, coin, 1);
-                batch_of<target_id, toy_model<target_id>> target(2, model_of<target_id>(p));
-                batch<decltype(target), typename one::run_type> both(target);
+            const Models pair{p, q, begin, how == course::failing ? 1 : ~std::size_t{0}};
+            const auto play = [&](auto bridge, auto& target, auto& models) {
+                gathered_model<draft_id, std::remove_reference_t<decltype(models)>> rows(models);
+                using one = drafted_text<decltype(bridge), V, decltype(rows), Models>;
+                one a(two, pair, rows, bridge, rule, coin, 0, length_of_a);
+                one b(two, pair, rows, bridge, rule, coin, 1, of_b);
+                batch<std::remove_reference_t<decltype(target)>, typename one::run_type> both(
+                    target);
+                if (how == course::partial) {
+                    commit_of_both(a, 1, b, 0, target);
+                    commit_of_both(a, 2, b, 1, target);
+                    a.finish(target, 0);
+                    b.finish(target, 1);
+                    texts = {a.tokens(), b.tokens()};
+                    return;
+                }
                 both.join(a.run);
                 if (how == course::joining)
                     (void)both.round();
                 both.join(b.run);
                 if (how == course::given_up)
-                    give_up_a_draft(b.run, target.capacity());
+                    give_up_a_draft(b.run, target);
                 for (bool more = true; more;) {
                     try {
                         more = both.round();
@@ -114,14 +276,19 @@ void check_pair(const char* name, const toy_words& two, const WithBridge& with_b
                 const std::size_t drafted =
                     a.decoder.counts().draft_tokens + b.decoder.counts().draft_tokens;
                 common += drafted > models.passes ? 1U : 0U;
+                looked_up += a.decoder.counts().looked_up + b.decoder.counts().looked_up;
+            };
+            with_bridge(std::size_t{2}, [&](auto bridge) {
+                pair([&](auto& target, auto& models) { play(bridge, target, models); });
             });
             return texts;
         });
         CAPTURE(name, static_cast<int>(how));
-        CHECK(total_variation(law, both_alone(p, 2, 3)) < exact);
+        CHECK(total_variation(law, both_alone(p, length_of_a, of_b)) < exact);
         CHECK((common > 0 || how != course::side_by_side));
         CHECK((failed > 0) == (how == course::failing));
     }
+    return looked_up;
 }
 
 TEST_CASE("two texts that draft together have together the target's law", "[law]") {
@@ -129,15 +296,54 @@ TEST_CASE("two texts that draft together have together the target's law", "[law]
         pieces({"b", "a"}, {"b", "a", "bb"}), cached({"a", "b", "aa"}, {"a", "b"});
     constexpr token_rejection rejection{.thinning = {1, 1}};
     constexpr block_verification block{.thinning = {1, 1}};
-    check_pair("identity", same, same.identity(), rejection);
-    check_pair("identity, block", same, same.identity(), block);
-    check_pair("tli", two, two.tli(), rejection);
-    check_pair("union", two, two.union_of(), rejection);
-    check_pair("nested", pieces, pieces.nested(), rejection);
-    check_pair("slem", two, two.slem(), exact_match{});
-    check_pair("slrs", two, two.slrs(0.02), rejection);
-    check_pair("merge", cached, cached.merge(0, {{{0, 0}, 2}}), rejection);
-    check_pair("spelling", two, two.spelling(), exact_match{});
+    (void)check_pair<toy_pair>("identity", same, same.identity(), rejection);
+    (void)check_pair<toy_pair>("identity, block", same, same.identity(), block);
+    (void)check_pair<toy_pair>("tli", two, two.tli(), rejection);
+    (void)check_pair<toy_pair>("union", two, two.union_of(), rejection);
+    (void)check_pair<toy_pair>("nested", pieces, pieces.nested(), rejection);
+    (void)check_pair<toy_pair>("slem", two, two.slem(), exact_match{});
+    (void)check_pair<toy_pair>("slrs", two, two.slrs(0.02), rejection);
+    (void)check_pair<toy_pair>("merge", cached, cached.merge(0, {{{0, 0}, 2}}), rejection);
+    (void)check_pair<toy_pair>("spelling", two, two.spelling(), exact_match{});
+}
+
+TEST_CASE("two texts that draft together, or look up in one index, have the target's law",
+          "[law]") {
+    static const toy_words same({"a", "b", "ab"}, {"a", "b", "ab"});
+    const cost_table costs{{1, 1.1, 1.2, 1.3}, 0.1, 0};
+    const auto beside = [&](const auto& with_bridge) {
+        return [&](std::size_t n, const auto& use) {
+            byte_index index({.bytes = 1024, .short_ends = true});
+            acceptance_table table;
+            with_bridge(n, [&](auto bridge) {
+                using lookup_type = suffix_lookup<byte_index&>;
+                use(lookup_beside<decltype(bridge), lookup_type, letters_of>(
+                    std::move(bridge),
+                    speaking_lookup<lookup_type, letters_of>{
+                        {shared_suffixes(index), same.target, 2}, lookup_turns(table, costs)},
+                    16));
+            });
+        };
+    };
+    const auto check = [&](const char* name, const auto& with_bridge, const auto& rule) {
+        CHECK(check_pair<toy_pair>(name, same, beside(with_bridge), rule, 2, 3, "bbabb") > 100);
+    };
+    check("identity, lookup", same.identity(), token_rejection{.thinning = {1, 1}});
+    check("slem, lookup", same.slem(), exact_match{});
+}
+
+TEST_CASE("two texts whose drafters read features in common passes have the target's law",
+          "[law]") {
+    static const toy_words same({"b", "a"}, {"b", "a"});
+    constexpr token_rejection rejection{.thinning = {1, 1}};
+    constexpr block_verification block{.thinning = {1, 1}};
+    (void)check_pair<feature_pair>("features", same, same.identity(), rejection);
+    (void)check_pair<feature_pair>("features, block", same, same.identity(), block);
+    (void)check_pair<feature_pair>("features, exact", same, same.identity(), exact_match{});
+    (void)check_pair<feature_pair>("features, slrs", same, same.slrs(0.02), rejection);
+    (void)check_pair<feature_pair>("features, longer", same, same.identity(), rejection, 2, 4);
+    (void)check_pair<feature_pair>("features, both longer", same, same.identity(), exact_match{}, 3,
+                                   4);
 }
 
 } // namespace together_tests

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/head/features/feature_text.hpp>
 #include <specdec/head/features/features.hpp>
 
+#include "batch_of.hpp"
 #include "toy_model.hpp"
 #include "toy_rows.hpp"
 
@@ -62,10 +64,35 @@ private:
     std::vector<float> features_;
 };
 
+/// Several of them as one model, which shows the features of all parts of a pass. Models
+/// FeatureBatchModelOf<target_id>.
+struct toy_feature_targets : batch_of<target_id, toy_feature_target> {
+    using batch_of::batch_of;
+
+    void append(std::size_t s, std::span<const target_id> ids) {
+        batch_of::append(s, ids);
+        shown.clear();
+        add_rows(shown, models[s].features());
+    }
+    [[nodiscard]] logits_rows<target_id> score(std::span<const sequence_tokens<target_id>> parts) {
+        const auto scores = batch_of::score(parts);
+        shown.clear();
+        for (const auto& [s, ids] : parts)
+            add_rows(shown, models[s].features());
+        return scores;
+    }
+    [[nodiscard]] std::size_t feature_width() const { return toy_feature_width; }
+    [[nodiscard]] hidden_states features() const {
+        return {shown.data(), shown.size() / toy_feature_width, toy_feature_width,
+                toy_feature_width};
+    }
+
+    std::vector<float> shown{};
+};
+
 /// A body whose hidden states are any function of its weights, a number, and of its places, each as
 /// numbers: token, whether the feature is its own, and the feature. Its own feature is a function
-/// of them, too. Counts places read. Models FeatureTreeBody
-/// and FeatureBatchBody.
+/// of them, too. Counts places read. Models FeatureTreeBody and FeatureBatchBody.
 class toy_body {
 public:
     using place = std::vector<float>; ///< [token, own, feature ...]

@@ -59,7 +59,7 @@ struct course_lengths {
 
 /// A session that was started, as a text on a course. Borrows target and drafter.
 template <class Session, class Target, class D, class C, class Lengths = course_lengths>
-class session_on_course final : public course_text {
+class session_on_course : public course_text {
 public:
     session_on_course(Session decoder, Target& target, D& drafter, C coin, Lengths lengths = {})
         : decoder_(std::move(decoder)), target_(target), drafter_(drafter), coin_(coin),
@@ -79,6 +79,7 @@ public:
     [[nodiscard]] std::span<const target_id> tokens() const override {
         return decoder_.tokens().subspan(prompt_);
     }
+    [[nodiscard]] const Session& decoder() const { return decoder_; }
 
 private:
     Session decoder_;
