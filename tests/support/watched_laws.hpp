@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include <specdec/core/proposal.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
@@ -47,6 +51,51 @@ inline std::vector<std::size_t> first_places(std::size_t n) {
     for (std::size_t i = 0; i < n; ++i)
         places[i] = i;
     return places;
+}
+
+/// A round of a rule behind five tokens.
+template <class Rule, class L>
+verdict verify(watched_laws& laws, const std::vector<proposal<L>>& draft, std::uint64_t seed,
+               const Rule& rule) {
+    philox_coin coin(seed);
+    return rule(laws, std::span<const proposal<L>>(draft), coin, 5);
+}
+
+/// Without a draft a rule draws once from the target.
+template <class Rule>
+void check_no_draft(const Rule& rule) {
+    watched_laws laws(random_rows(1, 5, 1));
+    const target_id own = philox_coin(9).pick({5, purpose::target}, laws(0));
+    laws.asked.clear();
+    const verdict v = verify(laws, std::vector<proposal<one_hot_law<target_id>>>{}, 9, rule);
+    CHECK(v.accepted == 0);
+    CHECK(v.evaluated == 0);
+    CHECK(v.next == own);
+    CHECK(v.origin == token_origin::free);
+    CHECK(laws.asked == first_places(1));
+}
+
+/// A rule keeps a sure prefix and asks for no row behind what p forbids.
+template <class Rule>
+void check_sure_prefixes(const Rule& rule) {
+    constexpr std::size_t gamma = 4;
+    for (std::size_t agreeing = 0; agreeing <= gamma; ++agreeing) {
+        watched_laws laws(random_rows(gamma + 1, 5, agreeing), {.temperature = 0});
+        std::vector<target_id> top;
+        for (std::size_t i = 0; i <= gamma; ++i)
+            top.push_back(laws(i).top());
+        laws.asked.clear();
+        std::vector<proposal<one_hot_law<target_id>>> draft;
+        for (std::size_t i = 0; i < gamma; ++i)
+            draft.push_back(certain(i < agreeing ? top[i] : target_id{(top[i].value + 1) % 5}));
+        const verdict v = verify(laws, draft, 1, rule);
+        const bool all = agreeing == gamma;
+        CHECK(v.accepted == agreeing);
+        CHECK(v.evaluated == (all ? gamma : agreeing + 1));
+        CHECK(v.origin == (all ? token_origin::free : token_origin::corrected));
+        CHECK(v.next == top[agreeing]);
+        CHECK(laws.asked == first_places(agreeing + 1));
+    }
 }
 
 } // namespace specdec::testing

@@ -30,13 +30,6 @@ using law = softmax_law<target_id>;
 using certain_proposal = proposal<one_hot_law<target_id>>;
 constexpr float no = -std::numeric_limits<float>::infinity();
 
-template <class Rule, class L>
-verdict verify(watched_laws& laws, const std::vector<proposal<L>>& draft, std::uint64_t seed,
-               const Rule& rule) {
-    philox_coin coin(seed);
-    return rule(laws, std::span<const proposal<L>>(draft), coin, 5);
-}
-
 std::vector<proposal<law>> drawn(const std::vector<std::vector<float>>& rows, std::uint64_t seed) {
     philox_coin coin(seed);
     std::vector<proposal<law>> draft;
@@ -73,37 +66,11 @@ struct counting_coin {
 };
 
 TEST_CASE("block verification without a draft: one draw of the target") {
-    watched_laws laws(random_rows(1, 5, 1));
-    const target_id own = philox_coin(9).pick({5, purpose::target}, laws(0));
-    laws.asked.clear();
-    const verdict v = verify(laws, std::vector<certain_proposal>{}, 9, block_verification{});
-    CHECK(v.accepted == 0);
-    CHECK(v.evaluated == 0);
-    CHECK(v.next == own);
-    CHECK(v.origin == token_origin::free);
-    CHECK(laws.asked == first_places(1));
+    check_no_draft(block_verification{});
 }
 
 TEST_CASE("block verification keeps a sure prefix, asks for no row behind what p forbids") {
-    constexpr std::size_t gamma = 4;
-    const sampling_parameters greedy{.temperature = 0};
-    for (std::size_t agreeing = 0; agreeing <= gamma; ++agreeing) {
-        watched_laws laws(random_rows(gamma + 1, 5, agreeing), greedy);
-        std::vector<target_id> top;
-        for (std::size_t i = 0; i <= gamma; ++i)
-            top.push_back(laws(i).top());
-        laws.asked.clear();
-        std::vector<certain_proposal> draft;
-        for (std::size_t i = 0; i < gamma; ++i)
-            draft.push_back(certain(i < agreeing ? top[i] : target_id{(top[i].value + 1) % 5}));
-        const verdict v = verify(laws, draft, 1, block_verification{});
-        const bool all = agreeing == gamma;
-        CHECK(v.accepted == agreeing);
-        CHECK(v.evaluated == (all ? gamma : agreeing + 1));
-        CHECK(v.origin == (all ? token_origin::free : token_origin::corrected));
-        CHECK(v.next == top[agreeing]);
-        CHECK(laws.asked == first_places(agreeing + 1));
-    }
+    check_sure_prefixes(block_verification{});
 }
 
 TEST_CASE("one proposal: block verification is token rejection, draw by draw") {

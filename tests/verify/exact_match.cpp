@@ -29,15 +29,7 @@ verdict verify(watched_laws& laws, const std::vector<certain_proposal>& draft, p
 }
 
 TEST_CASE("exact match without a draft: one draw of the target") {
-    watched_laws laws(random_rows(1, 5, 1));
-    const philox_coin coin(3);
-    const auto own = own_tokens(laws, 1, coin);
-    const verdict v = verify(laws, {}, coin);
-    CHECK(v.accepted == 0);
-    CHECK(v.evaluated == 0);
-    CHECK(v.next == own[0]);
-    CHECK(v.origin == token_origin::free);
-    CHECK(laws.asked == first_places(1));
+    check_no_draft(exact_match{});
 }
 
 TEST_CASE("exact match keeps the agreeing prefix and asks for no row behind it") {

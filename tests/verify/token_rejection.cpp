@@ -16,51 +16,13 @@ using namespace specdec::testing;
 namespace token_rejection_tests {
 
 using certain_proposal = proposal<one_hot_law<target_id>>;
-constexpr sampling_parameters greedy{.temperature = 0};
-
-template <class L>
-verdict verify(watched_laws& laws, const std::vector<proposal<L>>& draft, std::uint64_t seed,
-               token_rejection rule = {}) {
-    philox_coin coin(seed);
-    return rule(laws, std::span<const proposal<L>>(draft), coin, 5);
-}
-
-/// The likeliest ids of the rows.
-std::vector<target_id> top_ids_of(watched_laws laws, std::size_t count) {
-    std::vector<target_id> ids;
-    for (std::size_t i = 0; i < count; ++i)
-        ids.push_back(laws(i).top());
-    return ids;
-}
 
 TEST_CASE("token rejection without a draft: one draw of the target") {
-    watched_laws laws(random_rows(1, 5, 1));
-    const target_id own = philox_coin(9).pick({5, purpose::target}, laws(0));
-    laws.asked.clear();
-    const verdict v = verify(laws, std::vector<certain_proposal>{}, 9);
-    CHECK(v.accepted == 0);
-    CHECK(v.evaluated == 0);
-    CHECK(v.next == own);
-    CHECK(v.origin == token_origin::free);
-    CHECK(laws.asked == first_places(1));
+    check_no_draft(token_rejection{});
 }
 
 TEST_CASE("token rejection keeps a sure prefix, asks for no row behind the rejection") {
-    constexpr std::size_t gamma = 4;
-    for (std::size_t agreeing = 0; agreeing <= gamma; ++agreeing) {
-        watched_laws laws(random_rows(gamma + 1, 5, agreeing), greedy);
-        const auto top = top_ids_of(laws, gamma + 1);
-        std::vector<certain_proposal> draft;
-        for (std::size_t i = 0; i < gamma; ++i)
-            draft.push_back(certain(i < agreeing ? top[i] : target_id{(top[i].value + 1) % 5}));
-        const verdict v = verify(laws, draft, 1);
-        const bool all = agreeing == gamma;
-        CHECK(v.accepted == agreeing);
-        CHECK(v.evaluated == (all ? gamma : agreeing + 1));
-        CHECK(v.origin == (all ? token_origin::free : token_origin::corrected));
-        CHECK(v.next == top[agreeing]);
-        CHECK(laws.asked == first_places(agreeing + 1));
-    }
+    check_sure_prefixes(token_rejection{});
 }
 
 TEST_CASE("token rejection: counts and rows fit each other on random laws") {
@@ -74,7 +36,7 @@ TEST_CASE("token rejection: counts and rows fit each other on random laws") {
         for (std::uint32_t i = 0; i < gamma; ++i)
             draft.push_back(proposal<law>::draw(law(logits_row<target_id>{q_rows[i]}), coin,
                                                 {5, purpose::draft, i}));
-        const verdict v = verify(laws, draft, seed);
+        const verdict v = verify(laws, draft, seed, token_rejection{});
         const bool all = v.accepted == gamma;
         REQUIRE(v.evaluated == (all ? gamma : v.accepted + 1));
         REQUIRE(v.origin == (all ? token_origin::free : token_origin::corrected));
@@ -89,7 +51,7 @@ TEST_CASE("token rejection: counts and rows fit each other on random laws") {
 
 TEST_CASE("token rejection: a proposal that left the vocabulary is replaced by the target's own") {
     watched_laws laws(random_rows(2, 5, 4));
-    const verdict v = verify(laws, std::vector{certain(target_id{})}, 4);
+    const verdict v = verify(laws, std::vector{certain(target_id{})}, 4, token_rejection{});
     CHECK(v.accepted == 0);
     CHECK(v.evaluated == 1);
     CHECK(v.next.valid());
@@ -102,7 +64,8 @@ TEST_CASE("token rejection: a proposal that the target forbids is rejected and n
     for (std::uint64_t seed = 0; seed < 50; ++seed)
         for (const std::uint32_t draws : {0U, 1U, 32U}) {
             watched_laws laws({{0.0F, no, 1.0F}, {0.0F, 0.0F, 0.0F}});
-            const verdict v = verify(laws, std::vector{certain(target_id{1})}, seed, {draws});
+            const verdict v =
+                verify(laws, std::vector{certain(target_id{1})}, seed, token_rejection{draws});
             REQUIRE(v.accepted == 0);
             REQUIRE((v.next == target_id{0} || v.next == target_id{2}));
         }
@@ -111,7 +74,7 @@ TEST_CASE("token rejection: a proposal that the target forbids is rejected and n
 TEST_CASE("token rejection: a one-hot proposal that was rejected is never the replacement") {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         watched_laws laws(random_rows(2, 3, seed));
-        const verdict v = verify(laws, std::vector{certain(target_id{1})}, seed);
+        const verdict v = verify(laws, std::vector{certain(target_id{1})}, seed, token_rejection{});
         if (v.accepted == 0)
             REQUIRE(v.next != target_id{1});
     }
@@ -121,8 +84,8 @@ TEST_CASE("token rejection: the number of thinning draws changes no verdict but 
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         watched_laws laws(random_rows(3, 4, seed));
         const std::vector draft{certain(target_id{0}), certain(target_id{1})};
-        const verdict a = verify(laws, draft, seed, {0});
-        const verdict b = verify(laws, draft, seed, {32});
+        const verdict a = verify(laws, draft, seed, token_rejection{0});
+        const verdict b = verify(laws, draft, seed, token_rejection{32});
         REQUIRE(a.accepted == b.accepted);
         REQUIRE(a.evaluated == b.evaluated);
         REQUIRE(a.origin == b.origin);
