@@ -165,7 +165,7 @@ void run(flags f, const engine& e) {
     if (s.tree && !can_draft_trees(*s.rule))
         throw error("--tree", std::string(about(*s.rule).name),
                     facts.drafter ? "expected --rule identity, identity-block, tli, tli-exact, "
-                                    "tli-block or coupled beside it"
+                                    "tli-block, slem, coupled or coupled-slem beside it"
                                   : "expected a drafter, there is none");
     if (!f.lookup_given) // it pays beside drafters that read features: docs/results/measurements.md
         s.lookup.beside = takes_drafter(*s.rule) && reads_features(*pair);

@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/bridge/tree/slem_tree_bridge.hpp>
 #include <specdec/core/model/gathered_model.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
@@ -35,10 +36,12 @@
 #include <specdec/process/penalties.hpp>
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
+#include <specdec/testing/toys/piece_tokenizer.hpp>
 #include <specdec/verify/coupled_match.hpp>
 #include <specdec/verify/tree/recursive_rejection.hpp>
 #include <specdec/verify/tree/traversal_verification.hpp>
 #include <specdec/verify/tree/tree_exact_match.hpp>
+#include <specdec/vocab/table/intersection.hpp>
 
 #include "support/batch_of.hpp"
 #include "support/count_allocations.hpp"
@@ -506,4 +509,38 @@ TEST_CASE("rounds of trees allocate nothing, not even the first ones") {
         check(tree_exact_match{}, beam_tree{}, siblings, keep);
     }
     check(traversal_verification{}, best, sibling_draw::likeliest, keep);
+}
+
+TEST_CASE("rounds of trees of text allocate nothing once their buffers have grown") {
+    using model = quiet_tree_model<target_id>;
+    const piece_tokenizer<target_id> words({"a", "b", "c", "d", "ab", "cd", "abc", "da", "bc", "dd",
+                                            "aa", "bb", "cc", "ca", "db", "abcd"});
+    const piece_tokenizer<draft_id> pieces({"d", "c", "b", "a", "ba", "dc", "cab", "ad", "ac", "bd",
+                                            "aaa", "bbb", "ccc", "ddd", "ab", "cd"});
+    const id_map map = intersect(pieces.table(), words.table());
+    const auto check = [&](const auto& shape, sibling_draw siblings, std::size_t most) {
+        model target(1);
+        quiet_tree_model<draft_id> draft(2);
+        model_drafter drafter(draft);
+        const philox_coin coin(3);
+        tree_session text(
+            slem_tree_bridge(words, pieces, map, 512,
+                             {.max_nodes = 12, .siblings = siblings, .max_drafted = 32}),
+            tree_exact_match{}, session_settings{.capacity = 512});
+        text.start(std::vector{target_id{1}});
+        long before = 0;
+        for (int round = 0; !text.full(); ++round) {
+            if (round == 60)
+                before = allocations;
+            const tree_round_result r = text.round(target, drafter, shape, coin, 100);
+            text.commit(r.tokens.size() < most ? r.tokens.size() : most, target, drafter);
+        }
+        CHECK(allocations == before);
+        CHECK(text.counts().rounds > 100);
+        CHECK(text.counts().proposed > text.counts().rounds);
+    };
+    const confident_tree best{{.beam = 3, .width = 3, .depth = 3}};
+    check(best, sibling_draw::likeliest, 8);
+    check(best, sibling_draw::likeliest, 1);
+    check(beam_tree{}, sibling_draw::without_replacement, 8);
 }

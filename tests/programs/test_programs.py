@@ -94,16 +94,18 @@ class Compare(unittest.TestCase):
             for sequences in (1, 3):
                 found = rows(call("compare", "--json", "-n", 16, "--temperatures", 0, "--limit", 3, "--draft-length", 2,
                                   "--rules", "tli,slem", "--tree", *tree, "--sequences", sequences))
-                self.assertEqual([row["rule"] for row in found], ["autoregressive", "tli", "tli/tree", "slem"])
+                self.assertEqual([row["rule"] for row in found],
+                                 ["autoregressive", "tli", "tli/tree", "slem", "slem/tree"])
                 self.assertTrue(all(row["identical_text"] for row in found), found)
                 if "paying" in tree:  # which drafts as much as pays on this machine
                     continue
-                self.assertGreater(found[2]["proposed"], found[1]["proposed"])
-                self.assertGreaterEqual(found[2]["tokens_per_target_call"], found[1]["tokens_per_target_call"])
+                for chain, branched in (found[1:3], found[3:5]):
+                    self.assertGreater(branched["proposed"], chain["proposed"])
+                    self.assertGreaterEqual(branched["tokens_per_target_call"], chain["tokens_per_target_call"])
         plain = call("generate", "--prompt", "Return", "-n", 12, "--rule", "autoregressive")
         self.assertEqual(call("generate", "--prompt", "Return", "-n", 12, "--tree", "4,2"), plain)
         for wrong in (["--tree", "0"], ["--tree", "40,40"], ["--siblings", "likeliest"],
-                      ["--tree", "4", "--rule", "slem"], ["--tree", "4", "--draft-length", "2"]):
+                      ["--tree", "4", "--rule", "slrs"], ["--tree", "4", "--draft-length", "2"]):
             self.assertIn(wrong[0], call("generate", "-n", 1, *wrong, status=1))
         recycled = call("generate", "--prompt", "Return", "-n", 12, "--tree", "4", "--drafter", "none")
         self.assertEqual(recycled, plain)  # trees of what the target's earlier rows named

@@ -68,7 +68,7 @@ inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whos
     add_number(app, "--tree", f.numbers, {1, 256},
                whose + ": trees of so many tokens (8), or of a fixed shape, the children of a node "
                        "by its depth (3,2,1); rules identity, identity-block, tli, tli-exact, "
-                       "tli-block, coupled");
+                       "tli-block, slem, coupled, coupled-slem");
     app.add_option("--tree-growth", f.growth,
                    "of a tree of so many tokens at most: paying (as many as pay; the default), "
                    "dynamic (EAGLE-2's), budgeted (Sequoia's) or fixed")

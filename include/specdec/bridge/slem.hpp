@@ -11,11 +11,11 @@
 #include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
+#include <specdec/bridge/strings/drafted_text.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
-#include <specdec/vocab/encoding/continuation.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {
@@ -30,9 +30,7 @@ namespace specdec {
 /// proposals are one-hot: given the draft's text they are certain. Lossless with exact match (the
 /// paper's verifier) and with token rejection. A control token of the drafter ends the draft; its
 /// equivalent in T, if there is one, is proposed last. A row that forbids every token ends the
-/// draft, too. Memory: buffers for `capacity` tokens and for the longest draft (16 bytes for each
-/// of its bytes), allocated at construction, which reads the drafter's vocabulary once. A round
-/// allocates nothing, unless a tokenizer makes more tokens of a text than it has bytes.
+/// draft, too. Memory and allocation: as drafted_text.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class slem_bridge {
 public:
@@ -41,28 +39,19 @@ public:
     /// Borrows everything passed by reference. The map is used for control tokens only.
     slem_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
                 std::size_t capacity, std::size_t max_draft)
-        : draft_tokenizer_(draft), map_(map), context_(target, draft, map, capacity),
-          encoder_(target), max_draft_(max_draft) {
-        std::size_t longest = 1;
-        for (std::size_t d = 0; d < draft.vocabulary_size(); ++d)
-            if (const std::size_t n = draft.bytes(id_at<draft_id>(d)).size(); n > longest)
-                longest = n;
-        const std::size_t bytes = max_draft * longest; // of a draft: no more tokens of T
-        encoder_.reserve(bytes);
-        text_.reserve(bytes);
-        committed_.reserve(capacity);
+        : draft_tokenizer_(draft), context_(target, draft, map, capacity),
+          text_(target, draft, map, capacity, max_draft), max_draft_(max_draft) {
         drawn_.reserve(max_draft);
-        proposals_.reserve(bytes + 1);
-        retokenised_.reserve(bytes + 1);
+        proposals_.reserve(text_.most_bytes() + 1);
     }
 
     void start(std::span<const draft_id> prefix) {
         context_.start(prefix);
-        committed_.clear();
+        text_.start();
     }
     void follow(std::span<const target_id> committed) {
         context_.follow(committed);
-        committed_.insert(committed_.end(), committed.begin(), committed.end());
+        text_.follow(committed);
     }
     [[nodiscard]] const auto& context() const { return context_; }
     [[nodiscard]] std::size_t target_size() const { return context_.target_size(); }
@@ -79,7 +68,6 @@ public:
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         drawn_.clear();
         text_.clear();
-        last_ = {};
         request_ = request;
         open_ = true;
         if (const no_draft why =
@@ -113,48 +101,29 @@ public:
             coin.pick(request_.round.site(purpose::draft, attempt, request_.place.value()), q);
         drawn_.push(stop, d, q.probability(d), row.values, row.values[d.index()],
                     request_.sampling);
-        const std::string_view bytes = draft_tokenizer_.bytes(d);
-        open_ = !bytes.empty();
-        if (!open_) {
-            last_ = map_.to_target(d);
+        open_ = text_.push(d);
+        if (!open_)
             return;
-        }
-        text_.append(bytes);
-        request_.place.pass(bytes);
+        request_.place.pass(draft_tokenizer_.bytes(d));
         drafter.push(d);
     }
     /// The draft's text, encoded again.
     [[nodiscard]] draft_view<law_type> drafted() {
-        retokenised_.clear();
         proposals_.clear();
-        if (!text_.empty())
-            encoder_.encode(committed_, text_, retokenised_);
-        if (last_.valid())
-            retokenised_.push_back(last_);
-        for (const target_id t : retokenised_) {
-            if (proposals_.size() == request_.max_proposals)
-                break;
+        for (const target_id t : text_.tokens(request_.max_proposals, request_.end_ids))
             proposals_.push_back(certain(t));
-            if (is_end(request_.end_ids, t))
-                break;
-        }
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
     }
 
 private:
     const DraftTokenizer& draft_tokenizer_;
-    const id_map& map_;
     retokenised_context<TargetTokenizer, DraftTokenizer> context_;
-    continuation_encoder<TargetTokenizer> encoder_;
+    drafted_text<TargetTokenizer, DraftTokenizer> text_;
     std::size_t max_draft_;
-    std::vector<target_id> committed_;
     draft_request request_; // its place is that of the next draft token
     bool open_ = false;     // nothing drawn has ended the draft
     drawn_draft drawn_;
-    std::string text_;
-    target_id last_; // the control token that ended the draft, if the target has it
-    std::vector<target_id> retokenised_;
     std::vector<proposal<law_type>> proposals_;
 };
 

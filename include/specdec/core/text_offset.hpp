@@ -35,6 +35,13 @@ public:
 
     [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
 
+    /// The same place, moved by tokens of these widths.
+    [[nodiscard]] constexpr text_offset moved_by(std::span<const std::uint32_t> widths) const {
+        text_offset place = *this;
+        place.widths_ = widths;
+        return place;
+    }
+
     constexpr void pass(target_id token) {
         if (known_)
             value_ += token.valid() && token.index() < widths_.size() ? widths_[token.index()] : 1U;

@@ -17,6 +17,7 @@
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/tree/slem_tree_bridge.hpp>
 #include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
@@ -76,10 +77,7 @@ public:
         };
         const auto context = [&] { return retokenised_context(words_, pieces, map, capacity); };
         const auto tli = [&] { return token_bridge(tli_map(map), context(), most); };
-        const auto nested = [&] {
-            return nested_tli_bridge<any_tokenizer<target_id>, any_tokenizer<draft_id>>(
-                tables_.pieces(), context(), most);
-        };
+        const auto nested = [&] { return nested_tli_bridge(tables_.pieces(), context(), most); };
         const auto slem = [&] { return slem_bridge(words_, pieces, map, capacity, most); };
         const pushforward_limits limits{draft_tokens(how, most), s.lightest_draft};
 
@@ -130,14 +128,14 @@ public:
 private:
     template <class Context>
     [[nodiscard]] std::unique_ptr<speculative_text> draft_trees(rule how, const Context& context) {
+        const tree_settings& shape = parts_->tree->settings();
+        const std::size_t capacity = parts_->settings.capacity;
         const auto identity = [&, n = words_.vocabulary_size()] { // the drafter's, too
-            return identity_tree_bridge(identity_map(n, n),
-                                        shared_context(n, parts_->settings.capacity),
-                                        parts_->tree->settings());
+            return tree_bridge(identity_map(n, n), shared_context(n, capacity), shape);
         };
-        const auto tli = [&] {
-            return tli_tree_bridge<any_tokenizer<target_id>, any_tokenizer<draft_id>>(
-                tli_map(draft_->map), context(), parts_->tree->settings());
+        const auto tli = [&] { return tree_bridge(tli_map(draft_->map), context(), shape); };
+        const auto slem = [&] {
+            return slem_tree_bridge(words_, draft_->side.tokenizer, draft_->map, capacity, shape);
         };
         switch (how) {
         case rule::identity:
@@ -148,8 +146,12 @@ private:
             return trees(tli(), traversal_verification{}, own_coin());
         case rule::tli_exact:
             return trees(tli(), tree_exact_match{}, own_coin());
+        case rule::slem:
+            return trees(slem(), tree_exact_match{}, own_coin());
         case rule::coupled:
             return trees(tli(), coupled_tree_match(tables_.keys()), shared_coin());
+        case rule::coupled_slem:
+            return trees(slem(), coupled_tree_match(tables_.keys()), shared_coin());
         default:
             return trees(tli(), recursive_rejection{}, own_coin());
         }
@@ -162,7 +164,6 @@ private:
         return coupled_coin(tables_.keys(), settings_->seed, request_->sequence);
     }
     [[nodiscard]] any_ngram_cache& ngrams() { return ngrams_of(*settings_, *parts_, tables_); }
-    /// As a chain, or a tree.
     [[nodiscard]] std::unique_ptr<speculative_text> recycled(successor_table& table) {
         if (!parts_->tree)
             return alone(recycled_bridge(table, lookup_.max_draft, lookup_.length));

@@ -122,10 +122,11 @@ inline constexpr std::array rules{
     return r != rule::autoregressive && r != rule::lookup && r != rule::recycling;
 }
 
-/// Whether the rule drafts trees, too: where draft tokens are proposals as they are.
+/// Whether the rule drafts trees, too: where draft tokens are proposals as they are, or their text.
 [[nodiscard]] constexpr bool can_draft_trees(rule r) {
     return takes_equal_vocabularies(r) || r == rule::recycling || r == rule::tli ||
-           r == rule::tli_exact || r == rule::tli_block || r == rule::coupled;
+           r == rule::tli_exact || r == rule::tli_block || r == rule::slem || r == rule::coupled ||
+           r == rule::coupled_slem;
 }
 
 /// Whether the rule's draft length counts target tokens.

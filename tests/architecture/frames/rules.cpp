@@ -1,5 +1,8 @@
 // docs/use/choosing-a-rule.md, "In code": the bridges and verifiers over two tokenizers.
+#include <specdec/bridge/tree/slem_tree_bridge.hpp>
+#include <specdec/decode/tree/tree_session.hpp>
 #include <specdec/specdec.hpp>
+#include <specdec/verify/tree/tree_exact_match.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 
 #include "tests/support/tiny_tokenizer.hpp"

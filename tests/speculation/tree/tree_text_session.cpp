@@ -98,12 +98,13 @@ TEST_CASE("trees: rules that draw the target's own tokens give the text of a see
         for (const tree_drafts& tree : shapes) {
             const decode_result alone =
                 toys.pair.generate("ca", with(rule::autoregressive, {}, 1, seed));
-            CHECK(toys.pair.generate("ca", with(rule::tli_exact, tree, 1, seed)).tokens ==
-                  alone.tokens);
+            for (const rule how : {rule::tli_exact, rule::slem})
+                CHECK(toys.pair.generate("ca", with(how, tree, 1, seed)).tokens == alone.tokens);
             decode_settings noise = with(rule::autoregressive, {}, 1, seed);
             noise.shared_noise = true;
-            CHECK(toys.pair.generate("ca", with(rule::coupled, tree, 1, seed)).tokens ==
-                  toys.pair.generate("ca", noise).tokens);
+            for (const rule how : {rule::coupled, rule::coupled_slem})
+                CHECK(toys.pair.generate("ca", with(how, tree, 1, seed)).tokens ==
+                      toys.pair.generate("ca", noise).tokens);
         }
 }
 
@@ -122,16 +123,32 @@ TEST_CASE("trees: a tree without branches is the chain, token for token") {
         }
 }
 
+TEST_CASE("trees: a tree of text without branches is the chain of text, token for token") {
+    toy_pair toys(false);
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+        for (const rule how : {rule::slem, rule::coupled_slem}) {
+            decode_settings chain = with(how, {}, 1, seed);
+            chain.tree.reset();
+            chain.lengths = {.kind = length_kind::fixed, .length = 3};
+            const decode_result one = toys.pair.generate("ab", chain);
+            const decode_result tree =
+                toys.pair.generate("ab", with(how, {.widths = {1, 1, 1}}, 1, seed));
+            CHECK(tree.tokens == one.tokens);
+            CHECK(tree.counts.rounds == one.counts.rounds);
+            CHECK(tree.counts.accepted == one.counts.accepted);
+        }
+}
+
 TEST_CASE("trees: what cannot draft them says so, with the rule and what it lacks") {
     toy_pair toys(true);
-    CHECK_THROWS_WITH(toys.pair.generate("a", with(rule::slem, {}, 0)),
-                      Contains("tree: slem: expected identity"));
+    CHECK_THROWS_WITH(toys.pair.generate("a", with(rule::slrs, {}, 0)),
+                      Contains("tree: slrs: expected identity"));
     CHECK_THROWS_WITH(toys.pair.generate("a", with(rule::identity, {.nodes = 0}, 0)),
                       Contains("tree: nodes"));
     CHECK(toys.pair.generate("a", with(rule::lookup, {}, 0)).counts.rounds > 0);
     CHECK_THAT(toys.pair.explain(with(rule::identity, {.nodes = 5}, 0)),
                Contains("trees of at most 5 tokens"));
-    CHECK_THAT(toys.pair.explain(with(rule::slem, {}, 0)), Contains("does not draft trees"));
+    CHECK_THAT(toys.pair.explain(with(rule::slrs, {}, 0)), Contains("does not draft trees"));
 
     text_model<target_id> plain(toys.words.table());
     speculation chains({.models = plain, .tokenizer = toys.words},

@@ -71,6 +71,13 @@ struct draft_tree_view {
     }
 };
 
+/// What shapes learn of: the tree that the drafter drafted, none where there was none, and the path
+/// of it that was kept. Where a draft's tokens are proposals as they are, the tree that is scored.
+struct kept_draft {
+    const token_tree<target_id>* tree = nullptr;
+    std::span<const std::size_t> path{};
+};
+
 /// A node of the last level, and how many children it is to have.
 struct tree_parent {
     std::size_t node = tree_root;

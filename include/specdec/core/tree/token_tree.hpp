@@ -15,8 +15,8 @@ namespace specdec {
 /// is a tree in which every node has one child.
 ///
 /// Besides ids and parents it has what engines' kernels walk by: the first child of a node and the
-/// next sibling, tree_root where there is none. Complexity: O(1) for everything. Allocates in
-/// reserve() only.
+/// next sibling, tree_root where there is none. Complexity: O(1) for everything but child().
+/// Allocates in reserve() only.
 template <class Id>
 class token_tree {
 public:
@@ -66,6 +66,13 @@ public:
     [[nodiscard]] std::size_t parent(std::size_t node) const { return parents_[node]; }
     [[nodiscard]] std::size_t first_child(std::size_t node) const { return children_[place(node)]; }
     [[nodiscard]] std::size_t next_sibling(std::size_t node) const { return siblings_[node]; }
+    /// The first child of a node that is this token, or tree_root.
+    [[nodiscard]] std::size_t child(std::size_t node, Id id) const {
+        std::size_t at = first_child(node);
+        while (at != tree_root && ids_[at] != id)
+            at = siblings_[at];
+        return at;
+    }
     /// How many siblings were added before it.
     [[nodiscard]] std::size_t rank(std::size_t node) const { return ranks_[node]; }
     /// Tokens from the context to the node, itself included; 0 for tree_root.

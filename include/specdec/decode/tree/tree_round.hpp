@@ -38,10 +38,23 @@ struct tree_round_result {
     /// tokens[found .. accepted) are text that was seen before, behind nodes of the drafter.
     std::size_t found = ~std::size_t{0};
 
+    kept_draft kept{}; ///< of the drafter's tree, whose nodes `drafted` and `nodes` tell of
+
     [[nodiscard]] token_origin origin(std::size_t i) const {
         return i >= accepted ? last : i >= found ? token_origin::looked_up : token_origin::accepted;
     }
 };
+
+/// What was kept of the drafter's tree: as the bridge says, or this path of the tree that was
+/// scored.
+template <class B, class Law>
+[[nodiscard]] kept_draft kept_of(B& bridge, const draft_tree_view<Law>& draft,
+                                 std::span<const std::size_t> path) {
+    if constexpr (requires { bridge.kept(path); })
+        return bridge.kept(path);
+    else
+        return {draft.tree, path};
+}
 
 /// The rows along a path of a tree: row 0 is the first one, row i + 1 that of path[i]. A view.
 template <class Rows>

@@ -29,8 +29,7 @@ namespace specdec {
 ///
 /// Everything else is as in session, the guarantee, too: with a lossless verifier the committed
 /// tokens have the laws of the target's rows, whatever drafter, bridge and shape do. Only commit()
-/// changes the state. The laws of a draft are kept from its draws to their decision (tree_bridge);
-/// a bridge that asked again would have require_unchanged().
+/// changes the state. The laws of a draft are kept from its draws to their decision (tree_bridge).
 ///
 /// settings.max_proposals bounds the depth of a tree, the bridge's settings its nodes. The target
 /// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction only.
@@ -157,6 +156,7 @@ public:
                             path,         draft_.tree,   draft_.draft_tokens,
                             draft_.nodes, draft_.reason, log_p_.all()};
         r.found = draft_.drafted_of(path);
+        r.kept = kept_of(bridge_, draft_, path);
         return r;
     }
 

@@ -110,14 +110,23 @@ public:
     /// As the bridge's, of its own nodes of the path.
     template <DraftContextHolder D>
     void keep(D& drafter, std::span<const std::size_t> path) {
-        std::size_t own = 0;
-        while (own < path.size() && path[own] < drafted_)
-            ++own;
-        bridge_.keep(drafter, path.first(own));
+        bridge_.keep(drafter, own_of(path));
+    }
+    /// As the bridge's, if it has a tree of its own.
+    [[nodiscard]] kept_draft kept(std::span<const std::size_t> path)
+        requires requires(B& bridge) { bridge.kept(path); }
+    {
+        return bridge_.kept(own_of(path));
     }
 
 private:
     static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+    [[nodiscard]] std::span<const std::size_t> own_of(std::span<const std::size_t> path) const {
+        std::size_t own = 0;
+        while (own < path.size() && path[own] < drafted_)
+            ++own;
+        return path.first(own);
+    }
     void forget() {
         tree_.clear();
         proposals_.clear();
@@ -133,9 +142,7 @@ private:
         std::size_t node = tree_root;
         for (const target_id t :
              lookup_ ? lookup_->found.ids().first(n) : std::span<const target_id>()) {
-            std::size_t child = tree_.first_child(node);
-            while (child != tree_root && tree_.id(child) != t)
-                child = tree_.next_sibling(child);
+            const std::size_t child = tree_.child(node, t);
             node = child != tree_root ? child : add(node, law_type(t), coin);
             if (is_end(request.end_ids, t))
                 return;

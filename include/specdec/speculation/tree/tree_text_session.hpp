@@ -27,7 +27,7 @@ public:
                       const any_tree_shape& shape)
         : session_(std::move(bridge), std::move(verifier), settings, std::move(laws)),
           shape_(shape) {
-        kept_.reserve(shape.settings().max_depth + 1);
+        kept_.reserve(session_.bridge().settings().max_nodes + 1);
     }
 
     void start(std::span<const target_id> prompt, std::span<const draft_id> prefix) {
@@ -76,7 +76,7 @@ public:
     template <class Rows, Coin C, Clock Time>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock) {
         const tree_round_result r = session_.verify(rows, coin, clock);
-        shape_.learn(r.tree, r.path, r.nodes);
+        shape_.learn(r.kept.tree, r.kept.path, r.nodes);
         const auto nodes = r.tree == nullptr ? std::span<const target_id>() : r.tree->ids();
         return {r.tokens, r.accepted,          r.last,  nodes,     r.drafted, {},
                 r.reason, r.log_probabilities, r.found, r.accepted};
