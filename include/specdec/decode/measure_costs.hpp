@@ -84,19 +84,19 @@ inline void make_draft_law(const logits_row<draft_id>& row) {
 }
 
 /// Times rounds of `drafts` draft tokens, again and again, as a text makes them, a law of each side
-/// for each: the median of each part. The first ones do not count, because the caches still hold
-/// other weights.
+/// for each: the median of each part. The first two at least do not count, because the caches still
+/// hold other weights and threads have slept, unless they are slow.
 template <class Target, class Draft, class Time>
 round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
                              const Time& clock) {
-    constexpr double settling = 0.003, counting = 0.004;
+    constexpr double settling = 0.003, counting = 0.004, slow = 0.05;
     constexpr std::size_t most = 100;
     std::vector<double> pass, draft;
     const double first = clock();
     double begin = first;
     bool settled = false;
-    for (std::size_t i = 0; pass.empty() || (i < most && begin - first < settling + counting);
-         ++i) {
+    const auto few = [&] { return pass.size() < 3 && (pass.empty() || begin - first < slow); };
+    for (std::size_t i = 0; few() || (i < most && begin - first < settling + counting); ++i) {
         for (std::size_t d = 0; d < drafts; ++d)
             make_draft_law(drafter.score(d, 1)[0]);
         const double drafted = clock();
@@ -107,11 +107,11 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
         target.forget();
         drafter.forget();
         const double end = clock();
-        if (settled || end - begin > settling) {
+        if (settled || end - begin > slow) {
             pass.push_back(scored - drafted);
             draft.push_back(end - scored + drafted - begin);
         }
-        settled = end - first > settling || i > most / 2;
+        settled = i > 0 && (end - first > settling || i > most / 2);
         begin = end;
     }
     return {median(pass), median(draft)};

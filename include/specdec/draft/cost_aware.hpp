@@ -50,6 +50,7 @@ public:
         missed_ = static_cast<double>(prompt);
         again_ = 0;
         rounds_ = 0;
+        plain_left_ = 0;
         next_ = probe::none;
     }
     /// How many texts share a pass of the target from now on: a position costs its share.
@@ -130,7 +131,7 @@ private:
     static constexpr std::size_t rarely = 4;                  // rounds from one to the next
 
     /// What the next round is for, beside the text: whether drafting pays again; where costs follow
-    /// the rounds, what a plain round takes while all others draft, and a longer draft than pays.
+    /// the rounds, what plain rounds take while all others draft, and a longer draft than pays.
     enum class probe : unsigned char { none, draft, plain, longer };
 
     /// What the next round is for, behind one that drafted or was plain.
@@ -138,6 +139,11 @@ private:
         const probe was = next_;
         next_ = probe::none;
         ++since_;
+        if (plain_left_ > 0) {
+            --plain_left_;
+            next_ = probe::plain;
+            return;
+        }
         if (follows_ && was != probe::plain)
             shown_ = least(shown_ + showing * spent, first_shown);
         if (plain)
@@ -152,9 +158,10 @@ private:
                 since_ = 0;
             }
         } else if (follows_ && since_ >= rarely) {
-            const double price = plain_turn_ ? pass(1) - 1 / rate() : pass(1) / 4;
+            const double price = plain_turn_ ? 3 * (pass(1) - 1 / rate()) : pass(1) / 4;
             if (shown_ >= price) {
                 next_ = plain_turn_ ? probe::plain : probe::longer;
+                plain_left_ = plain_turn_ ? 2 : 0; // the first one is as cold as a draft
                 plain_turn_ = !plain_turn_;
                 shown_ -= price;
                 since_ = 0;
@@ -206,7 +213,7 @@ private:
     double rounds_ = 0;                                // of this text
     double credit_ = 0, share_ = 1;                    // saved for a probe; of what may be saved
     double shown_ = first_shown;                       // saved for rounds that show costs
-    std::size_t since_ = 0;                            // the last of those
+    std::size_t since_ = 0, plain_left_ = 0;           // the last of those; plain ones to come
     bool follows_ = false, may_draft_ = true, plain_turn_ = true;
     probe next_ = probe::none;
     law_mark changes_ = 0;

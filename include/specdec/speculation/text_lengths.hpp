@@ -66,13 +66,16 @@ private:
         round_costs& costs = learned_->costs;
         const bool drafted = o.forwards > 0;
         const std::size_t n = 1 + o.proposed;
+        // Behind a drafter's pass a plain round is not what it is behind others: caches hold other
+        // weights, and threads have slept.
+        const bool usual = prompt_fed_ && (n > 1 || !drafted_before_);
         costs.learn({.pass = pass_over(costs.measured(), n),
                      .positions = texts_ > 1 ? 0 : n,
-                     .pass_counts = prompt_fed_ && !again_,
+                     .pass_counts = usual && !again_,
                      .rest = {.forwards = static_cast<double>(o.forwards),
                               .looked_up = static_cast<double>(looked_up),
                               .fed = drafted ? missed_ : 0},
-                     .rest_counts = prompt_fed_ && (!drafted || drafter_fed_)},
+                     .rest_counts = usual && (!drafted || drafter_fed_)},
                     took);
         const cost_table& now = costs.now();
         const double expected = pass_over(now, n) + now.draft * static_cast<double>(o.forwards) +
@@ -84,6 +87,7 @@ private:
         again_ = costs.measured().replay > 0 && o.emitted <= o.proposed;
         prompt_fed_ = true;
         drafter_fed_ = drafter_fed_ || drafted;
+        drafted_before_ = drafted;
         missed_ = drafted ? 0 : missed_ + static_cast<double>(o.emitted);
     }
     /// This text's share of a pass in which each text has n positions.
@@ -97,6 +101,7 @@ private:
     bool round_ = false; // drafted, and not yet decided
     double texts_ = 1;
     bool prompt_fed_ = false, drafter_fed_ = false; // in a round before
+    bool drafted_before_ = false;                   // in the last round
     bool again_ = false;                            // the target is fed again
     double missed_ = 0;                             // tokens that the drafter has not seen
 };
