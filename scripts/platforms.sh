@@ -2,23 +2,25 @@
 # Builds the library's tests (all but reference/ and interop/) for other platforms and runs them, under an
 # emulator where the machine needs one. Half an hour a platform on two cores.
 #
-#   scripts/platforms.sh [--install] [--jobs N] [--build FOLDER] [--short] [PLATFORM...] [-- TEST...]
+#   scripts/platforms.sh [--install] [--jobs N] [--build FOLDER] [--short] [--limit SECONDS] [PLATFORM...] [-- TEST...]
 #
 # PLATFORM: clang-22, clang-libc++, mingw, aarch64, s390x, i686, macos (all of them; g++ 12 is what every build uses).
 # macos is compiled and linked only. TEST: test programs (test_core ...; all), or engine: the reference engine decodes
 # on aarch64 what it decodes here. Prints a line for each program and one for each platform: test cases, what failed.
-# Where an emulator runs them, cases tagged [computes] are left out, and of test_law those that take longer than
-# two minutes, which are counted. --short: one enumeration of laws of each part. Debian 12; --install: what the
-# platforms need, with apt (libraries of other architectures and ziglang come into FOLDER, from Debian and PyPI).
+# Where an emulator runs them, cases tagged [computes] are left out, apart from test_law, of which those are left out
+# that take longer than --limit seconds of a core (120), and counted. The whole law: --limit unlimited -- test_law.
+# --short: one enumeration of laws of each part. Debian 12; --install: what the platforms need, with apt (libraries of
+# other architectures and ziglang come into FOLDER, from Debian and PyPI).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-jobs=$(nproc) install=false long=ON build=build/platforms platforms=() tests=()
+jobs=$(nproc) install=false long=ON limit=120 build=build/platforms platforms=() tests=()
 while [ $# -gt 0 ]; do
     case $1 in
     --install) install=true ;;
     --jobs) jobs=$2 && shift ;;
     --short) long=OFF ;;
+    --limit) limit=$2 && shift ;;
     --build) build=$2 && shift ;;
     --) shift && tests=("$@") && break ;;
     *) platforms+=("$1") ;;
@@ -73,7 +75,7 @@ fetch_zig() {
 # Sets compiler, flags, libraries, how a program is run, what is left out of it, and which test files are, as the
 # platform lacks what they need (RapidCheck; on Windows zlib and POSIX).
 choose() {
-    flags=-w libraries='-lrapidcheck;-lz' run=() runs=true only='' lacks='' system=Linux debian='' root=''
+    flags=-w law_flags='' libraries='-lrapidcheck;-lz' run=() runs=true only='' lacks='' system=Linux debian='' root=''
     local no_properties='rapidcheck|testing/property|support/holds'
     case $1 in
     clang-22)
@@ -95,7 +97,7 @@ choose() {
         ;;
     *) echo "unknown platform: $1" >&2 && exit 2 ;;
     esac
-    case ${run[*]} in qemu*) flags="$flags -Og" only='~[computes]' ;; esac
+    case ${run[*]} in qemu*) flags="$flags -Og" law_flags=-O2 only='~[computes]' ;; esac
     if [ "$debian" ]; then
         fetch $debian
         root=$(realpath -s "$build/debian-$debian/root")
@@ -112,15 +114,15 @@ run_all() {
     "${run[@]}" "$1" $only > "$1.log" 2>&1 || return
     grep -aoE '[0-9]+ test cases?' "$1.log" | tail -n 1
 }
-# The same, each case by itself, for at most two minutes of a core, and how many took longer.
+# The same, each case by itself, for at most that many seconds of a core, and how many took longer.
 run_each() {
     local passed=0 late=0 status
-    "${run[@]}" "$1" $only --list-test-names-only | sed -n 's/\r$//;/./p' > "$1.names" || true
+    "${run[@]}" "$1" --list-test-names-only | sed -n 's/\r$//;/./p' > "$1.names" || true
     : > "$1.log"
     while IFS= read -r name; do
         name=$(sed 's/[\\",]/\\&/g' <<< "$name") # as tests/discovery/discover.py names a case
         status=0
-        (ulimit -t 120 && exec "${run[@]}" "$1" "\" $name\"" -w NoTests) >> "$1.log" 2>&1 < /dev/null || status=$?
+        (ulimit -t "$limit" && exec "${run[@]}" "$1" "\" $name\"" -w NoTests) >> "$1.log" 2>&1 < /dev/null || status=$?
         case $status in
         0) passed=$((passed + 1)) ;;
         137 | 152) late=$((late + 1)) && echo "late: $name" >> "$1.log" ;;
@@ -145,7 +147,7 @@ for platform in "${platforms[@]}"; do
     cmake -S tests/platforms -B "$at" -G Ninja -DCMAKE_SYSTEM_NAME=$system -DCMAKE_CXX_COMPILER="$compiler" \
         -DCMAKE_CXX_FLAGS="$flags" -DSPECDEC_PACKAGES="$(realpath -s "$build/packages")${root:+;$root/usr/include}" \
         -DSPECDEC_LEFT_OUT="$lacks" -DSPECDEC_LIBRARIES="$libraries" -DSPECDEC_BUILD_LONG_TESTS=$long \
-        -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" > "$at.log"
+        -DSPECDEC_LAW_FLAGS="$law_flags" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" > "$at.log"
     [ ${#tests[@]} -gt 0 ] && programs=("${tests[@]}") ||
         mapfile -t programs < <(ninja -C "$at" -t targets all | sed -n 's/^\(test_[a-z]*\): .*/\1/p' | sort -u)
     : > "$at.txt"
