@@ -265,6 +265,7 @@ private:
 
 /// What became of cases, that none passes for nothing.
 struct course_ledger {
+    std::size_t most_paths = 1500; ///< of a case that is not given up
     std::size_t cases = 0, too_many = 0, refused = 0, overlapping = 0, paths = 0;
     double worst = 0; // total variation, of those that hold
 };
@@ -285,7 +286,7 @@ void require_right_or_refused(const course_case& x, course_ledger& ledger) {
             toy_course_world world(x, two, coin);
             use(world);
         },
-        1500);
+        ledger.most_paths);
     ++ledger.cases;
     ledger.paths += found.paths;
     ledger.overlapping += x.course.overlaps() ? 1U : 0U;
@@ -311,14 +312,15 @@ void require_right_or_refused(const course_case& x, course_ledger& ledger) {
     ledger.worst = tv > ledger.worst ? tv : ledger.worst;
 }
 
-/// The cases of these drafters, lengths and courses.
+/// The cases of these drafters, lengths and courses, and of laws of at most so many rows.
 rc::Gen<course_case> cases_of(std::vector<route> routes, std::vector<drafts_by> drafters,
                               std::vector<length_kind> lengths, std::vector<bool> shared,
-                              const course_limits& limits) {
+                              const course_limits& limits, std::size_t rows = 3) {
     return rc::gen::build<course_case>(
         rc::gen::set(&course_case::words, vocabularies()),
-        rc::gen::set(&course_case::p, laws_of(4)), rc::gen::set(&course_case::q, laws_of(4)),
-        rc::gen::set(&course_case::q_later, laws_of(4)),
+        rc::gen::set(&course_case::p, laws_of(4, rows)),
+        rc::gen::set(&course_case::q, laws_of(4, rows)),
+        rc::gen::set(&course_case::q_later, laws_of(4, rows)),
         rc::gen::set(&course_case::how, any_of(std::move(routes))),
         rc::gen::set(&course_case::drafter, any_of(std::move(drafters))),
         rc::gen::set(&course_case::shared, any_of(std::move(shared))),
@@ -328,8 +330,9 @@ rc::Gen<course_case> cases_of(std::vector<route> routes, std::vector<drafts_by> 
 }
 
 /// Of one text's courses, which nothing may refuse, or of texts that take turns.
-void check_courses(const char* name, const rc::Gen<course_case>& cases, property_settings how) {
-    course_ledger ledger;
+void check_courses(const char* name, const rc::Gen<course_case>& cases, property_settings how,
+                   std::size_t most_paths = 1500) {
+    course_ledger ledger{.most_paths = most_paths};
     const property_report report =
         check_property([&] { require_right_or_refused(*cases, ledger); }, how);
     std::printf("courses, %-34s %5zu cases (%zu overlap, %zu refused, %zu too long), %zu paths, "
@@ -501,34 +504,52 @@ TEST_CASE("texts that take turns with one drafter's rows", "[law][property]") {
                   {.cases = 300});
 }
 
+/// Texts whose rounds overlap, while something that they share changes. What is wrong there shows
+/// soonest in small cases: one law behind every context, drafts of two tokens, few paths. Seconds
+/// of a core to the shrunk case, with one bug planted at a time:
+///
+///     a list that follows inside a round           0.6   (lists of what is likely)
+///     a list without a mark of its rounds          1.8   (the same)
+///     likely tokens of rejected tokens kept        3.8   (the same)
+///     changed rounds decided, of one list          0.3   T = {a, b, bb, ab}, D = {a, b}, even laws
+///     changed rounds decided, of changing weights  1.3   the same; text 0 drafts, text 1 commits
+///     changed rounds decided, of tables            2.9   T = {a, b, ab, ba}, D = {a, b}, q = 1 2
+///
+/// The last three fall out through merge, whose cache the texts share as well. A table of lengths
+/// that changes alone was not found in 40 s: tests/law/changes.cpp has that case by hand.
+void check_overlaps(const char* name, drafts_by drafter, length_kind lengths, bool shared,
+                    int cases) {
+    check_courses(
+        name,
+        cases_of(
+            ask_again, {drafter}, {lengths}, {shared},
+            {.texts = 2, .length = 1, .least_drafted = 2, .changes = drafter == drafts_by::weights},
+            1),
+        {.cases = cases}, 200);
+}
+
 TEST_CASE("texts that take turns with one adaptive list", "[law][property][overlap]") {
     check_courses("turns, one list",
                   cases_of(every_route, {drafts_by::list}, {length_kind::fixed}, {true},
                            {.texts = 2, .length = 1}),
                   {.cases = 300});
+    check_overlaps("turns, one list, small", drafts_by::list, length_kind::fixed, true, 300);
 }
 
 TEST_CASE("texts that take turns with one set of weights", "[law][property][overlap]") {
-    check_courses("turns, one set of weights",
-                  cases_of(ask_again, {drafts_by::weights}, {length_kind::fixed}, {true},
-                           {.texts = 2, .length = 1, .changes = true}),
-                  {.cases = 1000});
+    check_overlaps("turns, one set of weights", drafts_by::weights, length_kind::fixed, true, 1000);
 }
 
 TEST_CASE("texts that take turns and teach one table: predicted lengths",
           "[law][property][overlap]") {
-    check_courses("turns, predicted lengths",
-                  cases_of(ask_again, {drafts_by::rows}, {length_kind::predicted}, {false},
-                           {.texts = 2, .length = 1}),
-                  {.cases = 50});
+    check_overlaps("turns, predicted lengths", drafts_by::rows, length_kind::predicted, false,
+                   1200);
 }
 
 TEST_CASE("texts that take turns and teach one table: automatic lengths",
           "[law][property][overlap]") {
-    check_courses("turns, automatic lengths",
-                  cases_of(ask_again, {drafts_by::rows}, {length_kind::automatic}, {false},
-                           {.texts = 2, .length = 1}),
-                  {.cases = 300});
+    check_overlaps("turns, automatic lengths", drafts_by::rows, length_kind::automatic, false,
+                   1200);
 }
 
 TEST_CASE("texts of one decoder that take turns: the case that was found by hand",

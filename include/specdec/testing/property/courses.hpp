@@ -22,6 +22,7 @@ struct course_limits {
     std::size_t texts = 1;
     std::size_t length = 2;  ///< tokens of each
     std::size_t drafted = 2; ///< draft tokens of a round
+    std::size_t least_drafted = 1;
     std::size_t steps = 4;
     bool changes = false;
     bool faults = false;
@@ -42,7 +43,7 @@ inline rc::Gen<course> courses(const course_limits& most) {
     const auto step_of = [&](const rc::Gen<act>& what, const rc::Gen<std::size_t>& text) {
         return rc::gen::build<course_step>(
             rc::gen::set(&course_step::what, what), rc::gen::set(&course_step::text, text),
-            rc::gen::set(&course_step::drafted, any_in(1, most.drafted)),
+            rc::gen::set(&course_step::drafted, any_in(most.least_drafted, most.drafted)),
             rc::gen::set(&course_step::room, any_in(1, most.drafted + 1)),
             rc::gen::set(&course_step::kept, any_of(kept)));
     };
