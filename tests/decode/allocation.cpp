@@ -16,6 +16,8 @@
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/draft/cost_aware.hpp>
+#include <specdec/draft/costs/round_costs.hpp>
 #include <specdec/draft/lookup/lookup_beside.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
@@ -210,6 +212,22 @@ TEST_CASE("rounds that look up text allocate nothing, not even the first ones") 
             CHECK(allocations_of(world, std::move(bridge), exact_match{}, none, {}, philox_coin(4),
                                  false, 1) == 0);
         }
+}
+
+TEST_CASE("lengths whose costs follow the rounds allocate nothing, not even in the first one") {
+    acceptance_table table;
+    round_costs costs({.pass = {1, 1.2}, .draft = 0.1});
+    cost_aware lengths(table, costs.measured());
+    lengths.follow(costs.now(), true); // where a text begins
+    const long before = allocations;
+    for (std::size_t i = 0; i < 20; ++i) {
+        lengths.follow(costs.now(), true);
+        costs.learn({.pass = 1 + 0.2 * static_cast<double>(i % 2),
+                     .positions = 1 + i % 2,
+                     .rest = {.forwards = static_cast<double>(i % 2)}},
+                    {0.01, 0.001});
+    }
+    CHECK(allocations == before);
 }
 
 TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {

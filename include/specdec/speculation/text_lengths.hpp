@@ -31,6 +31,7 @@ public:
           rule_(stop_rule_of(settings, longest, learned, table_)),
           texts_(static_cast<double>(texts)) {
         rule_.start(prompt, texts);
+        take_costs(); // so that no round makes a table longer
     }
     text_lengths(const text_lengths&) = delete; // the rule asks the table
     text_lengths& operator=(const text_lengths&) = delete;
@@ -40,8 +41,7 @@ public:
     void begin_round() {
         if (learned_ != nullptr && !round_) {
             table_ = learned_->table;
-            if (learned_->follows)
-                rule_.follow(learned_->costs.now(), learned_->balance.may_draft());
+            take_costs();
         }
         round_ = true;
     }
@@ -62,6 +62,10 @@ public:
     }
 
 private:
+    void take_costs() {
+        if (learned_->follows)
+            rule_.follow(learned_->costs.now(), learned_->balance.may_draft());
+    }
     void learn_costs(const draft_outcome& o, round_seconds took, std::size_t looked_up) {
         round_costs& costs = learned_->costs;
         const bool drafted = o.forwards > 0;

@@ -42,8 +42,9 @@ class round_costs {
 public:
     explicit round_costs(const cost_table& measured = {})
         : measured_(measured), now_(measured), found_(measured), line_(measured) {
-        now_.pass.reserve(sizes);
-        found_.pass.reserve(sizes);
+        for (std::size_t n = now_.pass.size() + 1; n <= sizes; ++n)
+            now_.pass.push_back(measured.pass_over(static_cast<double>(n)));
+        found_.pass = now_.pass;
         now_by_.fill(1);
     }
 
