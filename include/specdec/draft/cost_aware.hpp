@@ -60,9 +60,10 @@ public:
     }
     /// What rounds cost from the next draft on, as they have shown (round_costs), and whether
     /// drafts have a balance left (drafting_balance). It then makes rounds now and then that show
-    /// more. Allocates nothing for a table that is no longer than those before.
+    /// more. The first call allocates room for all positions that costs are followed for.
     void follow(const cost_table& costs, bool may_draft) {
         ++changes_;
+        costs_.pass.reserve(followed_positions);
         costs_ = costs;
         may_draft_ = may_draft;
         follows_ = true;

@@ -33,6 +33,9 @@ struct cost_table {
     }
 };
 
+/// Costs that follow the rounds (round_costs) tell so many numbers of positions apart.
+inline constexpr std::size_t followed_positions = 16;
+
 /// Errors: specdec::error that names the entry, unless all costs are finite and positive (of the
 /// drafter and of replays: not negative) and no pass is cheaper than one over fewer positions.
 inline void validate(const cost_table& costs) {

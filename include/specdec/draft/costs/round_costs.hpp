@@ -42,9 +42,8 @@ class round_costs {
 public:
     explicit round_costs(const cost_table& measured = {})
         : measured_(measured), now_(measured), found_(measured), line_(measured) {
-        for (std::size_t n = now_.pass.size() + 1; n <= sizes; ++n)
-            now_.pass.push_back(measured.pass_over(static_cast<double>(n)));
-        found_.pass = now_.pass;
+        now_.pass.reserve(sizes);
+        found_.pass.reserve(sizes);
         now_by_.fill(1);
     }
 
@@ -73,7 +72,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t sizes = 16; // more positions count as so many
+    static constexpr std::size_t sizes = followed_positions; // more count as so many
     static constexpr std::size_t last_ones = 5, enough = 3;
     static constexpr double fading = 0.97, forgetting = 0.998, most = 1.5;
 
