@@ -53,25 +53,15 @@ struct drafts {
     std::size_t proposed = 0, accepted = 0;
 };
 
-/// A scenario whose session tells what it drafted.
-struct counted {
-    const scenario& how;
-    drafts& seen;
-};
-template <class Player>
-sequence run(Player& text, const counted& s) {
-    const sequence tokens = run(text, s.how);
-    const auto& counts = text.decoder.counts();
-    s.seen.proposed += counts.proposed;
-    s.seen.accepted += counts.accepted;
-    CHECK(counts.proposed == counts.looked_up);
-    return tokens;
-}
-
 /// Every scenario under every rule, with lookups that make(memory) makes.
 template <class Make>
 drafts check_lookup(const char* name, const looked_up_words& w, const Make& make) {
     drafts seen;
+    const auto saw = [&](const statistics& c) {
+        seen.proposed += c.proposed;
+        seen.accepted += c.accepted;
+        CHECK(c.proposed == c.looked_up);
+    };
     std::uint64_t seed = 4000;
     const auto check = [&](const auto& rule) {
         law_ledger ledger;
@@ -89,7 +79,7 @@ drafts check_lookup(const char* name, const looked_up_words& w, const Make& make
                     shared_memory memory;
                     use(make(memory));
                 };
-                ledger.check(play(made_world{p, models}, bridge, rule, counted{s, seen}));
+                ledger.check(play(made_world{p, models}, bridge, rule, watched{s, saw}));
             }
         ledger.print(name, rule_name(rule));
     };

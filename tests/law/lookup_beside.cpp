@@ -56,26 +56,16 @@ struct spoken {
     std::size_t drafted = 0, found = 0, both = 0; // rounds; texts in which both spoke
 };
 
-/// A scenario whose session tells who spoke.
-struct counted {
-    const scenario& how;
-    spoken& seen;
-};
-template <class Player>
-sequence run(Player& text, const counted& s) {
-    const sequence tokens = run(text, s.how);
-    const statistics& c = text.decoder.counts();
-    s.seen.found += c.looked_up;
-    s.seen.drafted += c.draft_tokens;
-    s.seen.both += c.looked_up > 0 && c.draft_tokens > 0 ? 1U : 0U;
-    return tokens;
-}
-
 /// Scenarios of a bridge beside which is looked up, under the rules given.
 template <class WithBridge, class... Rules>
 spoken check_beside(const char* name, const texts& t, const std::vector<scenario>& all,
                     const WithBridge& with_bridge, const Rules&... rules) {
     spoken seen;
+    const auto saw = [&](const statistics& c) {
+        seen.found += c.looked_up;
+        seen.drafted += c.draft_tokens;
+        seen.both += c.looked_up > 0 && c.draft_tokens > 0 ? 1U : 0U;
+    };
     std::uint64_t seed = 6000;
     const auto check = [&](const auto& rule) {
         law_ledger ledger;
@@ -99,7 +89,7 @@ spoken check_beside(const char* name, const texts& t, const std::vector<scenario
                 s.start.prompt = t.prompt;
                 s.start.prefix = {};
                 CAPTURE(name, s.name, static_cast<int>(p_kind), rule_name(rule));
-                ledger.check(play(made_world{p, models}, beside, rule, counted{s, seen}));
+                ledger.check(play(made_world{p, models}, beside, rule, watched{s, saw}));
             }
         ledger.print(name, rule_name(rule));
     };

@@ -24,10 +24,6 @@ using namespace specdec::testing;
 using words_type = toy_words::target_words;
 using step = tree_step<fixed_tree>;
 
-fixed_tree of(std::vector<std::size_t> widths) {
-    return fixed_tree::of_widths(widths);
-}
-
 struct drafts {
     std::size_t found = 0, drafted = 0, both = 0;
 };
@@ -77,12 +73,12 @@ TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
     static const toy_words equal({"a", "b", "ab"}, {"a", "b", "ab"});
     const toy_words& two = permuted_words();
     const std::vector<std::vector<step>> courses{
-        {{of({2})}, {of({2})}},
-        {{of({2, 1})}, {of({1})}},
-        {{of({1}), use::part}, {.shape = of({2}), .by_last_round = true}},
-        {{of({2}), use::nothing}, {.shape = of({1}), .by_last_round = true}},
-        {{of({2}), use::abandon}, {of({2}), use::commit}},
-        {{of({2}), use::keep, 2}, {of({2}), use::commit, 1}}};
+        {{tree_of({2})}, {tree_of({2})}},
+        {{tree_of({2, 1})}, {tree_of({1})}},
+        {{tree_of({1}), use::part}, {.shape = tree_of({2}), .by_last_round = true}},
+        {{tree_of({2}), use::nothing}, {.shape = tree_of({1}), .by_last_round = true}},
+        {{tree_of({2}), use::abandon}, {tree_of({2}), use::commit}},
+        {{tree_of({2}), use::keep, 2}, {tree_of({2}), use::commit, 1}}};
     constexpr sampling_parameters greedy{.temperature = 0};
     drafts seen;
     const auto check = [&](const char* name, const auto& rule) {

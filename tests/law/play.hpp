@@ -54,6 +54,22 @@ sequence run(Player& text, const rounds_by<Round>& s) {
     return text.play(s.how.length, [&](std::size_t i) { s.round(text, i); });
 }
 
+/// A scenario whose text tells saw(its session's counts) when it is done.
+template <class Saw>
+struct watched {
+    const scenario& how;
+    Saw saw;
+};
+template <class Saw>
+watched(const scenario&, Saw) -> watched<Saw>;
+
+template <class Player, class Saw>
+sequence run(Player& text, const watched<Saw>& s) {
+    const sequence tokens = run(text, s.how);
+    s.saw(text.decoder.counts());
+    return tokens;
+}
+
 inline const scenario& settings_in(const scenario& s) {
     return s;
 }
@@ -69,7 +85,7 @@ struct played {
     [[nodiscard]] double deviation() const { return total_variation(law, wanted); }
 };
 
-/// how: a scenario or rounds_by. Laws: what makes the target's laws of its rows.
+/// how: a scenario, rounds_by or watched. Laws: what makes the target's laws of its rows.
 template <class C = interval_coin, class World, class WithBridge, class Rule, class How,
           class Laws = softmax_rows>
 played play(World&& world, const WithBridge& with_bridge, const Rule& rule, const How& how,

@@ -21,10 +21,6 @@ namespace slem_trees_tests {
 
 using step = tree_step<fixed_tree>;
 
-fixed_tree of(std::vector<std::size_t> widths) {
-    return fixed_tree::of_widths(widths);
-}
-
 /// Trees of text of a pair, under every rule of trees.
 struct text_trees {
     const toy_words& two;
@@ -77,16 +73,17 @@ void for_pairs(const char* what, const Check& check) {
 TEST_CASE("trees of text of one round have the target's law", "[law]") {
     for_pairs("text, one round", [](text_trees& trees, toy_rows_of& rows) {
         for (const sibling_draw siblings : sibling_draws)
-            for (const auto& shape : {of({2}), of({1, 2}), of({2, 1})})
+            for (const auto& shape : {tree_of({2}), tree_of({1, 2}), tree_of({2, 1})})
                 trees.check(std::vector<step>{{shape}}, {.siblings = siblings, .length = 2}, rows);
-        trees.check(std::vector<step>{{of({3, 2})}}, {.siblings = sibling_draw::likeliest}, rows);
+        trees.check(std::vector<step>{{tree_of({3, 2})}}, {.siblings = sibling_draw::likeliest},
+                    rows);
     });
 }
 
 /// Rounds that are kept, forgotten, used in part, not used, abandoned; what is drafted next depends
 /// on what was seen.
 TEST_CASE("trees of text of several rounds have the target's law", "[law]") {
-    const fixed_tree two = of({2}), fork = of({1, 2}), wide = of({2, 2});
+    const fixed_tree two = tree_of({2}), fork = tree_of({1, 2}), wide = tree_of({2, 2});
     const std::vector<std::vector<step>> drawn{
         {{two}, {two}},
         {{two, use::part}, {.shape = two, .by_last_round = true}},
@@ -114,7 +111,7 @@ TEST_CASE("trees of text under sampling parameters, ends and rooms have the targ
         cool{.temperature = 1.5F, .top_p = 0.8F}, greedy{.temperature = 0};
     for_pairs("text, parameters", [&](text_trees& trees, toy_rows_of& rows) {
         const auto check = [&](const tree_case& c) {
-            trees.check(std::vector<step>{{of({2, 1})}, {of({2})}}, c, rows);
+            trees.check(std::vector<step>{{tree_of({2, 1})}, {tree_of({2})}}, c, rows);
         };
         check({.siblings = sibling_draw::likeliest, .target = warm, .draft = cool});
         check({.target = cool, .draft = greedy});

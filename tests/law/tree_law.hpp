@@ -64,6 +64,9 @@ struct tree_ledger {
     }
 };
 
+inline fixed_tree tree_of(const std::vector<std::size_t>& widths) {
+    return fixed_tree::of_widths(widths);
+}
 inline const fixed_tree& no_tree() {
     static const fixed_tree none = fixed_tree::chain(0);
     return none;

@@ -23,10 +23,6 @@ namespace trees_tests {
 
 using step = tree_step<fixed_tree>;
 
-fixed_tree of(std::vector<std::size_t> widths) {
-    return fixed_tree::of_widths(widths);
-}
-
 template <class Check>
 void for_rules(const Check& check) {
     check("recursive", recursive);
@@ -46,16 +42,16 @@ TEST_CASE("trees of one round have the target's law", "[law]") {
         for (const sibling_draw siblings : sibling_draws) {
             CAPTURE(name, static_cast<int>(siblings));
             for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
-                for (const auto& shape : {of({1, 1, 1}), of({2}), of({3})})
+                for (const auto& shape : {tree_of({1, 1, 1}), tree_of({2}), tree_of({3})})
                     check_trees(rule, std::vector<step>{{shape}},
                                 {.siblings = siblings, .length = shape.depth() + 1}, p, q, ledger);
             });
             for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
-                check_trees(rule, std::vector<step>{{of({2, 2})}},
+                check_trees(rule, std::vector<step>{{tree_of({2, 2})}},
                             {.siblings = siblings, .length = 3}, p, q, ledger);
             });
             for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
-                for (const auto& shape : {of({2, 2}), of({2, 1, 1}), of({1, 2, 2})})
+                for (const auto& shape : {tree_of({2, 2}), tree_of({2, 1, 1}), tree_of({1, 2, 2})})
                     check_trees(rule, std::vector<step>{{shape}},
                                 {.siblings = siblings, .length = 4}, p, q, ledger);
             });
@@ -67,7 +63,7 @@ TEST_CASE("trees of one round have the target's law", "[law]") {
 /// Rounds that are kept, forgotten, used in part, not used, abandoned; what is drafted next depends
 /// on what was seen.
 std::vector<std::vector<step>> courses() {
-    const fixed_tree two = of({2}), fork = of({1, 2}), chain = of({1, 1});
+    const fixed_tree two = tree_of({2}), fork = tree_of({1, 2}), chain = tree_of({1, 1});
     return {{{two}, {two}, {two}},
             {{fork}, {two, use::commit}},
             {{fork, use::part}, {.shape = two, .by_last_round = true}},
@@ -105,7 +101,8 @@ TEST_CASE("trees under sampling parameters, ends and rooms have the target's law
             CAPTURE(name, static_cast<int>(siblings));
             for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
                 const auto check = [&](const tree_case& c) {
-                    check_trees(rule, std::vector<step>{{of({2, 1})}, {of({2})}}, c, p, q, ledger);
+                    check_trees(rule, std::vector<step>{{tree_of({2, 1})}, {tree_of({2})}}, c, p, q,
+                                ledger);
                 };
                 check({.siblings = siblings, .target = warm, .draft = cool});
                 check({.siblings = siblings, .target = cool, .draft = greedy});
@@ -194,7 +191,8 @@ void check_tli(const toy_words& two, std::uint64_t seed, std::size_t length,
 
 TEST_CASE("trees with tli have the target's law", "[law]") {
     // A draft token twice, tokens of one side only.
-    check_tli(permuted_words(), 31, 2, {{{of({2, 1})}}, {{of({3})}}, {{of({2})}, {of({2})}}});
+    check_tli(permuted_words(), 31, 2,
+              {{{tree_of({2, 1})}}, {{tree_of({3})}}, {{tree_of({2})}, {tree_of({2})}}});
 }
 
 /// Behind a rejected sibling three shared tokens are left, so that a law which is not renormalised
@@ -202,7 +200,7 @@ TEST_CASE("trees with tli have the target's law", "[law]") {
 TEST_CASE("trees with tli and four shared tokens have the target's law", "[law]") {
     const toy_words two({"a", "b", "c", "ab", "bc"}, {"c", "a", "ba", "b", "a", "ab"});
     REQUIRE(two.map.shared() == 5); // draft tokens, two of them the same
-    check_tli(two, 51, 1, {{{of({2})}}, {{of({3})}}});
+    check_tli(two, 51, 1, {{{tree_of({2})}}, {{tree_of({3})}}});
 }
 
 TEST_CASE("laws of siblings say the probabilities that they are drawn with", "[law]") {
@@ -211,9 +209,9 @@ TEST_CASE("laws of siblings say the probabilities that they are drawn with", "[l
         for (const sibling_draw siblings : sibling_draws) {
             CAPTURE(name, static_cast<int>(siblings));
             for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
-                check_trees<toy_tree_model, enumerating_coin>(rule, std::vector<step>{{of({2, 1})}},
-                                                              {.siblings = siblings, .length = 3},
-                                                              p, q, ledger);
+                check_trees<toy_tree_model, enumerating_coin>(
+                    rule, std::vector<step>{{tree_of({2, 1})}}, {.siblings = siblings, .length = 3},
+                    p, q, ledger);
             });
         }
         report(name, ledger);

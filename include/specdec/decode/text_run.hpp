@@ -36,6 +36,16 @@ enum class finish_reason : std::uint8_t {
     cancelled,    ///< the reader said so
 };
 
+/// All steps of a text's draft, one behind the other. False: the text has ended.
+template <class Text>
+[[nodiscard]] bool draft_in_steps(Text& text, std::size_t capacity) {
+    if (!text.begin_draft(capacity))
+        return false;
+    while (text.announce().goes_on)
+        text.draw();
+    return true;
+}
+
 /// One text on its way: a session with its drafter, stop rule, coin, limits and reader. Drivers of
 /// one sequence (generate) and of several (batch) call the same steps:
 ///
@@ -84,13 +94,7 @@ public:
     }
 
     /// Step 1. False: the text has ended. Throws what drafter and reader throw.
-    [[nodiscard]] bool draft(std::size_t capacity) {
-        if (!begin_draft(capacity))
-            return false;
-        while (announce().goes_on)
-            draw();
-        return true;
-    }
+    [[nodiscard]] bool draft(std::size_t capacity) { return draft_in_steps(*this, capacity); }
     /// Step 1 in steps, for texts that draft together (draft_together). A session without steps
     /// drafts in the first.
     [[nodiscard]] bool begin_draft(std::size_t capacity) {

@@ -102,9 +102,8 @@ public:
         const bool rejected = costs_.replay > 0 && o.emitted <= o.proposed; // and fed again
         const bool apart = again_ > longest_replay;                         // in a pass of its own
         const double spent = pass(1 + static_cast<double>(o.proposed)) +
-                             costs_.draft * static_cast<double>(o.forwards) +
-                             (o.forwards > 0 ? costs_.start : 0) + costs_.replay * again_ +
-                             (apart ? pass(1) : 0);
+                             costs_.draft_of(static_cast<double>(o.forwards)) +
+                             costs_.replay * again_ + (apart ? pass(1) : 0);
         again_ = rejected ? (apart ? 0 : again_) + static_cast<double>(o.emitted) : 0;
         ++rounds_;
         tokens_ = tokens_ * fading + static_cast<double>(o.emitted);
@@ -150,8 +149,7 @@ private:
         if (plain)
             plain_turn_ = false;
         if (!drafted) {
-            const double price =
-                costs_.start + costs_.draft + costs_.catch_up * missed_ + pass(2) - pass(1);
+            const double price = costs_.draft_of(1) + costs_.catch_up * missed_ + pass(2) - pass(1);
             const bool by_savings = follows_ && since_ >= rarely && shown_ >= price;
             if (was != probe::plain && (credit_ >= price || by_savings)) {
                 next_ = probe::draft;
@@ -172,7 +170,7 @@ private:
     [[nodiscard]] static double least(double a, double b) { return a < b ? a : b; }
 
     /// This text's share of a pass in which each text has n positions.
-    [[nodiscard]] double pass(double n) const { return costs_.pass_over(n * texts_) / texts_; }
+    [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
 
     /// What the target is fed again for a draft all of which is kept with that chance, and of which
     /// so many tokens are on average.

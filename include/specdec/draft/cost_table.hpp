@@ -31,6 +31,14 @@ struct cost_table {
         i = i + 2 > pass.size() ? pass.size() - 2 : i;
         return pass[i] + (pass[i + 1] - pass[i]) * (n - 1 - static_cast<double>(i));
     }
+    /// One text's share of a pass in which each of so many texts has n positions.
+    [[nodiscard]] double share_of_pass(double n, double texts) const {
+        return pass_over(n * texts) / texts;
+    }
+    /// A draft that takes so many forwards of the drafter; 0 for none.
+    [[nodiscard]] double draft_of(double forwards) const {
+        return forwards > 0 ? start + draft * forwards : 0;
+    }
 };
 
 /// Costs that follow the rounds (round_costs) tell so many numbers of positions apart.

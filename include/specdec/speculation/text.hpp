@@ -142,13 +142,7 @@ public:
 
     [[nodiscard]] virtual bool more(std::size_t capacity) = 0;
     /// All steps of a draft, one behind the other.
-    [[nodiscard]] bool draft(std::size_t capacity) {
-        if (!begin_draft(capacity))
-            return false;
-        while (announce().goes_on)
-            draw();
-        return true;
-    }
+    [[nodiscard]] bool draft(std::size_t capacity) { return draft_in_steps(*this, capacity); }
     /// The steps, which several texts take at once (draft_together.hpp).
     [[nodiscard]] virtual bool begin_draft(std::size_t capacity) = 0;
     [[nodiscard]] virtual draft_step announce() = 0;

@@ -70,10 +70,13 @@ private:
         round_costs& costs = learned_->costs;
         const bool drafted = o.forwards > 0;
         const std::size_t n = 1 + o.proposed;
+        const auto pass = [&](const cost_table& by) {
+            return by.share_of_pass(static_cast<double>(n), texts_);
+        };
         // Behind a drafter's pass a plain round is not what it is behind others: caches hold other
         // weights, and threads have slept.
         const bool usual = prompt_fed_ && (n > 1 || !drafted_before_);
-        costs.learn({.pass = pass_over(costs.measured(), n),
+        costs.learn({.pass = pass(costs.measured()),
                      .positions = texts_ > 1 ? 0 : n,
                      .pass_counts = usual && !again_,
                      .rest = {.forwards = static_cast<double>(o.forwards),
@@ -82,8 +85,8 @@ private:
                      .rest_counts = usual && (!drafted || drafter_fed_)},
                     took);
         const cost_table& now = costs.now();
-        const double expected = pass_over(now, n) + now.draft * static_cast<double>(o.forwards) +
-                                (drafted ? now.start + now.catch_up * missed_ : 0);
+        const double expected = pass(now) + now.draft_of(static_cast<double>(o.forwards)) +
+                                (drafted ? now.catch_up * missed_ : 0);
         const double rounds = costs.rounds_in(took.pass + took.rest);
         if (rounds > 0 && prompt_fed_ && texts_ == 1 && looked_up == 0)
             learned_->balance.count(drafted, static_cast<double>(o.emitted),
@@ -93,10 +96,6 @@ private:
         drafter_fed_ = drafter_fed_ || drafted;
         drafted_before_ = drafted;
         missed_ = drafted ? 0 : missed_ + static_cast<double>(o.emitted);
-    }
-    /// This text's share of a pass in which each text has n positions.
-    [[nodiscard]] double pass_over(const cost_table& costs, std::size_t n) const {
-        return costs.pass_over(static_cast<double>(n) * texts_) / texts_;
     }
 
     learned_lengths* learned_ = nullptr;

@@ -3,6 +3,7 @@
 #include <specdec/speculation/tree/tree_text_session.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -108,25 +109,10 @@ TEST_CASE("trees: rules that draw the target's own tokens give the text of a see
         }
 }
 
-TEST_CASE("trees: a tree without branches is the chain, token for token") {
-    toy_pair toys(true);
+/// Trees without branches give what chains give.
+void check_chains(toy_pair& toys, std::initializer_list<rule> rules) {
     for (std::uint64_t seed = 0; seed < 4; ++seed)
-        for (const rule how : {rule::identity, rule::identity_block}) {
-            decode_settings chain = with(how, {}, 1, seed);
-            chain.tree.reset();
-            chain.lengths = {.kind = length_kind::fixed, .length = 3};
-            const decode_result one = toys.pair.generate("ab", chain);
-            const decode_result tree =
-                toys.pair.generate("ab", with(how, {.widths = {1, 1, 1}}, 1, seed));
-            CHECK(tree.tokens == one.tokens);
-            CHECK(tree.counts.rounds == one.counts.rounds);
-        }
-}
-
-TEST_CASE("trees: a tree of text without branches is the chain of text, token for token") {
-    toy_pair toys(false);
-    for (std::uint64_t seed = 0; seed < 4; ++seed)
-        for (const rule how : {rule::slem, rule::coupled_slem}) {
+        for (const rule how : rules) {
             decode_settings chain = with(how, {}, 1, seed);
             chain.tree.reset();
             chain.lengths = {.kind = length_kind::fixed, .length = 3};
@@ -137,6 +123,16 @@ TEST_CASE("trees: a tree of text without branches is the chain of text, token fo
             CHECK(tree.counts.rounds == one.counts.rounds);
             CHECK(tree.counts.accepted == one.counts.accepted);
         }
+}
+
+TEST_CASE("trees: a tree without branches is the chain, token for token") {
+    toy_pair toys(true);
+    check_chains(toys, {rule::identity, rule::identity_block});
+}
+
+TEST_CASE("trees: a tree of text without branches is the chain of text, token for token") {
+    toy_pair toys(false);
+    check_chains(toys, {rule::slem, rule::coupled_slem});
 }
 
 TEST_CASE("trees: what cannot draft them says so, with the rule and what it lacks") {

@@ -70,8 +70,10 @@ public:
     }
 
     /// This text's share of a pass in which each text has n proposals.
-    [[nodiscard]] double spent(std::size_t n) const {
-        return costs_->pass_over((1 + static_cast<double>(n)) * texts_) / texts_;
+    [[nodiscard]] double spent(std::size_t n) const { return spent(n, *costs_); }
+    /// The same by other costs.
+    [[nodiscard]] double spent(std::size_t n, const cost_table& costs) const {
+        return costs.share_of_pass(1 + static_cast<double>(n), texts_);
     }
     [[nodiscard]] const cost_table& costs() const { return *costs_; }
 

@@ -32,10 +32,7 @@ public:
         : length_(table, found), drafted_(&drafted) {}
 
     /// As lookup_length.
-    void share_pass(std::size_t texts) {
-        length_.share_pass(texts);
-        texts_ = static_cast<double>(texts > 0 ? texts : 1);
-    }
+    void share_pass(std::size_t texts) { length_.share_pass(texts); }
 
     /// How many of the tokens whose progress is given are proposed; 0: it is the drafter's turn.
     [[nodiscard]] std::size_t choose(std::span<const draft_progress> found) const {
@@ -56,9 +53,9 @@ public:
         std::size_t proposed = 0, drafted = 0, committed = 0;
     };
     void learn(const round& r, const draft_outcome& found) {
-        const double own = static_cast<double>(r.drafted);
-        const double pass = r.looked_up ? length_.spent(r.proposed) : spent(r.proposed);
-        const double cost = pass + drafted_->draft * own + (r.drafted > 0 ? drafted_->start : 0);
+        const double cost =
+            (r.looked_up ? length_.spent(r.proposed) : length_.spent(r.proposed, *drafted_)) +
+            drafted_->draft_of(static_cast<double>(r.drafted));
         const auto tokens = static_cast<double>(r.committed);
         length_.learn(found);
         length_.spend(tokens, cost);
@@ -72,14 +69,8 @@ public:
 private:
     static constexpr double fading = 0.98;
 
-    /// This text's share of a pass of the drafter's rounds in which each text has n proposals.
-    [[nodiscard]] double spent(std::size_t n) const {
-        return drafted_->pass_over((1 + static_cast<double>(n)) * texts_) / texts_;
-    }
-
     lookup_length length_;
     const cost_table* drafted_;
-    double texts_ = 1;
     // Of the drafter's rounds, older ones fading, beyond what a round without a draft gives and
     // costs; as if there had been eight of those.
     double rounds_ = 8, tokens_ = 0, cost_ = 0;

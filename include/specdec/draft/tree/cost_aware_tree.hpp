@@ -112,7 +112,7 @@ private:
     static constexpr std::size_t most_nodes = 1024;
 
     /// This text's share of a pass in which each text has n positions.
-    [[nodiscard]] double pass(double n) const { return costs_.pass_over(n * texts_) / texts_; }
+    [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
     [[nodiscard]] double chance(const growing_tree& growing, std::size_t node) const {
         double all = 1;
         for (; node != tree_root; node = growing.tree.parent(node))
