@@ -1,12 +1,13 @@
 """Text to batches of token ids with a weight for every predicted token.
 
-Three kinds of input, told apart by the file names in a folder:
+Three kinds of input, told apart by the file names in a folder (*.jsonl also as *.jsonl.xz):
   *.txt            one document a file
   *.jsonl with --chat   {"prompt", "text", "ended"}: a SmolLM2 conversation; the answer has weight 1
   *.jsonl without       {"prompt", "text", "ended"}: the text goes on from the prompt; with "plain": true also among
                         conversations
 """
 import json
+import lzma
 import random
 
 import torch
@@ -25,18 +26,18 @@ def conversation(prompt):
 
 
 def read_jsonl(file):
-    # Not splitlines(), which also splits at the line ends of Unicode.
-    lines = map(json.loads, file.read_text(encoding="utf-8").rstrip("\n").split("\n"))
+    with (lzma.open if file.suffix == ".xz" else open)(file, "rt", encoding="utf-8") as text:
+        lines = [json.loads(line) for line in text]
     return [((Plain if e.get("plain") else str)(e["prompt"]), e["text"], e["ended"]) for e in lines]
 
 
 def read(folder):
     """[(prompt, text, ended)]; a plain document has an empty prompt."""
     entries = [("", f.read_text(encoding="utf-8"), True) for f in sorted(folder.glob("*.txt"))]
-    for f in sorted(folder.glob("*.jsonl")):
+    for f in sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.xz")]):
         entries += read_jsonl(f)
     if not entries:
-        raise SystemExit(f"no *.txt or *.jsonl in {folder}")
+        raise SystemExit(f"no *.txt, *.jsonl or *.jsonl.xz in {folder}")
     return entries
 
 

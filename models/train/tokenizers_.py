@@ -10,10 +10,13 @@ dummy prefix) and written as tokenizer.json; the two are then compared on part o
 import argparse
 import json
 import random
+import re
 import tempfile
 from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+import data
 
 END = "<|endoftext|>"
 # The split of Llama 3.
@@ -21,16 +24,10 @@ SPLIT = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^
          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
 
 
-def read_texts(path):
-    """The texts of a folder of *.txt, or the fields `prompt` and `text` of *.jsonl."""
-    texts = [f.read_text(encoding="utf-8") for f in sorted(path.glob("*.txt"))]
-    for f in sorted(path.glob("*.jsonl")):
-        for line in f.read_text(encoding="utf-8").rstrip("\n").split("\n"):
-            entry = json.loads(line)
-            texts += [entry["prompt"], entry["text"]]
-    if not texts:
-        raise SystemExit(f"no *.txt or *.jsonl in {path}")
-    return texts
+def read_texts(path, control=()):
+    """The texts of a folder of *.txt, or the fields `prompt` and `text` of *.jsonl, as they are between control tokens."""
+    texts = [t for prompt, text, _ in data.read(path) for t in (prompt, text)]
+    return [part for t in texts for part in (re.split("|".join(map(re.escape, control)), t) if control else [t])]
 
 
 def write_config(out, bos, eos, unk=None):
@@ -59,9 +56,9 @@ def bytelevel(args):
     report(tokenizer, args.text)
 
 
-def samples(path, count):
+def samples(path, count, control=()):
     rng = random.Random(2)
-    texts = read_texts(path)
+    texts = read_texts(path, control)
     for _ in range(count):
         text = rng.choice(texts)
         start = rng.randrange(max(1, len(text)))
@@ -79,7 +76,7 @@ def sentencepiece(args):
     import sentencepiece as spm
     with tempfile.TemporaryDirectory() as work:
         # One sentence a line: a line feed is always the byte token <0x0A>.
-        lines = [l for t in read_texts(args.text) for l in t.split("\n") if l]
+        lines = [l for t in read_texts(args.text, args.control) for l in t.split("\n") if l]
         spm.SentencePieceTrainer.train(
             sentence_iterator=iter(lines), model_prefix=f"{work}/m", model_type="bpe", vocab_size=args.vocab,
             byte_fallback=True, character_coverage=0.9995, normalization_rule_name="identity",
@@ -107,7 +104,7 @@ def sentencepiece(args):
     write_config(args.out, "<s>", args.eos, "<unk>")
 
     compared = 0
-    for text in samples(args.text, 500):
+    for text in samples(args.text, 500, args.control):
         ids = tokenizer.encode(text).ids
         assert ids == processor.encode(text), (text, tokenizer.encode(text).tokens, processor.encode(text, out_type=str))
         assert tokenizer.decode(ids) == text.replace("▁", " "), text

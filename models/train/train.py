@@ -50,6 +50,18 @@ def heldout_loss(model, documents, length):
     return total / count, hits / count
 
 
+@torch.no_grad()
+def retokenize(model, old, new):
+    """The model for another tokenizer: a token that both have keeps its row, another gets the mean of those of its text."""
+    was, known = model.embed_tokens.weight, old.get_vocab()
+    rows = torch.zeros(new.get_vocab_size(), was.shape[1])
+    for token, row in new.get_vocab().items():
+        ids = [known[token]] if token in known else old.encode(new.decode([row], skip_special_tokens=False)).ids
+        rows[row] = was[ids].mean(0)
+    model.embed_tokens.weight = torch.nn.Parameter(rows)
+    model.config.vocab_size = len(rows)
+
+
 def optimizers(model, rate, decay):
     named = list(model.named_parameters())
     matrices = [p for n, p in named if p.dim() == 2 and "embed" not in n]
@@ -95,7 +107,7 @@ def main():
     p.add_argument("--prompt-weight", type=float, default=0.1)
     p.add_argument("--out", type=Path, required=True, help="model folder with a tokenizer.json")
     p.add_argument("--new")
-    p.add_argument("--from", dest="start", type=Path, help="model folder to go on from")
+    p.add_argument("--from", dest="start", type=Path, help="model folder to go on from, whatever its tokenizer")
     p.add_argument("--positions", type=int, default=1024)
     p.add_argument("--length", type=int, default=512, help="longest window")
     p.add_argument("--tokens", type=int, default=4096, help="tokens a step")
@@ -124,6 +136,8 @@ def main():
                                          bos_token_id=begin, eos_token_id=end), args.dropout)
     else:
         model = llama.load(args.start or args.out, args.dropout)
+        if args.start:
+            retokenize(model, Tokenizer.from_file(str(args.start / "tokenizer.json")), tokenizer)
     print(f"{model.parameter_count()} parameters", flush=True)
 
     opts = optimizers(model, args.rate, args.decay)

@@ -64,6 +64,52 @@ class SideBySide(unittest.TestCase):
             self.assertLess(together, 3)  # tokens of a draft, and the forward of its first prompt
 
 
+class Answer(unittest.TestCase):
+    """Many texts side by side, from a file into a file."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.prompts, self.out = (pathlib.Path(folder.name) / n for n in ("prompts.jsonl", "answers.jsonl"))
+
+    def answer(self, *more, **status):
+        return call("answer", "--prompts", self.prompts, "--out", self.out, "--sequences", 3, *more, **status)
+
+    def test_each_is_answered_as_alone_and_what_a_line_says_comes_first(self):
+        asked = [{"prompt": "def f", "kind": "code"}, {"prompt": "The :mod:`json` module", "max_tokens": 4},
+                 {"prompt": "class A", "temperature": 1}, {"prompt": "Changed in"}, {"prompt": "def g"}]
+        self.prompts.write_text("".join(json.dumps(a) + "\n" for a in asked))
+        self.answer("-n", 9, "--at-once", 2)
+        made = rows(self.out.read_text())
+        self.assertEqual([a["prompt"] for a in made], [a["prompt"] for a in asked])
+        self.assertEqual((made[0]["kind"], made[0]["temperature"], made[0]["max_tokens"]), ("code", 0, 9))
+        self.assertEqual((made[1]["max_tokens"], made[2]["temperature"]), (4, 1))
+        self.assertEqual(made[4]["ended"], False)
+        for a in (made[0], made[1], made[3]):
+            alone = call("generate", "--temperature", 0, "-n", a["max_tokens"], "-p", a["prompt"], "--json")
+            self.assertEqual(a["text"], json.loads(alone)["text"])
+
+    def test_begun_again_it_goes_on_behind_whole_lines(self):
+        self.prompts.write_text("".join(f'{{"prompt": "def f{i}"}}\n' for i in range(6)))
+        self.answer("-n", 5, "--temperature", 1)
+        whole = self.out.read_text()
+        lines = whole.splitlines(keepends=True)
+        self.out.write_text("".join(lines[:3]) + lines[3][:20])  # killed while it wrote
+        self.assertIn("6 answered", self.answer("-n", 5, "--temperature", 1))
+        self.assertEqual(self.out.read_text(), whole)
+        self.assertEqual(self.answer("-n", 5), "")  # nothing is left to do
+
+    def test_refused(self):
+        for line, words in (("no JSON", "expected a JSON object"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
+                            ('{"prompt": ""}', "gives no token"), ('{"prompt": "a", "temperature": -1}', "temperature"),
+                            ('{"prompt": "a", "max_tokens": "b"}', '"max_tokens"')):
+            self.prompts.write_text('{"prompt": "def f"}\n' + line + "\n")
+            said = self.answer(status=1)
+            self.assertIn(words, said)
+            self.assertIn("line 2", said)
+        self.assertIn("--out", self.answer("--out", "/nowhere/at/all", status=1))
+
+
 class Compare(unittest.TestCase):
     def test_texts_side_by_side_are_those_of_one_after_the_other(self):
         """Of every rule that keeps nothing from text to text (the n-gram rules keep their cache)."""
