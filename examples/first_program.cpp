@@ -14,7 +14,8 @@ int main() {
     const reference::tokenizer_of<draft_id> pieces(
         reference::load_tokenizer("models/docs-drafter"));
     reference::model<target_id> target(reference::load_transformer("models/docs-target"));
-    reference::model<draft_id> draft(reference::load_transformer("models/docs-drafter"));
+    reference::model<draft_id> draft(reference::load_transformer(
+        "models/docs-drafter", {.context = {.team = target.engine().team()}})); // they take turns
 
     speculation pair({target, words}, {draft, pieces});
     const decode_settings greedy{.rule = rule_of("slem").rule, // or any other, or none

@@ -23,7 +23,8 @@ int main() try {
     const reference::tokenizer_of<target_id> words(reference::load_tokenizer(big));
     const reference::tokenizer_of<draft_id> pieces(reference::load_tokenizer(small));
     reference::model<target_id> target(reference::load_transformer(big));
-    reference::model<draft_id> model(reference::load_transformer(small));
+    reference::model<draft_id> model(
+        reference::load_transformer(small, {.context = {.team = target.engine().team()}}));
     decode_settings settings{.rule = rule::slem,
                              .sampling = {.temperature = 0},
                              .lengths = {.kind = length_kind::fixed, .length = 4},

@@ -200,8 +200,9 @@ private:
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const {
         if (in_reference_engine(paths.model))
-            return load_reference_side<draft_id>(paths, reference_, flags.threads, 0,
-                                                 flags.sequences, flags.head);
+            return load_reference_side<draft_id>(
+                paths, reference_, std::make_shared<reference::thread_team>(flags.threads), 0,
+                flags.sequences, flags.head);
         if (flags.head.partial())
             throw error("--head", flags.head.asked,
                         "expected full: llama.cpp's heads cannot be reached (with "

@@ -40,16 +40,18 @@ public:
                                     const model_flags& flags) const override {
         if (!drafter && !flags_.adapter.empty())
             throw error("--adapter", flags_.adapter, "expected a drafter beside it");
+        const auto team = std::make_shared<reference::thread_team>(flags.threads);
         if (drafter && needs_target(*drafter))
-            return load_feature_sides(target, *drafter, flags_, flags.threads, flags.context,
+            return load_feature_sides(target, *drafter, flags_, team, flags.context,
                                       flags.sequences, flags.head);
         if (!drafter && !flags_.exits.asked.empty())
             throw error("--exits", flags_.exits.asked,
                         "expected a drafter beside it, there is none");
-        loaded_sides sides{.target = load_reference_side<target_id>(
-                               target, flags_, flags.threads, flags.context, flags.sequences)};
+        loaded_sides sides{.target = load_reference_side<target_id>(target, flags_, team,
+                                                                    flags.context, flags.sequences),
+                           .team = team};
         if (drafter)
-            sides.drafter = load_reference_side<draft_id>(*drafter, flags_, flags.threads, 0,
+            sides.drafter = load_reference_side<draft_id>(*drafter, flags_, team, 0,
                                                           flags.sequences, flags.head);
         return sides;
     }

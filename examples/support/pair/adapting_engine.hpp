@@ -56,7 +56,8 @@ public:
         speculation_side<draft_id>& own = sides.drafter->loaded;
         drafter_ = std::make_unique<adapting_drafter>(
             *drafter, reference::context_options{.threads = flags.threads,
-                                                 .vocabulary_size = own.models.vocabulary_size()});
+                                                 .vocabulary_size = own.models.vocabulary_size(),
+                                                 .team = sides.team});
         if (own.begins_with_bos && own.bos)
             drafter_->prefix.push_back(*own.bos);
         own.models = any_batch_model<draft_id>(drafter_->model);

@@ -250,16 +250,16 @@ head_choice usual_head(const head_choice& asked, const side_paths& drafter) {
 
 template <class Id>
 side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
-                             std::size_t threads, std::size_t context, std::size_t sequences,
-                             const head_choice& head) {
+                             std::shared_ptr<reference::thread_team> team, std::size_t context,
+                             std::size_t sequences, const head_choice& head) {
     if (reads_features(paths))
         throw error(
             paths.model.string(), "fc.weight",
             "expected a model that runs alone, this is a drafter that reads the features of "
             "a target of the reference engine");
-    loaded_files files =
-        load_files(paths, flags, {.threads = threads, .capacity = context, .sequences = sequences},
-                   std::same_as<Id, draft_id> ? flags.adapter : "");
+    loaded_files files = load_files(
+        paths, flags, {.capacity = context, .sequences = sequences, .team = std::move(team)},
+        std::same_as<Id, draft_id> ? flags.adapter : "");
     model_facts facts = files.facts();
     compute_facts computing = files.computing();
     if constexpr (std::same_as<Id, draft_id>) {
@@ -284,19 +284,21 @@ side<Id> load_reference_side(const side_paths& paths, const reference_flags& fla
     return files.side_of<Id>(reference::batch_model<Id>(std::move(files.engine)), facts, computing);
 }
 
-template side<target_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
-                                             std::size_t, std::size_t, const head_choice&);
-template side<draft_id> load_reference_side(const side_paths&, const reference_flags&, std::size_t,
-                                            std::size_t, std::size_t, const head_choice&);
+template side<target_id> load_reference_side(const side_paths&, const reference_flags&,
+                                             std::shared_ptr<reference::thread_team>, std::size_t,
+                                             std::size_t, const head_choice&);
+template side<draft_id> load_reference_side(const side_paths&, const reference_flags&,
+                                            std::shared_ptr<reference::thread_team>, std::size_t,
+                                            std::size_t, const head_choice&);
 
 bool reads_features(const side_paths& drafter) {
     return reference::is_feature_drafter(drafter.model);
 }
 
 loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
-                                const reference_flags& flags, std::size_t threads,
-                                std::size_t context, std::size_t sequences,
-                                const head_choice& asked_head) {
+                                const reference_flags& flags,
+                                std::shared_ptr<reference::thread_team> team, std::size_t context,
+                                std::size_t sequences, const head_choice& asked_head) {
     if (!flags.adapter.empty())
         throw error("--adapter", flags.adapter,
                     "expected nothing: a drafter that reads features takes no adapters");
@@ -309,7 +311,7 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     const reference::feature_checkpoint own = reference::open_feature_drafter(drafter.model);
     loaded_files files = load_files(
         target, flags,
-        {.threads = threads, .capacity = context, .sequences = sequences, .features = own.kind});
+        {.capacity = context, .sequences = sequences, .features = own.kind, .team = team});
     reference::feature_body body(own, files.engine, {.sequences = sequences});
     model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
                       body.forward_bytes()};

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "support/flags/exits_flag.hpp"
@@ -11,6 +12,7 @@
 #include <specdec/head/features/feature_model.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/reference/drafter/feature_body.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 namespace CLI {
@@ -32,13 +34,15 @@ void add_reference_flags(CLI::App& app, reference_flags& flags);
 [[nodiscard]] side_paths find_reference_side(const std::filesystem::path& model,
                                              const std::string& tokenizer, const std::string& flag);
 
-/// threads: 0: one a core; context: 0: what the model was made for, at most 4096; sequences: that
-/// the side holds side by side; head: what is computed of it, of a drafter. Id: target_id or
-/// draft_id. Errors: specdec::error that names the file and the field in it.
+/// team: of both sides, since they take turns: threads of each would wait for the other's on the
+/// same cores. context: 0: what the model was made for, at most 4096; sequences: that the side
+/// holds side by side; head: what is computed of it, of a drafter. Id: target_id or draft_id.
+/// Errors: specdec::error that names the file and the field in it.
 template <class Id>
 [[nodiscard]] side<Id> load_reference_side(const side_paths& paths, const reference_flags& flags,
-                                           std::size_t threads, std::size_t context,
-                                           std::size_t sequences, const head_choice& head = {});
+                                           std::shared_ptr<reference::thread_team> team,
+                                           std::size_t context, std::size_t sequences,
+                                           const head_choice& head = {});
 
 /// Whether a drafter reads its target's features, and so runs beside it only.
 [[nodiscard]] bool reads_features(const side_paths& drafter);
@@ -54,7 +58,8 @@ struct feature_parts {
 /// A target and such a drafter, which shares its tokenizer, embedding and, unless it has one of its
 /// own, its head. Otherwise as load_reference_side.
 [[nodiscard]] loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
-                                              const reference_flags& flags, std::size_t threads,
+                                              const reference_flags& flags,
+                                              std::shared_ptr<reference::thread_team> team,
                                               std::size_t context, std::size_t sequences,
                                               const head_choice& head);
 

@@ -9,6 +9,7 @@
 
 #include "support/pair/loaded_pair.hpp"
 #include <specdec/head/adaptive/target_topk.hpp>
+#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
 
@@ -38,6 +39,8 @@ struct loaded_sides {
     std::optional<side<draft_id>> drafter{};
     /// What learning needs of a drafter that reads features; valid as long as both sides' models.
     std::shared_ptr<const feature_parts> features{};
+    /// The target's threads, for whatever drafter stands beside it; null: another engine's.
+    std::shared_ptr<reference::thread_team> team{};
 };
 
 /// The control token of that printed name.

@@ -20,9 +20,9 @@ namespace specdec::reference {
 
 struct load_options {
     precision number_format = precision::bf16;
-    context_options context;
+    context_options context{};
     /// Called from time to time with the fraction that is packed, from 0 to 1; may be empty.
-    std::function<void(double)> progress;
+    std::function<void(double)> progress{};
 };
 
 /// Opens a checkpoint by what it is: a folder (Hugging Face), a file that begins with "GGUF", or

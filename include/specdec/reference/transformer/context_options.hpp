@@ -33,9 +33,10 @@ struct context_options {
     cache_type cache = cache_type::own;
     /// Features that append() and score() keep (features()).
     feature_kind features = feature_kind::none;
-    /// The threads of another context (transformer::team()), to be shared instead of starting some,
-    /// as a drafter and its target may, which take turns. Null: a team of `threads`, otherwise
-    /// `threads` does not count.
+    /// The threads of another context (transformer::team()), to be shared instead of starting some:
+    /// a drafter and its target, which take turns, should. Those of two teams wait for each other
+    /// on the same cores, for milliseconds. Null: a team of `threads`, otherwise `threads` does not
+    /// count.
     std::shared_ptr<thread_team> team = nullptr;
 };
 
