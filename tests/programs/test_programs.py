@@ -540,6 +540,16 @@ class Generate(unittest.TestCase):
             self.assertNotIn("drafter_full", out["rounds_without_draft"])
             self.assertLess(out["target_calls"], 140)
 
+    @unittest.skipIf(os.cpu_count() == 1, "one core has no team")
+    def test_both_models_share_one_team_of_threads(self):
+        """Those of two teams would wait for each other on the same cores."""
+        with subprocess.Popen([PROGRAMS / "generate", "--threads", "2", "-n", "900", "--temperature", "1", "-p", "def f"],
+                              stdout=subprocess.PIPE) as program:
+            os.read(program.stdout.fileno(), 1)
+            status = pathlib.Path(f"/proc/{program.pid}/status").read_text()
+            program.kill()
+        self.assertIn("Threads:\t2\n", status)
+
     def test_precisions_say_what_the_weights_are(self):
         for asked, shown in (("native", "bf16"), ("auto", "bf16"), ("f32", "f32"), ("q8", "Q8_0")):
             with self.subTest(precision=asked):
