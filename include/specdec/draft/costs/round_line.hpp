@@ -56,7 +56,10 @@ public:
                 products_[i][j] = products_[i][j] * fading + x[i] * x[j];
             times_[i] = times_[i] * fading + x[i] * took;
         }
-        solve();
+        if (of.forwards == 0 && of.looked_up == 0)
+            now_[a_round] = held_at_[a_round]; // of the other parts it says nothing
+        else
+            solve();
     }
 
 private:
