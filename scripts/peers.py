@@ -12,7 +12,8 @@ forward pass: the target in Transformers at float32. "law" is WRONG where the te
 same engine's plain sampling by more than 3 standard errors of the difference (paired by prompt).
 
 What runs: Transformers' assisted generation with another tokenizer: at T = 0 "universal" (retokenised text, our
-slem), above it "tli" as it comes and "tli, whole head", with the pruning of the assistant's head switched off.
+slem), above it "tli" as it comes and "tli, whole head", with the pruning of the assistant's head switched off;
+and its prompt lookup.
 llama.cpp through llama-cpp-python, whose interface has no draft model of its own: its prompt lookup, and for
 SmolLM2 its 4-bit file drafting greedily for the BF16 one (made by llama_convert) through its LlamaDraftModel.
 """
@@ -108,12 +109,14 @@ def transformers_worker(job, emit):
         return get_translator(*args, **more)
     peer.AssistantVocabTranslatorCache.get_translator = choose_pruning
 
-    def rule(temperature, drafter=None, pieces=None):
+    def rule(temperature, drafter=None, pieces=None, lookup=0):
         more = {"do_sample": False}
         if temperature > 0:
             more = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
         if drafter is not None:
             more |= {"assistant_model": drafter, "tokenizer": words, "assistant_tokenizer": pieces}
+        if lookup:
+            more |= {"prompt_lookup_num_tokens": lookup}
 
         def run(prompt, most, seed):
             torch.manual_seed(seed)
@@ -125,7 +128,7 @@ def transformers_worker(job, emit):
         return run
 
     def rules_at(temperature, length):
-        rules = {PLAIN: rule(temperature)}
+        rules = {PLAIN: rule(temperature), "prompt lookup": rule(temperature, lookup=length)}
         for name in ["tli", "tli, whole head"] if temperature > 0 else ["universal"]:
             drafter, pieces = load_transformers(job["drafter"], dtype)  # pruning changes it, so each has its own
             settings = drafter.generation_config

@@ -3,6 +3,8 @@
     python models/train/write_answers.py --gguf models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf --prompts PROMPTS --out RECORDS
     python models/train/write_answers.py --out RECORDS --count                     how much there is of each kind
     python models/train/write_answers.py --out RECORDS --pack models/train/text    the text alone, for record_features.py
+    python models/train/write_answers.py --gguf GGUF --prompts PROMPTS --out TEXT --program build/release/examples/answer
+                                        the text alone, by our own engine: twice as fast, but requests of several turns are left out
 
 PROMPTS: what write_prompts.py wrote. Five of seven prompts are answered at T = 0, one at 0.7, one at 1; answers end with the
 turn or have at most 160 tokens (one of eight short ones 256); degenerate ones are left out. Writes a folder RECORDS/NNNN for every 256
@@ -15,6 +17,7 @@ import json
 import lzma
 import os
 import random
+import subprocess
 import time
 import zlib
 from pathlib import Path
@@ -23,6 +26,7 @@ import numpy
 import torch
 from safetensors.torch import save_file
 
+TURN = "<|im_start|>"
 TAIL = "<|im_end|>\n<|im_start|>assistant\n"
 
 
@@ -30,6 +34,39 @@ def degenerate(ids):
     """Whether an answer says the same over and over: few different runs of four tokens."""
     runs = [tuple(ids[i:i + 4]) for i in range(len(ids) - 3)]
     return len(ids) < 4 or len(set(runs)) < 0.35 * len(runs)
+
+
+def temperature(prompt):
+    return {5: 0.7, 6: 1.0}.get(zlib.crc32(prompt.encode()) % 7, 0.0)
+
+
+def most_tokens(prompt, length):
+    return 256 if zlib.crc32(prompt.encode()) % 8 == 0 and length < 64 else 160
+
+
+def text_alone(args):
+    """What our own program answers, side by side: TEXT/NAME.jsonl. Goes on where it was."""
+    from transformers import AutoTokenizer
+    words = AutoTokenizer.from_pretrained(args.gguf.parent, gguf_file=args.gguf.name)
+    ids_of = lambda texts: words(texts, add_special_tokens=False).input_ids
+    args.out.mkdir(parents=True, exist_ok=True)
+    for file in sorted(args.prompts.glob("*.jsonl")):
+        asked, answered, made = (args.out / (file.stem + end) for end in (".asked", ".answered", ".jsonl"))
+        entries = [e for e in map(json.loads, file.open(encoding="utf-8")) if TURN not in e["prompt"]]
+        lengths = [len(ids) for ids in ids_of([e["prompt"] for e in entries])]
+        with asked.open("w", encoding="utf-8") as out:
+            for e, n in zip(entries, lengths):
+                if n <= args.longest:
+                    out.write(json.dumps({**e, "temperature": temperature(e["prompt"]), "max_tokens": most_tokens(e["prompt"], n)},
+                                         ensure_ascii=False) + "\n")
+        subprocess.run([args.program, "--target", args.gguf, "--drafter", "none", "--chat", "--rule", "autoregressive", "--prompts", asked,
+                        "--out", answered, "--sequences", "32", "--threads", str(args.threads)], check=True)
+        entries = [json.loads(line) for line in answered.open(encoding="utf-8")]
+        with made.open("w", encoding="utf-8") as out:
+            for e, ids in zip(entries, ids_of([e["text"] for e in entries])):
+                del e["max_tokens"]
+                if not degenerate(ids):
+                    out.write(json.dumps(e, ensure_ascii=False) + "\n")
 
 
 def save_target(writer, folder):
@@ -81,6 +118,7 @@ def main():
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--count", action="store_true")
     p.add_argument("--pack", type=Path)
+    p.add_argument("--program", type=Path, help="examples/answer, to write instead")
     p.add_argument("--minutes", type=float, default=1e9)
     p.add_argument("--backwards", action="store_true")
     p.add_argument("--longest", type=int, default=180, help="prompts of more tokens are left out")
@@ -91,6 +129,8 @@ def main():
         return count(args.out)
     if args.pack:
         return pack(args.out, args.pack)
+    if args.program:
+        return text_alone(args)
     import writer
     torch.set_num_threads(args.threads)
     w = writer.Writer(args.gguf)
@@ -117,11 +157,10 @@ def main():
             folder.rmdir()
             break
         try:
-            chance = [zlib.crc32(e["prompt"].encode()) for e in entries]
-            temperatures = [{5: 0.7, 6: 1.0}.get(c % 7, 0.0) for c in chance]
+            temperatures = [temperature(e["prompt"]) for e in entries]
             prompts = [w.encode(e["prompt"]) + tail for e in entries]
-            made = w.write(prompts, [256 if c % 8 == 0 and len(p) < 64 else 160 for c, p in zip(chance, prompts)], torch.tensor(temperatures),
-                           torch.Generator().manual_seed(chance[0]))
+            made = w.write(prompts, [most_tokens(e["prompt"], len(p)) for e, p in zip(entries, prompts)], torch.tensor(temperatures),
+                           torch.Generator().manual_seed(zlib.crc32(entries[0]["prompt"].encode())))
             texts, kept = [], []
             for e, t, prompt, text in zip(entries, temperatures, prompts, made):
                 at = len(w.begin) + len(prompt)
