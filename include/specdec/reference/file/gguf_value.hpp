@@ -50,8 +50,6 @@ public:
     }
 
     [[nodiscard]] gguf_type type() const { return type_; }
-    /// Meaningful for arrays.
-    [[nodiscard]] gguf_type element_type() const { return element_; }
     /// Length of an array; 1 for scalars and strings.
     [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -53,7 +53,6 @@ public:
     [[nodiscard]] const weight_anchor<float>& anchor() const { return anchor_; }
     /// The latest update's gradient, clipped; of values().
     [[nodiscard]] std::span<const float> gradient() const { return gradient_; }
-    void set_rate(double rate) { settings_.rate = rate; }
 
     /// Saves all that learning needs to go on. Errors: as save_learning_state.
     void save(const std::string& path, const std::string& note = "") {

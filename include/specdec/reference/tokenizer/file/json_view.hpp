@@ -33,7 +33,6 @@ public:
     [[nodiscard]] bool is_string() const { return value_->is_string(); }
     [[nodiscard]] bool is_object() const { return value_->is_object(); }
     [[nodiscard]] bool is_array() const { return value_->is_array(); }
-    [[nodiscard]] bool is_integer() const { return value_->is_number_integer(); }
 
     /// The member of that name, unless it is missing or null.
     [[nodiscard]] std::optional<json_view> find(const char* key) const {
