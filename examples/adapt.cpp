@@ -359,7 +359,7 @@ void run(flags f, const adapting_engine& e) {
             throw error("--loss", f.loss,
                         "expected one of shared tokens alone: this drafter has its target's");
         features->chains = chains_of(f.chains, f.depth);
-        features->behind_rejected = f.behind_rejected;
+        features->chains.behind_rejected = f.behind_rejected;
         f.learner.length = 256;
         if (f.remembered == 0)
             f.online.remembered = std::size_t{1} << 15;
@@ -479,8 +479,10 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("A drafter learns while it serves, and is measured before and behind it.",
-                 fs::path(argv[0]).filename().string());
+    CLI::App app(
+        "A drafter learns while it serves, and is measured before and behind it. One that runs "
+        "alone does so in BF16, whatever --precision says of its target.",
+        fs::path(argv[0]).filename().string());
     flags f;
     adapting_engine e;
     f.decoding.sampling.temperature = 0;

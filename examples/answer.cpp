@@ -6,12 +6,13 @@
 // behind the lines that are there.
 //
 //     answer --prompts prompts.jsonl --out answers.jsonl --sequences 32
-#include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ using namespace specdec;
 using namespace specdec::examples;
 using json = nlohmann::ordered_json;
 
+constexpr std::size_t most_tokens = 1 << 16;
+
 struct flags {
     model_flags models;
     decode_settings decoding = interruptible();
@@ -49,9 +52,10 @@ struct question {
     std::vector<target_id> ids;
 };
 
-template <class T>
-T field(const json& line, const char* name, T otherwise) {
-    return line.contains(name) ? line.at(name).get<T>() : otherwise;
+/// As short as it was written: 0.7, not what a float makes of it.
+json as_written(float x) {
+    char digits[32];
+    return json::parse(digits, std::to_chars(digits, std::end(digits), x).ptr);
 }
 
 question read_question(std::string_view line, const std::string& where, std::size_t number,
@@ -59,12 +63,19 @@ question read_question(std::string_view line, const std::string& where, std::siz
     question q;
     try {
         q.fields = json::parse(line);
-        sampling_parameters sampling = f.decoding.sampling;
-        generation_limits limits = f.decoding.limits;
-        sampling.temperature = field(q.fields, "temperature", sampling.temperature);
-        limits.max_tokens = field(q.fields, "max_tokens", limits.max_tokens);
-        q.request.sampling = sampling;
-        q.request.limits = limits;
+        sampling_parameters& sampling = q.request.sampling.emplace(f.decoding.sampling);
+        generation_limits& limits = q.request.limits.emplace(f.decoding.limits);
+        if (q.fields.contains("temperature"))
+            q.fields.at("temperature").get_to(sampling.temperature);
+        else
+            q.fields["temperature"] = as_written(sampling.temperature);
+        if (!q.fields.contains("max_tokens"))
+            q.fields["max_tokens"] = limits.max_tokens;
+        const json& most = q.fields.at("max_tokens");
+        if (!most.is_number_unsigned() || most < 1 || most > most_tokens)
+            throw error(f.prompts, where,
+                        "expected a \"max_tokens\" from 1 to " + std::to_string(most_tokens));
+        most.get_to(limits.max_tokens);
         const auto prompt = q.fields.at("prompt").get<std::string>();
         q.ids = wants_chat(f.models) ? chat_prompt(*pair, prompt) : plain_prompt(*pair, prompt);
     } catch (const json::exception& problem) {
@@ -92,8 +103,6 @@ void append(const std::string& path, std::span<question> questions, const decode
     for (std::size_t i = 0; i < questions.size(); ++i) {
         const decode_result& r = results.texts[i];
         json& fields = questions[i].fields;
-        fields["temperature"] = questions[i].request.sampling->temperature;
-        fields["max_tokens"] = questions[i].request.limits->max_tokens;
         fields["text"] = r.text;
         fields["ended"] = r.finish == finish_reason::end_token;
         file << fields.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
@@ -188,7 +197,7 @@ int main(int argc, char** argv) {
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 16)");
     add_number(app, "--at-once", f.at_once, {1, 1 << 16},
                "questions between two times that answers are written (default: 512)");
-    add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 16},
+    add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, most_tokens},
                "where a line does not say it (default: 160)");
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
                "where a line does not say it (default: 0)");

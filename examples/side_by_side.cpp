@@ -24,6 +24,7 @@
 #include "support/output/statistics_json.hpp"
 #include "support/pair/cache_keeper.hpp"
 #include "support/pair/engine.hpp"
+#include "support/pair/tree_nodes.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
 #include "support/program/interrupt.hpp"
@@ -83,6 +84,7 @@ void run(flags f, const engine& e) {
     const std::optional<tree_drafts> tree = f.tree.settings();
     f.decoding.carry.contexts = false; // each way feeds all prompts
     f.decoding.lookup.shared = false;  // and finds its own words only
+    tell_nodes(f.models, tree);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
     const std::string name = !f.rule.empty()                               ? f.rule

@@ -17,7 +17,9 @@ import json
 import lzma
 import os
 import random
+import signal
 import subprocess
+import sys
 import time
 import zlib
 from pathlib import Path
@@ -133,6 +135,7 @@ def main():
         return text_alone(args)
     import writer
     torch.set_num_threads(args.threads)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # gives back the shard it is at
     w = writer.Writer(args.gguf)
     args.out.mkdir(parents=True, exist_ok=True)
     save_target(w, args.out)

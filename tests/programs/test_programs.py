@@ -77,13 +77,13 @@ class Answer(unittest.TestCase):
 
     def test_each_is_answered_as_alone_and_what_a_line_says_comes_first(self):
         asked = [{"prompt": "def f", "kind": "code"}, {"prompt": "The :mod:`json` module", "max_tokens": 4},
-                 {"prompt": "class A", "temperature": 1}, {"prompt": "Changed in"}, {"prompt": "def g"}]
+                 {"prompt": "class A", "temperature": 0.7}, {"prompt": "Changed in"}, {"prompt": "def g"}]
         self.prompts.write_text("".join(json.dumps(a) + "\n" for a in asked))
         self.answer("-n", 9, "--at-once", 2)
         made = rows(self.out.read_text())
         self.assertEqual([a["prompt"] for a in made], [a["prompt"] for a in asked])
         self.assertEqual((made[0]["kind"], made[0]["temperature"], made[0]["max_tokens"]), ("code", 0, 9))
-        self.assertEqual((made[1]["max_tokens"], made[2]["temperature"]), (4, 1))
+        self.assertEqual((made[1]["max_tokens"], made[2]["temperature"]), (4, 0.7))
         self.assertEqual(made[4]["ended"], False)
         for a in (made[0], made[1], made[3]):
             alone = call("generate", "--temperature", 0, "-n", a["max_tokens"], "-p", a["prompt"], "--json")
@@ -102,7 +102,7 @@ class Answer(unittest.TestCase):
     def test_refused(self):
         for line, words in (("no JSON", "expected a JSON object"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
                             ('{"prompt": ""}', "gives no token"), ('{"prompt": "a", "temperature": -1}', "temperature"),
-                            ('{"prompt": "a", "max_tokens": "b"}', '"max_tokens"')):
+                            *((f'{{"prompt": "a", "max_tokens": {n}}}', '"max_tokens"') for n in ('"b"', -1, 0, 1.9, 1e30))):
             self.prompts.write_text('{"prompt": "def f"}\n' + line + "\n")
             said = self.answer(status=1)
             self.assertIn(words, said)
@@ -889,6 +889,14 @@ class Features(unittest.TestCase):
         self.assertEqual(resumed["target_calls"], after["target_calls"])
         drafted = rows(call("adapt", *self.pair[:2], "--drafter", saved, *common[4:], "--tokens", 0, "--learn", "none"))[-1]
         self.assertEqual(drafted["target_calls"], after["target_calls"])
+        listed = self.drafter / "listed"
+        listed.mkdir()
+        for name in ("config.json", "model.safetensors"):
+            shutil.copy(self.drafter / name, listed)
+        shutil.copy(few, listed / "kept.json")  # is the usual head, and what is taught
+        usual = rows(call("adapt", *self.pair[:2], "--drafter", listed, *common[6:], "--tokens", 200))[-1]
+        self.assertEqual(usual["target_calls"], after["target_calls"])
+        self.assertEqual(json.loads((saved / "kept.json").read_text())["ids"], list(range(2048)))
         for more in ("--learn", "lora:4"), ("--thread",), ("--chains", "every:2"), ("--loss", "tv"), ("--depth", 2):
             self.assertGreater(adapt("--tokens", 100, *more)[-4]["served"], 99)
         for words, *more in (("--chains: ", "--chains", "all"), ("--loss: ", "--loss", "fkl+ngram"), ("--rule: ", "--rule", "tli"),

@@ -225,6 +225,28 @@ TEST_CASE("carry over: lengths learn from text to text, or each text for itself"
     CHECK(counts(learns, s) == first);
 }
 
+TEST_CASE("carry over: without lookups a text finds its own words alone") {
+    const auto texts = [](speculation& pair, bool lookups) {
+        std::string all;
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            decode_settings s = fixed(rule::tli, 0.7F, seed);
+            s.lookup.beside = true;
+            s.limits.max_tokens = 30;
+            s.carry = carry_over::nothing();
+            s.carry.lookups = lookups;
+            const decode_result one = pair.generate("ab c abc b a ab c abc b", s);
+            all += one.text + std::to_string(one.counts.looked_up) + "\n";
+        }
+        return all;
+    };
+    toys x;
+    speculation pair = x.pair();
+    const std::string first = texts(pair, false);
+    CHECK(texts(pair, false) == first);
+    CHECK(texts(pair, true) != first); // from the second text on
+    CHECK(texts(pair, false) == first);
+}
+
 TEST_CASE("carry over: n-grams of a text's own are gone with it") {
     toys x;
     speculation pair = x.pair();

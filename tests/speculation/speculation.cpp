@@ -263,11 +263,45 @@ TEST_CASE("speculation: what is given costs and learnt lengths do, and that leng
         CHECK(told.proposed > 0);
         CHECK(own.asked == 0);
     }
+    // A text that asks its own predictor, and ends behind one that does not, beside which it is.
+    const cost_table given{{1, 1, 1, 1, 1}, 0.01, 0};
+    for (const bool first_asks : {true, false}) {
+        toys both(2);
+        speculation two = both.pair();
+        const std::vector<target_id> prompt = both.words.encode("ab c");
+        std::vector<text_request> texts{{.prompt = prompt}, {.prompt = prompt, .sequence = 1}};
+        s.limits.max_tokens = 20;
+        s.lengths = {.length = 8, .costs = given};
+        length_settings asks = s.lengths;
+        asks.predictor = &any;
+        text_request& long_one = texts[first_asks ? 0 : 1];
+        long_one.lengths = asks;
+        long_one.limits = generation_limits{.max_tokens = 60};
+        own = {};
+        two.run(texts, s);
+        CHECK(own.taught > 0);
+        own = {};
+        two.generate("ab c", s);
+        CHECK(own.asked + own.taught == 0);
+    }
     speculation alone(x.target_side());
     REQUIRE(alone.costs() != nullptr); // passes only
     CHECK(alone.costs()->pass.size() > 1);
     CHECK(alone.costs()->draft == 0);
     CHECK(alone.costs()->catch_up == 0);
+}
+
+TEST_CASE("speculation: nested drafts are as long as was asked for") {
+    toys x;
+    speculation pair = x.pair();
+    decode_settings s = fixed(rule::nested, 0);
+    s.lengths.length = 24;
+    s.limits.max_tokens = 40;
+    std::size_t longest = 0;
+    const auto counts = pair.generate("ab c", s).counts;
+    for (std::size_t n = 0; n < counts.rounds_by_proposals.size(); ++n)
+        longest = counts.rounds_by_proposals[n] > 0 ? n : longest;
+    CHECK(longest > 16);
 }
 
 TEST_CASE("speculation: without a drafter, what was said before is looked up") {

@@ -24,6 +24,7 @@ public:
         inner_->add_flags(app);
         adapter_ = app.get_option("--adapter");
         exits_ = app.get_option("--exits");
+        cache_type_ = app.get_option("--cache-type");
     }
     [[nodiscard]] std::vector<named_pair> pairs() const override { return inner_->pairs(); }
     [[nodiscard]] side_paths find(const std::filesystem::path& model, const std::string& tokenizer,
@@ -37,7 +38,7 @@ public:
             throw error("--drafter", "path", "expected a drafter, there is none");
         if (inner_->needs_target(*drafter)) {
             loaded_sides sides = inner_->load(target, drafter, flags);
-            features_ = std::make_unique<adapting_features>(*drafter, *sides.features, flags.head);
+            features_ = std::make_unique<adapting_features>(*drafter, *sides.features);
             return sides;
         }
         if (!inner_->learns(*drafter))
@@ -57,6 +58,7 @@ public:
         drafter_ = std::make_unique<adapting_drafter>(
             *drafter, reference::context_options{.threads = flags.threads,
                                                  .vocabulary_size = own.models.vocabulary_size(),
+                                                 .cache = cache_type(),
                                                  .team = sides.team});
         if (own.begins_with_bos && own.bos)
             drafter_->prefix.push_back(*own.bos);
@@ -70,7 +72,13 @@ public:
 
 private:
     std::unique_ptr<engine> inner_ = make_engine();
-    CLI::Option *adapter_ = nullptr, *exits_ = nullptr;
+    [[nodiscard]] reference::cache_type cache_type() const {
+        return cache_type_ != nullptr && cache_type_->count() > 0
+                   ? reference::cache_type_named(cache_type_->as<std::string>())
+                   : reference::cache_type::own;
+    }
+
+    CLI::Option *adapter_ = nullptr, *exits_ = nullptr, *cache_type_ = nullptr;
     mutable std::unique_ptr<adapting_drafter> drafter_;
     mutable std::unique_ptr<adapting_features> features_;
 };

@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "support/flags/head_flag.hpp"
 #include "support/pair/adapting_drafter.hpp"
 #include "support/pair/reference_side.hpp"
 #include "support/pair/side.hpp"
@@ -32,21 +30,16 @@ struct adapting_features {
     using weights_type = reference::any_feature_weights;
     static constexpr bool reads_features = true;
 
-    adapting_features(const side_paths& paths, const feature_parts& made, const head_choice& head)
+    adapting_features(const side_paths& paths, const feature_parts& made)
         : path(paths.model), parts(made),
           start(reference::read_feature_parameters(reference::open_feature_drafter(path))),
-          serving(*parts.body) {
-        if (!head.list.empty())
-            kept = reference::read_token_list<draft_id>(head.list, parts.target->vocabulary_size());
-    }
+          serving(*parts.body) {}
 
     std::filesystem::path path;
     feature_parts parts;
-    std::optional<token_list<draft_id>> kept;   ///< that the head computes; none: all
     reference::feature_parameters<float> start; ///< as loaded
     serving_type serving;
     reference::chain_settings chains{}; ///< drafts that teach
-    std::size_t behind_rejected = 0;    ///< rows that teach behind a rejected token
 
     void take_new_weights() {
         if (const auto next = serving.take())
@@ -63,7 +56,7 @@ struct adapting_features {
 
         lessons_type(decoder& /*pair*/, const adapting_features& drafter, std::size_t length)
             : inner_(*drafter.parts.records,
-                     {.window = length, .behind_rejected = drafter.behind_rejected}) {}
+                     {.window = length, .behind_rejected = drafter.chains.behind_rejected}) {}
 
         void start(std::span<const target_id> prompt) { inner_.start(prompt); }
         void follow(const logits_rows<target_id>& rows, std::span<const target_id> proposed,
@@ -79,18 +72,22 @@ struct adapting_features {
     [[nodiscard]] std::unique_ptr<learner_type>
     make_learner(decoder& /*pair*/, const reference::learner_settings& settings) const {
         return std::make_unique<learner_type>(
-            start, reference::ends_of(*parts.target, kept ? &*kept : nullptr), settings, chains);
+            start, reference::ends_of(*parts.target, parts.kept ? &*parts.kept : nullptr), settings,
+            chains);
     }
 
     void expect_saveable() const { reference::check_saveable(start.config(), path.string()); }
     [[nodiscard]] std::vector<const char*> saved_files(bool /*adapters*/) const {
         return {"model.safetensors", "config.json"};
     }
-    /// A folder that --drafter takes; adapters are merged.
+    /// A folder that --drafter takes, with the list that was taught; adapters are merged.
     void save(const std::filesystem::path& folder, learner_type& learner) const {
         reference::save_feature_folder(folder, learner.weights());
-        for (const char* name : {"kept.json", "router.safetensors"})
-            copy_if_there(path / name, folder / name);
+        copy_if_there(path / "router.safetensors", folder / "router.safetensors");
+        if (parts.kept)
+            reference::write_token_list(folder / "kept.json", *parts.kept);
+        else
+            copy_if_there(path / "kept.json", folder / "kept.json");
     }
     [[nodiscard]] bool saves_tokenizer() const { return true; } // it has its target's
 };

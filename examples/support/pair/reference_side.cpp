@@ -88,7 +88,9 @@ void require_own_tokenizer(const side_paths& paths, std::size_t rows, std::size_
 void expect_memory(const reference::model_config& c, const reference::load_options& options) {
     const reference::context_options& o = options.context;
     const bool wide = options.number_format == reference::precision::f32;
-    const double tokens = static_cast<double>(o.sequences) * static_cast<double>(o.capacity);
+    const std::size_t capacity =
+        o.capacity > 0 ? o.capacity : std::min<std::size_t>(c.context, 4096);
+    const double tokens = static_cast<double>(o.sequences) * static_cast<double>(capacity);
     const double needed =
         tokens * reference::cache_bytes(o.cache, 2 * c.layers * c.kv_size(), wide);
     const double there = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
@@ -98,7 +100,7 @@ void expect_memory(const reference::model_config& c, const reference::load_optio
     const auto gigabytes = [](double bytes) {
         return std::to_string(static_cast<long long>(bytes / 1e9)) + " GB";
     };
-    throw error("--context", std::to_string(o.capacity),
+    throw error("--context", std::to_string(capacity),
                 "expected caches that fit into the memory of " + gigabytes(there) + ": " +
                     std::to_string(o.sequences) + " of so many tokens take " + gigabytes(needed));
 }
@@ -329,8 +331,12 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     auto recorded = std::make_unique<feature_target>(std::move(files.engine), sequences);
     auto whole =
         std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
-    const auto parts = std::make_shared<const feature_parts>(feature_parts{
-        &whole->body, &whole->model, recorded->records.get(), &recorded->model.engine()});
+    std::optional<token_list<draft_id>> listed;
+    if (!head.list.empty())
+        listed = reference::read_token_list<draft_id>(head.list, words.vocabulary);
+    const auto parts = std::make_shared<const feature_parts>(
+        feature_parts{&whole->body, &whole->model, recorded->records.get(),
+                      &recorded->model.engine(), std::move(listed)});
     std::shared_ptr<target_topk> likely;
     any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
         if (!own_head)

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "support/flags/exits_flag.hpp"
@@ -11,6 +12,7 @@
 #include "support/pair/side.hpp"
 #include <specdec/head/features/feature_model.hpp>
 #include <specdec/head/features/feature_records.hpp>
+#include <specdec/head/token_list.hpp>
 #include <specdec/reference/drafter/feature_body.hpp>
 #include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
@@ -53,6 +55,7 @@ struct feature_parts {
     feature_model<reference::feature_body>* model;
     const feature_records* records;
     const reference::transformer* target;
+    std::optional<token_list<draft_id>> kept{}; ///< that the head computes; none: all
 };
 
 /// A target and such a drafter, which shares its tokenizer, embedding and, unless it has one of its

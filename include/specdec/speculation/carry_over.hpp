@@ -5,9 +5,9 @@ namespace specdec {
 
 /// What a text takes over from those before it: all of it, as it is. Without one of these it begins
 /// as the first text of a new speculation does. Given the target's rows, no choice changes the law
-/// of a text. A seed's text is the same again without `lengths`, `ngrams` and `drafter` (and
-/// without `contexts` where rows depend on how positions are grouped, or where the drafter reads
-/// what the target found likely).
+/// of a text. A seed's text is the same again without `lengths`, `ngrams`, `drafter` and `lookups`
+/// (and without `contexts` where rows depend on how positions are grouped, or where the drafter
+/// reads what the target found likely).
 ///
 /// What stays beside these: the tables of the vocabularies, which hang on no text; measured costs,
 /// in place of which length_settings::costs may be given; what a caller's own predictor learns
@@ -25,8 +25,13 @@ struct carry_over {
     /// LearnsFromTexts). Without it, it forgets where the text begins, for which no other text may
     /// be using it.
     bool drafter = true;
+    /// The words of other texts, where texts look up in one memory (lookup_settings::shared).
+    /// Without it a text finds its own, and teaches none.
+    bool lookups = true;
 
-    [[nodiscard]] static constexpr carry_over nothing() { return {false, false, false, false}; }
+    [[nodiscard]] static constexpr carry_over nothing() {
+        return {false, false, false, false, false};
+    }
 };
 
 } // namespace specdec

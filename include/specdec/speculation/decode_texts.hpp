@@ -37,7 +37,7 @@ template <class Open>
     const std::uint64_t before = draft_passes();
     const steady_seconds clock;
     const double begin = clock();
-    std::size_t next = 0;
+    std::size_t next = 0, begun = 0; // texts that were tried to begin, and that did
     const auto take_seats = [&] {
         for (seat& x : seats) {
             if (x.run && x.run->finish() != finish_reason::none) {
@@ -50,6 +50,7 @@ template <class Open>
             x.text = next++;
             x.run = open(texts[x.text]);
             together.join(*x.run, left);
+            begun = next;
         }
     };
     const auto decode = [&] {
@@ -65,7 +66,7 @@ template <class Open>
         for (const seat& x : seats) {
             const bool its = x.run ? texts.size() == 1 || (!together.holds(*x.run) &&
                                                            x.run->finish() == finish_reason::none)
-                                   : next > 0 && x.text == next - 1; // it could not be begun
+                                   : begun < next && x.text == begun;
             if (its && !texts[x.text].where.empty())
                 throw error(texts[x.text].where + ": " + problem.what());
         }

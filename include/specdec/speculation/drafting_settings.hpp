@@ -47,7 +47,7 @@ struct drafting_side {
 /// What a text looks up in, and teaches: null where nothing is shared.
 [[nodiscard]] inline lookup_memory* lookup_memory_of(const decode_settings& s, text_parts& parts,
                                                      shared_tables& tables) {
-    if (!s.lookup.shared)
+    if (!s.lookup.shared || !s.carry.lookups)
         return nullptr;
     if (s.lookup.memory != nullptr)
         return s.lookup.memory;

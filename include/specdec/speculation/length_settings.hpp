@@ -66,6 +66,15 @@ struct learned_lengths {
     }
 };
 
+/// Whether a text of these settings goes on with what was learnt (costs: of automatic lengths, else
+/// null).
+[[nodiscard]] inline bool goes_on_with(const learned_lengths& learned, const length_settings& s,
+                                       const cost_table* costs) {
+    return learned.predictor == s.predictor &&
+           (costs == nullptr ||
+            (learned.costs.measured() == *costs && learned.follows == !s.costs));
+}
+
 /// Goes by these costs, which follow the rounds if they were measured, unless it does.
 inline void follow_costs(const cost_table& costs, bool measured, learned_lengths& learned) {
     if (!(learned.costs.measured() == costs) || learned.follows != measured)

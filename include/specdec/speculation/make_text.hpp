@@ -77,7 +77,9 @@ public:
         };
         const auto context = [&] { return retokenised_context(words_, pieces, map, capacity); };
         const auto tli = [&] { return token_bridge(tli_map(map), context(), most); };
-        const auto nested = [&] { return nested_tli_bridge(tables_.pieces(), context(), most); };
+        const auto nested = [&] {
+            return nested_tli_bridge(tables_.pieces(), context(), most, parts.own_proposals);
+        };
         const auto slem = [&] { return slem_bridge(words_, pieces, map, capacity, most); };
         const pushforward_limits limits{draft_tokens(how, most), s.lightest_draft};
 

@@ -76,10 +76,11 @@ TEST_CASE("ids with gaps, twice, negative or huge") {
     CHECK(refusal_of([](json& f) {
               f["added_tokens"] = json::array({toys::added(97, "<s>", true)});
           }) == "toy.json: added_tokens[0].id: expected an id of its own, \"a\" has it too");
-    CHECK(refusal_of([](json& f) {
-              f["added_tokens"] =
-                  json::array({toys::added(258, "<s>", true), toys::added(258, "<s>", true)});
-          }) == "toy.json: added_tokens[1].id: expected each added token once");
+    for (const char* name : {"<s>", "<|reserved_special_token_0|>"})
+        CHECK(refusal_of([&](json& f) {
+                  f["added_tokens"] =
+                      json::array({toys::added(258, name, true), toys::added(258, name, true)});
+              }) == "toy.json: added_tokens[1].id: expected each added token once");
     CHECK(refusal_of([](json& f) {
               f["added_tokens"] = json::array({toys::added(258, "", true)});
           }) == "toy.json: added_tokens[0].content: expected a text that is not empty");

@@ -31,6 +31,11 @@ TEST_CASE("tree drafts: widths are the shape, a number of nodes chooses one by t
             CHECK(shape.settings().max_nodes > (nodes < 4 ? nodes - 1 : 3));
             CHECK(chooses(shape) == (temperature == 0));
         }
+    for (const std::size_t nodes : {116U, 117U, 256U}) { // more than a beam draws
+        const any_tree_shape shape({.nodes = nodes}, 0);
+        validate(shape.settings());
+        CHECK(shape.settings().max_nodes >= 116);
+    }
     CHECK(chooses(any_tree_shape({.siblings = sibling_draw::likeliest}, 1)));
     CHECK_FALSE(chooses(any_tree_shape({.siblings = sibling_draw::independent}, 0)));
 }

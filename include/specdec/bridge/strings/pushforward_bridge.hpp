@@ -109,7 +109,9 @@ public:
     }
     [[nodiscard]] draft_view<law_type> drafted() const {
         return {proposals_, law_.drawn().tokens(), law_.drawn().steps(),
-                proposals_.front().token().valid() ? no_draft::none : no_draft::nothing_to_say};
+                !proposals_.empty() && proposals_.front().token().valid()
+                    ? no_draft::none
+                    : no_draft::nothing_to_say};
     }
 
 private:

@@ -94,6 +94,8 @@ public:
             !std::holds_alternative<paying_tree>(shape_)) {
             const beam_tree beam = beam_of(s);
             settings_.max_drafted = beam.width + (beam.depth - 1) * beam.beam * beam.width;
+            if (settings_.max_nodes > settings_.max_drafted) // a beam draws no more
+                settings_.max_nodes = settings_.max_drafted;
         }
     }
 

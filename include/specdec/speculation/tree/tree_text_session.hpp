@@ -58,6 +58,7 @@ public:
     [[nodiscard]] std::size_t rows_needed() const { return session_.rows_needed(); }
     void target_fed(const context_edit<target_id>& edit, double seconds) {
         session_.target_fed({edit.truncate_to, edit.append, edit.nodes, edit.parents}, seconds);
+        fed_ = edit.truncate_to + edit.append.size();
     }
     void target_lost() {
         session_.target_lost();
@@ -65,6 +66,8 @@ public:
     }
     template <TreeModelOf<target_id> Target>
     [[nodiscard]] context_edit<target_id> prepare(Target& target) {
+        if (!kept_.empty() && target.size() != fed_) // somebody else has used it
+            target_lost();
         target.keep_path(kept_); // none: nodes of a round that was given up are forgotten
         kept_.clear();
         session_.prepare(target);
@@ -96,6 +99,7 @@ private:
     std::size_t capacity_ = 0;
     D* drafter_ = nullptr;
     std::vector<std::size_t> kept_;
+    std::size_t fed_ = 0; // what the target holds behind the last pass, without nodes
 };
 
 } // namespace specdec

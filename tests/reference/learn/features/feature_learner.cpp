@@ -154,4 +154,15 @@ TEST_CASE("a row is taught at the depth at which its round decided it, or at eve
             CHECK(c.drafted[k] == sample.tokens[c.place + 2 + k].value);
 }
 
+TEST_CASE("rows behind rejected tokens have room, up to the depth of a chain") {
+    const auto cells = [](std::size_t depth, std::size_t behind_rejected) {
+        return taught_chains({.depth = depth, .behind_rejected = behind_rejected}, 2, 40)
+            .limits()
+            .cells;
+    };
+    CHECK(cells(4, 0) == 2 * 40 * 2);
+    CHECK(cells(6, 4) == 2 * 40 * 5);
+    CHECK(cells(4, 16) == 2 * 40 * 4);
+}
+
 } // namespace feature_learner_tests

@@ -22,6 +22,8 @@ struct chain_settings {
     /// at which it decided. n: chains of `depth` tokens of the text from every n-th taught place
     /// on (1: HASS, each row at every depth).
     std::size_t every = 0;
+    /// Rows behind a rejected token that the samples have at most (feature_lessons).
+    std::size_t behind_rejected = 0;
 };
 
 /// A cell's law to learn, and the token behind it where the text knows it.
@@ -39,9 +41,11 @@ public:
         : settings_(settings), limits_{sequences, length + settings.depth, 0, settings.depth} {
         if (settings.depth == 0)
             throw error("feature learner", "depth", "expected at least 1");
-        // A round's rows are those of its tokens, and one behind a rejected token at most.
-        const std::size_t rows =
-            settings.every == 0 ? 2 : (settings.depth + settings.every - 1) / settings.every;
+        // A round that kept nothing has one token, and rows up to a chain's depth.
+        const std::size_t most = 1 + std::max<std::size_t>(settings.behind_rejected, 1);
+        const std::size_t rows = settings.every == 0
+                                     ? std::min(settings.depth, most)
+                                     : (settings.depth + settings.every - 1) / settings.every;
         limits_.cells = sequences * length * rows;
         ids_.resize(sequences);
         drafted_.resize(sequences);

@@ -101,7 +101,7 @@ private:
             entry& e = entries_[static_cast<std::size_t>(token.id)];
             if (e.text != nullptr && *e.text != content)
                 id_field.expected("an id of its own, \"" + *e.text + "\" has it too");
-            if (e.kind == token_kind::control || e.kind == token_kind::user)
+            if (e.kind != token_kind::normal && e.kind != token_kind::byte)
                 id_field.expected("each added token once");
             e.text = &content;
             if (v.boolean_or("special", false)) {
