@@ -278,10 +278,10 @@ TEST_CASE("speculation: what is given costs and learnt lengths do, and that leng
         long_one.lengths = asks;
         long_one.limits = generation_limits{.max_tokens = 60};
         own = {};
-        two.run(texts, s);
+        (void)two.run(texts, s);
         CHECK(own.taught > 0);
         own = {};
-        two.generate("ab c", s);
+        (void)two.generate("ab c", s);
         CHECK(own.asked + own.taught == 0);
     }
     speculation alone(x.target_side());
@@ -326,7 +326,15 @@ TEST_CASE("speculation: without a drafter, what was said before is looked up") {
             CHECK(looked_up.counts.draft_tokens == 0);
             CHECK(plain.counts.looked_up == 0);
         }
-    speculation pair = x.pair();
+    speculation alone(x.target_side()), pair = x.pair();
+    decode_settings s = fixed(rule::lookup, 0); // drafts that grow as they are kept
+    s.lengths = {.kind = length_kind::heuristic, .length = 12};
+    s.limits.max_tokens = 120;
+    const auto by_length = alone.generate(said, s).counts.rounds_by_proposals;
+    std::size_t longest = 0;
+    for (std::size_t n = 0; n < by_length.size(); ++n)
+        longest = by_length[n] > 0 ? n : longest;
+    CHECK(longest > 5);
     CHECK(pair.applies(rule::lookup));
     CHECK(pair.generate(said, fixed(rule::slem, 0)).counts.looked_up == 0);
 }

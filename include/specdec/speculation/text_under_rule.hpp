@@ -158,7 +158,7 @@ public:
             const draft_outcome outcome =
                 parts_.draft != nullptr
                     ? outcome_of(r, parts_.target, *parts_.draft, extra_forwards())
-                    : draft_outcome{.proposed = r.proposed.size(), .emitted = r.tokens.size()};
+                    : outcome_of_found(r);
             lengths_.learn(outcome, seconds_since(),
                            parts_.draft != nullptr ? r.found_end - r.found : outcome.proposed);
         }
@@ -172,6 +172,17 @@ private:
     using session_type = typename session_of::type;
     static constexpr bool trees = requires(session_type& s) { s.set_capacity(0); };
 
+    /// Of a draft without a drafter: what was found, as far as it was proposed.
+    [[nodiscard]] draft_outcome outcome_of_found(const round_result& r) const {
+        draft_outcome o{.proposed = r.proposed.size(), .emitted = r.tokens.size()};
+        if constexpr (requires { session_.bridge().steps(); }) {
+            const std::span<const draft_progress> found = session_.bridge().steps();
+            o.steps = found.first(o.proposed < found.size() ? o.proposed : found.size());
+            o.kept = r.accepted;
+            o.rejected = r.accepted < o.proposed;
+        }
+        return o;
+    }
     [[nodiscard]] std::size_t extra_forwards() const {
         if constexpr (requires { session_.bridge().extra_forwards(); })
             return session_.bridge().extra_forwards();
