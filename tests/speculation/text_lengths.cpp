@@ -96,11 +96,15 @@ TEST_CASE("measured costs follow what rounds take, from the next draft on; given
     CHECK_FALSE(other.rule().more({}));
 
     settings.costs = told;
-    follow_settings(settings, learned, &told); // the same numbers, but given
-    text_lengths fixed(settings, 4, learned, 1, 1);
+    auto given = std::make_shared<learned_lengths>(learned);
+    const std::shared_ptr<learned_lengths> others = given;
+    follow_settings(settings, given, &told); // the same numbers, but given
+    CHECK(given != others);                  // which go on with theirs
+    CHECK(others->follows);
+    text_lengths fixed(settings, 4, *given, 1, 1);
     dear_rounds(fixed);
-    CHECK(learned.costs.now() == told);
-    CHECK(learned.balance.may_draft());
+    CHECK(given->costs.now() == told);
+    CHECK(given->balance.may_draft());
     CHECK(fixed.rule().more({}));
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -66,28 +67,29 @@ struct learned_lengths {
     }
 };
 
-/// Whether a text of these settings goes on with what was learnt (costs: of automatic lengths, else
-/// null).
-[[nodiscard]] inline bool goes_on_with(const learned_lengths& learned, const length_settings& s,
-                                       const cost_table* costs) {
-    return learned.predictor == s.predictor &&
-           (costs == nullptr ||
-            (learned.costs.measured() == *costs && learned.follows == !s.costs));
+/// Before it changes: texts under way keep what they learn into, and the next one gets a copy.
+inline void leave_to_others(std::shared_ptr<learned_lengths>& learned) {
+    if (learned.use_count() > 1)
+        learned = std::make_shared<learned_lengths>(*learned);
 }
 
 /// Goes by these costs, which follow the rounds if they were measured, unless it does.
-inline void follow_costs(const cost_table& costs, bool measured, learned_lengths& learned) {
-    if (!(learned.costs.measured() == costs) || learned.follows != measured)
-        learned.go_by(costs, measured);
+inline void follow_costs(const cost_table& costs, bool measured,
+                         std::shared_ptr<learned_lengths>& learned) {
+    if (learned->costs.measured() == costs && learned->follows == measured)
+        return;
+    leave_to_others(learned);
+    learned->go_by(costs, measured);
 }
 
 /// Forgets what was learnt by another predictor, or by other costs than these of automatic lengths
 /// (null: the lengths are others). Errors: as validate(costs).
-inline void follow_settings(const length_settings& s, learned_lengths& learned,
+inline void follow_settings(const length_settings& s, std::shared_ptr<learned_lengths>& learned,
                             const cost_table* costs) {
-    if (learned.predictor != s.predictor) {
-        learned.predictor = s.predictor;
-        learned.last.reset();
+    if (learned->predictor != s.predictor) {
+        leave_to_others(learned);
+        learned->predictor = s.predictor;
+        learned->last.reset();
     }
     if (costs == nullptr)
         return;

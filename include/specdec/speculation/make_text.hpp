@@ -57,7 +57,8 @@ public:
         request_ = &request;
         settings_ = &s;
         parts_ = &parts;
-        const std::size_t capacity = parts.settings.capacity, most = s.lengths.length;
+        const std::size_t capacity = parts.settings.capacity, most = s.lengths.length,
+                          n = parts.own_proposals;
         if (how == rule::autoregressive)
             return alone(no_bridge{});
         if (!takes_drafter(how))
@@ -77,12 +78,9 @@ public:
         };
         const auto context = [&] { return retokenised_context(words_, pieces, map, capacity); };
         const auto tli = [&] { return token_bridge(tli_map(map), context(), most); };
-        const auto nested = [&] {
-            return nested_tli_bridge(tables_.pieces(), context(), most, parts.own_proposals);
-        };
+        const auto nested = [&] { return nested_tli_bridge(tables_.pieces(), context(), most, n); };
         const auto slem = [&] { return slem_bridge(words_, pieces, map, capacity, most); };
         const pushforward_limits limits{draft_tokens(how, most), s.lightest_draft};
-
         if (parts.tree)
             return draft_trees(how, context);
         switch (how) {

@@ -208,21 +208,9 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         learned = std::make_shared<learned_lengths>(
             learned_lengths{.table = acceptance_table(usually_kept(how, s.sampling.temperature))});
     const bool drafts = how != rule::autoregressive;
-    if (drafts) {
-        const cost_table* const costs =
-            s.lengths.kind == length_kind::automatic ? costs_of(s.lengths) : nullptr;
-        if (learned.use_count() > 1 && !goes_on_with(*learned, s.lengths, costs))
-            learned = std::make_shared<learned_lengths>(*learned); // texts under way keep theirs
-        follow_settings(s.lengths, *learned, costs);
-    }
-    if (s.tree) {
-        if (s.tree->needs_costs())
-            s.tree->costs = *this->costs();
-        const cost_table by = s.tree->costs.value_or(cost_table{});
-        if (learned.use_count() > 1 && !(learned->costs.measured() == by && !learned->follows))
-            learned = std::make_shared<learned_lengths>(*learned);
-        follow_costs(by, false, *learned);
-    }
+    if (drafts)
+        follow_settings(s.lengths, learned,
+                        s.lengths.kind == length_kind::automatic ? costs_of(s.lengths) : nullptr);
     text_parts parts{.target = target_.tokenizer,
                      .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
                      .settings = {},
@@ -230,7 +218,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
                      .limits = s.limits,
                      .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
                      .longest = draft_tokens(how, s.lengths.length),
-                     .learned = learned,
+                     .learned = {},
                      .texts = texts,
                      .cancelled = s.cancelled};
     parts.settings.target = parts.settings.draft = s.sampling;
@@ -240,9 +228,13 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         parts.settings.max_proposals = s.lengths.length;
     parts.own_proposals = parts.settings.max_proposals;
     if (s.tree) {
+        if (s.tree->needs_costs())
+            s.tree->costs = *costs();
+        follow_costs(s.tree->costs.value_or(cost_table{}), false, learned);
         parts.tree.emplace(*s.tree, s.sampling.temperature);
         parts.tree->share_pass(texts);
     }
+    parts.learned = learned;
     parts.settings.end_ids = target_.ends;
     parts.settings.log_probabilities = s.log_probabilities.value_or(no_log_probabilities);
     if (!takes_drafter(how))
