@@ -218,7 +218,6 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
                      .limits = s.limits,
                      .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
                      .longest = draft_tokens(how, s.lengths.length),
-                     .learned = {},
                      .texts = texts,
                      .cancelled = s.cancelled};
     parts.settings.target = parts.settings.draft = s.sampling;

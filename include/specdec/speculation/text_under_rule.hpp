@@ -33,10 +33,10 @@ struct text_parts {
     session_settings settings;
     std::span<const draft_id> draft_prefix;
     generation_limits limits;
-    std::optional<length_settings> lengths;   ///< nothing: no drafts
-    std::size_t longest;                      ///< draft tokens a round
-    std::shared_ptr<learned_lengths> learned; ///< by all texts of the rule, or by this one
-    std::size_t texts;                        ///< that share the target's passes
+    std::optional<length_settings> lengths;     ///< nothing: no drafts
+    std::size_t longest;                        ///< draft tokens a round
+    std::shared_ptr<learned_lengths> learned{}; ///< by all texts of the rule, or by this one
+    std::size_t texts;                          ///< that share the target's passes
     cancel_check cancelled;
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
     std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
