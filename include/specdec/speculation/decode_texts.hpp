@@ -37,7 +37,8 @@ template <class Open>
     const std::uint64_t before = draft_passes();
     const steady_seconds clock;
     const double begin = clock();
-    std::size_t next = 0, begun = 0; // texts that were tried to begin, and that did
+    std::size_t next = 0;                   // texts that were tried to begin
+    [[maybe_unused]] std::size_t begun = 0; // that did
     const auto take_seats = [&] {
         for (seat& x : seats) {
             if (x.run && x.run->finish() != finish_reason::none) {
