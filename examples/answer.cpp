@@ -24,7 +24,6 @@
 
 #include "support/flags/flag_values.hpp"
 #include "support/pair/engine.hpp"
-#include "support/program/console.hpp"
 #include "support/program/files.hpp"
 #include "support/program/interrupt.hpp"
 #include "support/program/program.hpp"
@@ -136,9 +135,8 @@ void run(flags f, const engine& e) {
     loaded_pair pair = load_pair(e, f.models);
     if (!f.rule.empty())
         f.decoding.rule = rule_of(f.rule, "--rule").rule;
-    else if (const rule exact = rule_of("slem").rule;
-             pair->applies(exact) && pair->draft_tokenizer())
-        f.decoding.rule = exact;
+    else if (pair->applies(rule::slem))
+        f.decoding.rule = rule::slem;
     if (f.decoding.rule && !pair->applies(*f.decoding.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
     const interrupt_guard guard;
@@ -186,7 +184,6 @@ int main(int argc, char** argv) {
     f.models.context = 768;
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 160;
-    f.decoding.carry.contexts = true; // questions begin alike
     app.add_option("--prompts", f.prompts, "a file of JSON objects, one a line, each with a prompt")
         ->required();
     app.add_option("-r,--rule", f.rule,

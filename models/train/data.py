@@ -25,16 +25,23 @@ def conversation(prompt):
             "<|im_start|>assistant\n")
 
 
+def json_files(folder):
+    return sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.xz")])
+
+
+def json_lines(file):
+    with (lzma.open if file.suffix == ".xz" else open)(file, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
 def read_jsonl(file):
-    with (lzma.open if file.suffix == ".xz" else open)(file, "rt", encoding="utf-8") as text:
-        lines = [json.loads(line) for line in text]
-    return [((Plain if e.get("plain") else str)(e["prompt"]), e["text"], e["ended"]) for e in lines]
+    return [((Plain if e.get("plain") else str)(e["prompt"]), e["text"], e["ended"]) for e in json_lines(file)]
 
 
 def read(folder):
     """[(prompt, text, ended)]; a plain document has an empty prompt."""
     entries = [("", f.read_text(encoding="utf-8"), True) for f in sorted(folder.glob("*.txt"))]
-    for f in sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.xz")]):
+    for f in json_files(folder):
         entries += read_jsonl(f)
     if not entries:
         raise SystemExit(f"no *.txt, *.jsonl or *.jsonl.xz in {folder}")

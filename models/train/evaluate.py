@@ -30,7 +30,7 @@ def main():
     tokenizer = Tokenizer.from_file(str(args.model / "tokenizer.json"))
     entries = data.read(args.text)
     held = {e[0] for e in data.split(entries, args.heldout_part, args.seed)[1]} if args.heldout_part else None
-    files = sorted(args.text.glob("*.jsonl"))
+    files = data.json_files(args.text)
     groups = {f.name: data.read_jsonl(f) for f in files} if files else {args.text.name: entries}
     for name, group in groups.items():
         group = [e for e in group if held is None or e[0] in held]

@@ -7,8 +7,6 @@ does, which needs no second pass for what it writes itself: ids, features (BF16 
 answers (.npy) and text.jsonl. Can be stopped and started again.
 """
 import argparse
-import json
-import lzma
 import os
 import random
 import time
@@ -16,16 +14,9 @@ from pathlib import Path
 
 import torch
 
+import data
 import write_answers
 import writer
-
-
-def read(folder):
-    entries = []
-    for file in sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.xz")]):
-        with (lzma.open if file.suffix == ".xz" else open)(file, "rt", encoding="utf-8") as lines:
-            entries += map(json.loads, lines)
-    return entries
 
 
 def main():
@@ -43,7 +34,7 @@ def main():
     w = writer.Writer(args.gguf)
     args.out.mkdir(parents=True, exist_ok=True)
     write_answers.save_target(w, args.out)
-    entries = read(args.text)
+    entries = [e for file in data.json_files(args.text) for e in data.json_lines(file)]
     random.Random(args.seed).shuffle(entries)
     entries = entries[:args.limit]
     began, done = time.time(), 0
