@@ -5,6 +5,7 @@
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,17 +121,22 @@ TEST_CASE("sessions with all lookups have the target's law", "[law]") {
     CHECK(seen.proposed > seen.accepted);
 }
 
-/// The joint law of two texts that share an index, whose proposals the other's commit changes.
+/// The joint law of two texts that share an index. The second one's prompt lacks some tokens at the
+/// end: none, and a commit of one changes what the other is proposed, or more, and each is proposed
+/// words of its own.
 template <class Rule>
 void check_sharing(const looked_up_words& w, row_tree& p, const Rule& rule, const course& c,
-                   std::size_t& changed, std::size_t& accepted) {
+                   std::size_t lacks, std::size_t& changed, std::size_t& accepted) {
     const auto found = [](const auto& decoder) {
         const auto ids = decoder.bridge().found();
         return std::vector(ids.begin(), ids.end());
     };
     check_two_texts(p, c, [&](interval_coin& coin, const auto& use) {
         shared_memory memory;
-        toy_model<target_id> one = w.target(p), other = w.target(p);
+        const std::span<const target_id> whole = w.prompt;
+        const auto shorter = whole.first(whole.size() - lacks);
+        auto one = model_behind<target_id>(p, whole.size());
+        auto other = model_behind<target_id>(p, shorter.size());
         no_drafter nobody;
         two_texts world(found, changed);
         for (auto* target : {&one, &other}) {
@@ -138,7 +144,7 @@ void check_sharing(const looked_up_words& w, row_tree& p, const Rule& rule, cons
                                                       ngram_lookup(memory.ngrams)),
                                           w.words, {.max_draft = 2}),
                             rule, session_settings{.capacity = 64});
-            decoder.start(w.prompt);
+            decoder.start(target == &one ? whole : shorter);
             world.add(std::move(decoder), *target, nobody, coin);
         }
         use(world);
@@ -155,7 +161,8 @@ TEST_CASE("two texts that take turns with one index have together the target's l
             row_tree p(toy_rows(row_kind::random, 3, seed++));
             const auto check = [&](const auto& rule) {
                 CAPTURE(prompt, rule_name(rule));
-                check_sharing(w, p, rule, c, changed, accepted);
+                for (const std::size_t lacks : {0, 1})
+                    check_sharing(w, p, rule, c, lacks, changed, accepted);
             };
             for_lossless_rules(check);
             check(coupled_match(w.keys));
