@@ -386,7 +386,11 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
         expect_writable("--svg", f.svg);
     for (const task& t : tasks)
         expect_other_file("--svg", f.svg, t.stream.front().file);
-    const cache_keeper keeper(*pair);
+    const auto keeper = cache_keeper(*pair);
+    const saved_anyway learnt([&] {
+        if (!f.save.empty())
+            adapted.save(f.save);
+    });
     const interrupt_guard guard;
     line_chart chart{.title = "tokens a target call while the drafter learns (" + f.learn + ", " +
                               f.loss + ")",
@@ -424,14 +428,11 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
             flush_output();
         });
     }
-    if (!f.save.empty()) {
-        adapted.save(f.save);
-        if constexpr (!Drafter::reads_features)
-            if (!f.learner.adapters && !drafter.saves_tokenizer())
-                std::fprintf(stderr,
-                             "saved without a tokenizer: give --drafter-tokenizer %s with it\n",
-                             visible(drafter.tokenizer.string()).c_str());
-    }
+    learnt.save();
+    if constexpr (!Drafter::reads_features)
+        if (!f.save.empty() && !f.learner.adapters && !drafter.saves_tokenizer())
+            std::fprintf(stderr, "saved without a tokenizer: give --drafter-tokenizer %s with it\n",
+                         visible(drafter.tokenizer.string()).c_str());
     if (!f.svg.empty())
         replace_file(f.svg, chart.svg());
     keeper.save(); // what is held out shall stay so: its n-grams are not kept

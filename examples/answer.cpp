@@ -23,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/flags/flag_values.hpp"
+#include "support/pair/cache_keeper.hpp"
 #include "support/pair/engine.hpp"
 #include "support/program/files.hpp"
 #include "support/program/interrupt.hpp"
@@ -131,7 +132,6 @@ void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
     expect_other_file("--out", f.out, f.prompts);
     expect_writable("--out", f.out);
-    const std::size_t done = whole_lines(f.out);
     loaded_pair pair = load_pair(e, f.models);
     if (!f.rule.empty())
         f.decoding.rule = rule_of(f.rule, "--rule").rule;
@@ -139,6 +139,9 @@ void run(flags f, const engine& e) {
         f.decoding.rule = rule::slem;
     if (f.decoding.rule && !pair->applies(*f.decoding.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
+    expect_use_of_cache(f.models.cache, f.decoding.rule && uses_cache(*f.decoding.rule));
+    const std::size_t done = whole_lines(f.out);
+    const auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     std::vector<question> waiting;
     std::size_t answered = 0, tokens = 0;
@@ -171,6 +174,7 @@ void run(flags f, const engine& e) {
     });
     if (!waiting.empty() && interrupted() == 0)
         (void)answer();
+    keeper.save();
 }
 
 } // namespace

@@ -230,7 +230,8 @@ void require_consistent(const flags& f) {
     for (const std::vector<std::string>* read : {&f.texts, &f.checks})
         for (const std::string& file : *read)
             expect_other_file("--out", f.out, file);
-    expect_other_file("--out", f.out, f.prompts);
+    if (!raw)
+        expect_other_file("--out", f.out, prompts_path(f.prompts, f.models));
 }
 
 void run(const flags& f, const engine& e) {

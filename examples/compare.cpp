@@ -303,10 +303,10 @@ void run(flags f, const engine& e) {
     std::vector<std::string> judgements, reasons;
     std::optional<output_file> texts;
     if (!f.texts.empty()) {
-        expect_other_file("--texts", f.texts, f.prompts);
+        expect_other_file("--texts", f.texts, prompts_path(f.prompts, f.models));
         texts.emplace(f.texts);
     }
-    const cache_keeper keeper(*pair);
+    const auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     if (!f.json)
         print_head(pair.facts, f, prompts.size());

@@ -95,6 +95,18 @@ std::string prompt_text(const flags& f) {
     return text;
 }
 
+/// Of a text for which nothing was proposed.
+const char* why_nothing(const statistics& s, const flags& f) {
+    const auto rounds = [&](no_draft reason) {
+        return s.without_draft[static_cast<std::size_t>(reason)];
+    };
+    if (rounds(no_draft::nothing_found) > 0)
+        return ": no text that was seen before promised to pay";
+    if (rounds(no_draft::stop_rule) > 0 && f.decoding.lengths.kind == length_kind::automatic)
+        return ", as it was not expected to pay";
+    return "";
+}
+
 void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
     const statistics& s = r.counts;
     std::fprintf(stderr, "%s in %.2f s, %.1f a second, %.2f a target call",
@@ -109,9 +121,7 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
                      static_cast<unsigned long long>(s.accepted),
                      static_cast<unsigned long long>(s.looked_up_accepted));
     else if (s.proposed == 0 && f.decoding.rule != rule::autoregressive)
-        std::fprintf(stderr, f.decoding.rule == rule::lookup
-                                 ? ", nothing drafted: no text that was seen before promised to pay"
-                                 : ", nothing drafted, as it was not expected to pay");
+        std::fprintf(stderr, ", nothing drafted%s", why_nothing(s, f));
     std::fprintf(
         stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
         static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
@@ -154,8 +164,9 @@ void run(flags f, const engine& e) {
         s.rule = rule::recycling;
     s.lengths = f.lengths.settings(f.draft_length);
     s.tree = f.tree.settings();
-    if (s.tree && (f.draft_length || !f.lengths.kind.empty()))
-        throw error("--tree", "flags", "expected neither --draft-length nor --lengths beside it");
+    if (s.tree && (f.draft_length || !f.lengths.kind.empty() || f.lengths.threshold))
+        throw error("--tree", "flags",
+                    "expected none of --draft-length, --lengths and --stop-confidence beside it");
     tell_nodes(f.models, s.tree);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
@@ -169,13 +180,13 @@ void run(flags f, const engine& e) {
                                   : "expected a drafter, there is none");
     if (!f.lookup_given) // it pays beside drafters that read features: docs/results/measurements.md
         s.lookup.beside = takes_drafter(*s.rule) && reads_features(*pair);
-    if (s.lookup.beside && *s.rule == rule::autoregressive)
-        throw error("--lookup", std::string(about(*s.rule).name), "expected a rule that drafts");
+    if (s.lookup.beside && !takes_drafter(*s.rule))
+        throw error("--lookup", std::string(about(*s.rule).name),
+                    "expected a rule that drafts with a model");
     f.rule = about(*s.rule).name;
     if (!pair->applies(*s.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
-    if (facts.drafter)
-        expect_use_of_cache(f.models.cache, uses_cache(*s.rule));
+    expect_use_of_cache(f.models.cache, uses_cache(*s.rule));
 
     const std::string text = prompt_text(f);
     const std::vector<target_id> prompt =
@@ -198,7 +209,7 @@ void run(flags f, const engine& e) {
     if (stream)
         echo();
     const text_request request{.prompt = prompt, .reader = &reader};
-    const cache_keeper keeper(*pair);
+    const auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     const decode_result result = pair->run({&request, 1}, s).texts.front();
     keeper.save();

@@ -94,6 +94,10 @@ void run(flags f, const engine& e) {
     f.decoding.rule = rule_of(name, "--rule").rule;
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
+    if (tree && !can_draft_trees(*f.decoding.rule))
+        throw error("--tree", name, "expected a rule that drafts trees beside it: tli");
+    if (f.decoding.lookup.beside && !takes_drafter(*f.decoding.rule))
+        throw error("--lookup", name, "expected a rule that drafts with a model");
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     std::vector<text_request> texts;
@@ -101,7 +105,7 @@ void run(flags f, const engine& e) {
         texts.push_back(
             {.prompt = p.ids, .sequence = texts.size(), .where = p.file + ": " + p.line});
 
-    const cache_keeper keeper(*pair);
+    const auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     std::printf("%s, %zu sequences, at most %zu tokens a text, T = %g, %s (%s), %s, rule %s\n\n",
                 counted(prompts.size(), "prompt").c_str(), pair->sequences(),
@@ -155,8 +159,12 @@ void run(flags f, const engine& e) {
     a_token.lengths = {.kind = length_kind::fixed, .length = 0};
     a_token.limits.max_tokens = 1;
     for (std::size_t i = 0; i < f.repeats; ++i) {
-        keep_shortest(prompts_alone, decode_all(*pair, texts, 1, a_token));
-        keep_shortest(prompts_together, decode_all(*pair, texts, texts.size(), a_token));
+        const outcome one = decode_all(*pair, texts, 1, a_token);
+        const outcome all = decode_all(*pair, texts, texts.size(), a_token);
+        if (interrupted() != 0)
+            return keeper.save();
+        keep_shortest(prompts_alone, one);
+        keep_shortest(prompts_together, all);
     }
     std::printf("\nIn all times: the prompts and a token behind each, %.3f s one after the other, "
                 "%.3f s side by side.",

@@ -51,11 +51,15 @@ int main(int argc, char** argv) {
         settings.ftype = type_of(type);
         settings.allow_requantize = true;
         settings.pure = true;
-        const std::uint32_t code = llama_model_quantize(in.c_str(), out.c_str(), &settings);
-        if (code != 0)
+        const std::string begun = out + ".part"; // nobody finds half a file
+        const std::uint32_t code = llama_model_quantize(in.c_str(), begun.c_str(), &settings);
+        if (code != 0) {
+            std::filesystem::remove(begun, unknown);
             throw specdec::error("llama_model_quantize", in,
                                  "expected a model that it can convert; it returned " +
                                      std::to_string(code));
+        }
+        std::filesystem::rename(begun, out);
         std::printf("%s: %ju bytes\n", specdec::examples::visible(out).c_str(),
                     static_cast<std::uintmax_t>(std::filesystem::file_size(out)));
         llama_backend_free();

@@ -18,6 +18,7 @@
 #include <CLI/CLI.hpp>
 #include <llama-cpp.h>
 
+#include "support/flags/flag_values.hpp"
 #include "support/pair/reference_side.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
@@ -140,9 +141,8 @@ public:
                        "where rpc-server runs")
             ->delimiter(',')
             ->group(group);
-        app.add_option("--rpc-patience", patience_,
-                       "seconds to wait for a silent server (default: for ever)")
-            ->check(CLI::PositiveNumber)
+        add_number(app, "--rpc-patience", patience_, {1e-3, 1e6},
+                   "seconds to wait for a silent server (default: for ever)")
             ->group(group);
         app.add_option("--gpu-layers", layers_,
                        "layers of the target that go onto devices, those of --rpc or this "
@@ -182,11 +182,20 @@ public:
     [[nodiscard]] loaded_sides load(const side_paths& target,
                                     const std::optional<side_paths>& drafter,
                                     const model_flags& flags) const override {
+        const bool ours = drafter && in_reference_engine(drafter->model);
+        expect_use("--adapter", reference_.adapter, ours, "a drafter in the reference engine");
+        expect_use("--exits", reference_.exits.asked, ours, "a drafter in the reference engine");
+        expect_use("--drafter-engine", drafter_engine_, drafter.has_value(), "a drafter");
+        expect_use("--drafter-gpu-layers",
+                   drafter_layers_ ? std::to_string(*drafter_layers_) : std::string(),
+                   drafter && !ours, "a drafter in llama.cpp");
+        expect_use("--rpc-patience", patience_ ? std::to_string(*patience_) : std::string(),
+                   !servers_.empty(), "--rpc");
         const shared_servers servers =
-            servers_.empty()
-                ? nullptr
-                : std::make_shared<llama_cpp_servers>(
-                      servers_, std::chrono::milliseconds(std::llround(patience_ * 1000)));
+            servers_.empty() ? nullptr
+                             : std::make_shared<llama_cpp_servers>(
+                                   servers_, std::chrono::milliseconds(
+                                                 std::llround(patience_.value_or(0) * 1000)));
         loaded_sides sides{.target = load_side<target_id>(target.model, flags,
                                                           alone_ ? llama_cpp_scoring::alone
                                                                  : llama_cpp_scoring::together,
@@ -197,6 +206,11 @@ public:
     }
 
 private:
+    static void expect_use(const char* flag, const std::string& value, bool used,
+                           const std::string& whose) {
+        if (!value.empty() && !used)
+            throw error(flag, value, "expected " + whose + " beside it, there is none");
+    }
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const {
         if (in_reference_engine(paths.model))
@@ -297,7 +311,7 @@ private:
 
     bool alone_ = false;
     std::vector<std::string> servers_;
-    double patience_ = 0;
+    std::optional<double> patience_;
     std::optional<std::int32_t> layers_, drafter_layers_;
     std::string drafter_engine_;
     reference_flags reference_;

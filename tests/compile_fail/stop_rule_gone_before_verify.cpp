@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A stop rule that ends with the call, though verify() may ask it again.
-// build error: (use of deleted function|call to deleted member function)
+// build error: (cannot bind non-const lvalue reference|expects an lvalue for 2nd argument)
 #include <specdec/specdec.hpp>
 
 using namespace specdec;
@@ -9,5 +9,5 @@ int main() {
     no_drafter nobody;
     philox_coin coin(1);
     session decoder(no_bridge{}, exact_match{}, session_settings{});
-    decoder.draft(nobody, fixed_length{4}, coin, 8);
+    decoder.begin_draft(nobody, fixed_length{4}, coin, 8);
 }

@@ -13,6 +13,7 @@
 
 #include "support/batch_of.hpp"
 #include "support/decoding.hpp"
+#include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/process/processed_rows.hpp>
 
@@ -146,6 +147,54 @@ TEST_CASE("a text side by side with others is the text alone") {
         world, 4, [&](const char* name, auto bridge) { check(name, bridge, token_rejection{}); });
     check("exact match", world.two.slem(4, world.capacity), exact_match{});
     check("block verification", world.two.tli(4, world.capacity), block_verification{});
+}
+
+TEST_CASE("drafters side by side may take turns with one model") {
+    const toy_world world;
+    using model_type = shared_model<draft_id, draft_text_model>;
+    const auto check = [&](const char* name, const auto& bridge, const auto& rule) {
+        using session_type = session<std::decay_t<decltype(bridge)>, std::decay_t<decltype(rule)>>;
+        struct sharing_text {
+            model_drafter<model_type> drafter;
+            session_type decoder;
+            fixed_length stop{3};
+            philox_coin coin;
+            recorder reader{};
+            using run_type = text_run<session_type, model_drafter<model_type>, fixed_length,
+                                      philox_coin, tiny_tokenizer<target_id>, recorder>;
+            std::optional<run_type> run{};
+        };
+        const auto tokens_of_two = [&](bool share) {
+            batched target(2, world.target_model());
+            draft_text_model first = world.draft_model(), second = world.draft_model();
+            model_type one(first), other(second);
+            std::deque<sharing_text> all;
+            for (std::uint64_t i = 0; i < 2; ++i) {
+                sharing_text& x = all.emplace_back(model_drafter(share || i == 0 ? one : other),
+                                                   session_type(bridge, rule, world.settings(1)),
+                                                   fixed_length{3}, philox_coin(7, i));
+                x.decoder.start(world.two.encode(i == 0 ? "ab c a" : "b"), world.prefix);
+                x.run.emplace(x.decoder, x.drafter, x.stop, x.coin, world.two.target,
+                              generation_limits{40, {}}, x.reader);
+            }
+            batch<batched, typename sharing_text::run_type> side_by_side(target);
+            serve(all, side_by_side);
+            std::vector<std::vector<target_id>> tokens;
+            std::vector<std::uint64_t> kept;
+            for (const sharing_text& x : all) {
+                REQUIRE(x.run->finish() == finish_reason::max_tokens);
+                tokens.push_back(tokens_of(x));
+                kept.push_back(x.decoder.counts().accepted);
+            }
+            return std::pair(tokens, kept);
+        };
+        CAPTURE(name);
+        CHECK(tokens_of_two(true) == tokens_of_two(false));
+    };
+    for_every_bridge(world, 4, [&](const char* name, const auto& bridge) {
+        check(name, bridge, token_rejection{});
+    });
+    check("exact match", world.two.slem(4, world.capacity), exact_match{});
 }
 
 TEST_CASE("why a text left a batch") {

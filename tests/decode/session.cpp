@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/decode/session.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
@@ -87,6 +88,20 @@ TEST_CASE("sampling parameters that are out of range change nothing") {
     decoder.set_sampling({.temperature = 0.5F}, {.top_p = 0.5F});
     CHECK(decoder.settings().target.temperature == 0.5F);
     CHECK(decoder.settings().draft.top_p == 0.5F);
+}
+
+TEST_CASE("a round that was not drafted has the settings' sampling, too") {
+    toy_world world;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        target_text_model target = world.target_model();
+        philox_coin coin(seed);
+        session decoder(no_bridge{}, exact_match{}, world.settings(0));
+        decoder.start(world.prompt);
+        const auto rows = decoder.score(target);
+        const std::span<const float> row = rows[0].values;
+        const auto best = std::max_element(row.begin(), row.end()) - row.begin();
+        CHECK(decoder.verify(rows, coin).tokens[0].index() == static_cast<std::size_t>(best));
+    }
 }
 
 TEST_CASE("log-probabilities are those of a plain pass, whatever was processed and cut") {

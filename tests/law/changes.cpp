@@ -102,8 +102,8 @@ void with_two(const WithBridge& with_bridge, std::size_t max_draft, const Use& u
     with_bridge(max_draft, [&](auto bridge) {
         session a(bridge, rejection, session_settings{.capacity = 16});
         session b(bridge, rejection, session_settings{.capacity = 16});
-        for (auto* text : {&a, &b})
-            text->start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+        a.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
+        b.start(std::vector{target_id{1}}, std::vector{draft_id{0}});
         use(a, b);
     });
 }

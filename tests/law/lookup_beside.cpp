@@ -177,8 +177,9 @@ TEST_CASE("two texts beside whose drafters is looked up in one index have the ta
           "[law][computes]") {
     std::size_t turned = 0, accepted = 0;
     const auto spoke = [](const auto& decoder) { return decoder.bridge().looked_up(); };
-    for (const char* prompt : {"abbabaab", "bbabb"}) {
-        const texts t(equal_words(), prompt);
+    // Of one prompt, where each changes what the other is proposed; and of two.
+    for (const auto& [prompt, others] : {std::pair{"abbabaab", "abbabaab"}, {"bbabb", "bbab"}}) {
+        const texts t(equal_words(), prompt), u(equal_words(), others);
         std::uint64_t seed = 6700;
         for (const course& c : courses_of_two(1)) {
             row_tree p(toy_rows(row_kind::random, 3, ++seed)),
@@ -188,21 +189,21 @@ TEST_CASE("two texts beside whose drafters is looked up in one index have the ta
                 check_two_texts(p, c, [&](interval_coin& coin, const auto& use) {
                     byte_index index({.bytes = 1024, .short_ends = true});
                     acceptance_table table;
-                    auto a = t.target(p), b = t.target(p);
-                    auto first = t.draft(q), second = t.draft(q);
+                    auto a = t.target(p), b = u.target(p);
+                    auto first = t.draft(q), second = u.draft(q);
                     model_drafter one(first), other(second);
                     two_texts world(spoke, turned);
-                    const auto add = [&](auto& target, auto& drafter) {
+                    const auto add = [&](const texts& own, auto& target, auto& drafter) {
                         with_bridge(std::size_t{1}, [&](auto bridge) {
                             session decoder(
-                                t.beside(std::move(bridge), shared_suffixes(index), table), rule,
+                                own.beside(std::move(bridge), shared_suffixes(index), table), rule,
                                 session_settings{.capacity = 24});
-                            decoder.start(t.prompt);
+                            decoder.start(own.prompt);
                             world.add(std::move(decoder), target, drafter, coin);
                         });
                     };
-                    add(a, one);
-                    add(b, other);
+                    add(t, a, one);
+                    add(u, b, other);
                     use(world);
                     accepted += world.accepted();
                 });

@@ -126,24 +126,25 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
 
 TEST_CASE("two texts that share a table of successors have together the target's law", "[law]") {
     std::size_t changed = 0, accepted = 0;
-    for (const course& c : courses_of_two(2)) {
-        row_tree p(toy_rows(row_kind::random, 3, 77));
-        const auto rows = [](const auto& decoder) { return decoder.rows_needed(); };
-        check_two_texts(p, c, [&](interval_coin& coin, const auto& use) {
-            auto one = model_of<target_id>(p), other = model_of<target_id>(p);
-            no_drafter nobody;
-            successor_table table(3, 2);
-            two_texts world(rows, changed);
-            for (auto* target : {&one, &other}) {
-                session decoder(recycled_bridge(table, 2), token_rejection{.thinning = {1, 1}},
-                                session_settings{.capacity = 16});
-                decoder.start(std::vector{target_id{0}});
-                world.add(std::move(decoder), *target, nobody, coin);
-            }
-            use(world);
-            accepted += world.accepted();
-        });
-    }
+    for (const course& c : courses_of_two(2))
+        for (const std::int32_t others : {0, 1}) { // first token
+            row_tree p(toy_rows(row_kind::random, 3, 77));
+            const auto rows = [](const auto& decoder) { return decoder.rows_needed(); };
+            check_two_texts(p, c, [&](interval_coin& coin, const auto& use) {
+                auto one = model_of<target_id>(p), other = model_of<target_id>(p);
+                no_drafter nobody;
+                successor_table table(3, 2);
+                two_texts world(rows, changed);
+                for (auto* target : {&one, &other}) {
+                    session decoder(recycled_bridge(table, 2), token_rejection{.thinning = {1, 1}},
+                                    session_settings{.capacity = 16});
+                    decoder.start(std::vector{target_id{target == &one ? 0 : others}});
+                    world.add(std::move(decoder), *target, nobody, coin);
+                }
+                use(world);
+                accepted += world.accepted();
+            });
+        }
     CHECK(changed > 0);
     CHECK(accepted > 100);
 }

@@ -39,7 +39,7 @@ namespace specdec::examples {
 
 /// Prints the rounds to standard error in the columns of Table 13 of the OmniDraft paper: proposed
 /// draft tokens (those that were joined into one target token by +), the target tokens they became,
-/// those accepted; and the target's own token behind them.
+/// those accepted; and the target's own token behind them. Of a tree all of its nodes are listed.
 class tracer {
 public:
     tracer(const vocabulary& target, const vocabulary* draft, bool color)
@@ -48,7 +48,7 @@ public:
     void print(const round_result& r) {
         if (rounds_++ == 0)
             line("drafter's tokens", "target's tokens", "accepted", "then the target's own");
-        const std::string accepted = joined(r.proposed.first(r.accepted), target_);
+        const std::string accepted = joined(r.tokens.first(r.accepted), target_);
         const char* origin = r.last == token_origin::corrected  ? " (corrected)"
                              : r.last == token_origin::residual ? " (residual)"
                                                                 : " (free)";

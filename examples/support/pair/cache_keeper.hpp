@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <utility>
 
 #include <specdec/core/error.hpp>
 #include <specdec/speculation/any/ngram_cache_files.hpp>
@@ -15,14 +16,15 @@ inline void expect_use_of_cache(const cache_settings& cache, bool used) {
         throw error("--cache", cache.file, "expected a rule that has n-grams beside it: merge");
 }
 
-/// Saves what a decoder has learned: where all went well by save(), and also on the way out of an
-/// error, which then has the word.
-class cache_keeper {
+/// Saves what was learnt: where all went well by save(), and also on the way out of an error, which
+/// then has the word.
+template <class Save>
+class saved_anyway {
 public:
-    explicit cache_keeper(const decoder& d) : decoder_(d), before_(std::uncaught_exceptions()) {}
-    cache_keeper(const cache_keeper&) = delete;
-    cache_keeper& operator=(const cache_keeper&) = delete;
-    ~cache_keeper() {
+    explicit saved_anyway(Save save) : save_(std::move(save)), before_(std::uncaught_exceptions()) {}
+    saved_anyway(const saved_anyway&) = delete;
+    saved_anyway& operator=(const saved_anyway&) = delete;
+    ~saved_anyway() {
         if (std::uncaught_exceptions() == before_)
             return;
         try {
@@ -31,14 +33,19 @@ public:
         }
     }
 
-    void save() const {
-        if (const any_ngram_cache* cache = decoder_.cache())
-            specdec::save(*cache);
-    }
+    void save() const { save_(); }
 
 private:
-    const decoder& decoder_;
+    Save save_;
     int before_;
 };
+
+/// The n-grams that a decoder has learnt.
+[[nodiscard]] inline auto cache_keeper(const decoder& d) {
+    return saved_anyway([&d] {
+        if (const any_ngram_cache* cache = d.cache())
+            specdec::save(*cache);
+    });
+}
 
 } // namespace specdec::examples

@@ -48,12 +48,14 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     const bool own_target_alone =
         !flags.target.empty() && flags.drafter.empty() && flags.models.empty();
     const bool none = flags.no_drafter || flags.drafter == "none" || recycles(flags);
+    if (flags.no_drafter && !flags.drafter.empty() && flags.drafter != "none")
+        throw error("--drafter", flags.drafter, "expected nothing beside --no-drafter");
     if (!none && !own_target_alone)
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
     else if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
-    if (own_target_alone && !flags.no_drafter)
+    if (none ? flags.drafter == "none" || recycles(flags) : own_target_alone)
         for (const auto& [flag, value] :
              {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
               std::pair("--equivalences", &flags.equivalences)})

@@ -56,6 +56,12 @@ void read_lines(const std::string& path, const Use& use) {
         (void)take(held);
 }
 
+/// The file of prompts, or the models' own.
+[[nodiscard]] inline std::string prompts_path(const std::string& given, const model_flags& models) {
+    const char* const own = wants_chat(models) ? "smollm2.txt" : "docs.txt";
+    return !given.empty() ? given : (models_folder() / "prompts" / own).string();
+}
+
 /// The first prompts of a file or pipe, one a line (empty: the models' own prompts); limit 0: all
 /// of them, at most a million. Words: a decoder. Errors: specdec::error that names the file and the
 /// line, also of a prompt that leaves no room in the target's context.
@@ -65,10 +71,7 @@ template <class Words>
                                                      const model_flags& models, Words& words) {
     constexpr std::size_t most = 1'000'000;
     const bool chat = wants_chat(models);
-    const std::string path =
-        !given.empty()
-            ? given
-            : (models_folder() / "prompts" / (chat ? "smollm2.txt" : "docs.txt")).string();
+    const std::string path = prompts_path(given, models);
     const std::size_t limit = given_limit.value_or(chat ? 8 : 24);
     const std::size_t capacity = words.target_models().capacity();
     std::vector<given_prompt> prompts;

@@ -66,6 +66,7 @@ public:
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
         retries_ = 0;
+        sampling_ = settings_.target;
         forget_draft();
         feed_.start();
         bridge_.start(draft_prefix);
@@ -91,21 +92,19 @@ public:
     }
 
     /// Step 1: drafts for a round that commits at most `room` tokens. verify() may ask drafter and
-    /// stop rule again. Precondition: started, not full, room >= 1.
+    /// stop rule (which is no temporary) again. Precondition: started, not full, room >= 1.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
-    void draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
+    void draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
         begin_draft(drafter, stop, coin, room);
         while (announce(drafter, stop).goes_on)
             draw(drafter, stop, coin);
     }
-    template <DraftContextHolder D, StopRule Stop, Coin C, class... Rest>
-    void draft(D& drafter, const Stop&& gone_before_verify, C& coin, Rest...) = delete;
 
     /// Step 1 in steps, as in draft() (see draft_together): until announce() says that the draft
     /// has ended. `seconds`: its share of a common pass.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
-    void begin_draft(D& drafter, const Stop& stop, C& coin, std::size_t room, Time clock = {}) {
+    void begin_draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
         forget_draft();
         sampling_ = settings_.target;

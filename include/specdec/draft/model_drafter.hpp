@@ -18,11 +18,11 @@ namespace specdec {
 /// A language model as drafter. Keeps a record of what the model's context holds and reaches every
 /// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is
 /// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile,
-/// unless all use it through one shared_model; its engine may drop its context between rounds
-/// (size() tells), which is then fed again. Models Drafter, or ListingDrafter where the model
-/// scores lists, and TreeDrafter where it scores trees. Allocates at construction only. Errors:
-/// specdec::error for ids outside the model's vocabulary, and for rows of another shape than asked
-/// for; nothing is then lost.
+/// unless all use it, draft by draft, through one shared_model; its engine may drop its context
+/// between rounds (size() tells), which is then fed again. Models Drafter, or ListingDrafter where
+/// the model scores lists, and TreeDrafter where it scores trees. Allocates at construction only.
+/// Errors: specdec::error for ids outside the model's vocabulary, and for rows of another shape
+/// than asked for; nothing is then lost.
 template <class Model>
     requires ModelOf<Model, draft_id> || ListingModelOf<Model, draft_id>
 class model_drafter {
@@ -68,11 +68,12 @@ public:
     }
 
     /// Says that row() is asked for next: a model that gathers rows (gathered_model) makes it in
-    /// one pass with those of other texts. The context may have been dropped since sync.
+    /// one pass with those of other texts. Since sync the context may have been dropped, or other
+    /// texts have drafted with the model.
     [[nodiscard]] row_gatherer* announce() {
+        if (!pushed_.valid() && !pending_.append.empty())
+            sync(synced_, synced_.size());
         if constexpr (requires { model_.announce(pending_.append); }) {
-            if (model_.size() != mirror_.size() && !pushed_.valid())
-                sync(synced_, 0);
             prepare(1);
             return model_.announce(pending_.append);
         } else {

@@ -52,22 +52,21 @@ public:
     }
     [[nodiscard]] std::size_t vocabulary_size() const { return models_[0].vocabulary_size(); }
 
-    void append(std::size_t s, std::span<const Id> ids) { models_[s].append(ids); }
+    void append(std::size_t s, std::span<const Id> ids) {
+        require_room(s, ids);
+        models_[s].append(ids);
+    }
     void truncate(std::size_t s, std::size_t n) { models_[s].truncate(n); }
 
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
-        if (parts.size() == 1) // in pieces where n_batch is small
-            return models_[parts[0].sequence].score(parts[0].ids);
         std::size_t rows = 0;
         for (const auto& [s, ids] : parts) {
+            require_room(s, ids);
             held_[s] = size(s);
             rows += ids.size();
-            if (ids.size() > capacity() - held_[s])
-                throw error("llama_context", "sequence " + std::to_string(s),
-                            "expected room for " + std::to_string(ids.size()) + " tokens, " +
-                                std::to_string(held_[s]) + " of " + std::to_string(capacity()) +
-                                " are held");
         }
+        if (parts.size() == 1) // in pieces where n_batch is small
+            return models_[parts[0].sequence].score(parts[0].ids);
         if (scoring_ == llama_cpp_scoring::alone)
             return score_alone(parts, rows);
         if (rows > batch_.capacity())
@@ -90,6 +89,13 @@ public:
     }
 
 private:
+    void require_room(std::size_t s, std::span<const Id> ids) const {
+        if (const std::size_t held = size(s); held + ids.size() > capacity())
+            throw error("llama_context", "sequence " + std::to_string(s),
+                        "expected room for " + std::to_string(ids.size()) + " tokens, " +
+                            std::to_string(held) + " of " + std::to_string(capacity()) +
+                            " are held");
+    }
     logits_rows<Id> score_alone(std::span<const sequence_tokens<Id>> parts, std::size_t rows) {
         const std::size_t length = vocabulary_size();
         if (copies_.size() < rows * length)

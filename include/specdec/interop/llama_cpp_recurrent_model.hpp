@@ -37,14 +37,18 @@ public:
                                        llama_cpp_scoring scoring = llama_cpp_scoring::together,
                                        llama_cpp_servers* servers = nullptr)
         : sequence_(context, sequence, scoring, servers),
-          state_(std::make_shared<std::vector<std::uint8_t>>()) {}
+          state_(std::make_shared<std::vector<std::uint8_t>>()),
+          next_(std::make_shared<std::vector<std::uint8_t>>()) {}
 
     [[nodiscard]] std::size_t size() const { return sequence_.size(); }
     [[nodiscard]] std::size_t capacity() const { return sequence_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return sequence_.vocabulary_size(); }
 
     void append(std::span<const Id> ids) {
-        sequence_.append(ids, [this](std::size_t) { clear(); });
+        // A state that was fed in one piece differs a little, and replays must not.
+        const std::size_t piece = sequence_.scoring() == llama_cpp_scoring::alone ? 1 : ids.size();
+        for (; !ids.empty(); ids = ids.subspan(piece))
+            sequence_.append(ids.first(piece), [this](std::size_t) { clear(); });
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const Id> ids) {
         return sequence_.score(ids, [this](std::size_t) { clear(); });
@@ -58,14 +62,15 @@ public:
                 return llama_state_seq_get_size_ext(context, sequence,
                                                     LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
             });
-        state_->resize(length);
+        next_->resize(length);
         const std::size_t got = sequence_.batch().reach(
-            [context = sequence_.context(), sequence = sequence_.sequence(), state = state_] {
+            [context = sequence_.context(), sequence = sequence_.sequence(), state = next_] {
                 return llama_state_seq_get_data_ext(context, state->data(), state->size(), sequence,
                                                     LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
             });
         if (got == 0)
             throw error("llama_state_seq_get_data_ext", "state", "expected one");
+        state_.swap(next_);
         remembered_ = size();
     }
 
@@ -88,6 +93,7 @@ public:
 private:
     llama_cpp_sequence<Id> sequence_;
     std::shared_ptr<std::vector<std::uint8_t>> state_; ///< the remembered one
+    std::shared_ptr<std::vector<std::uint8_t>> next_;  ///< one that is not whole yet
     std::size_t remembered_ = 0;                       ///< tokens that it has seen
 };
 

@@ -51,11 +51,12 @@ public:
     [[nodiscard]] llama_memory_t memory() const { return memory_; }
     [[nodiscard]] llama_seq_id sequence() const { return sequence_; }
     [[nodiscard]] const llama_cpp_batch& batch() const { return batch_; }
+    [[nodiscard]] llama_cpp_scoring scoring() const { return scoring_; }
 
     [[nodiscard]] std::size_t size() const {
         return static_cast<std::size_t>(llama_memory_seq_pos_max(memory_, sequence_) + 1);
     }
-    /// Its tokens; if others used it, they are not size() many.
+    /// Its tokens, as they were fed through here.
     [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
     [[nodiscard]] std::size_t capacity() const { return llama_n_ctx_seq(context_); }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }

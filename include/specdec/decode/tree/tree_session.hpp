@@ -56,6 +56,7 @@ public:
         tokens_.assign(prompt.begin(), prompt.end());
         committed_ = prompt.size();
         retries_ = 0;
+        sampling_ = settings_.target;
         forget_draft();
         feed_.start();
         bridge_.start(draft_prefix);

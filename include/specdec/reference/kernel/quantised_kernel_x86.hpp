@@ -22,11 +22,8 @@ inline int four_at(const q8_block& x, std::size_t i) {
     return four;
 }
 
-/// From so many columns on a kernel computes for so long that the processor's own fetching falls
-/// behind; for one it is as good.
-inline constexpr std::size_t fetch_from_columns = 2;
-
-/// Fetches the block that lies 8 KB further (or nothing, behind the end of memory).
+/// Fetches the block that lies 8 KB further (or nothing, behind the end of memory): while a kernel
+/// computes, the processor's own fetching falls behind.
 [[gnu::always_inline]] inline void fetch_ahead_of(const std::byte* block, std::size_t bytes) {
     const auto at = reinterpret_cast<std::uintptr_t>(block) + 8192;
     for (std::size_t i = 0; i < bytes; i += 64)
@@ -44,8 +41,7 @@ multiply_quantised_avx512_vnni(const std::byte* panel, std::size_t blocks, const
     for (std::size_t i = 0; i < columns * panel_rows; i += 16)
         _mm512_storeu_ps(y + i, _mm512_setzero_ps());
     for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes) {
-        if (columns >= fetch_from_columns)
-            fetch_ahead_of(panel, layout.bytes);
+        fetch_ahead_of(panel, layout.bytes);
         __m512 scale[2], minimum[2];
         __m512i w[2][8];
         SPECDEC_UNROLL
@@ -161,8 +157,7 @@ multiply_quantised_avx2(const std::byte* panel, std::size_t blocks, const q8_blo
         _mm256_storeu_ps(y + i, _mm256_setzero_ps());
     __m256i sums[quantised_columns][2];
     for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes) {
-        if (columns >= fetch_from_columns)
-            fetch_ahead_of(panel, layout.bytes);
+        fetch_ahead_of(panel, layout.bytes);
         for (std::size_t first = 0; first < panel_rows; first += 8 * groups) {
             __m256i w[2][4];
             unpack_half<Type, split>(panel + layout.numbers + 4 * first, 0, w);
