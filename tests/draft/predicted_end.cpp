@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/draft/predicted_end.hpp>
 
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/cost_aware.hpp>
+
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -30,4 +33,23 @@ TEST_CASE("predicted_end drafts while 1 - prod a_i is at most its threshold") {
     CHECK_FALSE(predicted_end(predictor, 1.0, 2).more({.drafted = 2}));
     stop.learn({});
     CHECK(predictor.rounds == 1);
+}
+
+TEST_CASE("rules that ask another predictor have another mark, whatever its own is") {
+    const cost_table costs{{1, 1.1, 1.2}, 0.1, 0};
+    acceptance_table one, other, third;
+    third.learn({.steps = {}, .forwards = 1, .proposed = 1});
+    const auto check = [&](auto rule) {
+        const law_mark first = rule.mark();
+        rule.ask(other);
+        CHECK(rule.mark() != first);
+        const law_mark second = rule.mark();
+        rule.ask(third);
+        CHECK(rule.mark() != second);
+        rule.ask(one);
+        CHECK(rule.mark() != first);
+        CHECK(rule.mark() != second);
+    };
+    check(predicted_end(one, 0.75, 9));
+    check(cost_aware(one, costs));
 }

@@ -12,6 +12,7 @@
 
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
+#include <specdec/testing/course/course_text.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
 #include "toy_bridges.hpp"
@@ -123,6 +124,56 @@ TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
     const drafts before = seen;
     check("coupled", coupled_tree_match(two.keys));
     CHECK(seen.found > before.found);
+}
+
+TEST_CASE("two texts whose trees have looked-up branches have together the target's law", "[law]") {
+    static const toy_words equal({"a", "b", "ab"}, {"a", "b", "ab"});
+    const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0};
+    const fixed_tree shape = tree_of({2, 1});
+    row_tree p(toy_rows(row_kind::random, 3, 991)), q(toy_rows(row_kind::random, 3, 992));
+    std::size_t found = 0;
+    const pair_law law = on_every_path([&](interval_coin& coin) {
+        acceptance_table tables[2];
+        const auto text_of = [&](std::size_t i) {
+            const char* const prompts[] = {"bbabbabb", "aabaab"};
+            std::vector<target_id> prompt;
+            equal.target.encode(prompts[i], encode_mode::start, prompt);
+            auto bridge = identity_tree_bridge(identity_map(3, 3), shared_context(3, 24),
+                                               {.max_nodes = 4, .max_depth = 8});
+            using lookup_type = branching_lookup<prompt_lookup, words_type>;
+            tree_session text(
+                lookup_branch<decltype(bridge), prompt_lookup, words_type>(
+                    std::move(bridge), lookup_type{{prompt_lookup(1024), equal.target, 2},
+                                                   lookup_length(tables[i], costs)}),
+                recursive, session_settings{.capacity = 24});
+            text.start(prompt);
+            return text;
+        };
+        auto one = text_of(0), other = text_of(1);
+        coin_of_text<interval_coin> coins[] = {{&coin, 0}, {&coin, 1}};
+        const auto target_of = [&](const auto& text) {
+            return model_behind<target_id, toy_tree_model<target_id>>(p, text.tokens().size());
+        };
+        auto target = target_of(one), others = target_of(other);
+        auto model = model_behind<draft_id, toy_tree_model<draft_id>>(q, one.tokens().size()),
+             second = model_behind<draft_id, toy_tree_model<draft_id>>(q, other.tokens().size());
+        model_drafter drafter(model), other_drafter(second);
+        const std::size_t begin = one.tokens().size(), other_begin = other.tokens().size();
+        // The other's whole round between draft and decision.
+        one.draft(drafter, shape, coins[0], 8, 8);
+        other.commit(other.round(others, other_drafter, shape, coins[1], 8).tokens.size());
+        one.commit(one.verify(one.score(target), coins[0]).tokens.size());
+        found += one.counts().looked_up + other.counts().looked_up;
+        const auto tokens_of = [&](auto& text, auto& own, auto& by, auto& c, std::size_t from) {
+            while (text.tokens().size() < from + 2)
+                text.commit(text.round(own, by, no_tree(), c, 8).tokens.size());
+            return values_of(text.tokens().subspan(from, 2));
+        };
+        return std::pair{tokens_of(one, target, drafter, coins[0], begin),
+                         tokens_of(other, others, other_drafter, coins[1], other_begin)};
+    });
+    CHECK(total_variation(law, both_alone(p, 2)) < exact);
+    CHECK(found > 100);
 }
 
 } // namespace lookup_branch_tests

@@ -12,6 +12,7 @@
 #include <specdec/process/token_bias.hpp>
 
 #include "toy_bridges.hpp"
+#include "tree_law.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -188,8 +189,64 @@ TEST_CASE("sessions with processors of the drafter alone have the target's law",
         nothing);
 }
 
+template <class Rule, class MakeLaws>
+void check_processed_trees(const Rule& rule, const MakeLaws& make_laws,
+                           void (*by_definition)(const sequence& prefix, std::vector<float>& row)) {
+    const sampling_parameters warm{.temperature = 0.7F, .top_k = 2};
+    const std::vector<tree_step<fixed_tree>> steps{{tree_of({2, 1})}, {tree_of({1, 1})}};
+    std::uint64_t seed = 350;
+    for (const sibling_draw siblings : sibling_draws) {
+        row_tree p(toy_rows(row_kind::random, 3, ++seed)), q(toy_rows(row_kind::random, 3, ++seed)),
+            wanted([&](const sequence& prefix) {
+                std::vector<float> row = p(prefix);
+                by_definition(prefix, row);
+                return row;
+            });
+        const joint_law found = on_every_path([&](interval_coin& coin) {
+            sequence text;
+            with_trees(
+                p, q, rule, identity_trees(3, {.siblings = siblings}),
+                {.target = warm, .capacity = 24},
+                [&](auto& session, auto& target, auto& drafter) {
+                    text = run_trees(session, target, drafter, coin, steps, 3);
+                },
+                {}, make_laws());
+            return text;
+        });
+        CAPTURE(static_cast<int>(siblings));
+        CHECK(total_variation(found, target_alone(wanted, 3, warm)) < exact);
+    }
+}
+
+TEST_CASE("trees of sessions with processors have the law of the processed rows", "[law]") {
+    const auto check = [](const auto& rule) {
+        check_processed_trees(rule, penalised_rows, penalised);
+        check_processed_trees(rule, masked_rows, masked);
+    };
+    check(recursive);
+    check(traversal);
+    check(tree_exact_match{});
+}
+
 // --- Sampling parameters that change
 // ---------------------------------------------------------------
+
+TEST_CASE("a tree is decided with the sampling parameters of its draft", "[law]") {
+    const sampling_parameters first{.temperature = 0.7F};
+    row_tree p(toy_rows(row_kind::random, 3, 371)), q(toy_rows(row_kind::random, 3, 372));
+    const joint_law found = on_every_path([&](interval_coin& coin) {
+        sequence text;
+        with_trees(p, q, traversal, identity_trees(3, {}), {.target = first, .capacity = 24},
+                   [&](auto& session, auto& target, auto& drafter) {
+                       session.draft(drafter, tree_of({2, 1}), coin, 8, 8);
+                       session.set_sampling({.temperature = 9}, {.top_k = 1}); // of no round
+                       const auto r = session.verify(session.score(target), coin);
+                       text.push_back(r.tokens[0].value);
+                   });
+        return text;
+    });
+    CHECK(total_variation(found, target_alone(p, 1, first)) < exact);
+}
 
 TEST_CASE("sampling parameters may change between rounds, by what was committed", "[law]") {
     constexpr fixed_length two{2};

@@ -70,7 +70,7 @@ public:
     }
     /// From the next draft on another predictor is asked.
     void ask(A& predictor) {
-        ++changes_;
+        changes_ += predictor_->mark() + 1; // the marks of both cannot add up to the same
         predictor_ = &predictor;
     }
 

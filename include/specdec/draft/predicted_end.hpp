@@ -26,10 +26,13 @@ public:
         return now.drafted < longest_ && 1 - now.kept <= threshold_;
     }
     [[nodiscard]] law_mark mark() const {
-        return mark_of_values(threshold_, longest_) + predictor_->mark();
+        return changes_ + mark_of_values(threshold_, longest_) + predictor_->mark();
     }
     /// From the next draft on another predictor is asked.
-    void ask(A& predictor) { predictor_ = &predictor; }
+    void ask(A& predictor) {
+        changes_ += predictor_->mark() + 1; // the marks of both cannot add up to the same
+        predictor_ = &predictor;
+    }
     void learn(const draft_outcome& o)
         requires requires(A& a) { a.learn(o); }
     {
@@ -40,6 +43,7 @@ private:
     A* predictor_;
     double threshold_;
     std::size_t longest_;
+    law_mark changes_ = 0;
 };
 
 } // namespace specdec
