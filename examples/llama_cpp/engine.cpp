@@ -192,10 +192,11 @@ public:
         expect_use("--rpc-patience", patience_ ? std::to_string(*patience_) : std::string(),
                    !servers_.empty(), "--rpc");
         const shared_servers servers =
-            servers_.empty() ? nullptr
-                             : std::make_shared<llama_cpp_servers>(
-                                   servers_, std::chrono::milliseconds(
-                                                 std::llround(patience_.value_or(0) * 1000)));
+            servers_.empty()
+                ? nullptr
+                : std::make_shared<llama_cpp_servers>(
+                      servers_,
+                      std::chrono::milliseconds(std::llround(patience_.value_or(0) * 1000)));
         loaded_sides sides{.target = load_side<target_id>(target.model, flags,
                                                           alone_ ? llama_cpp_scoring::alone
                                                                  : llama_cpp_scoring::together,

@@ -108,7 +108,8 @@ struct checkpoint {
     }
 
     /// GGUF F32, with q and k rows interleaved as its llama architecture has them.
-    [[nodiscard]] std::string gguf() const;
+    [[nodiscard]] std::string
+    gguf(const std::vector<std::pair<std::string, std::uint32_t>>& more = {}) const;
     /// llama2.c's first format; needs a head dimension of dimension / heads.
     [[nodiscard]] std::string llama2c() const;
 
@@ -163,11 +164,12 @@ inline std::string gguf_name(std::string name) {
     return name;
 }
 
-inline std::string checkpoint::gguf() const {
+inline std::string
+checkpoint::gguf(const std::vector<std::pair<std::string, std::uint32_t>>& more) const {
     std::string out = "GGUF";
     put<std::uint32_t>(out, 3);
     put<std::uint64_t>(out, tensors.size());
-    put<std::uint64_t>(out, 10);
+    put<std::uint64_t>(out, 10 + more.size());
     put_string(out, "general.architecture");
     put<std::uint32_t>(out, 8);
     put_string(out, "llama");
@@ -180,6 +182,8 @@ inline std::string checkpoint::gguf() const {
     put_u32(out, "llama.feed_forward_length", hidden);
     put_u32(out, "llama.context_length", context);
     put_f32(out, "llama.attention.layer_norm_rms_epsilon", 1e-5F);
+    for (const auto& [key, value] : more)
+        put_u32(out, key.c_str(), value);
     std::string data;
     for (const auto& [name, w] : tensors) {
         put_string(out, gguf_name(name));

@@ -21,7 +21,8 @@ inline void expect_use_of_cache(const cache_settings& cache, bool used) {
 template <class Save>
 class saved_anyway {
 public:
-    explicit saved_anyway(Save save) : save_(std::move(save)), before_(std::uncaught_exceptions()) {}
+    explicit saved_anyway(Save save)
+        : save_(std::move(save)), before_(std::uncaught_exceptions()) {}
     saved_anyway(const saved_anyway&) = delete;
     saved_anyway& operator=(const saved_anyway&) = delete;
     ~saved_anyway() {

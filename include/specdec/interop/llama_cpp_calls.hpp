@@ -22,7 +22,6 @@
 
 #include <ggml.h>
 
-#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 
 namespace specdec {
@@ -51,9 +50,7 @@ public:
         : patience_(patience), work_(std::make_shared<shared_work>()) {
         work_->addresses.assign(addresses.begin(), addresses.end());
         registry::of_process().add(work_);
-        on_throw guard([this] { registry::of_process().remove(work_); });
         thread_ = std::thread([work = work_] { work->serve(); });
-        guard.done();
     }
     llama_cpp_calls(const llama_cpp_calls&) = delete;
     llama_cpp_calls& operator=(const llama_cpp_calls&) = delete;

@@ -61,7 +61,7 @@ public:
     /// (FeatureBatchModelOf).
     [[nodiscard]] std::size_t feature_width() const { return engine_.feature_width(); }
     [[nodiscard]] hidden_states features() const {
-        return {engine_.features().data(), ids_.size(), feature_width(), feature_width()};
+        return {engine_.features().data(), engine_.passed(), feature_width(), feature_width()};
     }
     void truncate(std::size_t sequence, std::size_t n) { engine_.truncate(n, sequence); }
 

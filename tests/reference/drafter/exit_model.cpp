@@ -172,6 +172,10 @@ TEST_CASE("exits that are none of the model's are refused, by name") {
     half.tensors.erase("exits.1.norm.weight");
     write(folder, half, config_of(half));
     CHECK_THROWS_WITH(load_exit_model<draft_id>(folder.path()), Contains("exits.1.norm.weight"));
+    const toy::temporary_folder with_norms;
+    write(with_norms, with_exits(true), config_of(with_exits(true)));
+    CHECK_THROWS_WITH(load_exit_model<draft_id>(with_norms.path(), {}, {.exits = {2, 4}}),
+                      Contains("a norm for each"));
     const toy::temporary_folder good;
     write(good, c, c.config());
     exit_model<draft_id> m = load_exit_model<draft_id>(good.path(), {}, {.exits = {2, 4}});

@@ -48,6 +48,14 @@ TEST_CASE("other architectures, missing keys and strange tensors are named") {
                       Contains("m.gguf: tensor token_embx.weight"));
     CHECK_THROWS_WITH(open(replaced("blk.1.attn_q.weight", "blk.0.attn_q.weight")),
                       Contains("expected each tensor once"));
+    for (const char* scale : {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
+        CHECK_NOTHROW(open(toy::checkpoint().gguf({{scale, 1}})));
+        CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{scale, 4}})), Contains(scale));
+    }
+    CHECK(open(toy::checkpoint().gguf({{"tokenizer.ggml.eos_token_id", 7}})).config.eos ==
+          std::vector<std::int32_t>{7});
+    CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{"tokenizer.ggml.eos_token_id", 0xFFFFFFFF}})),
+                      Contains("m.gguf: tokenizer.ggml.eos_token_id"));
     for (const float bad : {0.0F, -1.0F, __builtin_inff(), __builtin_nanf("")}) {
         toy::checkpoint scaled;
         scaled.tensors["rope_freqs.weight"] = {{3}, {1, 2, 4}};

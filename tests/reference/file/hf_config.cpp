@@ -75,7 +75,17 @@ TEST_CASE("windows that never close are allowed, others are not") {
     CHECK_NOTHROW(edited([&](json& j) { mistral(j), j["sliding_window"] = 64; }));
     CHECK_THROWS_WITH(edited([&](json& j) { mistral(j), j["sliding_window"] = 63; }),
                       Contains("config.json: sliding_window"));
+    // Where nothing is said it is 4096.
+    CHECK_NOTHROW(edited([&](json& j) { mistral(j), j["max_position_embeddings"] = 4096; }));
+    CHECK_THROWS_WITH(edited([&](json& j) { mistral(j), j["max_position_embeddings"] = 8192; }),
+                      Contains("config.json: sliding_window"));
     const auto qwen = [](json& j) { j["architectures"] = {"Qwen2ForCausalLM"}; };
+    CHECK_NOTHROW(edited([&](json& j) { qwen(j), j["max_position_embeddings"] = 8192; }));
+    CHECK_THROWS_WITH(edited([&](json& j) {
+                          qwen(j), j["max_position_embeddings"] = 8192;
+                          j["use_sliding_window"] = true;
+                      }),
+                      Contains("config.json: sliding_window"));
     CHECK(edited([&](json& j) { qwen(j), j["sliding_window"] = 8; }).qkv_bias);
     CHECK_THROWS_WITH(
         edited([&](json& j) { qwen(j), j["sliding_window"] = 8, j["use_sliding_window"] = true; }),

@@ -72,6 +72,12 @@ TEST_CASE("bytes that are not UTF-8 are pieces of their own") {
     CHECK(cut(p, "ab\xFF\xFE"
                  "c1") == "ab|\xFF\xFE|c|1");
     CHECK(cut(p, "\xC3") == "\xC3");
+    pre_tokenizer removing; // what is removed between them brings no two runs together
+    removing.add(splitting(" ", split_behavior::removed));
+    pre_token_step words = splitting("[^a]", split_behavior::isolated);
+    words.replace = "_";
+    removing.add(std::move(words));
+    CHECK(cut(removing, "\xE2\x96 \x81") == "\xE2\x96|\x81");
     CHECK(cut(p, "") == "");
 }
 

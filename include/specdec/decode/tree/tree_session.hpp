@@ -123,9 +123,8 @@ public:
         return rows;
     }
 
-    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary]; the first is the row behind
-    /// the last committed token, row i + 1 that behind node i. Throws specdec::error for rows of
-    /// another shape.
+    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], that behind the last
+    /// committed token and those behind the nodes. Throws specdec::error for rows of another shape.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] tree_round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const double begin = clock();

@@ -142,6 +142,8 @@ public:
             },
             weights);
         sizes_.assign(sizes_.size(), 0);
+        for (tree_nodes& tree : trees_)
+            tree.truncate(0);
     }
 
     /// The tokens of the rows of a head of its own; null: the head is the target's.
@@ -200,10 +202,9 @@ private:
         return {id, s, size(s) + trees_[s].depths[node], &trees_[s], node};
     }
     void reserve(std::size_t rows) {
-        if (states_.size() < rows * dimension_) {
-            states_.resize(rows * dimension_);
-            own_.resize(rows * dimension_);
-        }
+        for (auto* buffer : {&states_, &own_})
+            if (buffer->size() < rows * dimension_)
+                buffer->resize(rows * dimension_);
     }
     /// `nodes`: those of a tree, of which these are the last; 0: they are places.
     template <class Format>

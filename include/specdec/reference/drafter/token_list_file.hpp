@@ -127,7 +127,9 @@ template <class Id>
                                               std::size_t vocabulary, const std::string& source) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = first != text.npos && (text[first] == '{' || text[first] == '[');
+    // Tensors begin with a length of 8 bytes, any of which may look like white space or a bracket.
+    const bool json = first != text.npos && (text[first] == '{' || text[first] == '[') &&
+                      !(text.size() > 8 && text[7] == 0 && text[8] == '{');
     detail::raw_token_list raw = json ? detail::token_list_of_json(text, source)
                                       : detail::token_list_of_tensors(bytes, source);
     std::vector<Id> ids;

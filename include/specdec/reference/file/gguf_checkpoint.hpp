@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <cstring> // std::memcpy
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,16 +93,29 @@ inline std::string hf_name(const std::string& name) {
     c.rms_epsilon = static_cast<float>(file.at(key("attention.layer_norm_rms_epsilon")).number());
     if (const gguf_value* theta = file.find(key("rope.freq_base")))
         c.rotary.theta = theta->number();
-    if (const gguf_value* type = file.find(key("rope.scaling.type"));
-        type != nullptr && type->string() != "none")
+    const gguf_value* const type = file.find(key("rope.scaling.type"));
+    if (type != nullptr && type->string() != "none")
         throw error(source, key("rope.scaling.type"),
                     "expected none, found " + std::string(type->string()));
+    for (const char* factor : {"rope.scaling.factor", "rope.scale_linear"}) // linear, if no type
+        if (const gguf_value* x = file.find(key(factor)); type == nullptr && x != nullptr)
+            if (const double scale = x->number(); scale != 0 && scale != 1)
+                throw error(source, key(factor), "expected 1, as positions are not scaled here");
     c.rotary.interleaved = true;
-    if (file.find("tokenizer.ggml.bos_token_id") != nullptr)
-        c.bos = static_cast<std::int32_t>(file.at("tokenizer.ggml.bos_token_id").integer());
+    const auto id_of = [&](const char* name) -> std::optional<std::int32_t> {
+        const gguf_value* const value = file.find(name);
+        if (value == nullptr)
+            return std::nullopt;
+        const std::int64_t id = value->integer();
+        if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
+            throw error(source, name, "expected the id of a token, found " + std::to_string(id));
+        return static_cast<std::int32_t>(id);
+    };
+    if (const auto id = id_of("tokenizer.ggml.bos_token_id"))
+        c.bos = *id;
     for (const char* end : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-        if (file.find(end) != nullptr)
-            c.eos.push_back(static_cast<std::int32_t>(file.at(end).integer()));
+        if (const auto id = id_of(end))
+            c.eos.push_back(*id);
     return c;
 }
 

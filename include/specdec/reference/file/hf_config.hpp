@@ -37,13 +37,15 @@ inline rotary_config hf_rotary(const nlohmann::json& json, const std::string& so
     return c;
 }
 
-/// A window that never closes changes nothing; any other would.
-inline void require_no_window(const json_fields& fields, std::size_t context, bool qwen) {
-    if (qwen && !fields.boolean_or("use_sliding_window", false))
-        return;
-    if (fields.has("sliding_window") && fields.size("sliding_window") < context)
+/// A window that never closes changes nothing; any other would. `usual`: where nothing is said.
+inline void require_no_window(const nlohmann::json& json, const json_fields& fields,
+                              std::size_t context, std::size_t usual) {
+    const std::size_t window =
+        json.contains("sliding_window") ? fields.size_or("sliding_window", context) : usual;
+    if (window < context)
         fields.fail("sliding_window", "expected none below the context of " +
-                                          std::to_string(context) + ": it is not supported");
+                                          std::to_string(context) + ", found " +
+                                          std::to_string(window) + ": it is not supported");
 }
 
 } // namespace detail
@@ -62,8 +64,8 @@ inline void require_no_window(const json_fields& fields, std::size_t context, bo
         architecture = list[0].get<std::string>();
     }
     const bool qwen = architecture == "Qwen2ForCausalLM" || architecture == "qwen2";
-    if (!qwen && architecture != "LlamaForCausalLM" && architecture != "llama" &&
-        architecture != "MistralForCausalLM" && architecture != "mistral")
+    const bool mistral = architecture == "MistralForCausalLM" || architecture == "mistral";
+    if (!qwen && !mistral && architecture != "LlamaForCausalLM" && architecture != "llama")
         fields.fail("architectures", "expected LlamaForCausalLM, MistralForCausalLM or "
                                      "Qwen2ForCausalLM, found " +
                                          architecture);
@@ -91,7 +93,8 @@ inline void require_no_window(const json_fields& fields, std::size_t context, bo
     c.tied = fields.boolean_or("tie_word_embeddings", false);
     c.qkv_bias = qwen;
     c.rotary = detail::hf_rotary(json, source);
-    detail::require_no_window(fields, c.context, qwen);
+    if (!qwen || fields.boolean_or("use_sliding_window", false))
+        detail::require_no_window(json, fields, c.context, qwen || mistral ? 4096 : c.context);
     if (const auto bos = fields.ids("bos_token_id"); !bos.empty())
         c.bos = bos.front();
     c.eos = fields.ids("eos_token_id");

@@ -83,7 +83,8 @@ public:
                 continue;
             next.pieces.clear();
             for (const auto& [begin, end] : out.pieces) {
-                if (decode_utf8(out.text, begin).bytes == 0) // an invalid run
+                const std::string_view text(out.text.data(), end); // of the next nothing is taken
+                if (decode_utf8(text, begin).bytes == 0)           // an invalid run
                     next.pieces.emplace_back(begin, end);
                 else
                     split(step, out.text, begin, end, matcher, next.pieces);

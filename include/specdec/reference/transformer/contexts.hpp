@@ -85,7 +85,9 @@ private:
     }
 
     void require(const sequence_part& part) const {
-        SPECDEC_PRECONDITION(part.sequence < sequences());
+        if (part.sequence >= sequences())
+            throw error("batch", "sequence " + std::to_string(part.sequence),
+                        "expected one below " + std::to_string(sequences()));
         const bool nodes = !part.parents.empty();
         const std::size_t behind = nodes ? trees_[part.sequence].size() : 0;
         if (nodes)

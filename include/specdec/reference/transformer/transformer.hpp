@@ -110,6 +110,8 @@ public:
     [[nodiscard]] std::size_t feature_width() const { return features_.shape(1); }
     /// [rows, feature_width()]: those behind the tokens of the latest pass come first.
     [[nodiscard]] const xt::xtensor<float, 2>& features() const { return features_; }
+    /// Tokens of the latest pass that was made.
+    [[nodiscard]] std::size_t passed() const { return passed_; }
 
     /// Forgets all but the first n tokens. Precondition: n <= size().
     void truncate(std::size_t n, std::size_t sequence = 0) { held_.truncate(sequence, n); }
@@ -193,14 +195,15 @@ private:
         for (const sequence_part& part : parts)
             n += part.ids.size();
         if (what != pass_output::kind::nothing && n > rows.shape(0))
-            rows.resize({n, rows.shape(1)});
+            rows = xt::xtensor<float, 2>::from_shape({n, rows.shape(1)}); // or all as it was
         if (n > features_.shape(0) && which_ != feature_kind::none)
-            features_.resize({n, features_.shape(1)});
+            features_ = xt::xtensor<float, 2>::from_shape({n, features_.shape(1)});
         const pass_output out{
             what, rows.data(), rows.shape(1), {which_, features_.data(), features_.shape(1)}};
         std::visit([&](auto& pass) { run(pass, parts, out); }, *pass_);
         begun.done();
         held_.end(parts);
+        passed_ = n;
     }
 
     /// Whole chunks of tokens, whichever sequences they belong to.
@@ -232,6 +235,7 @@ private:
     xt::xtensor<float, 2> logits_;
     xt::xtensor<float, 2> states_;
     xt::xtensor<float, 2> features_;
+    std::size_t passed_ = 0;
 };
 
 } // namespace specdec::reference
