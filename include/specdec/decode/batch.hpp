@@ -137,11 +137,10 @@ private:
                     return leave(x);
                 drafting_.push_back({s, x.run});
             });
-            if (!together_ && seats_[s].run != nullptr)
-                draft_steps_of(std::span(drafting_).last(1));
         }
-        if (together_)
-            draft_steps_of(drafting_);
+        const std::size_t at_once = together_ ? drafting_.size() : 1; // all rounds have begun
+        for (std::size_t i = 0; i < drafting_.size(); i += at_once)
+            draft_steps_of(std::span(drafting_).subspan(i, at_once));
         for (const drafting& text : drafting_)
             or_leave(seats_[text.sequence], [&](seat& x) {
                 prepare(x, text.sequence);
