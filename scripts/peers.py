@@ -16,12 +16,15 @@ slem), above it "tli" as it comes and "tli, whole head", with the pruning of the
 and its prompt lookup.
 llama.cpp through llama-cpp-python, whose interface has no draft model of its own: its prompt lookup, and for
 SmolLM2 its 4-bit file drafting greedily for the BF16 one (made by llama_convert) through its LlamaDraftModel.
+llama.cpp's own drafters without a model by its program llama-speculative-simple at T = 0, a process a text, timed
+by itself: with their usual n-grams, which are long, and two of them with n-grams of 3 ("short").
 """
 import argparse
 import datetime
 import importlib.metadata
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -50,13 +53,15 @@ def collect(job, engine, rules_at, emit):
     for temperature, length in job["temperatures"]:
         rules, number = rules_at(temperature, length), 0
         tokens = dict.fromkeys(rules, 0)
+        if not rules:
+            continue
 
         def attempt(name, prompt, most, seed):
             if name not in rules:
                 return
             begin = time.perf_counter()
             try:
-                text, calls = rules[name](prompt["prompt"], most, seed)
+                text, calls, *own_time = rules[name](prompt["prompt"], most, seed)
             except Exception as problem:  # whatever a peer throws is its result
                 emit({"rule": name, "temperature": temperature,
                       "problem": f"{engine}, {name}, T = {temperature:g}: {type(problem).__name__}: {problem}"})
@@ -64,7 +69,7 @@ def collect(job, engine, rules_at, emit):
                 return
             return {"engine": engine, "rule": name, "temperature": temperature, "draft_length": length,
                     "line": prompt["line"], "prompt": prompt["prompt"], "text": text, "target_calls": calls,
-                    "seconds": time.perf_counter() - begin}
+                    "seconds": own_time[0] if own_time else time.perf_counter() - begin}
         for name in list(rules):
             attempt(name, job["prompts"][0], 16, 0)  # warms up
         wanted = job["tokens_at_least"] if temperature > 0 else 0
@@ -210,7 +215,47 @@ def llama_worker(job, emit):
     collect(job, "llama.cpp", rules_at, emit)
 
 
-WORKERS = {"Transformers": transformers_worker, "llama.cpp": llama_worker, "the judge": judge_worker}
+def llama_program_worker(job, emit):
+    import llama_cpp
+    program = job["llama_program"]
+    words = llama_cpp.Llama(job["llama_target"], vocab_only=True, verbose=False)
+    context = max(len(p["prompt"]) for p in job["prompts"]) + job["max_tokens"] + 64
+
+    def rule(kind, flags):
+        def run(prompt, most, seed):
+            said = words.detokenize(prompt, special=True).decode()
+            with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+                file.write(said + "\n")  # the last line's end is taken away
+                file.flush()
+                done = subprocess.run(
+                    [program, "-m", job["llama_target"], "-f", file.name, "--no-escape", "-c", str(context), "-n",
+                     str(most - 1), "-t", str(job["threads"]), "--temp", "0", "--seed", str(seed), "--spec-type", kind,
+                     *flags], capture_output=True, check=True)
+            told = {name: float(value) for name, value in re.findall(
+                r"(encoded|decoded) +\d+ tokens in +([0-9.]+) seconds", done.stderr.decode())}
+            told |= {name: int(value) for name, value in re.findall(r"(n_predict|n_accept) += (\d+)",
+                                                                    done.stderr.decode())}
+            text = done.stdout.decode(errors="replace").split(said, 1)[1]
+            ids = words.tokenize(text.removesuffix("\n\n\n\n").encode(), add_bos=False, special=True)
+            if len(ids) < told["n_predict"]:
+                ids.append(job["ends"][0])
+            return ids[:most], told["n_predict"] - told["n_accept"], told["encoded"] + told["decoded"]
+        return run
+
+    def rules_at(temperature, length):
+        if temperature > 0:
+            return {}
+        most = ["--spec-draft-n-max", str(length)]
+        own = {kind: rule(kind, most) for kind in ("ngram-simple", "ngram-map-k", "ngram-mod", "ngram-cache")}
+        for kind in ("ngram-simple", "ngram-map-k"):
+            own[f"{kind}, short"] = rule(kind, [*most, f"--spec-{kind}-size-n", "3", f"--spec-{kind}-size-m",
+                                                str(length)])
+        return own
+    collect(job, "llama.cpp", rules_at, emit)
+
+
+WORKERS = {"Transformers": transformers_worker, "llama.cpp": llama_worker,
+           "llama.cpp's program": llama_program_worker, "the judge": judge_worker}
 
 
 def say(*words):
@@ -288,6 +333,7 @@ def arguments():
     p.add_argument("--llama-compare", default=ROOT / "build/release/examples/llama_compare", type=Path)
     p.add_argument("--transformers-python", default=ROOT / "build/peers/bin/python")
     p.add_argument("--llama-python", default=ROOT / "build/llama-cpp/bin/python")
+    p.add_argument("--llama-program", default=ROOT / "build/llama-cpp/bin/llama-speculative-simple", type=Path)
     p.add_argument("--gguf", default=FETCHED, type=Path, help="folder of what llama.cpp reads")
     p.add_argument("--json", type=Path, help="a file for the rows and what they were measured with")
     args = p.parse_args()
@@ -323,6 +369,10 @@ def main():
             "--chat" if args.pair == "smollm2" else "--no-chat"])
         add(through + [{"about": f"specdec on {r['kernel']}, {here[0].name}"} for r in facts[:1]])
         add(ask("llama.cpp", args.llama_python, job))
+        if args.llama_program.exists():
+            add(ask("llama.cpp's program", args.llama_python, job | {"llama_program": args.llama_program}))
+        else:
+            say(f"llama.cpp's program: left out: there is no {args.llama_program} (scripts/install-peers.sh)")
     else:
         say(f"llama.cpp: left out: expected {' or '.join(pair['llama'])} in {args.gguf} (models/write_gguf.py)")
     add(ask("Transformers", args.transformers_python, job))

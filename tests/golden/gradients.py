@@ -64,7 +64,8 @@ def adamw():
         norm = torch.nn.utils.clip_grad_norm_([matrix, vector], 1.0)
         optimiser.step()
         out["steps"].append({"rate": rate, "gradient": given, "norm": norm.item(), "weights": flat(matrix, vector)})
-    (HERE / "adamw.json").write_text(json.dumps(out, indent=1) + "\n")
+    steps = ",\n  ".join(map(json.dumps, out["steps"]))
+    (HERE / "adamw.json").write_text(f'{{"weights": {json.dumps(out["weights"])},\n "steps": [\n  {steps}]}}\n')
     print("adamw", [s["norm"] for s in out["steps"]])
 
 

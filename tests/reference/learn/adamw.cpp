@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <specdec/reference/learn/clip_gradient.hpp>
-#include <specdec/reference/learn/learning_rate.hpp>
 
 namespace adamw_tests {
 
@@ -76,24 +75,6 @@ TEST_CASE("settings that are none are refused by name") {
     CHECK_THROWS_WITH(adamw<float>(1, {.beta2 = -1}), Contains("AdamW: beta2: "));
     CHECK_THROWS_WITH(adamw<float>(1, {.epsilon = 0}), Contains("AdamW: epsilon: "));
     CHECK_THROWS_WITH(adamw<float>(1, {.weight_decay = -1}), Contains("AdamW: weight decay: "));
-    CHECK_THROWS_WITH(check(learning_rate{.peak = 0}), Contains("learning rate: peak: "));
-    CHECK_THROWS_WITH(check(learning_rate{.peak = 1, .least = 2}), Contains("least: "));
-    CHECK_THROWS_WITH(check(learning_rate{.warmup = 2, .steps = 1}), Contains("warmup: "));
-}
-
-TEST_CASE("the step size warms up, falls along half a cosine and stays") {
-    const learning_rate rate{.peak = 2, .least = 0.5, .warmup = 4, .steps = 12};
-    check(rate);
-    CHECK(rate(0) == 0.5);
-    CHECK(rate(3) == 2);
-    CHECK(rate(4) == 2);
-    CHECK(rate(6) == Approx(0.5 + 1.5 * (1 + std::cos(0.25 * 3.14159265358979)) / 2));
-    CHECK(rate(8) == Approx(1.25));
-    CHECK(rate(12) == 0.5);
-    CHECK(rate(1000) == 0.5);
-    const learning_rate warm{.peak = 1, .warmup = 2, .steps = 2};
-    CHECK(warm(1) == 1);
-    CHECK(warm(2) == 0);
 }
 
 } // namespace adamw_tests

@@ -9,7 +9,6 @@
 
 #include "toys.hpp"
 #include <specdec/reference/learn/clip_gradient.hpp>
-#include <specdec/reference/learn/learning_rate.hpp>
 
 namespace learning_state_tests {
 
@@ -22,7 +21,6 @@ struct pupil {
     training_pass<float> pass;
     adamw<float> optimiser;
     texts of = texts({24, 9});
-    learning_rate rate = {.peak = 0.01, .least = 0.001, .warmup = 3, .steps = 30};
 
     explicit pupil(unsigned seed = 1)
         : weights(read_parameters(open_toy(form::tied, seed).open())),
@@ -35,7 +33,7 @@ struct pupil {
         pass.reverse(constant(logits), gradient);
         clip_gradient(std::span<float>(gradient), 1.0);
         optimiser.step(weights.layout().tensors(), weights.values(), gradient,
-                       rate(optimiser.steps()));
+                       0.01 / static_cast<double>(1 + optimiser.steps() / 8));
         return loss;
     }
     void save(const std::string& path, const std::string& note) const {

@@ -35,7 +35,7 @@
 ///     anchor.NAME            the weights it began with, where an anchor pulls to them
 ///     __metadata__           format, steps, note, checksum (of steps, note and data)
 ///
-/// The step size is a function of the number of steps (learning_rate.hpp). Settings are the
+/// The step size is a function of the number of steps. Settings are the
 /// program's; what else it has to remember (its place in the texts, a generator's state) is a note.
 namespace specdec::reference {
 
