@@ -1275,6 +1275,13 @@ class Interrupted(unittest.TestCase):
             self.assertEqual(code, 130, err)
             self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
             self.assertTrue((saved / "learning_state.safetensors").exists())
+            with open("/dev/full", "wb") as full:  # what was learnt outlives an error, too
+                done = subprocess.run(
+                    [PROGRAMS / "adapt", "--json", "--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--tokens",
+                     "60", "--window", "20", "-n", "20", "--save", pathlib.Path(folder, "late")], stdout=full,
+                    stderr=subprocess.PIPE, cwd=ROOT, timeout=240)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertTrue(pathlib.Path(folder, "late", "learning_state.safetensors").exists())
 
 
 class BadInput(unittest.TestCase):
@@ -1328,6 +1335,14 @@ class BadInput(unittest.TestCase):
                 ("--cache: x: expected a rule", "side_by_side", "--cache", "x"),
                 ("--cache: x: expected a rule", "adapt", "--cache", "x"),
                 ("--cache: x: expected a rule", "calibrate", "--text", file, "--cache", "x"),
+                ("--cache: x: expected a rule", "answer", "--prompts", file, "--out", "/dev/null", "--cache", "x"),
+                ("--cache: x: expected a rule", "generate", *own, "--cache", "x"),
+                ("--tree: slrs: expected a rule", "side_by_side", "--rule", "slrs", "--tree", 4),
+                ("--lookup: lookup: expected a rule", "side_by_side", "--rule", "lookup", "--lookup"),
+                ("--lookup: lookup: expected a rule", "generate", *own, "--lookup"),
+                ("--tree: flags: expected none", "generate", "--tree", 4, "--stop-confidence", 0.3),
+                ("--drafter: /nowhere: expected nothing", "generate", "--no-drafter", "--drafter", "/nowhere"),
+                ("--equivalences: ", "generate", "--drafter", "none", "--equivalences", file),
                 ("--equivalences: ", "generate", *own, "--equivalences", file),
                 ("--drafter-tokenizer: ", "generate", *own, "--drafter-tokenizer", file),
                 ("--rule: slem: expected a drafter", "side_by_side", "--no-drafter")):
