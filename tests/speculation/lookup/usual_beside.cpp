@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lookup beside a drafter, through speculation: every rule, chains and trees, alone and side by
-// side.
+// Lookup beside a drafter, through speculation: every rule, chains and trees.
 #include <specdec/speculation/lookup/usual_beside.hpp>
 
 #include <cstddef>

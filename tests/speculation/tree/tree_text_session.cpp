@@ -77,6 +77,48 @@ TEST_CASE("trees: greedy text is the target's own under every rule that drafts t
     }
 }
 
+TEST_CASE("trees: texts side by side are those alone, whatever is looked up beside") {
+    toy_pair toys(false);
+    const auto sides = [&](std::size_t n, const auto& use) {
+        batch_of<target_id, weighted_model<target_id>> target(n, toys.target);
+        batch_of<draft_id, weighted_model<draft_id>> draft(n, toys.drafter);
+        speculation pair({.models = target, .tokenizer = toys.words},
+                         {.models = draft, .tokenizer = toys.draft_words});
+        use(pair);
+    };
+    std::vector<std::vector<target_id>> prompts;
+    for (const char* text : {"abcabcaabcabca", "ca", "bbabb"})
+        toys.words.encode(text, encode_mode::start, prompts.emplace_back());
+    std::size_t found = 0;
+    for (const rule how : {rule::tli, rule::tli_block, rule::slem, rule::coupled, rule::recycling})
+        for (const tree_drafts& tree : shapes)
+            for (const bool beside : {false, true}) {
+                if (beside && !takes_drafter(how))
+                    continue;
+                CAPTURE(std::string(about(how).name), tree.nodes, tree.widths.size(), beside);
+                decode_settings s = with(how, tree, 1);
+                s.lookup = {.beside = beside, .shared = false};
+                s.lengths.costs = cost_table{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0.01};
+                s.carry = carry_over::nothing();
+                std::vector<text_request> texts;
+                for (std::size_t i = 0; i < prompts.size(); ++i)
+                    texts.push_back({.prompt = prompts[i], .sequence = i});
+                std::vector<std::vector<target_id>> apart;
+                sides(1, [&](speculation& pair) {
+                    for (const text_request& one : texts)
+                        apart.push_back(pair.run({&one, 1}, s).texts[0].tokens);
+                });
+                sides(texts.size(), [&](speculation& pair) {
+                    const decode_results all = pair.run(texts, s);
+                    for (std::size_t i = 0; i < texts.size(); ++i) {
+                        CHECK(all.texts[i].tokens == apart[i]);
+                        found += all.texts[i].counts.looked_up;
+                    }
+                });
+            }
+    CHECK(found > 0);
+}
+
 TEST_CASE("trees of recycled tokens give the text of a seed, without a drafter, too") {
     toy_pair toys(false);
     speculation alone({.models = toys.target, .tokenizer = toys.words});
