@@ -223,6 +223,7 @@ public:
         return found;
     }
 
+    [[nodiscard]] std::uint64_t updates() const { return online_.counts().updates; }
     /// A folder that --drafter or --adapter takes, and what --resume does.
     void save(const fs::path& folder) {
         online_.with_learner([&](auto& learner) { drafter_.save(folder, learner); });
@@ -388,7 +389,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
         expect_other_file("--svg", f.svg, t.stream.front().file);
     const auto keeper = cache_keeper(*pair);
     const saved_anyway learnt([&] {
-        if (!f.save.empty())
+        if (!f.save.empty() && (std::uncaught_exceptions() == 0 || adapted.updates() > 0))
             adapted.save(f.save);
     });
     const interrupt_guard guard;

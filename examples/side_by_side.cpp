@@ -95,7 +95,9 @@ void run(flags f, const engine& e) {
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
     if (tree && !can_draft_trees(*f.decoding.rule))
-        throw error("--tree", name, "expected a rule that drafts trees beside it: tli");
+        throw error("--tree", name,
+                    "expected a rule that drafts trees beside it: identity, identity-block, tli, "
+                    "tli-exact, tli-block, slem, coupled, coupled-slem or recycling");
     if (f.decoding.lookup.beside && !takes_drafter(*f.decoding.rule))
         throw error("--lookup", name, "expected a rule that drafts with a model");
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 #include <llama.h>
+#include <unistd.h>
 
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
         settings.ftype = type_of(type);
         settings.allow_requantize = true;
         settings.pure = true;
-        const std::string begun = out + ".part"; // nobody finds half a file
+        const std::string begun = out + "." + std::to_string(getpid()) + ".tmp"; // no half file
         const std::uint32_t code = llama_model_quantize(in.c_str(), begun.c_str(), &settings);
         if (code != 0) {
             std::filesystem::remove(begun, unknown);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Everything of specdec that needs the standard library only. Vocabulary maps are built by
+/// What a session of chains needs, with the standard library alone. Vocabulary maps are built by
 /// <specdec/vocab/table/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in. So
-/// are head/, learn/, draft/lookup/, what wraps models (core/model/shared_model.hpp) and what is
-/// for comparison only (bridge/paper_merge.hpp).
+/// are head/, learn/, testing/, draft/lookup/, draft/recycled/, trees, stop rules that learn, what
+/// wraps models (core/model/shared_model.hpp) and what is for comparison (bridge/paper_merge.hpp).
 
 #include <specdec/core/basic/first_where.hpp>
 #include <specdec/core/basic/half.hpp>

@@ -4,6 +4,7 @@
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/cost_aware.hpp>
 
+#include <memory>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -49,6 +50,10 @@ TEST_CASE("rules that ask another predictor have another mark, whatever its own 
         rule.ask(one);
         CHECK(rule.mark() != first);
         CHECK(rule.mark() != second);
+        auto gone = std::make_unique<acceptance_table>();
+        rule.ask(*gone);
+        gone.reset();
+        rule.ask(one); // asks nothing of what is gone
     };
     check(predicted_end(one, 0.75, 9));
     check(cost_aware(one, costs));

@@ -695,11 +695,11 @@ class Exits(unittest.TestCase):
             self.assertLess(f["accepted"], w["accepted"])
 
     def test_a_last_exit_that_is_not_sure_ends_drafts_of_any_length(self):
-        text = lambda *more: json.loads(call("generate", "--models", "docs", "--drafter", self.drafter, "-n", 16, "--json",
-                                             "--prompt", "Return a list of", *more))
-        plain = text("--no-drafter")["text"]
+        text = lambda drafter, *more: json.loads(call("generate", "--models", "docs", "--drafter", drafter, "-n", 16,
+                                                      "--json", "--prompt", "Return a list of", *more))
+        plain = text("none", "--rule", "autoregressive")["text"]
         for lengths in ((), ("--draft-length", 3), *(("--lengths", kind) for kind in ("confidence", "entropy", "heuristic", "predicted"))):
-            found = text("--exits", "0.9,0.9", *lengths)
+            found = text(self.drafter, "--exits", "0.9,0.9", *lengths)
             self.assertEqual(found["text"], plain)
         self.assertGreater(sum(found["rounds_without_draft"].values()), 0)
 
@@ -714,7 +714,7 @@ class Exits(unittest.TestCase):
                 (self.drafter, ("0.5,0.5,0.5",), "expected at most 2, one for each exit, got 3"),
                 (self.drafter, ("1.5",), "--exits: 1.5: expected fixed:N, the N-th exit from 1 on, or thresholds"),
                 (self.drafter, ("0.5", "--head", f"routed:2/1"), "--head: routed:2/1: expected full beside --exits"),
-                (self.drafter, ("0.5", "--no-drafter"), "--exits: 0.5: expected a drafter beside it, there is none"),
+                ("none", ("0.5",), "--exits: 0.5: expected a drafter beside it, there is none"),
                 (ROOT / "models/docs-drafter", ("0.5",), "specdec_exits: expected the layers behind which it may stop")):
             self.assertIn(words, call("generate", "--prompt", "x", "--models", "docs", "--drafter", drafter, "--exits", *exits,
                                       status=1))

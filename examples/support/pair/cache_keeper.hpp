@@ -26,7 +26,7 @@ public:
     saved_anyway(const saved_anyway&) = delete;
     saved_anyway& operator=(const saved_anyway&) = delete;
     ~saved_anyway() {
-        if (std::uncaught_exceptions() == before_)
+        if (saved_ || std::uncaught_exceptions() == before_)
             return;
         try {
             save();
@@ -34,11 +34,15 @@ public:
         }
     }
 
-    void save() const { save_(); }
+    void save() const {
+        save_();
+        saved_ = true;
+    }
 
 private:
     Save save_;
     int before_;
+    mutable bool saved_ = false;
 };
 
 /// The n-grams that a decoder has learnt.

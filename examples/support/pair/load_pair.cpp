@@ -60,7 +60,7 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
              {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
               std::pair("--equivalences", &flags.equivalences)})
             if (!value->empty())
-                throw error(flag, *value, "expected --drafter beside it: --target stands alone");
+                throw error(flag, *value, "expected a drafter beside it, there is none");
     return paths;
 }
 

@@ -70,7 +70,7 @@ public:
     }
     /// From the next draft on another predictor is asked.
     void ask(A& predictor) {
-        changes_ += predictor_->mark() + 1; // the marks of both cannot add up to the same
+        changes_ += law_mark{1} << 32; // more than marks count; the one before may be gone
         predictor_ = &predictor;
     }
 

@@ -107,6 +107,8 @@ inline std::string hf_name(const std::string& name) {
         if (value == nullptr)
             return std::nullopt;
         const std::int64_t id = value->integer();
+        if (id == -1 || id == 0xFFFFFFFF) // llama.cpp's own "none"
+            return std::nullopt;
         if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
             throw error(source, name, "expected the id of a token, found " + std::to_string(id));
         return static_cast<std::int32_t>(id);

@@ -190,12 +190,13 @@ private:
     void run(std::span<const sequence_part> parts, pass_output::kind what,
              xt::xtensor<float, 2>& rows) {
         held_.begin(parts);
+        passed_ = 0;
         on_throw begun([&] { held_.abandon(parts); });
         std::size_t n = 0;
         for (const sequence_part& part : parts)
             n += part.ids.size();
         if (what != pass_output::kind::nothing && n > rows.shape(0))
-            rows = xt::xtensor<float, 2>::from_shape({n, rows.shape(1)}); // or all as it was
+            rows = xt::xtensor<float, 2>::from_shape({n, rows.shape(1)}); // or as it was
         if (n > features_.shape(0) && which_ != feature_kind::none)
             features_ = xt::xtensor<float, 2>::from_shape({n, features_.shape(1)});
         const pass_output out{
