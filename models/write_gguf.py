@@ -88,7 +88,8 @@ def write(name: str, out: Path) -> Path:
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     path = out / name / f"{name}.gguf"
     path.parent.mkdir(parents=True, exist_ok=True)
-    w = gguf.GGUFWriter(path, "llama")
+    part = path.with_suffix(".part")  # nobody finds half a file
+    w = gguf.GGUFWriter(part, "llama")
     w.add_name(name)
     w.add_file_type(gguf.LlamaFileType.MOSTLY_BF16)
     w.add_vocab_size(config["vocab_size"])
@@ -121,6 +122,7 @@ def write(name: str, out: Path) -> Path:
     w.write_kv_data_to_file()
     w.write_tensors_to_file()
     w.close()
+    part.replace(path)
     if (folder / "equivalences.json").exists():
         shutil.copy(folder / "equivalences.json", path.parent)
     return path

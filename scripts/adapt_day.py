@@ -60,7 +60,7 @@ def run(a, saved, chance):
                 time.sleep(0.1 * chance.random())
                 process.send_signal(signal.SIGKILL)
                 break
-    require(rounds > 0 or process.returncode in (0, -signal.SIGKILL), f"adapt ended with {process.returncode}")
+    require(process.returncode in (0, -signal.SIGKILL) and rounds > 0, f"adapt ended with {process.returncode}")
     return rounds, lines
 
 

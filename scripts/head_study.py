@@ -127,7 +127,7 @@ if __name__ == "__main__":
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--pair", default="--models smollm2-features", help="flags of the programs that name it")
     p.add_argument("--rule", default="identity")
-    p.add_argument("--raw-text", nargs="+", default=sorted(map(str, (ROOT / "docs").glob("*.md"))))
+    p.add_argument("--raw-text", nargs="+", default=sorted(map(str, (ROOT / "docs").rglob("*.md"))))
     p.add_argument("--target-text", nargs="*", default=[], help="that it wrote before; else it writes behind the program's prompts")
     p.add_argument("--near", default=ROOT / "models/prompts/smollm2.txt")
     p.add_argument("--far", default=ROOT / "models/prompts/far-chat.txt")

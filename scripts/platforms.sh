@@ -118,6 +118,7 @@ run_all() {
 run_each() {
     local passed=0 late=0 status
     "${run[@]}" "$1" --list-test-names-only | sed -n 's/\r$//;/./p' > "$1.names" || true
+    [ -s "$1.names" ] || return
     : > "$1.log"
     while IFS= read -r name; do
         name=$(sed 's/[\\",]/\\&/g' <<< "$name") # as tests/discovery/discover.py names a case

@@ -120,6 +120,8 @@ def main():
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="at most")
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()
+    if not args.minutes and not args.steps:
+        p.error("expected --minutes or --steps")
     torch.manual_seed(args.seed)
     cores = threads.Threads(args.threads)
 
@@ -138,11 +140,13 @@ def main():
         model = llama.load(args.start or args.out, args.dropout)
         if args.start:
             retokenize(model, Tokenizer.from_file(str(args.start / "tokenizer.json")), tokenizer)
+            model.config.bos_token_id, model.config.eos_token_id = begin, end
     print(f"{model.parameter_count()} parameters", flush=True)
 
     opts = optimizers(model, args.rate, args.decay)
     base = [[g["lr"] for g in o.param_groups] for o in opts]
-    best, seen, began = math.inf, 0, time.time()
+    goes_on = not args.new and not args.start  # then what is there has to be beaten
+    best, seen, began = heldout_loss(model, held, args.length)[0] if goes_on else math.inf, 0, time.time()
     looked, running = began, None
     stream = data.endless(train, args.length, args.tokens, args.seed)
     step = 0

@@ -70,14 +70,15 @@ def main():
     old = [json.loads(line)["prompt"] for f in args.out.glob("*.jsonl") for line in f.open(encoding="utf-8")]
     measured = {line for f in (Path(__file__).resolve().parents[1] / "prompts").rglob("*.txt")
                 for line in f.read_text(encoding="utf-8").splitlines()}
-    seen = {" ".join(q.lower().split()[:12]) for q in old}
+    begins = lambda prompt: " ".join(prompt.lower().split()[:12])
+    seen = {*old, *map(begins, old)}
     answers = [e for e in data.read(args.answers) if not isinstance(e[0], data.Plain)]
     maker = kinds.Maker(args.wordnet, answers, args.docs)
     found = []
 
     def add(kind, prompt, same):
         if kinds.good(prompt) and prompt not in measured and same not in seen:
-            seen.add(same)
+            seen.update((prompt, begins(prompt)))
             found.append({"kind": kind, "prompt": prompt})
 
     names = list(kinds.SHARES)
@@ -88,9 +89,10 @@ def main():
     begun = len(found)
     progress = lambda n, of: print(f"{n} of {of} asked, {len(found) - begun} kept", flush=True)
     for kind, prompt in own(args.gguf, args.own, maker.parts["noun"], rng, args.batch, progress) if args.own else ():
-        add(kind, prompt, " ".join(prompt.lower().split()[:12]))
+        add(kind, prompt, begins(prompt))
     rng.shuffle(found)
-    name = args.out / f"{len(list(args.out.glob('*.jsonl'))):04}.jsonl"
+    last = max((int(f.stem) for f in args.out.glob("*.jsonl") if f.stem.isdecimal()), default=-1)
+    name = args.out / f"{last + 1:04}.jsonl"
     name.with_suffix(".part").write_text("".join(json.dumps(e, ensure_ascii=False) + "\n" for e in found), encoding="utf-8")
     name.with_suffix(".part").rename(name)
     print(f"{name}: {len(found)} prompts")
