@@ -88,8 +88,10 @@ def main():
         bugs = bugs[int(commit.strip() or "0", 16) % 10::10]
     else:
         bugs = [bug for bug in bugs if not names or bug["name"] in names]
+        if unknown := set(names) - {bug["name"] for bug in bugs}:
+            sys.exit(f"no bug of that name: {', '.join(sorted(unknown))}")
     if not bugs:
-        sys.exit("no bug of that name")
+        sys.exit("bugs.json: expected a bug")
     bad = 0
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)

@@ -24,7 +24,6 @@ class SpecdecConan(ConanFile):
     no_copy_source = True
 
     # Layers whose headers need the package of an option, as path patterns under include/specdec.
-    _parts = {"eigen": ["interop/eigen.hpp"], "xtensor": ["interop/xtensor.hpp"]}
     # An engine for tests and examples, and adapters whose packages are not in this index.
     _left_out = ["specdec/reference/*", "specdec/interop/llama_cpp*", "specdec/testing/property/*"]
 
@@ -57,10 +56,9 @@ class SpecdecConan(ConanFile):
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        left_out = self._left_out + [f"specdec/{header}" for part, headers in self._parts.items()
-                                     if not self.options.get_safe(f"with_{part}") for header in headers]
+        # With any options: one package serves them all (package_id).
         copy(self, "*", os.path.join(self.source_folder, "include"), os.path.join(self.package_folder, "include"),
-             excludes=left_out)
+             excludes=self._left_out)
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "specdec")
