@@ -161,7 +161,7 @@ TEST_CASE("two texts that take turns with one index have together the target's l
             row_tree p(toy_rows(row_kind::random, 3, seed++));
             const auto check = [&](const auto& rule) {
                 CAPTURE(prompt, rule_name(rule));
-                for (const std::size_t lacks : {0, 1})
+                for (const std::size_t lacks : {std::size_t{0}, std::size_t{1}})
                     check_sharing(w, p, rule, c, lacks, changed, accepted);
             };
             for_lossless_rules(check);
