@@ -387,8 +387,8 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
         expect_writable("--svg", f.svg);
     for (const task& t : tasks)
         expect_other_file("--svg", f.svg, t.stream.front().file);
-    const auto keeper = cache_keeper(*pair);
-    const saved_anyway learnt([&] {
+    auto keeper = cache_keeper(*pair);
+    saved_anyway learnt([&] {
         if (!f.save.empty() && (std::uncaught_exceptions() == 0 || adapted.updates() > 0))
             adapted.save(f.save);
     });

@@ -141,7 +141,7 @@ void run(flags f, const engine& e) {
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
     expect_use_of_cache(f.models.cache, f.decoding.rule && uses_cache(*f.decoding.rule));
     const std::size_t done = whole_lines(f.out);
-    const auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     std::vector<question> waiting;
     std::size_t answered = 0, tokens = 0;

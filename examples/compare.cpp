@@ -306,7 +306,7 @@ void run(flags f, const engine& e) {
         expect_other_file("--texts", f.texts, prompts_path(f.prompts, f.models));
         texts.emplace(f.texts);
     }
-    const auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     if (!f.json)
         print_head(pair.facts, f, prompts.size());

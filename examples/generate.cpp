@@ -175,9 +175,9 @@ void run(flags f, const engine& e) {
     s.rule = pair->rule_for(s);
     if (s.tree && !can_draft_trees(*s.rule))
         throw error("--tree", std::string(about(*s.rule).name),
-                    facts.drafter ? "expected --rule identity, identity-block, tli, tli-exact, "
-                                    "tli-block, slem, coupled or coupled-slem beside it"
-                                  : "expected a drafter, there is none");
+                    facts.drafter
+                        ? "expected --rule one of " + rule_names(can_draft_trees) + " beside it"
+                        : "expected a drafter, there is none");
     if (!f.lookup_given) // it pays beside drafters that read features: docs/results/measurements.md
         s.lookup.beside = takes_drafter(*s.rule) && reads_features(*pair);
     if (s.lookup.beside && !takes_drafter(*s.rule))
@@ -209,7 +209,7 @@ void run(flags f, const engine& e) {
     if (stream)
         echo();
     const text_request request{.prompt = prompt, .reader = &reader};
-    const auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     const decode_result result = pair->run({&request, 1}, s).texts.front();
     keeper.save();

@@ -96,8 +96,7 @@ void run(flags f, const engine& e) {
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
     if (tree && !can_draft_trees(*f.decoding.rule))
         throw error("--tree", name,
-                    "expected a rule that drafts trees beside it: identity, identity-block, tli, "
-                    "tli-exact, tli-block, slem, coupled, coupled-slem or recycling");
+                    "expected a rule that drafts trees beside it: " + rule_names(can_draft_trees));
     if (f.decoding.lookup.beside && !takes_drafter(*f.decoding.rule))
         throw error("--lookup", name, "expected a rule that drafts with a model");
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
@@ -107,7 +106,7 @@ void run(flags f, const engine& e) {
         texts.push_back(
             {.prompt = p.ids, .sequence = texts.size(), .where = p.file + ": " + p.line});
 
-    const auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     std::printf("%s, %zu sequences, at most %zu tokens a text, T = %g, %s (%s), %s, rule %s\n\n",
                 counted(prompts.size(), "prompt").c_str(), pair->sequences(),

@@ -9,5 +9,5 @@ int main() {
     no_drafter nobody;
     philox_coin coin(1);
     session decoder(no_bridge{}, exact_match{}, session_settings{});
-    decoder.begin_draft(nobody, fixed_length{4}, coin, 8);
+    decoder.draft(nobody, fixed_length{4}, coin, 8);
 }

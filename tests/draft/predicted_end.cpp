@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/draft/predicted_end.hpp>
 
-#include <specdec/draft/acceptance_table.hpp>
-#include <specdec/draft/cost_aware.hpp>
-
 #include <memory>
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/cost_aware.hpp>
 
 using namespace specdec;
 

@@ -13,6 +13,7 @@
 #include "support/flags/flag_values.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/speculation/rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 /// Drafts that branch: flags for it.
@@ -66,9 +67,10 @@ inline void add_lookup_flag(CLI::App& app, lookup_settings& s, const std::string
 
 inline void add_tree_flags(CLI::App& app, tree_flags& f, const std::string& whose) {
     add_number(app, "--tree", f.numbers, {1, 256},
-               whose + ": trees of so many tokens (8), or of a fixed shape, the children of a node "
-                       "by its depth (3,2,1); rules identity, identity-block, tli, tli-exact, "
-                       "tli-block, slem, coupled, coupled-slem");
+               whose +
+                   ": trees of so many tokens (8), or of a fixed shape, the children of a node "
+                   "by its depth (3,2,1); rules " +
+                   rule_names(can_draft_trees));
     app.add_option("--tree-growth", f.growth,
                    "of a tree of so many tokens at most: paying (as many as pay; the default), "
                    "dynamic (EAGLE-2's), budgeted (Sequoia's) or fixed")

@@ -34,7 +34,7 @@ public:
         }
     }
 
-    void save() const {
+    void save() {
         save_();
         saved_ = true;
     }
@@ -42,7 +42,7 @@ public:
 private:
     Save save_;
     int before_;
-    mutable bool saved_ = false;
+    bool saved_ = false;
 };
 
 /// The n-grams that a decoder has learnt.

@@ -110,9 +110,7 @@ inline void draft_alone(text_parts& parts, const lookup_limits& limits) {
 template <class Targets, class Drafters>
 void require_trees(rule how, const Targets& targets, const Drafters* drafters) {
     if (!can_draft_trees(how))
-        fail("tree", std::string(about(how).name),
-             "expected identity, identity-block, tli, tli-exact, tli-block, slem, coupled or "
-             "coupled-slem");
+        fail("tree", std::string(about(how).name), "expected " + rule_names(can_draft_trees));
     if (!targets.scores_trees() || (drafters != nullptr && !drafters->scores_trees()))
         fail("tree", targets.scores_trees() ? "drafter" : "target",
              "expected a model that scores trees (core/model/tree_scoring.hpp)");

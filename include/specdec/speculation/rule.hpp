@@ -69,10 +69,12 @@ inline constexpr std::array rules{
     return rules[static_cast<std::size_t>(r)];
 }
 
-[[nodiscard]] inline std::string rule_names() {
+/// The names of all rules, or of those that are wanted: rule_names(can_draft_trees).
+[[nodiscard]] inline std::string rule_names(bool (*wanted)(rule) = nullptr) {
     std::string names;
     for (const named_rule& r : rules)
-        names += (names.empty() ? "" : ", ") + std::string(r.name);
+        if (wanted == nullptr || wanted(r.rule))
+            names += (names.empty() ? "" : ", ") + std::string(r.name);
     return names;
 }
 

@@ -23,7 +23,6 @@ class SpecdecConan(ConanFile):
     default_options = {"with_vocab": True, "with_eigen": False, "with_xtensor": False}
     no_copy_source = True
 
-    # Layers whose headers need the package of an option, as path patterns under include/specdec.
     # An engine for tests and examples, and adapters whose packages are not in this index.
     _left_out = ["specdec/reference/*", "specdec/interop/llama_cpp*", "specdec/testing/property/*"]
 

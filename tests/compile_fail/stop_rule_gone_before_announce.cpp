@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// A stop rule that ends with the call, though announce() asks it.
+// build error: (cannot bind non-const lvalue reference|expects an lvalue for 2nd argument)
+#include <specdec/specdec.hpp>
+
+using namespace specdec;
+
+int main() {
+    no_drafter nobody;
+    philox_coin coin(1);
+    session decoder(no_bridge{}, exact_match{}, session_settings{});
+    decoder.begin_draft(nobody, fixed_length{4}, coin, 8);
+}
