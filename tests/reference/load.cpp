@@ -145,6 +145,51 @@ TEST_CASE("tensors that disagree with the configuration are named") {
     fails(good.config(), integers, "model.norm.weight: expected F32");
 }
 
+TEST_CASE("tensors beyond the configuration's are refused by file and tensor, in every format") {
+    const toy::temporary_folder folder;
+    const auto refused = [&](const toy::checkpoint& c, const std::string& name,
+                             bool of_llama = true) {
+        const std::string why = ": expected no tensor beyond those of the configuration, of 2 ";
+        CHECK_THROWS_WITH(load_transformer(write_folder(folder, c.config(), c.safetensors())),
+                          Contains("model.safetensors: tensor " + name + why));
+        CHECK_THROWS_WITH(load_transformer(folder.write("m.gguf", c.gguf())),
+                          Contains("m.gguf: tensor " + toy::gguf_name(name) +
+                                   (of_llama ? why : ": expected a tensor of the llama")));
+    };
+    toy::checkpoint deeper(1, false, 32);
+    deeper.layers = 2;
+    refused(deeper, "model.layers.10.input_layernorm.weight"); // the first by name
+    const auto with = [](const std::string& name) {
+        toy::checkpoint c;
+        c.tensors[name] = {{c.dimension}, std::vector<float>(c.dimension, 1)};
+        return c;
+    };
+    for (const char* name :
+         {"model.layers.2.self_attn.q_proj.weight", "model.layers.01.input_layernorm.weight"})
+        refused(with(name), name);
+    for (const char* name :
+         {"model.layers.1.self_attn.o_proj.bias", "model.layers.1.self_attn.q_norm.weight",
+          "model.layers.1.self_attn.k_proj.bias", "exits.0.norm.weight", "norm.weight",
+          "lm_head.bias"})
+        refused(with(name), name, false);
+
+    // What models compute by themselves, older files have, too; and a head of its own where the
+    // embedding is taken.
+    toy::checkpoint more(3, true);
+    const toy::checkpoint head(5);
+    more.tensors["lm_head.weight"] = head.tensors.at("lm_head.weight");
+    for (const char* name : {"model.layers.1.self_attn.rotary_emb.inv_freq",
+                             "model.rotary_emb.inv_freq", "model.layers.0.self_attn.masked_bias"})
+        more.tensors[name] = {{3}, {1, 2, 3}};
+    transformer with_more =
+        load_transformer(write_folder(folder, more.config(), more.safetensors()), full);
+    const std::vector<float> found = scores(with_more, ids);
+    const toy::checkpoint plain(3, true);
+    transformer without =
+        load_transformer(write_folder(folder, plain.config(), plain.safetensors()), full);
+    CHECK(found == scores(without, ids));
+}
+
 TEST_CASE("weights that are not finite are refused by file and tensor, in every format") {
     const toy::temporary_folder folder;
     const toy::checkpoint good;

@@ -70,10 +70,10 @@ struct drafter_files {
     }
 
     /// With d2t of the tokens 0, 7, 8, 30, 76 where the form has it.
-    void write(const toy::temporary_folder& folder) const {
+    void write(const toy::temporary_folder& folder, bool listed = true) const {
         folder.write("config.json", config.dump());
         std::string file = of.safetensors();
-        if (of.tensors.count("lm_head.weight") != 0) {
+        if (listed && of.tensors.count("lm_head.weight") != 0) {
             std::string offsets;
             for (const std::int64_t o : {0, 6, 6, 27, 72})
                 toy::put(offsets, o);

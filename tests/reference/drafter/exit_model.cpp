@@ -48,6 +48,11 @@ toy::checkpoint alone(toy::checkpoint c, std::size_t exit) {
     if (c.tensors.count(norm) != 0)
         c.tensors["model.norm.weight"] = c.tensors[norm];
     c.layers = depths[exit];
+    std::erase_if(c.tensors, [&](const auto& named) {
+        const std::string& name = named.first;
+        return name.starts_with("exits.") || (name.starts_with("model.layers.") &&
+                                              name >= "model.layers." + std::to_string(c.layers));
+    });
     return c;
 }
 

@@ -154,6 +154,15 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
             f.of.tensors["layers.0.input_layernorm.weight"] = {{1}, {1}};
         },
         "expected none");
+    const auto with = [](const char* name) {
+        return [name](auto& f) { f.of.tensors[name] = {{36}, std::vector<float>(36, 1)}; };
+    };
+    for (const char* name :
+         {"layers.1.mlp.up_proj.weight", "layers.0.self_attn.o_proj.bias", "norm.weight", "d2t"})
+        refused(one, with(name), "tensor " + std::string(name) + ": expected no tensor beyond");
+    for (const char* name : {"midlayer.self_attn.q_norm.weight", "layers.0.mlp.up_proj.weight",
+                             "layers.1.mlp.up_proj.weight", "lm_head.bias"})
+        refused(three, with(name), "tensor " + std::string(name) + ": expected no tensor beyond");
     refused(
         three, [](auto& f) { f.config["draft_vocab_size"] = 6; }, "d2t");
     refused(
@@ -161,9 +170,12 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
     refused(
         three, [](auto& f) { f.of.tensors.erase("norm.weight"); }, "norm.weight");
 
-    const drafter_files files(one);
+    drafter_files files(one);
+    for (const char* name : {"embed_tokens.weight", "lm_head.weight", // the target's
+                             "layers.0.self_attn.rotary_emb.inv_freq"})
+        with(name)(files);
     const toy::temporary_folder folder;
-    files.write(folder);
+    files.write(folder, false);
     feature_body body = load_feature_body(folder.path(), target, {.capacity = 3});
     const std::vector<draft_id> ids(4, draft_id{1});
     const std::vector<float> features(4 * 36);
@@ -173,6 +185,60 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
                       Contains("below 77"));
     CHECK_THROWS_WITH(body.read(0, std::vector{draft_id{7}}, {four, false}), Contains("features"));
     CHECK(body.size(0) == 0);
+}
+
+TEST_CASE("weights of a body that ask for other arithmetic are refused by what differs") {
+    constexpr auto one = feature_kind::head_input, three = feature_kind::low_mid_high;
+    const auto open = [](const drafter_files& files, const auto& edit) {
+        const toy::temporary_folder folder;
+        files.write(folder);
+        feature_checkpoint c = open_feature_folder(folder.path());
+        edit(c);
+        return any_feature_weights(pack_features<float>(c, 1));
+    };
+    const auto as_is = [](feature_checkpoint&) {};
+    for (const feature_kind kind : {one, three}) {
+        const transformer target = make_target(kind, precision::f32);
+        const drafter_files files(kind);
+        const toy::temporary_folder folder;
+        files.write(folder);
+        feature_body body = load_feature_body(folder.path(), target);
+        CHECK_NOTHROW(body.use(open(files, as_is)));
+        const auto refused = [&](const auto& edit, const std::string& field) {
+            CHECK_THROWS_WITH(body.use(open(files, edit)),
+                              Contains("feature weights: " + field + ": "));
+        };
+        refused([](auto& c) { c.files.config.rms_epsilon = 1e-6F; }, "RMS norm epsilon");
+        refused([](auto& c) { c.files.config.rotary.theta = 500000; }, "rotary settings");
+        refused([](auto& c) { c.files.config.rotary.scaled = true; }, "rotary settings");
+        refused([](auto& c) { c.files.config.rotary.factors = {1, 2, 4}; }, "rotary settings");
+        refused(
+            [](auto& c) { // the same tensors, cut into more heads
+                c.files.config.heads = 18;
+                c.files.config.kv_heads = 9;
+                c.files.config.head_dimension = 2;
+            },
+            "shapes");
+        if (kind == three) {
+            refused([](auto& c) { c.norm_before_residual = true; }, "norm_before_residual");
+            refused(
+                [](auto& c) {
+                    c.kept.emplace(std::vector{draft_id{0}, draft_id{7}, draft_id{8}, draft_id{30},
+                                               draft_id{75}},
+                                   77);
+                },
+                "tokens of its head");
+        }
+        CHECK_THROWS_WITH(body.use(open(drafter_files(kind == one ? three : one), as_is)),
+                          Contains("feature weights: shapes: "));
+    }
+    const transformer target = make_target(one, precision::f32);
+    const toy::temporary_folder folder;
+    drafter_files(one).write(folder);
+    feature_body body = load_feature_body(folder.path(), target);
+    CHECK_THROWS_WITH(body.use(open(drafter_files(one, true), as_is)),
+                      Contains("feature weights: shapes: "));
+    CHECK_THROWS_WITH(body.use(any_feature_weights()), Contains("feature weights: shapes: "));
 }
 
 } // namespace feature_body_tests

@@ -58,6 +58,15 @@ TEST_CASE("the exits of a model are saved with it, and their norms where they ha
     CHECK(std::ranges::equal(exit_norms(again)[0].bytes, std::as_bytes(std::span(norm))));
 }
 
+TEST_CASE("a model with tensors that it would leave out does not learn") {
+    const open_toy toy(form::untied);
+    checkpoint c = toy.open();
+    c.config.layers = 1;
+    CHECK_THROWS_WITH(read_parameters(c),
+                      Contains("model.safetensors: tensor model.layers.1.input_layernorm.weight: "
+                               "expected no tensor beyond"));
+}
+
 TEST_CASE("what config.json cannot say is refused") {
     const toy::temporary_folder folder;
     model_config c = open_toy(form::untied).open().config;

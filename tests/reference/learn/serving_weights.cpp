@@ -10,6 +10,7 @@
 
 #include "toys.hpp"
 #include <specdec/reference/batch_model.hpp>
+#include <specdec/reference/load.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
 
 namespace serving_weights_tests {
@@ -84,6 +85,38 @@ TEST_CASE("weights of other shapes are refused") {
     several.append(1, std::vector{draft_id{1}});
     several.use(before);
     CHECK(several.size(1) == 0);
+}
+
+TEST_CASE("weights that ask for other arithmetic are refused by what differs") {
+    const open_toy toy(form::tied);
+    const auto m = read_parameters(toy.open());
+    transformer engine(pack<float>(toy.open(), 1), {.threads = 1});
+    serving_weights<float> serving(m);
+    const auto refused = [&](const auto& edit, const std::string& field) {
+        checkpoint other = toy.open();
+        edit(other.config);
+        CHECK_THROWS_WITH(engine.use(pack<float>(other, 1)), Contains("weights: " + field + ": "));
+        CHECK_THROWS_WITH(serving.publish(read_parameters(other)),
+                          Contains("learnt weights: " + field + ": "));
+    };
+    refused([](model_config& c) { c.rms_epsilon = 1e-6F; }, "RMS norm epsilon");
+    refused([](model_config& c) { c.rotary.theta = 500000; }, "rotary settings");
+    refused([](model_config& c) { c.rotary.scaled = true; }, "rotary settings");
+    refused([](model_config& c) { c.rotary.factors = {1, 2, 4}; }, "rotary settings");
+    checkpoint scaled = toy.open();
+    scaled.config.rotary.scaled = true;
+    transformer stretched(pack<float>(scaled, 1), {.threads = 1});
+    scaled.config.rotary.llama3.original_context = 4096;
+    CHECK_THROWS_WITH(stretched.use(pack<float>(scaled, 1)), Contains("rotary settings"));
+    // Where rows lie in files, contexts and ends of text change no number.
+    checkpoint same = toy.open();
+    same.config.rotary.llama3.factor = 7; // does not apply
+    same.config.context = 5;
+    same.config.eos = {7};
+    CHECK_NOTHROW(engine.use(pack<float>(same, 1)));
+    const auto gguf = open_checkpoint(toy.folder.write("m.gguf", toy.model.gguf()));
+    CHECK_NOTHROW(engine.use(pack<float>(gguf, 1)));
+    CHECK(serving.take() == nullptr);
 }
 
 // Under -fsanitize=thread, too: g++-12 -std=c++20 -O1 -fsanitize=thread ...

@@ -152,6 +152,46 @@ TEST_CASE("patterns mean what Oniguruma means") {
         CHECK(error_of([&] { (void)pattern(bad); }).starts_with("test: pattern: expected"));
 }
 
+TEST_CASE("what PCRE2 reads in another way is translated or refused") {
+    const auto split = [](const char* p, const std::string& text) {
+        return cut(splitting(p, split_behavior::isolated), text);
+    };
+    // Lines, whose newlines at the end of a text begin no line, but end one.
+    CHECK(split("^a", "aa\na\n") == "a|a\n|a|\n");
+    CHECK(split("a$", "aa\na\n") == "a|a|\n|a|\n");
+    CHECK(split("^", "a\n\n") == "a\n|\n");
+    CHECK(split("\\n$", "a\n") == "a|\n");
+    CHECK(split("a$", "a\r\nb") == "a\r\nb"); // of which U+000A is the only one
+    CHECK(split("\\Aa|a\\z", "a\na\na") == "a|\na\n|a");
+    CHECK(split("a\\Z", "a\na\n") == "a\n|a|\n");
+    CHECK(split("a.b", "a\rb a\nb") == "a\rb| a\nb");
+    for (const char* p : {"(?m)a.b", "(?m:a.b)", "(?im-x:A.b)"})
+        CHECK(split(p, "a\nb a\rb") == "a\nb| |a\rb");
+    CHECK(split("(?m:a(?-m).b)", "a\nb a\rb") == "a\nb |a\rb");
+    // Characters: \h is a hexadecimal digit, \v is U+000B.
+    CHECK(split("\\h+", "xaF0g \t") == "x|aF0|g \t");
+    CHECK(split("\\H+", "xaF0g \t") == "x|aF0|g \t");
+    CHECK(split("[\\h-]+", "xa-F g") == "x|a-F| g");
+    CHECK(split("[^\\h]+", "xa-F g") == "x|a|-|F| g");
+    CHECK(split("\\v", "a\n\v") == "a\n|\v");
+    CHECK(split("[\\v]", "a\n\v") == "a\n|\v");
+    // A mark goes on with a word.
+    CHECK(split("e\\b", "e\xCC\x81 e") == "e\xCC\x81 |e");
+    CHECK(split("e\\B", "e\xCC\x81 e") == "e|\xCC\x81 e");
+    // Repetitions.
+    CHECK(split("a{,2}b", "aaab{,2}b") == "a|aab|{,2}|b");
+    CHECK(split("\\x{61}+\\p{L}+", "xaab") == "x|aab");
+    CHECK(split("[{1}+]+", "x{+}") == "x|{+}");
+    CHECK(split("a{,}+", "aa{,}}") == "a|a{,}}"); // text
+    CHECK(split("a{1,2}?", "aa") == "a|a");
+    for (const char* bad : {"[\\H]", "[\\B]", "\\V", "\\Qa\\E", "a{1,3}+", "a{2}?"})
+        CHECK(error_of([&] {
+                  (void)pattern(bad);
+              }).starts_with("test: pattern: expected a regular expression without "));
+    CHECK(error_of([] { (void)pattern("a{1,3}+|b"); }) ==
+          "test: pattern: expected a regular expression without + behind {}, found a{1,3}+|b");
+}
+
 TEST_CASE("a pattern that never ends is stopped with an error") {
     const std::string message = error_of([] {
         (void)cut(splitting("(a+)+(a+)+(a+)+$", split_behavior::isolated),

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,22 @@ struct feature_checkpoint {
     return false;
 }
 
+namespace detail {
+
+/// The architecture whose rules the block's configuration follows. EAGLE-3 names one of its own,
+/// which is a Llama's, unless the model type says whose windows it has.
+inline std::string architecture_of(const nlohmann::json& json, const json_fields& fields) {
+    const std::string type = fields.text_or("model_type", "llama");
+    for (const auto& [of_type, name] :
+         {std::pair{"qwen2", "Qwen2ForCausalLM"}, std::pair{"mistral", "MistralForCausalLM"}})
+        if (type == of_type || (json.contains("architectures") &&
+                                json["architectures"] == nlohmann::json::array({name})))
+            return name;
+    return "LlamaForCausalLM";
+}
+
+} // namespace detail
+
 /// Opens the folder of a drafter that reads features: config.json, as EAGLE or as speculators has
 /// it, and model.safetensors. Errors: specdec::error naming file and field.
 [[nodiscard]] inline feature_checkpoint open_feature_folder(const std::filesystem::path& folder) {
@@ -66,9 +83,9 @@ struct feature_checkpoint {
         detail::add_safetensors(c.files, folder / "model.safetensors");
         return c;
     }
-    // EAGLE-3 names an architecture of its own, which is a Llama's in all that is read here.
-    json["architectures"] = {"LlamaForCausalLM"};
+    json["architectures"] = nlohmann::json::array({detail::architecture_of(json, fields)});
     c.files.config = read_hf_config(json.dump(), config.source());
+    c.files.config.qkv_bias = false; // whichever architecture
     if (c.files.config.layers != 1)
         fields.fail("num_hidden_layers", "expected 1, as drafters that read features have");
     detail::add_safetensors(c.files, folder / "model.safetensors");
@@ -99,10 +116,18 @@ inline token_list<draft_id> kept_tokens(const feature_checkpoint& c) {
     return {std::move(all), vocabulary, c.files.source};
 }
 
+/// What a drafter's files may have beyond its body: what is the target's, and the lists of tokens.
+inline std::set<std::string> shared_tensors(feature_kind kind) {
+    if (kind == feature_kind::head_input)
+        return {"embed_tokens.weight", "lm_head.weight"};
+    return {"embed_tokens.weight", "verifier_lm_head.weight", "verifier_norm.weight", "d2t", "t2d"};
+}
+
 } // namespace detail
 
-/// Reads and packs the weights; of what else is in the files (embed_tokens) the target's is taken.
-/// All tensors are checked before memory is taken. Errors: specdec::error naming file and tensor.
+/// Reads and packs the weights; of what else may be in the files (shared_tensors) the target's is
+/// taken. All tensors are checked before memory is taken. Errors: specdec::error naming file and
+/// tensor, also for one that the form does not have.
 template <NumberFormat Format>
 [[nodiscard]] std::shared_ptr<const feature_weights<Format>>
 pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
@@ -142,6 +167,7 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
                        place(&feature_weights<Format>::head));
     };
     ask(nullptr);
+    tensors.require_no_more(detail::shared_tensors(c.kind));
     w->allocate();
     ask(w.get());
     tensors.run(threads, {});

@@ -50,11 +50,21 @@ public:
 
     [[nodiscard]] const feature_weights<Format>& weights() const { return *weights_; }
     /// Computes with other weights from the next pass on; the cache is of the old ones. Errors:
-    /// specdec::error for other shapes.
+    /// specdec::error for other shapes, rotary settings or another epsilon, another place of the
+    /// norm, and other tokens of an own head, and nothing changes.
     void use(std::shared_ptr<const feature_weights<Format>> weights) {
-        if (weights->kind != weights_->kind || weights->bytes() != weights_->bytes() ||
-            weights->parameters() != weights_->parameters())
-            throw error("feature weights", "shapes", "expected those of the weights before");
+        const auto agree = [](bool same, const char* field) {
+            if (!same)
+                throw error("feature weights", field, "expected those of the weights before");
+        };
+        agree(weights != nullptr && weights->kind == weights_->kind &&
+                  weights->bytes() == weights_->bytes() &&
+                  weights->parameters() == weights_->parameters(),
+              "shapes");
+        require_same_arithmetic(weights_->config, weights->config, "feature weights");
+        agree(weights->norm_before_residual == weights_->norm_before_residual,
+              "norm_before_residual");
+        agree(weights->kept == weights_->kept, "tokens of its head");
         weights_ = std::move(weights);
     }
     [[nodiscard]] std::shared_ptr<const feature_weights<Format>> shared_weights() const {

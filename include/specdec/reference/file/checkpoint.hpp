@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -43,6 +45,36 @@ struct checkpoint {
         return found->second;
     }
 };
+
+/// Errors: specdec::error for a tensor that is none of those that are `taken`, so a file of 32
+/// layers is no model of the 2 that its configuration says. Allowed is what models compute by
+/// themselves (tables of rotary frequencies, masks).
+inline void require_no_more(const checkpoint& c, const std::set<std::string>& taken) {
+    const auto computed = [](std::string_view name) {
+        return name.find("rotary_emb.") != name.npos || name.ends_with(".masked_bias");
+    };
+    const std::string* first = nullptr; // by name, for the same message every time
+    for (const auto& [name, t] : c.tensors)
+        if (!taken.contains(name) && !computed(name) && (first == nullptr || name < *first))
+            first = &name;
+    if (first == nullptr)
+        return;
+    const tensor& t = c.tensors.at(*first);
+    throw error(t.source, "tensor " + t.name,
+                "expected no tensor beyond those of the configuration, of " +
+                    std::to_string(c.config.layers) + " layer" + (c.config.layers > 1 ? "s" : ""));
+}
+
+/// The tensors of a model that no block and no product reads: a head of its own where it is the
+/// embedding, and the rotary factors, which are in the configuration.
+inline std::set<std::string> unread_tensors(const model_config& c) {
+    std::set<std::string> names;
+    if (c.tied)
+        names.insert("lm_head.weight");
+    if (!c.rotary.factors.empty())
+        names.insert("rope_freqs.weight");
+    return names;
+}
 
 /// The norms that exits have of their own before the head (exits.0.norm.weight, ...), under these
 /// names; none where all exits have the model's. They view the checkpoint's files.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,8 @@ struct llama3_scaling {
     double low_frequency_factor = 1.0;
     double high_frequency_factor = 4.0;
     double original_context = 8192.0;
+
+    friend bool operator==(const llama3_scaling&, const llama3_scaling&) = default;
 };
 
 struct rotary_config {
@@ -107,6 +110,28 @@ inline void check(const model_config& c, const std::string& source) {
     check(c.rotary, c.head_dimension, source);
     if (!c.exits.empty())
         check_exits(c.exits, c.layers, source);
+}
+
+/// Throws specdec::error naming what differs unless blocks of both compute alike: `other` weights
+/// may then stand in for those `now`. Where the rows of q and k lie in files, the context and the
+/// ends of a text change no number.
+inline void require_same_arithmetic(const model_config& now, const model_config& other,
+                                    const std::string& source) {
+    const auto agree = [&](bool same, const char* field) {
+        if (!same)
+            throw error(source, field, "expected those of the weights before");
+    };
+    const auto shape = [](const model_config& c) {
+        return std::array{c.dimension,        c.heads,
+                          c.kv_heads,         c.head_dimension,
+                          c.hidden_dimension, std::size_t{c.qkv_bias}};
+    };
+    const rotary_config &a = now.rotary, &b = other.rotary;
+    agree(shape(now) == shape(other), "shapes");
+    agree(now.rms_epsilon == other.rms_epsilon, "RMS norm epsilon");
+    agree(a.theta == b.theta && a.scaled == b.scaled && (!a.scaled || a.llama3 == b.llama3) &&
+              a.factors == b.factors,
+          "rotary settings");
 }
 
 } // namespace specdec::reference

@@ -14,7 +14,8 @@ namespace specdec::reference {
 /// Contexts that share them use the new weights from their next pass on. Call it between rounds,
 /// when no thread is in a pass. What contexts hold was computed with the old weights: truncate them
 /// to nothing for rows of the new weights alone. threads: 0: one a core. Errors: specdec::error for
-/// weights of another shape. Complexity: a read and a write of all weights.
+/// weights of another shape, other rotary settings or another epsilon. Complexity: a read and a
+/// write of all weights.
 ///
 ///     const auto packed = std::make_shared<model_weights<bf16_bits>>(parameters.config());
 ///     refresh_weights(*packed, parameters);
@@ -33,6 +34,7 @@ void refresh_weights(model_weights<Value>& to, const model_parameters<float>& fr
         same = ours[i].shape == theirs[i].shape && ours[i].name == theirs[i].name;
     if (!same)
         throw error("learnt weights", "shapes", "expected those of the packed weights");
+    require_same_arithmetic(to.config, from.config(), "learnt weights");
     const checkpoint view = view_checkpoint(from);
     detail::tensor_packer<Value> tensors(view);
     detail::ask_for_model(tensors, view.config, &to);

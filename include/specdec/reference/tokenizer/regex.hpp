@@ -35,12 +35,12 @@ public:
         std::unique_ptr<pcre2_match_data_8, void (*)(pcre2_match_data_8*)> data_;
     };
 
-    /// A pattern in the syntax of tokenizer.json (Oniguruma, Rust).
+    /// A pattern in the syntax of tokenizer.json (Oniguruma).
     regex(std::string_view pattern, white_space_rule spaces, const std::string& source,
           const std::string& field)
         // A pattern that backtracks without end gives an error instead.
-        : regex("(*LIMIT_MATCH=1000000)" + to_pcre2_syntax(pattern, spaces, source, field),
-                PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, source, field) {}
+        : regex("(*LF)(*LIMIT_MATCH=1000000)" + to_pcre2_syntax(pattern, spaces, source, field),
+                PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, source, field) {}
 
     /// A pattern that matches just this text.
     static regex of_text(std::string_view text, const std::string& source,

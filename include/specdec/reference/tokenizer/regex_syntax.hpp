@@ -15,12 +15,45 @@ enum class white_space_rule {
     ecmascript, ///< the encoders in JavaScript: not U+0085, but U+FEFF
 };
 
-/// A pattern in the dialect of tokenizer.json (Oniguruma, Rust's regex) in PCRE2's:
+namespace detail {
+
+/// Where "{n,m}" that stands at `at` ends, behind its brace; `at` where no such repetition does.
+inline std::size_t end_of_repetition(std::string_view pattern, std::size_t at) {
+    constexpr std::string_view digits = "0123456789";
+    if (pattern[at] != '{')
+        return at;
+    std::size_t end = pattern.find_first_not_of(digits, at + 1);
+    if (end != std::string_view::npos && pattern[end] == ',')
+        end = pattern.find_first_not_of(digits, end + 1);
+    const bool whole = end != std::string_view::npos && pattern[end] == '}';
+    const bool numbers = pattern.substr(at, 2) != "{}" && pattern.substr(at, 3) != "{,}";
+    return whole && numbers ? end + 1 : at;
+}
+
+/// Where the options of "(?im-x:" or "(?m)" end that stand at `at`; `at` where none do.
+inline std::size_t end_of_options(std::string_view pattern, std::size_t at) {
+    if (pattern.substr(at, 2) != "(?")
+        return at;
+    const std::size_t end = pattern.find_first_not_of("imsx-", at + 2);
+    return end == std::string_view::npos || (pattern[end] != ':' && pattern[end] != ')') ? at : end;
+}
+
+} // namespace detail
+
+/// A pattern in the dialect of tokenizer.json (Oniguruma's for Ruby, its doc/RE) in PCRE2's. With
+/// PCRE2_MULTILINE and (*LF), ^ and $ are those of lines in both: a newline at the end of the text
+/// begins no line, but $ matches before and behind it.
 ///   \s \S   by the rule (PCRE2's own \s also takes U+180E)
 ///   \w \W   as UTS 18 has it (PCRE2 10.42's \w has no marks and one connector)
+///   \b \B   between such characters and others
+///   \h \H   hexadecimal digits (PCRE2's own: horizontal white space)
+///   \v      U+000B (PCRE2's own: all vertical white space)
+///   (?m)    . takes newlines, too: (?s)
+///   {,n}    {0,n} (PCRE2 10.42's: the text itself)
 ///   \uHHHH  \x{HHHH}
 /// Errors: what the two read differently and has no counterpart: sets inside sets, && between sets,
-/// \S or \W inside a set.
+/// \S, \W, \H or \B inside a set, {n,m}+ (any number of times), {n}? (or none), \Q, \E and \V
+/// (letters).
 [[nodiscard]] inline std::string to_pcre2_syntax(std::string_view pattern, white_space_rule rule,
                                                  const std::string& source,
                                                  const std::string& field) {
@@ -29,8 +62,18 @@ enum class white_space_rule {
         rule == white_space_rule::unicode
             ? "\\p{White_Space}"
             : "\\t-\\r\\x{FEFF}\\p{Z}"; // Z: all spaces but the control characters
-    const auto refuse = [&](const char* what) {
-        throw error(source, field, std::string("expected a regular expression without ") + what);
+    const std::string digit = "0-9a-fA-F";
+    const std::string in_word = "(?<=[" + word + "])", to_word = "(?=[" + word + "])";
+    const std::string no_word = "(?<![" + word + "])", to_none = "(?![" + word + "])";
+    const auto refuse = [&](const std::string& what) {
+        throw error(source, field,
+                    "expected a regular expression without " + what + ", found " +
+                        std::string(pattern));
+    };
+    const auto members = [&](char escaped) -> const std::string& {
+        return escaped == 's' || escaped == 'S'   ? space
+               : escaped == 'w' || escaped == 'W' ? word
+                                                  : digit;
     };
     std::string out;
     bool in_set = false;
@@ -40,16 +83,32 @@ enum class white_space_rule {
             const char escaped = pattern[++i];
             switch (escaped) {
             case 's':
-            case 'w': {
-                const std::string& members = escaped == 's' ? space : word;
-                out += in_set ? members : "[" + members + "]";
+            case 'w':
+            case 'h':
+                out += in_set ? members(escaped) : "[" + members(escaped) + "]";
                 break;
-            }
             case 'S':
             case 'W':
+            case 'H':
                 if (in_set)
-                    refuse("\\S or \\W inside a set");
-                out += "[^" + (escaped == 'S' ? space : word) + "]";
+                    refuse("\\S, \\W or \\H inside a set");
+                out += "[^" + members(escaped) + "]";
+                break;
+            case 'b':
+                out += in_set ? "\\b" : "(?:" + in_word + to_none + "|" + no_word + to_word + ")";
+                break;
+            case 'B':
+                if (in_set)
+                    refuse("\\B inside a set");
+                out += "(?:" + in_word + to_word + "|" + no_word + to_none + ")";
+                break;
+            case 'v':
+                out += "\\x{B}";
+                break;
+            case 'Q':
+            case 'E':
+            case 'V':
+                refuse("\\Q, \\E or \\V");
                 break;
             case 'u':
                 if (pattern.size() - i <= 4)
@@ -59,7 +118,28 @@ enum class white_space_rule {
                 break;
             default:
                 (out += '\\') += escaped;
+                // Their braces repeat nothing.
+                if (std::string_view("pPxo").find(escaped) != std::string_view::npos &&
+                    pattern.substr(i + 1, 1) == "{")
+                    out += pattern[++i];
             }
+            continue;
+        }
+        if (const std::size_t end = detail::end_of_options(pattern, i); !in_set && end > i) {
+            for (; i < end; ++i)
+                out += pattern[i] == 'm' ? 's' : pattern[i];
+            out += pattern[i];
+            continue;
+        }
+        if (const std::size_t end = detail::end_of_repetition(pattern, i); !in_set && end > i) {
+            const std::string_view numbers = pattern.substr(i + 1, end - i - 1); // and the brace
+            const std::string_view behind = pattern.substr(end, 1);
+            if (behind == "+")
+                refuse("+ behind {}");
+            if (behind == "?" && numbers.find(',') == std::string_view::npos)
+                refuse("? behind {n}");
+            out.append(numbers.starts_with(',') ? "{0" : "{").append(numbers);
+            i = end - 1;
             continue;
         }
         if (in_set && c == '[') {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::all_of, std::fill_n
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -38,7 +40,7 @@ public:
           rounding_(&column_functions_for<typename Cache::number>(set)),
           caches_(sequences, Cache(c.layers, heads_, d_, capacity, set)),
           nodes_(sequences, node_rows<Cache>(c.layers, heads_, d_)),
-          rotary_(c.rotary, d_, capacity), queries_(chunk * c.heads * stride_) {}
+          rotary_(c.rotary, d_, capacity), queries_(chunk * c.heads * stride_), zeros_(d_) {}
 
     [[nodiscard]] std::size_t stride() const { return stride_; } ///< of queries
     [[nodiscard]] std::size_t value_panels() const { return stride_ / panel_rows; }
@@ -79,11 +81,21 @@ public:
             rounding_->scale(turned, scale, stride_, query(head, tokens.size(), c * group_ + g));
         }
         rotary_.turn(k, at.position, turned);
+        const float* v = k + heads_ * d_;
+        // Tokens before it in the pass read its value, too, with a weight of zero, and 0 * infinity
+        // is a NaN. Its key tells those that see it.
+        const auto is_kept = [](float x) {
+            return std::isfinite(widen(round_to<typename Cache::node>(x)));
+        };
+        if (!std::all_of(v, v + d_, is_kept)) {
+            std::fill_n(turned, d_, std::numeric_limits<float>::quiet_NaN());
+            v = zeros_.data();
+        }
         if (at.tree != nullptr) {
-            nodes_[at.sequence].write(layer, head, at.node, turned, k + heads_ * d_);
+            nodes_[at.sequence].write(layer, head, at.node, turned, v);
             return;
         }
-        cache.write(layer, head, at.position, turned, k + heads_ * d_);
+        cache.write(layer, head, at.position, turned, v);
         if (c + 1 == tokens.size() || tokens[c + 1].sequence != at.sequence)
             cache.clear_behind(layer, head, at.position + 1);
     }
@@ -95,6 +107,7 @@ private:
     std::vector<node_rows<Cache>> nodes_; ///< [sequences]
     rotary_table rotary_;
     aligned_vector<typename Cache::number> queries_;
+    std::vector<float> zeros_; ///< a head
 };
 
 } // namespace specdec::reference

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::max, std::min, std::copy_n
+#include <algorithm> // std::max, std::copy_n, std::fill_n
 #include <concepts>  // std::same_as
 #include <cstddef>
 #include <memory>
@@ -66,7 +66,12 @@ public:
         return {&a_.residual[c * a_.dimension_stride], config_.dimension};
     }
     /// Before the loops of a pass that reads so many bytes of weights for each of n positions.
-    void begin(std::size_t bytes, std::size_t n) { alone_ = bytes * n < one_thread_bytes; }
+    void begin(std::size_t bytes, std::size_t n) {
+        alone_ = bytes * n < one_thread_bytes;
+        // Norms read whole lines, and 0 * infinity of a token before is a NaN.
+        for (std::size_t c = 0; c < n; ++c)
+            std::fill_n(residual(c).end(), a_.dimension_stride - config_.dimension, 0.0F);
+    }
 
     /// Puts up to `chunk` tokens into a block's cache and adds the block to their residuals.
     /// `given`: what attention reads instead of the residual, normed. `whole`: false where nobody

@@ -35,21 +35,15 @@ public:
         return weights_;
     }
     /// Other weights of the same shapes. What the caches hold was computed with those before.
-    /// Errors: specdec::error for other shapes, and nothing changes.
+    /// Errors: specdec::error for other shapes, rotary settings or another epsilon, and nothing
+    /// changes.
     void use(std::shared_ptr<const model_weights<Format>> weights) {
         const auto shape = [](const model_config& c) {
-            return std::array{c.dimension,
-                              c.layers,
-                              c.heads,
-                              c.kv_heads,
-                              c.head_dimension,
-                              c.hidden_dimension,
-                              c.vocabulary_size,
-                              std::size_t{c.tied},
-                              std::size_t{c.qkv_bias}};
+            return std::array{c.layers, c.vocabulary_size, std::size_t{c.tied}};
         };
         if (weights == nullptr || shape(weights->config) != shape(config()))
             throw error("weights", "shapes", "expected those of the weights before");
+        require_same_arithmetic(config(), weights->config, "weights");
         weights_ = std::move(weights);
     }
     [[nodiscard]] const auto& kernels() const { return blocks_.kernels(); }

@@ -8,8 +8,10 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <specdec/reference/attention/rotary.hpp>
@@ -35,7 +37,8 @@ struct packing_job {
 };
 
 /// Tensors of a checkpoint on their way into packed matrices: asked for by name first, which checks
-/// presence, type and shape before any weight is allocated, and again with their places.
+/// presence, type and shape before any weight is allocated, and again with their places. What is
+/// not asked for is no tensor of the model.
 template <NumberFormat Format>
 class tensor_packer {
 public:
@@ -45,7 +48,7 @@ public:
     template <class Place>
     void matrix(const std::string& name, std::initializer_list<std::size_t> shape,
                 matrix_of<Format>* to, const Place& place) {
-        const tensor& t = c_.at(name, shape);
+        const tensor& t = asked(name, shape);
         if (to == nullptr)
             return;
         jobs_.push_back({&t, to, place});
@@ -59,7 +62,7 @@ public:
     template <class Place>
     void vector(const std::string& name, std::size_t n, aligned_vector<float>* to,
                 const Place& place) {
-        const tensor& t = c_.at(name, {n});
+        const tensor& t = asked(name, {n});
         if (to == nullptr)
             return;
         std::vector<float> values(n);
@@ -109,6 +112,12 @@ public:
         }
     }
 
+    /// Errors: specdec::error for a tensor that was not asked for and is none of `others`.
+    void require_no_more(std::set<std::string> others) {
+        others.merge(std::set(asked_));
+        reference::require_no_more(c_, others);
+    }
+
     /// Packs what was asked for with a place.
     void run(std::size_t threads, const std::function<void(double)>& progress) {
         thread_team team(threads);
@@ -130,6 +139,11 @@ public:
     }
 
 private:
+    const tensor& asked(const std::string& name, std::initializer_list<std::size_t> shape) {
+        asked_.insert(name);
+        return c_.at(name, shape);
+    }
+
     static void pack_row(const packing_job<Format>& job, std::size_t r, std::span<float> row) {
         const tensor& t = *job.from;
         constexpr float largest = std::same_as<Format, quantised> ? greatest_q8_0
@@ -143,6 +157,7 @@ private:
     }
 
     const checkpoint& c_;
+    std::set<std::string> asked_;
     std::vector<packing_job<Format>> jobs_;
     std::size_t total_ = 0;
     std::size_t longest_ = 0;
@@ -181,13 +196,15 @@ void ask_for_model(tensor_packer<Format>& tensors, const model_config& c,
 /// Reads, converts and packs all tensors of a checkpoint; `quantised` keeps matrices in their own
 /// types where these are quantised (own_types), and makes the others Q8_0. All of them are checked
 /// before memory for the weights is taken, but for their numbers, which must be finite and are
-/// looked at on their way. threads: 0: one a core. Errors: specdec::error naming file and tensor.
+/// looked at on their way. threads: 0: one a core. Errors: specdec::error naming file and tensor,
+/// also for one that the model does not have.
 template <NumberFormat Format>
 [[nodiscard]] std::shared_ptr<const model_weights<Format>>
 pack(const checkpoint& c, std::size_t threads = 0,
      const std::function<void(double)>& progress = {}) {
     detail::tensor_packer<Format> tensors(c);
     detail::ask_for_model<Format>(tensors, c.config, nullptr);
+    tensors.require_no_more(unread_tensors(c.config));
     auto weights = std::make_shared<model_weights<Format>>(c.config, own_types(c));
     detail::ask_for_model(tensors, c.config, weights.get());
     tensors.run(threads, progress);

@@ -127,7 +127,7 @@ public:
     [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
 
     /// Computes with other weights of the same shapes from the next pass on; all contexts are then
-    /// empty. Errors: specdec::error for other shapes or another number format.
+    /// empty. Errors: specdec::error, as forward_pass::use, and for another number format.
     template <NumberFormat Format>
     void use(std::shared_ptr<const model_weights<Format>> weights) {
         auto* const pass = std::get_if<forward_pass<Format>>(pass_.get());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -72,8 +73,8 @@ private:
 };
 
 /// The weights of an open folder, widened. Errors: specdec::error naming file and tensor for what
-/// is missing, has another shape or holds a number that is not finite, and for EAGLE-3's form,
-/// which does not learn here.
+/// is missing, has another shape, holds a number that is not finite or is none of the body's, and
+/// for EAGLE-3's form, which does not learn here.
 template <class Scalar = float>
 [[nodiscard]] feature_parameters<Scalar> read_feature_parameters(const feature_checkpoint& c) {
     if (c.kind != feature_kind::head_input)
@@ -82,8 +83,12 @@ template <class Scalar = float>
                     "EAGLE-3's");
     check(c.files.config, c.files.source);
     feature_layout layout(c.files.config, c.files.has("fc.bias"));
-    for (const parameter& p : layout.tensors().tensors()) // all, before memory is taken
+    std::set<std::string> taken = detail::shared_tensors(c.kind);
+    for (const parameter& p : layout.tensors().tensors()) { // all, before memory is taken
         (void)detail::checked_tensor(c.files, p);
+        taken.insert(p.name);
+    }
+    require_no_more(c.files, taken);
     feature_parameters<Scalar> result(std::move(layout));
     for (const parameter& p : result.layout().tensors().tensors())
         detail::read_parameter(detail::checked_tensor(c.files, p), false,

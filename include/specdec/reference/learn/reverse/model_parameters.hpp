@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -77,8 +78,8 @@ void read_parameter(const tensor& t, bool turned, std::size_t head_dimension,
 
 /// The weights of a checkpoint of any number format, widened. Interleaved rotary pairs become
 /// half-split ones (rotary.hpp), as Hugging Face has them, so that what is saved is in its form.
-/// Errors: specdec::error naming file and tensor for what is missing, has another shape or holds
-/// a number that is not finite.
+/// Errors: specdec::error naming file and tensor for what is missing, has another shape, holds
+/// a number that is not finite, or is none of the model's.
 template <class Scalar = float>
 [[nodiscard]] model_parameters<Scalar> read_parameters(const checkpoint& c) {
     check(c.config, c.source);
@@ -86,8 +87,14 @@ template <class Scalar = float>
         throw error(c.source, "tensor model.layers.0.self_attn.q_proj.bias",
                     "expected no bias in this architecture");
     const model_layout layout(c.config); // all are checked before memory is taken
-    for (const parameter& p : layout.tensors().tensors())
+    std::set<std::string> taken = unread_tensors(c.config);
+    for (const parameter& p : layout.tensors().tensors()) {
         (void)detail::checked_tensor(c, p);
+        taken.insert(p.name);
+    }
+    for (const tensor& norm : exit_norms(c)) // they do not learn
+        taken.insert(norm.name);
+    require_no_more(c, taken);
     model_parameters<Scalar> result(c.config);
     for (const parameter& p : layout.tensors().tensors())
         detail::read_parameter(detail::checked_tensor(c, p),
