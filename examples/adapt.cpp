@@ -67,6 +67,7 @@ struct flags {
     std::size_t tokens = 20000, window = 1000, limit = 0, longest = 8, save_every = 0;
     float held_temperature = 0;
     bool json = false;
+    std::vector<given_flag> of_features; ///< of drafters that read them
 };
 
 /// Prompts of a kind: the first 60 % to learn from, the others to measure with.
@@ -352,6 +353,9 @@ void run(flags f, const adapting_engine& e) {
         rule_of(f.rule.empty() ? (features != nullptr ? "identity" : "tli") : f.rule, "--rule")
             .rule;
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
+    if (features == nullptr && !f.of_features.empty())
+        throw error(f.of_features.front().name, f.of_features.front().value,
+                    "expected a drafter that reads its target's features");
     if (features != nullptr) {
         if (f.ends)
             throw error("--acceptance-head", f.head,
@@ -585,5 +589,8 @@ int main(int argc, char** argv) {
     app.add_flag("--json", f.json, "print one JSON object a line");
     app.add_option("--svg", f.svg, "a file for the curve");
     add_model_flags(app, f.models, e);
-    return run_program(app, argc, argv, [&] { run(f, e); });
+    return run_program(app, argc, argv, [&] {
+        f.of_features = given_of(app, {"--chains", "--depth", "--behind-rejected"});
+        run(f, e);
+    });
 }

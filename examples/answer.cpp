@@ -3,9 +3,10 @@
 // whatever else is wanted of a whole file. Reads JSON, one object a line, with a `prompt`, and
 // where these differ `temperature` and `max_tokens`; writes the same objects with `text`, `ended`
 // (by the model, not by its limit) and what was used, in the same order. Begun again it goes on
-// behind the lines that are there.
+// behind the answers that are there; a file with anything else is refused.
 //
 //     answer --prompts prompts.jsonl --out answers.jsonl --sequences 32
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +18,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "support/flags/flag_values.hpp"
+#include "support/output/statistics_json.hpp"
 #include "support/pair/cache_keeper.hpp"
 #include "support/pair/engine.hpp"
 #include "support/program/files.hpp"
@@ -35,7 +38,7 @@ namespace {
 
 using namespace specdec;
 using namespace specdec::examples;
-using json = nlohmann::ordered_json;
+using json = ordered_json;
 
 constexpr std::size_t most_tokens = 1 << 16;
 
@@ -105,28 +108,74 @@ void append(const std::string& path, std::span<question> questions, const decode
         json& fields = questions[i].fields;
         fields["text"] = r.text;
         fields["ended"] = r.finish == finish_reason::end_token;
-        file << fields.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+        file << one_line(fields) + '\n';
     }
     if (!file.flush())
         throw error("--out", path, "cannot be written");
 }
 
-/// How many lines are there; half a line behind them, of a run that was killed, is taken away.
-std::size_t whole_lines(const std::string& path) {
-    if (!std::filesystem::exists(path))
-        return 0;
-    std::size_t lines = 0, read = 0, whole = 0;
-    read_blocks(path, [&](std::string_view block) {
-        for (const char c : block) {
-            ++read;
-            if (c == '\n')
-                ++lines, whole = read;
+/// The answers that an earlier run has left, read beside their questions.
+class answers_there {
+public:
+    explicit answers_there(const flags& f) : f_(f) {
+        if (std::filesystem::is_regular_file(f.out))
+            file_.open(f.out, std::ios::binary);
+    }
+
+    /// Whether a line of the prompts has its answer there. Half of it, of a run that was killed, is
+    /// taken away. Errors: specdec::error for anything else, which stays as it is.
+    [[nodiscard]] bool has(std::string_view prompt, const std::string& where) {
+        std::string found;
+        if (!std::getline(file_, found))
+            return false;
+        const bool whole = !file_.eof();
+        const json asked = json::parse(prompt, nullptr, false);
+        if (whole ? !is_answer(found, asked) : !begins_answer(found, asked))
+            throw error("--out", f_.out,
+                        where + ": expected the answer to that line of " + f_.prompts +
+                            ", or no such file");
+        if (!whole) {
+            file_.close();
+            std::error_code problem;
+            std::filesystem::resize_file(f_.out, std::filesystem::file_size(f_.out) - found.size(),
+                                         problem);
+            if (problem)
+                throw error("--out", f_.out, "cannot be written: " + problem.message());
         }
-        return true;
-    });
-    std::filesystem::resize_file(path, whole);
-    return lines;
-}
+        return whole;
+    }
+    /// Errors: specdec::error for answers that stand behind those of all prompts.
+    void expect_no_more() {
+        if (file_.is_open() && file_.peek() != std::ifstream::traits_type::eof())
+            throw error("--out", f_.out,
+                        "expected no more answers than " + f_.prompts + " has prompts");
+    }
+
+private:
+    static bool is_answer(const std::string& line, const json& asked) {
+        const json found = json::parse(line, nullptr, false);
+        for (const char* name : {"prompt", "temperature", "max_tokens", "text", "ended"})
+            if (!found.contains(name))
+                return false;
+        return asked.contains("prompt") && found.at("prompt") == asked.at("prompt");
+    }
+    /// As far as both go: an answer begins with what was asked.
+    static bool begins_answer(std::string_view line, const json& asked) {
+        json kept = json::object();
+        for (const auto& [name, value] : asked.items()) {
+            if (name == "text" || name == "ended") // which the answer has in this place
+                break;
+            kept[name] = value;
+        }
+        std::string begin = one_line(kept);
+        begin.pop_back(); // }
+        const std::size_t both = std::min(line.size(), begin.size());
+        return line.substr(0, both) == std::string_view(begin).substr(0, both);
+    }
+
+    const flags& f_;
+    std::ifstream file_;
+};
 
 void run(flags f, const engine& e) {
     validate(f.decoding.sampling);
@@ -140,11 +189,11 @@ void run(flags f, const engine& e) {
     if (f.decoding.rule && !pair->applies(*f.decoding.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
     expect_use_of_cache(f.models.cache, f.decoding.rule && uses_cache(*f.decoding.rule));
-    const std::size_t done = whole_lines(f.out);
+    answers_there earlier(f);
     auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     std::vector<question> waiting;
-    std::size_t answered = 0, tokens = 0;
+    std::size_t answered = 0, tokens = 0; // answered: by earlier runs, too
     double seconds = 0;
     const auto answer = [&] {
         std::vector<text_request> requests;
@@ -153,25 +202,29 @@ void run(flags f, const engine& e) {
             requests.back().prompt = q.ids;
         }
         const decode_results results = pair->run(requests, f.decoding);
-        if (interrupted() != 0)
-            return false; // the next time
-        append(f.out, waiting, results);
-        for (const decode_result& r : results.texts)
-            tokens += r.tokens.size();
-        answered += waiting.size();
+        // After a signal those in front that are whole; the next run makes the others, in order.
+        std::size_t whole = 0;
+        while (whole < waiting.size() && results.texts[whole].finish != finish_reason::cancelled)
+            tokens += results.texts[whole++].tokens.size();
+        append(f.out, std::span(waiting).first(whole), results);
+        answered += whole;
         seconds += results.seconds;
         waiting.clear();
-        std::printf("%zu answered, %zu tokens, %.0f a second\n", done + answered, tokens,
+        std::printf("%zu answered, %zu tokens, %.0f a second\n", answered, tokens,
                     static_cast<double>(tokens) / seconds);
         flush_output();
-        return true;
+        return interrupted() == 0;
     };
     read_lines(f.prompts, [&](std::string_view line, std::size_t number) {
-        if (number <= done)
+        const std::string where = "line " + std::to_string(number);
+        if (earlier.has(line, where)) {
+            ++answered;
             return true;
-        waiting.push_back(read_question(line, "line " + std::to_string(number), number, f, pair));
+        }
+        waiting.push_back(read_question(line, where, number, f, pair));
         return waiting.size() < f.at_once || answer();
     });
+    earlier.expect_no_more();
     if (!waiting.empty() && interrupted() == 0)
         (void)answer();
     keeper.save();

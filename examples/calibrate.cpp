@@ -51,6 +51,7 @@ struct flags {
     std::optional<std::size_t> limit, most, at_least;
     std::optional<double> share;
     bool counted_only = false;
+    std::vector<given_flag> of_writing; ///< of what a model writes
 };
 
 /// The drafter's tokens: of a pair's drafter, or of one that was loaded alone, as a target.
@@ -220,8 +221,9 @@ void require_consistent(const flags& f) {
     if (!raw && !f.texts.empty())
         throw error("--text", f.texts.front(),
                     "expected none: with --source " + f.source + " the model writes the text");
-    if (raw && (!f.prompts.empty() || f.limit))
-        throw error("--source", "raw", "expected target or drafter, which --prompts are for");
+    if (raw && !f.of_writing.empty())
+        throw error(f.of_writing.front().name, f.of_writing.front().value,
+                    "expected --source target or drafter beside it: of --text nothing is written");
     if (!f.out.empty() && !f.most && !f.share && !f.at_least)
         throw error("--out", f.out,
                     "expected --top-k, --top-p or --min-count, which choose a list");
@@ -334,5 +336,9 @@ int main(int argc, char** argv) {
         ->group("Sampling");
     add_number(app, "--seed", f.decoding.seed, any_seed, "default: 0")->group("Sampling");
     add_model_flags(app, f.models, *e);
-    return run_program(app, argc, argv, [&] { run(f, *e); });
+    return run_program(app, argc, argv, [&] {
+        f.of_writing = given_of(app, {"--prompts", "--limit", "--max-tokens", "--sequences",
+                                      "--temperature", "--seed"});
+        run(f, *e);
+    });
 }

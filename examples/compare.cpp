@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -284,6 +285,10 @@ void run(flags f, const engine& e) {
         f.settings.decoding.sampling.temperature = t;
         validate(f.settings.decoding.sampling);
     }
+    if (f.settings.tokens_at_least > 0 && std::count(f.temperatures.begin(), f.temperatures.end(),
+                                                     0.0F) == std::ssize(f.temperatures))
+        throw error("--tokens-at-least", std::to_string(f.settings.tokens_at_least),
+                    "expected one of --temperatures above 0");
     if (f.draft_lengths.size() > 1 && f.draft_lengths.size() != f.temperatures.size())
         throw error("--draft-length", "list", "expected one length, or one a temperature");
     for (const std::string& name : f.rules)
@@ -403,7 +408,7 @@ int main(int argc, char** argv) {
                "texts side by side in one target (default: 1); needs memory for so many "
                "contexts, see --context");
     add_number(app, "--repeats", f.settings.repeats, {1, 1000},
-               "run every text so often; its shortest time counts");
+               "run every text so often; the shortest run that gave the first one's text counts");
     add_number(app, "--tokens-at-least", f.settings.tokens_at_least, any_count,
                "above temperature 0: go on with new seeds until every rule made so many tokens");
     app.add_flag("--check-grouping", f.settings.check_grouping,

@@ -4,7 +4,7 @@
 
 CHAT: folder of *.jsonl or *.jsonl.xz (prompt, text, ended; kind where it has one). Adds folders to RECORDS as write_answers.py
 does, which needs no second pass for what it writes itself: ids, features (BF16 as 16-bit numbers, 1,152 bytes a token), lengths,
-answers (.npy) and text.jsonl. Can be stopped and started again.
+answers (.npy) and text.jsonl. Can be stopped and started again; other text needs another --kind or --seed, which name its folders.
 """
 import argparse
 import os
@@ -31,19 +31,22 @@ def main():
     p.add_argument("--threads", type=int, default=os.cpu_count())
     args = p.parse_args()
     torch.set_num_threads(args.threads)
-    w = writer.Writer(args.gguf)
-    args.out.mkdir(parents=True, exist_ok=True)
-    write_answers.save_target(w, args.out)
     entries = [e for file in data.json_files(args.text) for e in data.json_lines(file)]
     random.Random(args.seed).shuffle(entries)
     entries = entries[:args.limit]
+    shards = [(args.out / f"{args.kind}-{args.seed}-{i:05}", entries[i:i + 256]) for i in range(0, len(entries), 256)]
+    for folder, some in shards:
+        write_answers.expect_made_of(folder, some, ["prompt", "text"], len(some),
+                                     f"expected --text and --limit as they were, not {args.text}, or another --seed or --kind")
+    w = writer.Writer(args.gguf)
+    args.out.mkdir(parents=True, exist_ok=True)
+    write_answers.save_target(w, args.out)
     began, done = time.time(), 0
-    for first in range(0, len(entries), 256):
-        folder = args.out / f"{args.kind}-{args.seed}-{first:05}"
+    for folder, some in shards:
         if folder.exists():
             continue
         texts = []
-        for e in entries[first:first + 256]:
+        for e in some:
             head = w.begin + w.encode(e["prompt"])[:400] + w.encode(write_answers.TAIL)
             texts.append((head + w.encode(e["text"]) + [w.end] * e["ended"], len(head), {"kind": args.kind, **e}))
         texts.sort(key=lambda t: len(t[0]))

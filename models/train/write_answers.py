@@ -88,6 +88,18 @@ def save_records(folder, texts, entries):
     (folder / "text.jsonl").write_text("".join(json.dumps(e, ensure_ascii=False) + "\n" for e in entries), encoding="utf-8")
 
 
+def expect_made_of(folder, entries, fields, fewest, otherwise):
+    """Ends where a folder that is there holds other text than would be written to it: it would pass for done."""
+    file = folder / "text.jsonl"
+    if not file.exists():  # somebody is at it
+        return
+    ours = {tuple(e[f] for f in fields) for e in entries}
+    there = [tuple(e[f] for f in fields) for e in map(json.loads, file.open(encoding="utf-8"))]
+    other = next((n for n, t in enumerate(there, 1) if t not in ours), None)
+    if other or len(there) < fewest:
+        sys.exit(f"{file}: {f'line {other}' if other else f'{len(there)} lines'}: made of other text; {otherwise}")
+
+
 def count(folder):
     answers, tokens = collections.Counter(), collections.Counter()
     for part in sorted(folder.glob("*/text.jsonl")):
@@ -149,6 +161,9 @@ def main():
         for g in range(0, len(entries), 8 * args.batch):
             group = sorted(entries[g:g + 8 * args.batch], key=lambda e: len(w.encode(e["prompt"])))
             shards += [(f"{file.stem}-{g + i:05}", group[i:i + args.batch]) for i in range(0, len(group), args.batch)]
+    for name, entries in shards:  # some answers were degenerate
+        expect_made_of(args.out / name, entries, ["prompt"], 0,
+                       f"expected --prompts, --longest and --batch as they were, not {args.prompts}, or another --out")
     random.Random(1).shuffle(shards)
     for name, entries in reversed(shards) if args.backwards else shards:
         folder = args.out / name

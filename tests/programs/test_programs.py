@@ -99,6 +99,25 @@ class Answer(unittest.TestCase):
         self.assertEqual(self.out.read_text(), whole)
         self.assertEqual(self.answer("-n", 5), "")  # nothing is left to do
 
+    def test_what_is_no_answer_is_not_taken_for_one(self):
+        asked = "".join(json.dumps({"id": i, "prompt": f"def f{i}é", "text": "old"}, ensure_ascii=False) + "\n" for i in range(2))
+        self.prompts.write_text(asked)
+        self.answer("-n", 3)
+        whole = self.out.read_bytes()
+        one = whole.index(b"\n") + 1
+        for there, line in ((b"notes of mine, the last without an end", 1), (b"notes\nof mine", 1), (b"{}\n", 1), (b"\n", 1),
+                            (whole[:one] + b'{"id":7', 2), (whole[:one] * 2, 2), (asked.encode(), 1), (whole + whole[:9], None), (whole + b"x", None)):
+            with self.subTest(there=there):
+                self.out.write_bytes(there)
+                said = self.answer("-n", 3, status=1)
+                self.assertIn(f"--out: {self.out}: line {line}: expected the answer to that line of {self.prompts}" if line
+                              else f"--out: {self.out}: expected no more answers than {self.prompts} has prompts", said)
+                self.assertEqual(self.out.read_bytes(), there)
+        for end in range(one, len(whole), 7):  # half a line of its own is made again
+            self.out.write_bytes(whole[:end])
+            self.answer("-n", 3)
+            self.assertEqual(self.out.read_bytes(), whole)
+
     def test_refused(self):
         for line, words in (("no JSON", "expected a JSON object"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
                             ('{"prompt": ""}', "gives no token"), ('{"prompt": "a", "temperature": -1}', "temperature"),
@@ -291,6 +310,18 @@ class Compare(unittest.TestCase):
             self.assertTrue(all(t["prompt"] for t in own))
         self.assertEqual(texts[0]["text"], texts[1]["text"])
         self.assertIn("/nowhere/texts", call("compare", "--texts", "/nowhere/texts", status=1))
+
+    def test_times_are_those_of_one_run_of_the_repeated(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "texts")
+            found = rows(call("compare", "--json", "--max-tokens", 8, "--limit", 4, "--temperatures", "0,1", "--rules", "slem,tli",
+                              "--draft-length", 2, "--repeats", 5, "--texts", file))
+            texts = rows(file.read_text())
+        for row in found:
+            own = [t for t in texts if (t["rule"], t["temperature"]) == (row["rule"], row["temperature"])]
+            self.assertEqual(sum(len(t["text"]) for t in own), row["tokens"])
+            self.assertLessEqual(sum(t["seconds"] for t in own), row["seconds"])
+            self.assertLessEqual(row["draft_seconds"] + row["target_seconds"] + row["verify_seconds"], row["seconds"])
 
     def test_json_counts_what_decisions_cost(self):
         def run(*more):
@@ -1133,7 +1164,10 @@ class Calibrate(unittest.TestCase):
         for words, *arguments in (
                 ("--text: file: expected one",),
                 (f"--text: {text}: expected none", "--source", "target", "--text", text),
-                ("--source: raw: expected target or drafter", "--text", text, "--prompts", text),
+                *((f"{flag}: {value}: expected --source target or drafter beside it", "--text", text, flag, value)
+                  for flag, value in (("--prompts", text), ("--limit", 0), ("--max-tokens", 9), ("--temperature", 0.5), ("--seed", 1),
+                                      ("--sequences", 2))),
+                ("--max-tokens: 9: expected --source target", "--text", text, "-n", 9),
                 ("--out: list: expected --top-k, --top-p or --min-count", "--text", text, "--out", "list"),
                 ("--out: /nowhere/list: ", "--text", text, "--top-k", 400, "--out", "/nowhere/list"),
                 ("--top-k: 2049: expected a number from ", "--text", text, "--top-k", 2049),
@@ -1229,11 +1263,13 @@ class Interrupted(unittest.TestCase):
     """A program that is told to end shows what it made and keeps what it learned."""
 
     def interrupt(self, which, *arguments, after):
-        """What it wrote, told to end once it has written `after`."""
+        """What it wrote, told to end once it has written `after`, or has computed for so many seconds."""
         with subprocess.Popen([PROGRAMS / arguments[0], *map(str, arguments[1:])], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd="/") as program:
             out = b""
-            while after not in out:
+            while not isinstance(after, bytes) and program.poll() is None and self.computed(program.pid) < after:
+                time.sleep(0.02)
+            while isinstance(after, bytes) and after not in out:
                 more = os.read(program.stdout.fileno(), 4096)
                 if not more:
                     self.fail(program.stderr.read())
@@ -1241,6 +1277,11 @@ class Interrupted(unittest.TestCase):
             program.send_signal(which)
             rest, err = program.communicate(timeout=120)
         return program.returncode, (out + rest).decode(errors="replace"), err.decode()
+
+    @staticmethod
+    def computed(pid):
+        times = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
     def test_generate(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -1265,7 +1306,26 @@ class Interrupted(unittest.TestCase):
                 self.assertEqual((plain["rule"], merge["rule"]), ("autoregressive", "merge"))
                 self.assertEqual(plain["texts"], merge["texts"])
             self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
+            code, out, err = self.interrupt(  # what every row has done counts, however often it was to be repeated
+                signal.SIGINT, "compare", "-n", 6, "--threads", 1, "--json", "--limit", 2, "--rules", "slem,coupled",
+                "--temperatures", 0, "--draft-length", 2, "--repeats", 1000, after=3)
+            self.assertEqual((code, [row["texts"] for row in rows(out)]), (130, [1, 1, 1]), err)
 
+    def test_answer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prompts, out, again = (pathlib.Path(folder, name) for name in ("prompts", "out", "again"))
+            asked = [json.dumps({"prompt": f"def f{i}", "max_tokens": 2 if i < 4 else 700}) + "\n" for i in range(400)]
+            prompts.write_text("".join(asked))
+            flags = "--sequences", 3, "--threads", 1, "--prompts", prompts, "--out"
+            code, said, err = self.interrupt(signal.SIGINT, "answer", *flags, out, after=3)
+            made = out.read_text().splitlines(keepends=True)
+            self.assertEqual(code, 130, err)
+            self.assertIn(f"{len(made)} answered", said)
+            self.assertGreaterEqual(len(made), 4)
+            self.assertLess(len(made), 400)
+            prompts.write_text("".join(asked[:len(made)]))
+            call("answer", *flags, again)
+            self.assertEqual(again.read_text().splitlines(keepends=True), made)
 
     def test_adapt(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -1331,6 +1391,9 @@ class BadInput(unittest.TestCase):
                 ("--stop-confidence: 0.3", "generate", "--lengths", "fixed", "--stop-confidence", 0.3),
                 ("--costs: list: expected --lengths auto beside it", "compare", "--costs", "0.1,0,1", "--draft-length", 2),
                 ("--costs: cost table: pass over 2", "generate", "--costs", "1,1,5,4"),
+                ("--tokens-at-least: 9: expected one of --temperatures above 0", "compare", "--temperatures", "0,0", "--tokens-at-least", 9),
+                *((f"{flag}: {value}: expected a drafter that reads its target's features", "adapt", flag, value)
+                  for flag, value in (("--chains", "every:2"), ("--depth", 2), ("--behind-rejected", 1))),
                 ("--cache: x: expected a rule", "generate", "--rule", "slem", "--cache", "x"),
                 ("--cache: x: expected a rule", "compare", "--rules", "slem", "--cache", "x"),
                 ("--cache: x: expected a rule", "side_by_side", "--cache", "x"),

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -111,6 +112,20 @@ inline CLI::Option* add_words(CLI::App& app, const std::string& name,
         .add_option_function<std::string>(
             name, [&value](const std::string& text) { value = split_list(text); }, help)
         ->type_name("TEXT,...");
+}
+
+/// A flag that a user gave, for errors where it would do nothing.
+struct given_flag {
+    std::string name, value;
+};
+/// Those of some flags that were given.
+[[nodiscard]] inline std::vector<given_flag> given_of(const CLI::App& app,
+                                                      std::initializer_list<const char*> names) {
+    std::vector<given_flag> given;
+    for (const char* name : names)
+        if (const CLI::Option& option = *app.get_option(name); option.count() > 0)
+            given.push_back({name, option.results().back()});
+    return given;
 }
 
 /// Threads: 0 for one a core, and no more than that, since more would wait for each other.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/output/ratio.hpp"
@@ -22,7 +23,7 @@ namespace specdec::examples {
 /// How a comparison is done.
 struct comparison_settings {
     decode_settings decoding = interruptible(); ///< sampling with the temperature of the rows
-    std::size_t repeats = 1;                    ///< of every text; its shortest time counts
+    std::size_t repeats = 1;                    ///< of every text; its shortest run counts
     bool check_grouping = false; ///< count what scoring positions together changes (slow)
     std::size_t tokens_at_least =
         0; ///< new texts (seeds) until every row has so many; not at T = 0
@@ -101,6 +102,12 @@ inline void add(row& r, const decode_result& text, bool identical) {
     r.identical += identical ? 1 : 0;
 }
 
+[[nodiscard]] inline bool same_texts(const decode_results& a, const decode_results& b) {
+    return std::equal(
+        a.texts.begin(), a.texts.end(), b.texts.begin(), b.texts.end(),
+        [](const decode_result& x, const decode_result& y) { return x.tokens == y.tokens; });
+}
+
 /// The sampling that surprise is measured under: the law the texts were drawn from; greedy texts
 /// under the law of temperature 1.
 [[nodiscard]] inline sampling_parameters law_of(sampling_parameters sampling) {
@@ -171,34 +178,56 @@ inline void compare_rules(
     const bool any_coupled = std::any_of(rows.begin(), rows.end(),
                                          [](const row& r) { return is_coupled(r.named.rule); });
     std::size_t turn = 0;
+    const auto whole = [](const decode_results& some) {
+        return std::none_of(some.texts.begin(), some.texts.end(), [](const decode_result& text) {
+            return text.finish == finish_reason::cancelled;
+        });
+    };
+    // All that is told of a row is of one run. Other texts (of tli, whose drafts have other lengths
+    // the next time) are no repetition; and to choose texts by their times would change their law.
+    const auto repeat = [&] {
+        for (std::size_t n = 1; n < settings.repeats; ++n) {
+            std::vector<decode_results> again(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const std::size_t k = (turn + i) % rows.size();
+                settle();
+                again[k] = run(rows[k]);
+                if (!whole(again[k]))
+                    return; // no row is repeated more often than another
+            }
+            for (std::size_t k = 0; k < rows.size(); ++k)
+                if (again[k].seconds < results[k].seconds && same_texts(again[k], results[k]))
+                    results[k] = std::move(again[k]);
+        }
+    };
     for (std::uint64_t pass = 0; pass == 0 || fewest_tokens() < wanted; ++pass) {
         const std::size_t before = fewest_tokens();
         for (std::size_t first = 0; first < prompts.size(); first += at_a_time, ++turn) {
             progress(wanted > 0 ? static_cast<double>(fewest_tokens()) / static_cast<double>(wanted)
                                 : static_cast<double>(first) / static_cast<double>(prompts.size()));
             ask_for(first, std::min(at_a_time, prompts.size() - first), pass * prompts.size());
-            for (std::size_t i = 0; i < rows.size() * settings.repeats; ++i) {
+            std::vector<grouping_counts> grouping(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) {
                 if (interrupted() != 0)
                     return;
                 const std::size_t k = (turn + i) % rows.size(); // nobody is always the first
                 settle();
-                if (i >= rows.size()) {
-                    results[k].seconds = std::min(results[k].seconds, run(rows[k]).seconds);
-                    continue;
-                }
                 *pair.grouping = {.on = settings.check_grouping};
                 results[k] = run(rows[k]);
-                add(rows[k].grouping, pair.grouping->counts);
+                grouping[k] = pair.grouping->counts;
                 pair.grouping->on = false;
+                if (!whole(results[k]))
+                    return; // the rows would not count the same texts
             }
             decode_results coupled; // what the coupled rules have to give
             if (any_coupled) {
                 s.shared_noise = true;
                 coupled = run(rows[0]);
                 s.shared_noise = false;
+                if (!whole(coupled))
+                    return;
             }
-            if (interrupted() != 0)
-                return; // the rows would not count the same texts
+            repeat();
             surprises.clear();
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const decode_results& plain = is_coupled(rows[k].named.rule) ? coupled : results[0];
@@ -219,6 +248,7 @@ inline void compare_rules(
                 rows[k].seconds += results[k].seconds;
                 rows[k].passes += results[k].passes.passes;
                 rows[k].rows += results[k].passes.rows;
+                add(rows[k].grouping, grouping[k]);
             }
         }
         if (fewest_tokens() == before)
