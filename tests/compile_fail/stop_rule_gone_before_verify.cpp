@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A stop rule that ends with the call, though verify() may ask it again.
-// build error: (cannot bind non-const lvalue reference|expects an lvalue for 2nd argument)
+// build error: (use of deleted function|call to deleted member function)
 #include <specdec/specdec.hpp>
 
 using namespace specdec;

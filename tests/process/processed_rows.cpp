@@ -55,3 +55,27 @@ TEST_CASE("rows of another length, and rows of which nothing is left, are refuse
     CHECK_THROWS_WITH(laws(logits_row<target_id>{std::span(row).first(2)}, 0, {}, {}),
                       "processed rows: processors: expected a token that they leave");
 }
+
+TEST_CASE("a processor that changes nothing at first may be changed between texts") {
+    struct shift {
+        float by = 0; // of the first token's logit
+        [[nodiscard]] bool active() const { return by != 0; }
+        void operator()(std::span<const target_id>, std::span<float> row) const { row[0] += by; }
+    };
+    processed_rows laws(2, shift{});
+    laws.reserve(2, 10);
+    const float row[] = {1, 2};
+    const float16 halves[] = {{0x3C00}, {0x4000}}; // the same
+    const auto chance = [](const auto& law) { return law.probability(target_id{1}); };
+    const double plain = chance(make_law(logits_row<target_id>{row}, {}));
+    CHECK(chance(laws(logits_row<target_id>{row}, 1, {}, {})) == plain);
+    CHECK(chance(laws(logits_row<target_id, float16>{halves}, 1, {}, {})) == plain); // a copy
+
+    laws.processor().by = 1;
+    const auto first = laws(logits_row<target_id>{row}, 0, {}, {});
+    const auto second = laws(logits_row<target_id, float16>{halves}, 1, {}, {});
+    CHECK(chance(first) == 0.5);
+    CHECK(chance(second) == 0.5);
+    laws.processor().by = 0;
+    CHECK(chance(laws(logits_row<target_id>{row}, 0, {}, {})) == plain);
+}

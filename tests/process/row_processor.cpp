@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/core/error.hpp>
+
 using namespace specdec;
 
 namespace {
@@ -39,4 +41,27 @@ TEST_CASE("processors of a chain work one behind the other") {
     CHECK(run(chain(twice, add_size{&reserved})) == 5);
     CHECK(run(chain(twice, chain(add_size{&reserved}, twice), twice)) == 20);
     CHECK(reserved == 15);
+}
+
+TEST_CASE("a chain asks no processor that changes nothing, and is active where one of its is") {
+    struct sometimes {
+        bool on = false;
+        [[nodiscard]] bool active() const { return on; }
+        void operator()(std::span<const target_id>, std::span<float> row) const {
+            if (!on)
+                throw error("sometimes", "active", "expected before it is asked");
+            row[0] += 1;
+        }
+    };
+    const auto run = [](auto processor) {
+        std::vector<float> row{1};
+        processor(std::span<const target_id>(), std::span<float>(row));
+        return row[0];
+    };
+    CHECK(run(chain(sometimes{false}, twice, sometimes{true})) == 3);
+    CHECK(run(chain(sometimes{false}, chain(sometimes{false}))) == 1);
+    CHECK_FALSE(is_active(chain()));
+    CHECK_FALSE(is_active(chain(sometimes{false}, chain(sometimes{false}))));
+    CHECK(is_active(chain(sometimes{false}, sometimes{true})));
+    CHECK(is_active(chain(sometimes{false}, twice)));
 }

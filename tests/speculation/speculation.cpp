@@ -217,6 +217,62 @@ TEST_CASE("speculation: engines may do the target's passes themselves") {
     CHECK(plain->result().tokens.size() == 40);
 }
 
+TEST_CASE("speculation: costs are measured before texts, and refused beside one") {
+    toys x(2);
+    speculation pair = x.pair();
+    const auto prompt = x.words.encode("ab c");
+    const text_request request{.prompt = prompt}, other{.prompt = prompt, .sequence = 1};
+    const decode_settings s = fixed(rule::slrs, 1);
+    decode_settings measured = s, given = s;
+    measured.lengths = {};
+    given.lengths = {.costs = cost_table{{1, 1.1}, 0.1, 0}};
+    const std::vector<target_id> whole = pair.run({&request, 1}, s).texts.front().tokens;
+
+    target_model engine(x.words.target.table());
+    const auto finish = [&](speculative_text& text) {
+        do {
+            while (text.announce().goes_on)
+                text.draw();
+            const context_edit<target_id> edit = text.target_edit();
+            engine.truncate(edit.truncate_to);
+            const logits_rows<target_id> rows = engine.score(edit.append);
+            text.target_fed(edit);
+            text.decide(rows);
+            text.commit();
+        } while (text.begin_draft(engine.capacity()));
+        return text.result().tokens;
+    };
+    const auto refused = [&](const auto& ask) {
+        CHECK_THROWS_WITH(ask(), Contains("speculation: costs: expected to be asked for before"));
+    };
+    for (const rule how : {rule::slrs, rule::autoregressive}) { // which has no drafter's sequence
+        CAPTURE(about(how).name);
+        decode_settings own = s;
+        own.rule = how;
+        const auto text = pair.open(request, own);
+        REQUIRE(text->begin_draft(engine.capacity()));
+        const bool drafts = text->announce().goes_on;
+        CHECK(drafts == (how == rule::slrs));
+        const std::size_t passes = x.draft.passes + x.target.passes;
+        refused([&] { (void)pair.open(other, measured); });
+        refused([&] { (void)pair.run({&other, 1}, measured); });
+        refused([&] { (void)pair.explain(measured); });
+        refused([&] { (void)pair.costs(); });
+        CHECK(x.draft.passes + x.target.passes == passes);
+        CHECK(pair.open(other, given)->finish() == finish_reason::none);
+        if (drafts)
+            CHECK(finish(*text) == whole);
+    }
+    CHECK(pair.costs()->pass.size() > 1);
+    const auto text = pair.open(request, s);
+    REQUIRE(text->begin_draft(engine.capacity()));
+    REQUIRE(text->announce().goes_on);
+    const std::size_t passes = x.draft.passes + x.target.passes;
+    const auto beside = pair.open(other, measured);
+    CHECK(x.draft.passes + x.target.passes == passes);
+    CHECK(finish(*text) == whole);
+}
+
 TEST_CASE("speculation: what is given costs and learnt lengths do, and that lengths differ") {
     toys x;
     speculation pair = x.pair();

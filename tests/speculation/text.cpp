@@ -3,6 +3,8 @@
 #include <specdec/speculation/text.hpp>
 
 #include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -128,6 +130,87 @@ TEST_CASE("settings: whoever cancels has a state, and is asked every round") {
     const auto texts = pair.run(two, s).texts;
     CHECK(texts[0].finish == finish_reason::cancelled);
     CHECK(texts[1].finish == finish_reason::max_tokens);
+}
+
+/// Once, at the chosen call.
+struct once {
+    std::size_t calls = 0, throws_at = ~std::size_t{0};
+    void call() {
+        if (calls++ == throws_at)
+            throw std::runtime_error("once");
+    }
+};
+
+TEST_CASE(
+    "a text goes on through what readers, predictors and questions throw: each is told once") {
+    struct counted : listener {
+        once* throws = nullptr;
+        std::size_t rounds = 0;
+        std::string text;
+        bool bytes(std::string_view given, token_origin) override {
+            text += given;
+            return true;
+        }
+        bool round(const round_result&) override {
+            throws->call();
+            return ++rounds, true;
+        }
+    };
+    struct predictor {
+        once* throws;
+        std::size_t taught = 0;
+        [[nodiscard]] law_mark mark() const { return taught; }
+        [[nodiscard]] double accept(const draft_progress&) const { return 0.9; }
+        [[nodiscard]] double next(const draft_progress&) const { return 0.9; }
+        void learn(const draft_outcome&) {
+            throws->call();
+            ++taught;
+        }
+    };
+    const auto decode = [](std::size_t who, std::size_t at) {
+        toys x;
+        speculation pair = x.pair();
+        once reads, learns, asks;
+        (who == 0 ? reads : who == 1 ? learns : asks).throws_at = at;
+        counted reader;
+        reader.throws = &reads;
+        predictor own{&learns};
+        any_predictor any(own);
+        const auto question = [&] { return asks.call(), false; };
+        decode_settings s = fixed(rule::slrs, 1);
+        s.lengths = {.kind = length_kind::predicted, .length = 4, .predictor = &any};
+        s.log_probabilities = 1;
+        s.cancelled = question;
+        const auto prompt = x.words.encode("ab c");
+        const auto text = pair.open({.prompt = prompt, .reader = &reader}, s);
+        std::size_t threw = 0;
+        for (bool more = true; more;)
+            try {
+                more = advance(*text, pair.target_models());
+            } catch (const std::runtime_error&) {
+                ++threw;
+            }
+        CHECK(threw == (at < 5 ? 1 : 0));
+        decode_result result = text->result();
+        CHECK(reader.rounds == result.counts.rounds);
+        CHECK(own.taught == result.counts.rounds);
+        CHECK(result.extra_forwards.size() == result.counts.rounds);
+        CHECK(reader.text == result.text);
+        return result;
+    };
+    const decode_result whole = decode(0, ~std::size_t{0});
+    CHECK(whole.counts.rounds > 5);
+    for (std::size_t who = 0; who < 3; ++who)
+        for (std::size_t at = 0; at < 5; ++at) {
+            CAPTURE(who, at);
+            const decode_result text = decode(who, at);
+            CHECK(text.tokens == whole.tokens);
+            CHECK(text.text == whole.text);
+            CHECK(text.first_rows_known == whole.first_rows_known);
+            REQUIRE(text.log_probabilities.size() == whole.log_probabilities.size());
+            for (std::size_t i = 0; i < text.tokens.size(); ++i)
+                CHECK(text.log_probabilities[i].chosen.token == text.tokens[i]);
+        }
 }
 
 } // namespace text_tests

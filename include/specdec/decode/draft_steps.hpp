@@ -19,7 +19,7 @@ public:
     template <DraftContextHolder D, StopRule Stop, Coin C>
     void begin(B& bridge, D& drafter, const Stop& stop, C& coin, const draft_request& request) {
         open_ = false;
-        ended_ = false;
+        ended_ = true; // stays so if anything throws: the view is of an earlier draft
         if constexpr (!SteppedBridge<B, D, Stop, C>) {
             view_ = bridge.propose(drafter, stop, coin, request);
         } else {
@@ -27,6 +27,7 @@ public:
             view_ = view_type::nothing(why);
             open_ = why == no_draft::none;
         }
+        ended_ = false;
     }
     template <DraftContextHolder D, StopRule Stop>
     [[nodiscard]] draft_step announce(B& bridge, D& drafter, const Stop& stop) {

@@ -31,9 +31,8 @@ namespace specdec {
 ///     3. tau, next         := verifier(p, (x, q))
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
-/// The steps are separate functions, so that a driver of several sequences can do each for all of
-/// them at once (see batch). round() does steps 1 to 3 for one. Only commit() changes the state: a
-/// round may be abandoned anywhere, and the next one does the same again.
+/// Each step is a function: batch takes it for all its texts at once, round() takes 1 to 3 for one.
+/// Only commit() changes the state: a round may be abandoned, and the next does the same again.
 ///
 /// Guarantee: if the verifier is lossless, the committed tokens have the laws that the law factory
 /// makes of the target's rows, whatever drafter, bridge and stop rule do.
@@ -92,7 +91,7 @@ public:
     }
 
     /// Step 1: drafts for a round that commits at most `room` tokens. verify() may ask drafter and
-    /// stop rule (which is no temporary) again. Precondition: started, not full, room >= 1.
+    /// stop rule, which is no temporary, again. Precondition: started, not full, room >= 1.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
@@ -100,6 +99,7 @@ public:
         while (announce(drafter, stop).goes_on)
             draw(drafter, stop, coin);
     }
+    void draft(auto& drafter, const StopRule auto&& gone_before_use, auto&&...) = delete;
 
     /// Step 1 in steps, as in draft() (see draft_together): until announce() says that the draft
     /// has ended. `seconds`: its share of a common pass.
@@ -114,6 +114,7 @@ public:
             request.place = verify_.place();
         steps_.begin(bridge_, drafter, stop, coin, request);
     }
+    void begin_draft(auto& drafter, const StopRule auto&& gone_before_use, auto&&...) = delete;
     template <DraftContextHolder D, StopRule Stop, Clock Time = no_clock>
     [[nodiscard]] draft_step announce(D& drafter, const Stop& stop, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);

@@ -76,6 +76,9 @@ public:
           reader_(reader), clock_(clock), left_(limits.max_tokens), stream_(limits.stop_strings) {}
     template <class... Rest>
     text_run(Session& session, D& drafter, const Stop&& gone_before_use, Rest&&...) = delete;
+    text_run(Session& session, D& drafter, const Stop& stop, C& coin,
+             const Tokenizer&& gone_before_use, const generation_limits& limits, Reader& reader,
+             Time clock = {}) = delete;
 
     [[nodiscard]] Session& session() { return session_; }
     [[nodiscard]] std::span<const target_id> tokens() const { return session_.tokens(); }

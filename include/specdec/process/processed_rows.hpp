@@ -29,14 +29,16 @@ public:
     explicit processed_rows(std::size_t vocabulary, P process = {})
         : vocabulary_(vocabulary), process_(std::move(process)) {}
 
-    /// To be changed between texts: another prompt, other settings.
+    /// To be changed between texts: another prompt, other settings. One that was inactive so far is
+    /// given its memory by the first round in which it is not.
     [[nodiscard]] P& processor() { return process_; }
 
     void reserve(std::size_t places, std::size_t tokens) {
-        if (!is_active(process_))
-            return;
-        rows_.resize(places * vocabulary_);
-        reserve_tokens(process_, tokens);
+        rows_.clear();
+        places_ = places;
+        tokens_ = tokens;
+        if (is_active(process_))
+            make_room();
     }
 
     template <class Number>
@@ -50,20 +52,29 @@ public:
         if constexpr (std::same_as<Number, float>)
             if (!is_active(process_))
                 return make_law(row, sampling);
+        if (rows_.empty()) // so no law of the round is of these
+            make_room();
         SPECDEC_PRECONDITION((i + 1) * vocabulary_ <= rows_.size());
         const std::span<float> own{rows_.data() + i * vocabulary_, vocabulary_};
         for (std::size_t v = 0; v < vocabulary_; ++v)
             own[v] = static_cast<float>(row.values[v]);
-        process_(tokens, own);
+        if (is_active(process_))
+            process_(tokens, own);
         if (!any_allowed(own))
             fail("processed rows", "processors", "expected a token that they leave");
         return make_law(logits_row<target_id>{own}, sampling);
     }
 
 private:
+    void make_room() {
+        rows_.resize(places_ * vocabulary_);
+        reserve_tokens(process_, tokens_);
+    }
+
     std::size_t vocabulary_;
     P process_;
-    std::vector<float> rows_; // [places, vocabulary]
+    std::size_t places_ = 0, tokens_ = 0; // as reserved
+    std::vector<float> rows_;             // [places, vocabulary]
 };
 
 } // namespace specdec

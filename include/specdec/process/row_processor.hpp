@@ -15,7 +15,8 @@ namespace specdec {
 ///     p(tokens, row)   tokens: all tokens before the row on its side, with the prompt and with
 ///                      tokens that are only proposed; row: the logits behind them
 ///     p.reserve(n)     optional: `tokens` will have at most n tokens; p may allocate now
-///     p.active()       optional: false if p changes nothing, so that no row need be copied
+///     p.active()       optional: false if p changes nothing, so that no row need be copied; p is
+///                      then not called
 ///
 /// The row after the call is a function of tokens and row alone, not of earlier calls, so rejected
 /// proposals need not be taken back. State that is kept for speed has to follow `tokens` at every
@@ -43,11 +44,12 @@ template <class P>
         return true;
 }
 
-/// Processors one behind the other; each gets the row that the one before has left. An empty chain
-/// changes nothing. Models RowProcessor if all do.
+/// Processors one behind the other; each that is active gets the row that the one before has left.
+/// An empty chain changes nothing. Models RowProcessor if all do.
 template <class... P>
 class chain {
 public:
+    [[nodiscard]] bool active() const { return false; }
     void reserve(std::size_t) {}
     template <class Id>
     void operator()(std::span<const Id>, std::span<float>) {}
@@ -59,6 +61,7 @@ public:
     explicit chain(First first, Rest... rest)
         : first_(std::move(first)), rest_(std::move(rest)...) {}
 
+    [[nodiscard]] bool active() const { return is_active(first_) || rest_.active(); }
     void reserve(std::size_t tokens) {
         reserve_tokens(first_, tokens);
         rest_.reserve(tokens);
@@ -67,7 +70,8 @@ public:
     template <class Id>
         requires RowProcessor<First, Id> && RowProcessor<chain<Rest...>, Id>
     void operator()(std::span<const Id> tokens, std::span<float> row) {
-        first_(tokens, row);
+        if (is_active(first_))
+            first_(tokens, row);
         rest_(tokens, row);
     }
 

@@ -29,7 +29,8 @@ public:
     /// Begins a text whose target's passes the caller does. It has a sequence of the drafter to
     /// itself until it is destroyed, which comes before the decoder's end; `request.prompt` may go,
     /// its reader may not. Errors: specdec::error for a prompt that is empty or does not fit, for a
-    /// rule that the pair cannot follow, and where all sequences of the drafter are taken.
+    /// rule that the pair cannot follow, where all sequences of the drafter are taken, and as
+    /// costs() where automatic lengths need them.
     [[nodiscard]] virtual std::unique_ptr<speculative_text>
     open(const text_request& request, const decode_settings& settings) & = 0;
 
@@ -62,7 +63,7 @@ public:
     virtual void forget() = 0;
 
     /// In words: which rule, what it will do and why. Measures the costs of drafts where automatic
-    /// lengths need them.
+    /// lengths need them (costs(), with its errors).
     [[nodiscard]] virtual std::string explain(const decode_settings& settings) = 0;
     /// The rule that the settings mean.
     [[nodiscard]] virtual rule rule_for(const decode_settings& settings) const = 0;
@@ -91,8 +92,10 @@ public:
     /// The target's models, which no text is using.
     [[nodiscard]] virtual any_batch_model<target_id>& target_models() = 0;
 
-    /// What automatic draft lengths go by: measured when first asked for. Without a drafter the
-    /// target's passes; null where nothing is known.
+    /// What automatic draft lengths go by: measured when first asked for, with both models. Without
+    /// a drafter the target's passes; null where nothing is known. Errors: specdec::error where it
+    /// would have to be measured while a text that was opened is not destroyed, which may be
+    /// between its draft and its decision; what the models throw.
     [[nodiscard]] virtual const cost_table* costs() = 0;
 
     /// What automatic lengths of these settings go by: the given costs, else the measured ones.

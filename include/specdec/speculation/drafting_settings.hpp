@@ -105,6 +105,14 @@ inline void draft_alone(text_parts& parts, const lookup_limits& limits) {
     }
 }
 
+/// Says why a pair, or a target alone, cannot follow a rule. Errors: specdec::error, always.
+[[noreturn]] inline void refuse_rule(rule how, bool drafter) {
+    fail("rule", std::string(about(how).name),
+         !drafter                        ? "expected a drafter, there is none"
+         : takes_equal_vocabularies(how) ? "expected equal vocabularies"
+                                         : "expected `identity`: the drafter reads features");
+}
+
 /// Requires a rule and models with which drafts can be trees; no drafter: null. Errors:
 /// specdec::error.
 template <class Targets, class Drafters>

@@ -67,6 +67,12 @@ struct learned_lengths {
     }
 };
 
+/// Before any text, of rules that usually keep this share of first draft tokens.
+[[nodiscard]] inline std::shared_ptr<learned_lengths> learnt_nothing(double usually_kept) {
+    return std::make_shared<learned_lengths>(
+        learned_lengths{.table = acceptance_table(usually_kept)});
+}
+
 /// Before it changes: texts under way keep what they learn into, and the next one gets a copy.
 inline void leave_to_others(std::shared_ptr<learned_lengths>& learned) {
     if (learned.use_count() > 1)

@@ -137,14 +137,16 @@ public:
     }
 
     [[nodiscard]] const cost_table* costs() override {
-        if (!costs_) {
-            one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
-            if (!draft_)
-                return &costs_.emplace(measure_costs(target, steady_seconds{}));
-            one_sequence<draft_id, drafter_rows> drafter(*rows_, 0);
-            costs_ = measure_costs(target, drafter, steady_seconds{});
-        }
-        return &*costs_;
+        if (costs_)
+            return &*costs_;
+        if (texts_.use_count() > 1) // its rows, contexts and marks would be others
+            fail("speculation", "costs",
+                 "expected to be asked for before texts are open, or length_settings::costs");
+        one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
+        if (!draft_)
+            return &costs_.emplace(measure_costs(target, steady_seconds{}));
+        one_sequence<draft_id, drafter_rows> drafter(*rows_, 0);
+        return &costs_.emplace(measure_costs(target, drafter, steady_seconds{}));
     }
 
 private:
@@ -182,7 +184,8 @@ private:
     std::optional<drafter_rows> rows_; // of the drafter's models
     drafter_seats seats_{0};
     shared_tables tables_;
-    std::optional<cost_table> costs_; // measured
+    std::optional<cost_table> costs_;                              // measured
+    std::shared_ptr<const char> texts_ = std::make_shared<char>(); // those under way have it, too
     std::map<std::tuple<rule, float, length_kind, std::size_t, bool, bool>,
              std::shared_ptr<learned_lengths>>
         learned_;
@@ -193,10 +196,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     decode_settings s = settings_for(request, of_all);
     const rule how = rule_for(s);
     if (!applies(how))
-        fail("rule", std::string(about(how).name),
-             !draft_                         ? "expected a drafter, there is none"
-             : takes_equal_vocabularies(how) ? "expected equal vocabularies"
-                                             : "expected `identity`: the drafter reads features");
+        refuse_rule(how, draft_.has_value());
     if (s.tree)
         require_trees(how, target_.models, takes_drafter(how) ? &draft_->models : nullptr);
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
@@ -205,8 +205,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
                                     s.tree.has_value(), s.lookup.beside}]
                         : own;
     if (learned == nullptr)
-        learned = std::make_shared<learned_lengths>(
-            learned_lengths{.table = acceptance_table(usually_kept(how, s.sampling.temperature))});
+        learned = learnt_nothing(usually_kept(how, s.sampling.temperature));
     const bool drafts = how != rule::autoregressive;
     if (drafts)
         follow_settings(s.lengths, learned,
@@ -219,7 +218,8 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
                      .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
                      .longest = draft_tokens(how, s.lengths.length),
                      .texts = texts,
-                     .cancelled = s.cancelled};
+                     .cancelled = s.cancelled,
+                     .under_way = texts_};
     parts.settings.target = parts.settings.draft = s.sampling;
     parts.settings.capacity = target_.models.capacity();
     // By target tokens: a draft that ends by itself would cost a residual.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,7 @@ struct text_parts {
     std::shared_ptr<learned_lengths> learned{}; ///< by all texts of the rule, or by this one
     std::size_t texts;                          ///< that share the target's passes
     cancel_check cancelled;
+    std::shared_ptr<const char> under_way{}; ///< for the decoder, as long as the text is there
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
     std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
     std::shared_ptr<successor_table> successors{}; ///< of rule recycling
@@ -143,26 +145,24 @@ public:
         so_far_.text += text; // what the reader threw at is given again
         return more;
     }
+    /// Each is told once, also if one behind it throws and this is called again.
     bool round(const round_result& r) {
-        const bool more = reader_ == nullptr || reader_->round(r);
-        if constexpr (requires { session_.bridge().extra_forwards(); })
-            so_far_.extra_forwards.push_back(extra_forwards());
-        if constexpr (requires { session_.bridge().first_row_known(); })
-            so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
-        for (std::size_t i = 0; i < r.log_probabilities.of_tokens.size(); ++i) {
-            const auto likeliest = r.log_probabilities.likeliest(i);
-            so_far_.log_probabilities.push_back({{r.tokens[i], r.log_probabilities.of_tokens[i]},
-                                                 {likeliest.begin(), likeliest.end()}});
+        if (told_ == told::nobody) {
+            more_ = reader_ == nullptr || reader_->round(r);
+            told_ = told::reader;
         }
-        if constexpr (!trees) {
-            const draft_outcome outcome =
-                parts_.draft != nullptr
-                    ? outcome_of(r, parts_.target, *parts_.draft, extra_forwards())
-                    : outcome_of_found(r);
-            lengths_.learn(outcome, seconds_since(),
-                           parts_.draft != nullptr ? r.found_end - r.found : outcome.proposed);
+        if (told_ == told::reader) {
+            keep(r);
+            if constexpr (!trees)
+                lengths_.learn(outcome(r), seconds_since(),
+                               parts_.draft != nullptr ? r.found_end - r.found : r.proposed.size());
+            if constexpr (requires { session_.bridge().first_row_known(); })
+                so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
+            told_ = told::lengths;
         }
-        return more && !parts_.cancelled();
+        const bool more = more_ && !parts_.cancelled();
+        told_ = told::nobody;
+        return more;
     }
 
 private:
@@ -172,6 +172,27 @@ private:
     using session_type = typename session_of::type;
     static constexpr bool trees = requires(session_type& s) { s.set_capacity(0); };
 
+    enum class told : std::uint8_t { nobody, reader, lengths };
+
+    /// What the result has of the round, in place of what a call that threw has left.
+    void keep(const round_result& r) {
+        if constexpr (requires { session_.bridge().extra_forwards(); }) {
+            so_far_.extra_forwards.resize(session_.counts().rounds);
+            so_far_.extra_forwards.push_back(extra_forwards());
+        }
+        if (!r.log_probabilities.of_tokens.empty())
+            so_far_.log_probabilities.resize(session_.tokens().size() - prompt_);
+        for (std::size_t i = 0; i < r.log_probabilities.of_tokens.size(); ++i) {
+            const auto likeliest = r.log_probabilities.likeliest(i);
+            so_far_.log_probabilities.push_back({{r.tokens[i], r.log_probabilities.of_tokens[i]},
+                                                 {likeliest.begin(), likeliest.end()}});
+        }
+    }
+    [[nodiscard]] draft_outcome outcome(const round_result& r) const {
+        return parts_.draft != nullptr
+                   ? outcome_of(r, parts_.target, *parts_.draft, extra_forwards())
+                   : outcome_of_found(r);
+    }
     /// Of a draft without a drafter: what was found, as far as it was proposed.
     [[nodiscard]] draft_outcome outcome_of_found(const round_result& r) const {
         draft_outcome o{.proposed = r.proposed.size(), .emitted = r.tokens.size()};
@@ -212,6 +233,8 @@ private:
     text_parts parts_;
     text_lengths lengths_;
     bool remembered_ = false;
+    told told_ = told::nobody; // of the decided round
+    bool more_ = true;         // said the reader
     round_seconds spent_{};
     session_type session_;
     C coin_;

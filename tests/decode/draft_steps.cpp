@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <specdec/decode/draft_steps.hpp>
+
+#include <stdexcept>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/decode/session.hpp>
+
+#include "support/decoding.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace draft_steps_tests {
+
+/// Drafts of so many tokens; throws when it is told to.
+struct brittle_length {
+    std::size_t length = 4;
+    bool throws = false;
+    [[nodiscard]] bool more(const draft_progress& now) const {
+        if (throws)
+            throw std::runtime_error("stop rule");
+        return now.drafted < length;
+    }
+    [[nodiscard]] law_mark mark() const { return 0; }
+};
+
+TEST_CASE("of a draft that did not begin nothing is proposed, least of all what was before") {
+    toy_world world;
+    for_every_bridge(world, 4, [&](const char* name, auto bridge) {
+        CAPTURE(name);
+        target_text_model target = world.target_model();
+        draft_text_model draft = world.draft_model();
+        model_drafter drafter(draft);
+        philox_coin coin(7);
+        brittle_length stop;
+        session decoder(std::move(bridge), token_rejection{}, world.settings(0));
+        decoder.start(world.prompt, world.prefix);
+        std::size_t proposed = 0;
+        for (int rounds = 0; rounds < 3; ++rounds) { // the last draft is left as it is
+            decoder.draft(drafter, stop, coin, 20);
+            proposed = decoder.rows_needed() - 1;
+            if (rounds == 2)
+                break;
+            decoder.commit(decoder.verify(decoder.score(target), coin).tokens.size());
+        }
+        CHECK(proposed > 0);
+
+        stop.throws = true;
+        CHECK_THROWS_WITH(decoder.begin_draft(drafter, stop, coin, 20), "stop rule");
+        CHECK_FALSE(decoder.announce(drafter, stop).goes_on);
+        CHECK(decoder.rows_needed() == 1);
+        CHECK(decoder.verify(decoder.score(target), coin).accepted == 0);
+
+        stop.throws = false; // and begun again it is the draft that it would have been
+        decoder.draft(drafter, stop, coin, 20);
+        CHECK(decoder.rows_needed() == proposed + 1);
+    });
+}
+
+} // namespace draft_steps_tests
