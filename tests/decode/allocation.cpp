@@ -245,7 +245,7 @@ TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {
                   std::move(bridge),
                   speaking_lookup<usual_lookup, words>{
                       {make_usual_lookup(capacity, found_bytes(8), nullptr), world.two.target, 8},
-                      lookup_turns(table, costs)},
+                      lookup_turns(table, costs, costs)},
                   4),
               exact_match{}, drafter, {}, philox_coin(4)) == 0);
 }

@@ -47,7 +47,7 @@ struct texts {
         return lookup_beside<B, Lookup, words_type>(
             std::move(bridge),
             speaking_lookup<Lookup, words_type>{{std::move(lookup), two.target, 2},
-                                                lookup_turns(table, costs)},
+                                                lookup_turns(table, costs, costs)},
             16);
     }
 };

@@ -320,7 +320,8 @@ TEST_CASE("two texts that draft together, or look up in one index, have the targ
                 use(lookup_beside<decltype(bridge), lookup_type, letters_of>(
                     std::move(bridge),
                     speaking_lookup<lookup_type, letters_of>{
-                        {shared_suffixes(index), same.target, 2}, lookup_turns(table, costs)},
+                        {shared_suffixes(index), same.target, 2},
+                        lookup_turns(table, costs, costs)},
                     16));
             });
         };

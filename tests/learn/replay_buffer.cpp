@@ -50,10 +50,6 @@ TEST_CASE("a buffer holds the last texts that fit, whatever their lengths") {
     nothing.rows.clear();
     buffer.add(nothing);
     CHECK(names(buffer) == std::vector{99});
-    buffer.clear();
-    CHECK(buffer.size() == 0);
-    buffer.add(text_of(2, 3));
-    CHECK(names(buffer) == std::vector{3});
 }
 
 TEST_CASE("more and more short texts") {

@@ -35,9 +35,7 @@ public:
     }
     [[nodiscard]] draft_id next_duplicate(draft_id) const { return {}; }
 
-    /// Whether d may be drawn.
     [[nodiscard]] bool allows(draft_id d) const { return d.index() < shared(); }
-    /// Copies a row, with -infinity for ids that may not be drawn.
     void prepare(std::span<const float> row, std::span<float> out) const {
         for (std::size_t d = 0; d < shared(); ++d)
             out[d] = row[d];

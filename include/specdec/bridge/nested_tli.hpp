@@ -10,9 +10,9 @@
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/token/nested_law.hpp>
 #include <specdec/core/basic/builtins.hpp>
-#include <specdec/core/require.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/law/weighted_row.hpp>
 #include <specdec/vocab/spelling/pieces.hpp>
@@ -31,24 +31,18 @@ namespace specdec {
 ///         while it goes on
 ///         the drafter's context := context + d
 ///
-/// Pieces and reveals together have the law of f(d), d ~ q. A reveal e has a probability r(e) that
-/// depends only on what was proposed and revealed before. It is no part of the text, so it may be
-/// thought drawn with the same r(e) under the target's law: p(v) r(e) / (q(v) r(e)) = p(v) / q(v).
-/// So the rule is lossless with every verifier, block verification included.
+/// Pieces and reveals together have the law of f(d), d ~ q; why p(v) / q(v) decides without the
+/// reveals: docs/understand/design.md, "The law of a bridge". Lossless with every verifier, block
+/// verification included. If all tokens are shared it is TLI. Only draft tokens without pieces lose
+/// their mass; those that a table leaves out are treated as by TLI.
 ///
-/// If all tokens are shared it is TLI. Only draft tokens without pieces lose their mass; a piece is
-/// kept where the target would write it. Measured: a fifth more proposals are kept than by TLI
-/// where the target's vocabulary is the finer one (a draft token is several of the target's), no
-/// more where it is the coarser one. A table may leave tokens out, which are then treated as by
-/// TLI.
-///
-/// Room or an end token may cut a draft inside a draft token. That token stays undetermined and is
-/// an invalid id in draft_tokens. The stop rule is asked before every draft token and sees the
-/// probability of the last one (of all draft tokens with its pieces).
+/// Room or an end token may cut a draft inside a draft token, which is then an invalid id in
+/// draft_tokens. The stop rule is asked before every draft token and sees the probability of the
+/// last one (of all draft tokens with its pieces).
 ///
 /// Sites: the i-th proposal of a round draws at its (purpose::draft, 2 i), the reveal behind it at
 /// 2 i + 1. Memory: one row a draft token ([max_draft, pieces.size()] floats), allocated at
-/// construction. A round allocates nothing. The table is borrowed and may serve many bridges.
+/// construction; a round allocates nothing. Borrows the table, which may serve many bridges.
 template <class TargetTokenizer, class DraftTokenizer>
 class nested_tli_bridge {
 public:
@@ -61,10 +55,7 @@ public:
                       std::size_t max_proposals = 16)
         : pieces_(&pieces), context_(std::move(context)), max_draft_(max_draft),
           max_proposals_(max_proposals), rows_(max_draft * pieces.size()) {
-        require_size<draft_id>(pieces.draft_size(), context_.draft_size(), "nested tli bridge",
-                               "context");
-        require_size<target_id>(pieces.target_size(), context_.target_size(), "nested tli bridge",
-                                "context");
+        require_sizes(context_, pieces.draft_size(), pieces.target_size(), "nested tli bridge");
         proposals_.reserve(max_proposals);
         drawn_.reserve(max_draft);
     }
@@ -93,13 +84,7 @@ public:
         room_ = request.max_proposals < max_proposals_ ? request.max_proposals : max_proposals_;
         most_ = room_ < max_draft_ ? room_ : max_draft_;
         open_ = true;
-        if (const no_draft why =
-                begin_draft(context_, drafter, stop, most_, most_, pieces_->size() > 0);
-            why != no_draft::none)
-            return why;
-        drafter.sync(context_.ids(), context_.unchanged());
-        context_.mark();
-        return no_draft::none;
+        return begin_synced(context_, drafter, stop, most_, most_, pieces_->size() > 0);
     }
     template <Drafter D, StopRule Stop>
     [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
@@ -110,7 +95,10 @@ public:
     }
     template <Drafter D, StopRule Stop, Coin C>
     void draw(D& drafter, const Stop& stop, C& coin) {
-        const std::span<const float> row = next_entries(drafter);
+        const logits_row<draft_id> logits =
+            next_row(drafter, pieces_->draft_size(), "nested tli bridge");
+        const std::span<float> row{rows_.data() + drawn_.size() * pieces_->size(), pieces_->size()};
+        pieces_->gather(logits.values, row);
         open_ = any_allowed(row);
         if (!open_)
             return;
@@ -128,16 +116,6 @@ public:
     }
 
 private:
-    /// The drafter's next row, as entries of the table.
-    template <class D>
-    std::span<const float> next_entries(D& drafter) {
-        const logits_row<draft_id> logits =
-            next_row(drafter, pieces_->draft_size(), "nested tli bridge");
-        const std::span<float> row{rows_.data() + drawn_.size() * pieces_->size(), pieces_->size()};
-        pieces_->gather(logits.values, row);
-        return row;
-    }
-
     struct drawn_entry {
         std::size_t place; ///< index in the table; outside it if the token was cut
         double q;

@@ -12,19 +12,17 @@ namespace specdec {
 /// Token-level intersection with merged n-grams: draft tokens that together spell a target token
 /// are proposed as that token, with the probability that the drafter writes them.
 ///
-/// Paper: OmniDraft, section 3.1, Alg. 1. Its Eq. 2 takes an n-gram's mass from the n-gram's first
-/// token only in rounds where that n-gram was drawn, which changes the target's law
-/// (lossy::paper_merge_bridge is that, as printed). Ours is the true law of scanning and merging: a
-/// first token always loses the mass of every n-gram of the cache that begins with it, and if it
-/// was drawn without a merge, the law of the next token is conditioned on that. Lossless with every
-/// verifier.
+/// Paper: OmniDraft, section 3.1, Alg. 1. Its Eq. 2, which changes the target's law
+/// (lossy::paper_merge_bridge is that, as printed), is replaced by the true law of scanning and
+/// merging: a first token always loses the mass of every n-gram of the cache that begins with it,
+/// and if it was drawn without a merge, the law of the next token is conditioned on that. Lossless
+/// with every verifier.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 using ngram_merge_bridge = pushforward_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>,
                                               merging<Cache, TargetTokenizer, DraftTokenizer>>;
 
 /// An n-gram bridge for a target context of `capacity` tokens. Borrows everything passed by
-/// reference. The bridge writes what it learns into the cache; order is a table of the drafter's
-/// vocabulary.
+/// reference; writes what it learns into the cache.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 [[nodiscard]] ngram_merge_bridge<Cache, TargetTokenizer, DraftTokenizer>
 make_ngram_merge_bridge(Cache& cache, const TargetTokenizer& target, const DraftTokenizer& draft,

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
-#include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/strings/merging.hpp>
 #include <specdec/bridge/token/id_map_view.hpp>
 #include <specdec/bridge/token/mapped_law.hpp>
@@ -61,10 +61,10 @@ private:
     double merged_; ///< the n-gram's mass; negative: not merged
 };
 
-/// OmniDraft's Algorithm 1 with Eq. 1 and 2 as printed. APPROXIMATE above temperature 0: enumerated
-/// on toys its total variation from the target reaches 0.2 and more (tests/law/paper_merge.cpp);
-/// ngram_merge_bridge is the exact form. At temperature 0 both give the target's text.
-/// Memory: one row a draft token, [max_draft, |D|]; a round allocates nothing once grown.
+/// OmniDraft's Algorithm 1 with Eq. 1 and 2 as printed. APPROXIMATE above temperature 0
+/// (tests/law/paper_merge.cpp: a total variation of 0.2 and more from the target);
+/// ngram_merge_bridge is the exact form. Memory: one row a draft token, [max_draft, |D|]; a round
+/// allocates nothing once grown.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class paper_merge_bridge {
     using merging_type = merging<Cache, TargetTokenizer, DraftTokenizer>;
@@ -77,8 +77,7 @@ public:
                        std::size_t max_draft)
         : f_(std::move(f)), map_(map), context_(std::move(context)), max_draft_(max_draft),
           rows_(max_draft * map.draft_size()) {
-        require_size<draft_id>(map.draft_size(), context_.draft_size(), "paper merge bridge",
-                               "context");
+        require_sizes(context_, map.draft_size(), map.target_size(), "paper merge bridge");
         proposals_.reserve(max_draft);
         drawn_.reserve(max_draft);
         laws_.reserve(max_draft);
@@ -106,12 +105,9 @@ public:
         laws_.clear();
         f_.begin(state_);
         if (const no_draft why =
-                begin_draft(context_, drafter, stop, request.max_proposals, max_draft_);
+                begin_synced(context_, drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)
             return draft_view<law_type>::nothing(why);
-
-        drafter.sync(context_.ids(), context_.unchanged());
-        context_.mark();
         draw(drafter, stop, coin, request);
         propose_merged(request);
         return {proposals_, drawn_.tokens(), drawn_.steps(),

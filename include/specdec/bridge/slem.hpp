@@ -4,11 +4,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
-#include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/strings/drafted_text.hpp>
@@ -28,15 +26,14 @@ namespace specdec {
 ///
 /// Paper: Timor et al. 2025, Alg. 2 and "Algorithm 2 Supports Non-Injective Tokenizers". The
 /// proposals are one-hot: given the draft's text they are certain. Lossless with exact match (the
-/// paper's verifier) and with token rejection. A control token of the drafter ends the draft; its
-/// equivalent in T, if there is one, is proposed last. A row that forbids every token ends the
-/// draft, too. Memory and allocation: as drafted_text.
+/// paper's verifier) and with token rejection. A control token ends the draft (drafted_text), and
+/// so does a row that forbids every token. Memory and allocation: as drafted_text.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class slem_bridge {
 public:
     using law_type = one_hot_law<target_id>;
 
-    /// Borrows everything passed by reference. The map is used for control tokens only.
+    /// Borrows everything passed by reference.
     slem_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,
                 std::size_t capacity, std::size_t max_draft)
         : draft_tokenizer_(draft), context_(target, draft, map, capacity),
@@ -70,13 +67,7 @@ public:
         text_.clear();
         request_ = request;
         open_ = true;
-        if (const no_draft why =
-                begin_draft(context_, drafter, stop, request.max_proposals, max_draft_);
-            why != no_draft::none)
-            return why;
-        drafter.sync(context_.ids(), context_.unchanged());
-        context_.mark();
-        return no_draft::none;
+        return begin_synced(context_, drafter, stop, request.max_proposals, max_draft_);
     }
     template <Drafter D, StopRule Stop>
     [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {

@@ -14,18 +14,16 @@ namespace specdec {
 /// probability psi that the drafter writes it, summed over all the ways to spell it.
 ///
 /// Paper: Timor et al. 2025, Alg. 3 (with token_rejection as its verifier), for several target
-/// tokens a round: psi of the j-th is Q(t_1 .. t_j) / Q(t_1 .. t_{j-1}), with Q the mass of the
-/// drafts whose text begins with these tokens. Ours: psi is not summed but bounded as far as a
-/// decision needs (prefix_mass.hpp); several tokens a round; the end of a draft is an outcome of
-/// the law. Lossless with every verifier. Expected acceptance at a position (token rejection): sum
-/// over t of min(p(t), psi(t)) (the paper's Table 3), at least SLEM's sum of p(t) psi(t).
+/// tokens a round: psi of the j-th is Q(t_1 .. t_j) / Q(t_1 .. t_{j-1}) (pushforward). Ours: psi is
+/// not summed but bounded as far as a decision needs. Lossless with every verifier. Expected
+/// acceptance at a position (token rejection): sum over t of min(p(t), psi(t)) (the paper's Table
+/// 3), at least SLEM's sum of p(t) psi(t).
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 using slrs_bridge = pushforward_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>,
                                        retokenising<TargetTokenizer, DraftTokenizer>>;
 
-/// An SLRS bridge for a target context of `capacity` tokens. Everything passed by reference is
-/// borrowed; order and edges are tables of the drafter's and the target's vocabulary, shared by
-/// all sequences.
+/// An SLRS bridge for a target context of `capacity` tokens. Borrows everything passed by
+/// reference; order and edges are tables of the drafter's and the target's vocabulary.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 [[nodiscard]] slrs_bridge<TargetTokenizer, DraftTokenizer>
 make_slrs_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,

@@ -9,17 +9,16 @@
 
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/strings/spelling_weights.hpp>
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/require.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/law/dense_law.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
 
-/// How far a spelling bridge may go.
 struct spelling_limits {
     std::size_t max_draft = 8; ///< proposals of a round
     /// Drafter forwards of a proposal besides its first. A token of more than max_looks + 1 draft
@@ -39,7 +38,7 @@ inline void validate(const spelling_limits& limits) {
 
 /// Guesses tokens of the target's whole vocabulary: a token that the drafter lacks by the
 /// probability that the drafter spells it (ours). Made for coupled sampling, where a guess may come
-/// from any law, and a law nearer to p is kept more often.
+/// from any law.
 ///
 ///     while the stop rule asks for more:
 ///         w := what the drafter's next row tells of the spellings (see spelling_weights)
@@ -50,18 +49,17 @@ inline void validate(const spelling_limits& limits) {
 ///         the drafter's context := context + the spelling of t
 ///
 /// All draws t ~ w of one proposal have the same place, so with a coupled_coin they are one race,
-/// run again after each look. The final winner is the token that would have won had all spellings
-/// been known, unless it was overlooked. The first row is restricted to draft tokens that begin a
-/// spelling, then temperature, top-k and so on apply; further rows are not restricted. At
-/// temperature 0 the likeliest shared token is proposed.
+/// run again after each look: its last winner would have won with all spellings known, unless it
+/// was overlooked. The first row is restricted to draft tokens that begin a spelling, then
+/// temperature, top-k and so on apply; further rows are not restricted. At temperature 0 the
+/// likeliest shared token is proposed.
 ///
-/// The proposals are one-hot, as SLEM's are: given the guess they are certain. Lossless with exact
-/// match, coupled_match (what it is made for) and token rejection. Expected acceptance with a
-/// coupled_coin: race_winner's for p and w / sum of w, less what is overlooked. The stop rule is
-/// told the draft tokens so far and w of the last proposal.
+/// The proposals are one-hot, as SLEM's are. Lossless with exact match, coupled_match and token
+/// rejection. Expected acceptance with a coupled_coin: race_winner's for p and w / sum of w, less
+/// what is overlooked. The stop rule is told the draft tokens so far and w of the last proposal.
 ///
-/// Memory: 16 bytes a draft token and those of spelling_weights; a round allocates nothing. The
-/// table is borrowed and may serve many bridges. Complexity: a pass over both vocabularies a draw.
+/// Memory: 16 bytes a draft token and those of spelling_weights; a round allocates nothing. Borrows
+/// the table, which may serve many bridges. Complexity: a pass over both vocabularies a draw.
 template <class TargetTokenizer, class DraftTokenizer>
 class spelling_bridge {
 public:
@@ -78,10 +76,7 @@ public:
           w_(spellings, longest_, limits.likely_rest), mask_(spellings.draft_size()),
           first_row_(spellings.draft_size()), q_(spellings.draft_size()) {
         validate(limits);
-        require_size<draft_id>(spellings.draft_size(), context_.draft_size(), "spelling bridge",
-                               "context");
-        require_size<target_id>(spellings.target_size(), context_.target_size(), "spelling bridge",
-                                "context");
+        require_sizes(context_, spellings.draft_size(), spellings.target_size(), "spelling bridge");
         for (std::size_t d = 0; d < mask_.size(); ++d)
             if (spellings.beginning_with(id_at<draft_id>(d)).empty())
                 mask_[d] = -builtin::infinity;

@@ -26,11 +26,9 @@ public:
 };
 
 /// Token-level intersection: the drafter proposes tokens that both vocabularies have, with its own
-/// probabilities renormalised over them, at any temperature.
-/// Paper: Timor et al. 2025, Alg. 4. Lossless with every verifier.
-/// Expected acceptance at a position (token rejection): sum over the intersection of min(p(t),
-/// q'(t)).
-/// Kept: draft_list_store for a drafter that gives lists.
+/// probabilities renormalised over them, at any temperature. Paper: Timor et al. 2025, Alg. 4.
+/// Lossless with every verifier. Expected acceptance at a position (token rejection): sum over the
+/// intersection of min(p(t), q'(t)). Kept: as token_bridge's.
 template <class TargetTokenizer, class DraftTokenizer, class Kept = draft_row_store>
 using tli_bridge =
     token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map, Kept>;

@@ -24,11 +24,10 @@ public:
     }
 };
 
-/// The union strategy: both laws are read as laws over the union of the vocabularies.
-/// Paper: Timor et al. 2025, Alg. 1. Lossless; accepts no more often than TLI (their Theorem 4.1),
-/// so it exists for comparison. Expected acceptance at a position (token rejection): sum over the
-/// intersection of min(p(t), q(t)).
-/// Kept: draft_list_store for a drafter that gives lists.
+/// The union strategy: both laws are read as laws over the union of the vocabularies. Paper: Timor
+/// et al. 2025, Alg. 1. Lossless; accepts no more often than TLI (their Theorem 4.1), so it exists
+/// for comparison. Expected acceptance at a position (token rejection): sum over the intersection
+/// of min(p(t), q(t)). Kept: as token_bridge's.
 template <class TargetTokenizer, class DraftTokenizer, class Kept = draft_row_store>
 using union_bridge =
     token_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, union_map, Kept>;

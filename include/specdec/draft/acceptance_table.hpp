@@ -32,13 +32,41 @@ template <AcceptancePredictor A>
         return row_reading::sureness;
 }
 
+/// Bins of how sure a drafter was, and counts of what was kept, for tables of them.
+class acceptance_bins {
+protected:
+    static constexpr std::array edges{0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97};
+    static constexpr std::size_t bins = edges.size() + 1;
+
+    struct counter {
+        double kept = 0, decided = 0;
+        /// The share that was kept, counted as if eight more had been kept at the rate `before`.
+        [[nodiscard]] double rate(double before) const {
+            return (kept + 8 * before) / (decided + 8);
+        }
+        void count(bool was_kept, double fading = 0.995) {
+            kept = kept * fading + (was_kept ? 1 : 0);
+            decided = decided * fading + 1;
+        }
+    };
+    static std::size_t bin(double sure) {
+        std::size_t b = 0;
+        while (b < edges.size() && sure >= edges[b])
+            ++b;
+        return b;
+    }
+    static double middle(std::size_t b) {
+        const double low = b == 0 ? 0.0 : edges[b - 1], high = b == edges.size() ? 1.0 : edges[b];
+        return (low + high) / 2;
+    }
+};
+
 /// How often draft tokens were kept, by how sure the drafter was of them (draft_progress::sure, in
-/// bins) and by their place in the draft: a calibration that is learnt while decoding, and the same
-/// for the same rounds. A place leans on its bin, a bin on a guess from which it starts; old rounds
-/// fade. One for a text, or for texts that take turns: then each text asks a copy of it that it
-/// takes at every round's draft. Models AcceptancePredictor. Complexity: O(1) a token. Allocates
-/// nothing.
-class acceptance_table {
+/// bins) and by their place in the draft: a calibration that is learnt while decoding. A place
+/// leans on its bin, a bin on a guess from which it starts; old rounds fade. One for a text, or for
+/// texts that take turns: then each text asks a copy of it that it takes at every round's draft.
+/// Models AcceptancePredictor. Complexity: O(1) a token. Allocates nothing.
+class acceptance_table : acceptance_bins {
 public:
     /// usual: the share that is kept of the first tokens of drafts, before anything is known.
     explicit acceptance_table(double usual = 0.6) : usual_(usual), first_{known * usual, known} {}
@@ -70,26 +98,14 @@ public:
     }
 
 private:
-    static constexpr std::array edges{0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97};
-    static constexpr std::size_t bins = edges.size() + 1, places = 3;
+    static constexpr std::size_t places = 3;
     static constexpr double known = 8; // tokens that the guess of first tokens counts for
 
-    struct counter {
-        double kept = 0, decided = 0;
-        /// The share that was kept, counted as if eight more had been kept at the rate `before`.
-        [[nodiscard]] double rate(double before) const {
-            return (kept + 8 * before) / (decided + 8);
-        }
-        void count(bool was_kept, double fading) {
-            kept = kept * fading + (was_kept ? 1 : 0);
-            decided = decided * fading + 1;
-        }
-    };
     struct row {
         counter all;
         std::array<counter, places> at;
         void count(std::size_t i, bool kept) {
-            all.count(kept, 0.995);
+            all.count(kept);
             at[i < places ? i : places - 1].count(kept, 0.99);
         }
     };
@@ -97,17 +113,8 @@ private:
     static const counter& place(const row& r, std::size_t i) {
         return r.at[i < places ? i : places - 1];
     }
-    static std::size_t bin(double sure) {
-        std::size_t b = 0;
-        while (b < edges.size() && sure >= edges[b])
-            ++b;
-        return b;
-    }
     /// What a drafter's probability says of a bin before it is known.
-    static double guess(std::size_t b) {
-        const double low = b == 0 ? 0.0 : edges[b - 1], high = b == edges.size() ? 1.0 : edges[b];
-        return 0.1 + 0.8 * (low + high) / 2;
-    }
+    static double guess(std::size_t b) { return 0.1 + 0.8 * middle(b); }
 
     double usual_;
     std::array<row, bins> of_;     // [sureness of the token] it was kept

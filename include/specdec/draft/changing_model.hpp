@@ -22,24 +22,13 @@ concept WeightChange = requires(C& change) {
 };
 
 /// A drafter's model that learns while it serves. New weights are asked for, and may be written,
-/// only where a round begins whose context has another number of tokens than the last round's, so
-/// that something was committed since: never between a draw and the decision about it (SLRS and
-/// merge ask the drafter again while they decide), and not where a round is drafted again, which
-/// has to draw what it drew. So every round has one draft law, and the text keeps the target's
-/// whatever the weights are and whatever they hang on. The context is dropped with the old weights,
-/// and the mark is another one, so that no row of theirs is used again.
+/// only where a round begins whose context has another number of tokens than the last round's:
+/// never between a draw and the decision about it, nor where a round is drafted again. So every
+/// round has one draft law, and the text keeps the target's (docs/adapt/learning.md). The context
+/// is dropped with the old weights, and the mark is another one.
 ///
-///     changing_model draft(model, [&]() -> model_type* {
-///         if (!learner.has_new_weights())
-///             return nullptr;
-///         learner.write(*packed);      // what `model` computes with
-///         return &model;
-///     });
-///     model_drafter drafter(draft);
-///
-/// Texts that share one set of weights, taking turns or in sequences of one model: change() says
-/// nothing while another of them is between its draft and its decision, which SLRS and merge would
-/// then refuse.
+/// Where texts share one set of weights, change() says nothing while another of them is between its
+/// draft and its decision, which SLRS and merge would then refuse.
 ///
 /// Models BatchModelOf<draft_id>, and ModelOf<draft_id> where Model does; RoundAware. Borrows the
 /// model. Complexity: of a change, a pass over each context, which the next row feeds again.

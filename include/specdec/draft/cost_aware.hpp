@@ -9,7 +9,6 @@
 
 namespace specdec {
 
-/// Limits of a cost_aware rule.
 struct cost_aware_settings {
     std::size_t longest = 16; ///< draft tokens
     /// Share of the time that may go into drafts whose only use is to see whether drafting pays
@@ -22,21 +21,19 @@ struct cost_aware_settings {
 ///
 ///     expected target tokens gained  >=  rate * what drafting and verifying them costs
 ///
-/// where rate is the tokens a unit of cost of the last rounds, at least that of plain decoding. By
-/// renewal theory the best rule has this form with its own rate, and the rate of the last rounds
-/// goes there. Where speculation loses nothing is drafted, and what is spent on finding out whether
-/// it still does is bounded, what the drafter missed included, which it is then fed in one pass:
-/// where that is too dear, a text goes on without it and the next one tries. Where a rejection
-/// makes the target be fed again what it kept (cost_table::replay), a draft has to gain that, too:
-/// the tokens of its round, and those of the rounds before that have not been part of a state that
-/// was remembered (checkpointed_model). Costs come from a table of its own, chances from a
-/// predictor, both without a clock: the same rounds give the same lengths, unless it is told other
-/// costs between them.
+/// where rate is the tokens a unit of cost of the last rounds, at least that of plain decoding: by
+/// renewal theory the best rule has this form with its own rate, to which this one goes. Where
+/// speculation loses nothing is drafted, and what is spent on finding out whether it still does is
+/// bounded, what the drafter missed included, which it is then fed in one pass: where that is too
+/// dear, a text goes on without it and the next one tries. Where a rejection makes the target be
+/// fed again what it kept (cost_table::replay), a draft has to gain that, too: the tokens of its
+/// round, and those of rounds before that are part of no remembered state (checkpointed_model).
+/// Costs come from a table of its own, chances from a predictor, both without a clock: the same
+/// rounds and costs give the same lengths.
 ///
-/// Models StopRule, LearnsLengths. One object for each text, with a table of its own. The predictor
-/// is borrowed; texts that take turns share one only if it stands still between any text's draft
-/// and decision (a round is refused where it does not). Allocates a copy of the table at
-/// construction.
+/// Models StopRule, LearnsLengths. One object for each text. Borrows the predictor; texts that take
+/// turns share one only if it stands still between any text's draft and decision (a round is
+/// refused where it does not). Allocates a copy of the table at construction.
 template <AcceptancePredictor A>
 class cost_aware {
 public:
@@ -169,7 +166,6 @@ private:
     }
     [[nodiscard]] static double least(double a, double b) { return a < b ? a : b; }
 
-    /// This text's share of a pass in which each text has n positions.
     [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
 
     /// What the target is fed again for a draft all of which is kept with that chance, and of which

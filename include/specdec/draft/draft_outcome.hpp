@@ -5,6 +5,7 @@
 #include <span>
 
 #include <specdec/core/drafting.hpp>
+#include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
 
@@ -18,6 +19,15 @@ struct draft_outcome {
     std::size_t proposed = 0; ///< target tokens that the draft became
     std::size_t emitted = 1;  ///< target tokens that the round gives
 };
+
+/// What would have become of tokens that were all known before the round, `ids`, now that it gives
+/// `committed`. Linear in them.
+[[nodiscard]] inline draft_outcome outcome_of_known(std::span<const target_id> ids,
+                                                    std::span<const draft_progress> steps,
+                                                    std::span<const target_id> committed) {
+    const std::size_t kept = common_beginning(ids, committed);
+    return {.steps = steps, .kept = kept, .rejected = kept < ids.size() && kept < committed.size()};
+}
 
 /// A stop rule that learns: rule.learn(outcome), between a round's decision and the next draft.
 template <class S>

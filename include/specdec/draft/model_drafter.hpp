@@ -15,14 +15,14 @@
 
 namespace specdec {
 
-/// A language model as drafter. Keeps a record of what the model's context holds and reaches every
-/// context the bridge asks for by truncating to the common prefix and feeding the rest; nothing is
-/// fed before a row is asked for. The model is borrowed and must not be used elsewhere meanwhile,
-/// unless all use it, draft by draft, through one shared_model; its engine may drop its context
-/// between rounds (size() tells), which is then fed again. Models Drafter, or ListingDrafter where
-/// the model scores lists, and TreeDrafter where it scores trees. Allocates at construction only.
-/// Errors: specdec::error for ids outside the model's vocabulary, and for rows of another shape
-/// than asked for; nothing is then lost.
+/// A language model as drafter. Reaches every context that the bridge asks for by truncating the
+/// model's to the common prefix and feeding the rest; nothing is fed before a row is asked for.
+/// Borrows the model, which is used by nobody else meanwhile, unless all use it, draft by draft,
+/// through one shared_model; its engine may drop its context between rounds (size() tells), which
+/// is then fed again. Models Drafter, or ListingDrafter where the model scores lists, and
+/// TreeDrafter where it scores trees. Allocates at construction only. Errors: specdec::error for
+/// ids outside the model's vocabulary, and for rows of another shape than asked for; nothing is
+/// then lost.
 template <class Model>
     requires ModelOf<Model, draft_id> || ListingModelOf<Model, draft_id>
 class model_drafter {

@@ -15,14 +15,11 @@
 namespace specdec {
 
 /// A drafter whose rows are processed: by what the target's rows go through, mirrored, or by
-/// anything else, since every q is lossless.
-///
-///     processed_drafter drafter(plain, chain(penalty, mask));
-///
-/// The processors see the drafter's context and what was pushed. Borrows the drafter. Models
-/// Drafter, RoundAware, and TreeDrafter and ManyRowsDrafter where the drafter does. Memory: a copy
-/// of the rows asked for at a time, which grows with the first ones, and `tokens` ids: the longest
-/// context (of a windowed_drafter, which has no longest one, to be given).
+/// anything else, since every q is lossless (docs/use/processors.md). The processors see the
+/// drafter's context and what was pushed. Borrows the drafter. Models Drafter, RoundAware, and
+/// TreeDrafter and ManyRowsDrafter where the drafter does. Memory: a copy of the rows asked for at
+/// a time, which grows with the first ones, and `tokens` ids: the longest context (of a
+/// windowed_drafter, which has no longest one, to be given).
 template <Drafter D, RowProcessor<draft_id> P>
 class processed_drafter {
 public:
@@ -37,12 +34,7 @@ public:
     }
 
     [[nodiscard]] std::size_t capacity() const { return drafter_.capacity(); }
-    /// For a text of its own: other prompts, other settings. Between rounds.
-    [[nodiscard]] P& processor() {
-        ++changes_;
-        return process_;
-    }
-    [[nodiscard]] law_mark mark() const { return drafter_.mark() + changes_; }
+    [[nodiscard]] law_mark mark() const { return drafter_.mark(); }
 
     void begin_round(std::size_t tokens) { specdec::begin_round(drafter_, tokens); }
 
@@ -125,7 +117,6 @@ private:
     std::vector<draft_id> tokens_; // the context, and what was pushed
     std::vector<float> rows_;
     token_tree<draft_id> tree_; // behind the context
-    law_mark changes_ = 0;      // of the processor, by whoever was handed it
 };
 
 } // namespace specdec

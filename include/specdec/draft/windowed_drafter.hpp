@@ -18,8 +18,7 @@ namespace specdec {
 /// What a windowed_drafter shows of a context that is longer than its drafter's.
 struct window_settings {
     /// The context's first tokens, which always stay in front. 1: the BOS that models are trained
-    /// with. More are not needed as attention sinks, since what follows is fed anew and becomes
-    /// them; they are for a text's instructions.
+    /// with; more are for a text's instructions.
     std::size_t keep = 1;
     /// Tokens that are dropped at a time; 0: half of what `keep` leaves.
     std::size_t block = 0;
@@ -28,21 +27,20 @@ struct window_settings {
     std::size_t room = 32;
 };
 
-/// A drafter for texts that are longer than its context: a full context does not end drafting, its
-/// oldest tokens are dropped in blocks and the rest is fed again. Of a context of n tokens the
-/// wrapped drafter sees the first `keep` and those behind the first keep + dropped(n),
+/// A drafter for texts that are longer than its context, whose oldest tokens are dropped in blocks;
+/// the rest is fed again. Of a context of n tokens the wrapped drafter sees the first `keep` and
+/// those behind the first keep + dropped(n),
 ///
 ///     dropped(n) := the smallest multiple of `block` with n - dropped(n) <= its capacity
 ///
-/// and no fewer than dropped(n_0 + room), n_0 being the tokens that the round began with. So a row
-/// is a function of the context and of where the round began, never of what was asked for before,
-/// and the draft law is one law whichever drafts a decision looks at. With bridges that do not tell
-/// where rounds begin n_0 is 0: a draft across the end of a block then feeds anew.
+/// and no fewer than dropped(n_0 + room), n_0 being the tokens that the round began with (0 with
+/// bridges that do not tell: a draft across the end of a block then feeds anew). So a row is a
+/// function of the context and of where the round began, and the draft law is one law whichever
+/// drafts a decision looks at.
 ///
 /// Cost: the tokens that stay (at most the capacity less the block) are fed again once a block, in
-/// one pass without rows: about one token of text fed once more for each token with the block that
-/// is usual. Nothing while the text fits. Memory: 4 bytes a token of the capacity, allocated at
-/// construction.
+/// one pass without rows; nothing while the text fits. Memory: 4 bytes a token of the capacity,
+/// allocated at construction.
 ///
 /// Models Drafter, ListingDrafter, TreeDrafter and ManyRowsDrafter where D does (rows() across the
 /// end of a block, which no draft of at most `room` tokens asks for, takes a pass a row and

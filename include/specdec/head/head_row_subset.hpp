@@ -48,8 +48,6 @@ public:
             fail(source, "rows", "expected `gathered`: rows of this head cannot be copied");
     }
 
-    [[nodiscard]] head_rows from() const { return copy_ ? head_rows::copied : head_rows::gathered; }
-
     /// out[i][k] = row of ids[k] times x[i]. Precondition: ids are the list's from index `first`
     /// on.
     void multiply(const hidden_states& x, std::size_t first, std::span<const Id> ids,

@@ -11,18 +11,12 @@
 namespace specdec {
 
 /// A model made of a hidden-state model and a draft head (trimmed, routed or full), which makes its
-/// rows.
-///
-///     trimmed_head few(head, list);
-///     headed_model draft(model, few);
-///
-/// A row covers the whole vocabulary, with -infinity where the head computed nothing. So every
-/// bridge, drafter and verifier takes it as it is, and q is the law over the computed tokens,
-/// renormalised. Models BatchModelOf<Id>, and ModelOf<Id> where Model is of one sequence, and their
-/// trees where Model has hidden_tree.
-/// Borrows both. Memory: `rows` rows, allocated at construction; a call that needs more allocates.
-/// Cost: the model's and the head's. Errors: specdec::error if model and head are of different
-/// vocabularies or widths.
+/// rows (docs/adapt/heads.md). A row covers the whole vocabulary, with -infinity where the head
+/// computed nothing, so q is the law over the computed tokens, renormalised: lossless with every
+/// bridge and verifier. Models BatchModelOf<Id>, and ModelOf<Id> where Model is of one sequence,
+/// and their trees where Model has hidden_tree. Borrows both. Memory: `rows` rows, allocated at
+/// construction; a call that needs more allocates. Cost: the model's and the head's. Errors: as
+/// headed_context.
 template <class Model, HeadFor<Model> Head>
 class headed_model : public headed_context<headed_model<Model, Head>, Model, Head> {
     using Id = typename Head::id_type;

@@ -14,24 +14,14 @@
 namespace specdec {
 
 /// A model that lists the tokens that a draft head computes, so a draft token costs no row over the
-/// vocabulary:
+/// vocabulary (docs/adapt/heads.md). A list is a law already, so the draft's sampling parameters
+/// are given here, and the session's stay the default ones. Cutoffs and temperature 0 see all
+/// computed tokens, also those that the bridge must not draw. Otherwise q is headed_model's.
 ///
-///     trimmed_head few(head, list);
-///     listing_model lists(model, few, {.temperature = 0.8F});
-///     model_drafter drafter(lists);           // a ListingDrafter
-///     tli_bridge<T, D, draft_list_store> bridge(tli_map(map), context, max_draft,
-///                                               few.most_listed());
-///
-/// A list is a law already, so the draft's sampling parameters are given here, and the session's
-/// draft parameters stay the default ones. Cutoffs and temperature 0 see all computed tokens, also
-/// those that the bridge must not draw: lossless, but a head whose tokens are all shared drafts
-/// more. Otherwise q is headed_model's.
-///
-/// Models ScoringBatchModelOf<Id>, and ListingModelOf<Id> where Model is of one sequence.
-/// Borrows both. Memory: `rows` lists, allocated at construction; a call that needs more allocates.
-/// Complexity: the model's and the head's, and a softmax over the computed tokens. Errors:
-/// specdec::error if model and head are of different vocabularies or widths, and for parameters out
-/// of range.
+/// Models ScoringBatchModelOf<Id>, and ListingModelOf<Id> where Model is of one sequence. Borrows
+/// both. Memory: `rows` lists, allocated at construction; a call that needs more allocates.
+/// Complexity: the model's and the head's, and a softmax over the computed tokens. Errors: as
+/// headed_context, and for parameters out of range.
 template <class Model, HeadFor<Model> Head>
     requires ListingHeadOf<Head, typename Head::id_type>
 class listing_model : public headed_context<listing_model<Model, Head>, Model, Head> {

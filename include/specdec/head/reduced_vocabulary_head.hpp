@@ -15,8 +15,7 @@
 namespace specdec {
 
 /// A head that was trained for some tokens only, as EAGLE-3's is: its k-th row belongs to the k-th
-/// token of a list. All other tokens get -infinity. Lossless with every bridge and verifier, as
-/// trimmed_head.
+/// token of a list. All other tokens get -infinity. Lossless, as headed_model says.
 ///
 /// Models ListingHeadOf<Id>. Borrows the head. Memory: `rows` rows of products, allocated at
 /// construction; a call that needs more allocates. Errors: specdec::error if head and list are of

@@ -41,8 +41,7 @@ concept Router = requires(R& r, hidden_state x, std::span<float> out) {
 ///
 /// p_group is a softmax over the group alone. The row holds log p, to which sampling parameters
 /// apply as to any logits. Tokens of other groups, or of none, get -infinity, so groups of a token
-/// list make a routed head over a trimmed one. Lossless with every bridge and verifier, since the
-/// token is drawn from q.
+/// list make a routed head over a trimmed one. Lossless, as headed_model says.
 ///
 /// Cost of a row: the router, the products of the n groups' head rows, a row filled with -infinity.
 /// `copied` stores the rows of each group one behind the other. `gathered` reads the head's own
@@ -77,8 +76,6 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
     [[nodiscard]] law_mark mark() const { return mark_of(head_); }
-    [[nodiscard]] const token_groups<Id>& groups() const { return groups_; }
-    /// Groups that are computed.
     [[nodiscard]] std::size_t active() const { return chosen_.size(); }
 
     void rows(const hidden_states& x, scores_out out) {

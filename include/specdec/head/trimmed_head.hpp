@@ -15,17 +15,15 @@
 namespace specdec {
 
 /// Computes an LM head's rows of some tokens; all others get -infinity. Paper: VocabTrim (Goel et
-/// al. 2025), Alg. 1 and 2. Lossless with every bridge and verifier: q is the law over the kept
-/// tokens, renormalised, and the token is drawn from it. Where the target wants a token that was
+/// al. 2025), Alg. 1 and 2. Lossless, as headed_model says; where the target wants a token that was
 /// cut, acceptance is lost.
 ///
 /// Cost of a row: size() products instead of vocabulary_size(), and a row filled with -infinity; a
-/// list needs no -infinity. The k-th product belongs to ids()[k]. ids() need not ascend, so a token
-/// may be replaced by another (see adaptive_model). Models ListingHeadOf<Id>. Borrows the head.
-/// Memory: a few numbers a kept token, `rows` rows of size() products, and a copy of the head's
-/// rows if asked for, allocated at construction; a call that needs more rows allocates. Errors:
-/// specdec::error if list and head are of different vocabularies, or if the head's rows cannot be
-/// copied.
+/// list needs none. The k-th product belongs to ids()[k]. ids() need not ascend, so a token may be
+/// replaced by another (see adaptive_model). Models ListingHeadOf<Id>. Borrows the head. Memory: a
+/// few numbers a kept token, `rows` rows of size() products, and a copy of the head's rows if asked
+/// for, allocated at construction; a call that needs more rows allocates. Errors: specdec::error if
+/// list and head are of different vocabularies, or if the head's rows cannot be copied.
 template <class Id, LmHeadOf<Id> Head>
 class trimmed_head {
 public:
@@ -43,10 +41,8 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
-    /// How many tokens are kept.
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
-    [[nodiscard]] head_rows from() const { return kept_.from(); }
     [[nodiscard]] law_mark mark() const { return replacements_ + mark_of(head_); }
 
     void rows(const hidden_states& x, scores_out out) {
@@ -86,7 +82,6 @@ public:
     }
 
 private:
-    /// Makes the products of all kept tokens.
     scores_out multiply(const hidden_states& x) {
         if (products_.size() < x.size() * size())
             products_.resize(x.size() * size());

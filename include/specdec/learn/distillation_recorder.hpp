@@ -14,7 +14,6 @@
 #include <specdec/learn/aligned_token_starts.hpp>
 #include <specdec/learn/distillation_sample.hpp>
 #include <specdec/learn/likeliest_entries.hpp>
-#include <specdec/learn/one_row.hpp>
 #include <specdec/process/log_probabilities.hpp>
 
 namespace specdec {
@@ -99,7 +98,9 @@ public:
         entries_.resize(laws_.empty() ? 0 : laws_.back().end);
         for (std::size_t i = 0; i < committed.size(); ++i) {
             record_.record(one_row<Rows>{rows, i}, {}, committed[i]);
-            note(record_.all());
+            append_likeliest(record_.all().top, entries_);
+            laws_.push_back(
+                {entries_.size(), static_cast<float>(builtin::exp(record_.all().of_tokens[0]))});
         }
         tokens_.insert(tokens_.end(), committed.begin(), committed.end());
         context_.follow(committed);
@@ -137,11 +138,6 @@ private:
         std::size_t begin = 0; ///< of the context
         std::size_t count = 0; ///< draft tokens that are its bytes; 0: no whole ones
     };
-
-    void note(const round_log_probabilities& told) {
-        append_likeliest(told.top, entries_);
-        laws_.push_back({entries_.size(), static_cast<float>(builtin::exp(told.of_tokens[0]))});
-    }
 
     /// Finds the places again if there are tokens that were not read, as these may change how those
     /// before them are encoded.

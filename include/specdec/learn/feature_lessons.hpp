@@ -13,8 +13,8 @@
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/learn/feature_sample.hpp>
 #include <specdec/learn/likeliest_entries.hpp>
-#include <specdec/learn/one_row.hpp>
 #include <specdec/process/log_probabilities.hpp>
+#include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
 
@@ -36,10 +36,8 @@ struct feature_lesson_settings {
 ///
 /// What is taught: the target's law of every committed token, behind the draft that the round made:
 /// where a token was rejected, the law that rejected it; and behind the rejected token, where that
-/// is asked for. The target's pass has computed all of them anyway. The
-/// features are those behind the text's tokens, found in the records by these tokens, so that none
-/// of a rejected token is taken for one of the text. A committed token's feature is there from the
-/// next round on; the last one has none.
+/// is asked for. The features are those behind the text's tokens, found in the records by these
+/// tokens. A committed token's feature is there from the next round on; the last one has none.
 ///
 /// Target and drafter share their ids. A text longer than the window gives several samples, with up
 /// to half a window before their first round. Borrows the records. Single owner. Complexity: two
@@ -58,7 +56,6 @@ public:
         all_.width = records.width();
     }
 
-    /// A text begins.
     void start(std::span<const target_id> prompt) {
         all_.clear();
         next_ = 0;
@@ -78,11 +75,7 @@ public:
             fail("feature lessons", "rows",
                  "expected one for each of " + std::to_string(proposed.size()) +
                      " proposals and one more, and no more committed tokens");
-        std::size_t kept = 0;
-        while (kept < proposed.size() && kept < committed.size() &&
-               proposed[kept] == committed[kept])
-            ++kept;
-        const std::size_t more = kept + settings_.behind_rejected;
+        const std::size_t more = common_beginning(proposed, committed) + settings_.behind_rejected;
         const std::size_t drafted = more < proposed.size() ? more : proposed.size();
         begin_round(proposed.first(drafted), committed);
         for (std::size_t j = 0; j <= drafted; ++j) {

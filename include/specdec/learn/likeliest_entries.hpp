@@ -12,6 +12,16 @@
 
 namespace specdec {
 
+/// Row i of some rows, as rows. Borrows them.
+template <class Rows>
+struct one_row {
+    const Rows& rows;
+    std::size_t i;
+    [[nodiscard]] std::size_t size() const { return 1; }
+    [[nodiscard]] std::size_t vocabulary() const { return rows.vocabulary(); }
+    [[nodiscard]] auto operator[](std::size_t) const { return rows[i]; }
+};
+
 /// Appends the likeliest tokens of a row and their probabilities to a list, in the order of ids, as
 /// losses read them. Complexity: O(n^2) for n tokens.
 inline void append_likeliest(std::span<const token_log_probability> top,

@@ -32,10 +32,10 @@ struct watch_settings {
 /// windows) a round, so that many small declines add up; s^2 is the variance of each, and n_before
 /// the number of rounds that the fading ones are worth. Rounds taken as independent and parts as
 /// long as 30, equal weights are rolled back with probability 3 (1 - Phi(z)) at most the first
-/// time, Phi the normal law: 0.004 at z = 3, 0.07 at z = 2 (in a long run up to twice as often,
-/// since a lucky `before` errs again); weights that are worse by more than
-/// (z + 3) s sqrt(1 / n_before + 1 / n_after) are found behind a part of n_after with probability
-/// 0.999. Harder texts look like a worse drafter, so a window should span several texts.
+/// time, Phi the normal law (later up to twice as often, since a lucky `before` errs again);
+/// weights that are worse by more than (z + 3) s sqrt(1 / n_before + 1 / n_after) are found behind
+/// a part of n_after with probability 0.999. Harder texts look like a worse drafter, so a window
+/// should span several texts.
 ///
 ///     watch.updated()        new weights draft from the next round on; more updates may follow
 ///     watch.see(outcome)     every committed round; where it says keep or roll_back, do so before
@@ -74,8 +74,6 @@ public:
             return watch_verdict::wait;
         trial_ = false;
         tried_ = 0;
-        told_before_ = before_.mean();
-        told_after_ = after_.mean();
         if (!worse) {
             before_.fade(builtin::pow(kept(), after_.n));
             before_.add(after_);
@@ -83,10 +81,6 @@ public:
         after_ = {};
         return worse ? watch_verdict::roll_back : watch_verdict::keep;
     }
-
-    /// Of the last verdict: tokens a round before and after the update.
-    [[nodiscard]] double before() const { return told_before_; }
-    [[nodiscard]] double after() const { return told_after_; }
 
 private:
     /// Weighted rounds.
@@ -128,7 +122,6 @@ private:
     bool trial_ = false;    // updates are on trial
     std::size_t tried_ = 0; // rounds of them
     sample before_, after_; // rounds of the good weights; of those on trial
-    double told_before_ = 0, told_after_ = 0;
 };
 
 } // namespace specdec

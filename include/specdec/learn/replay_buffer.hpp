@@ -48,7 +48,6 @@ public:
         tokens_ += text.tokens.size();
         ++size_;
     }
-    void clear() { size_ = tokens_ = 0; }
 
     /// Texts, and draft tokens of them all.
     [[nodiscard]] std::size_t size() const { return size_; }

@@ -180,9 +180,9 @@ TEST_CASE("drafters that give lists draft trees of what they list") {
     list_drafter drafter(vocabulary,
                          {{{draft_id{0}, 0.5F}, {draft_id{2}, 0.3F}, {draft_id{4}, 0.2F}}});
     const auto bridge_for = [](sibling_draw siblings) {
-        listed_identity_tree_bridge bridge(identity_map(vocabulary, vocabulary),
-                                           shared_context(vocabulary, 32),
-                                           {.max_nodes = 32, .siblings = siblings});
+        tree_bridge<shared_context, identity_map, draft_list_store> bridge(
+            identity_map(vocabulary, vocabulary), shared_context(vocabulary, 32),
+            {.max_nodes = 32, .siblings = siblings});
         bridge.follow(std::vector{target_id{1}});
         return bridge;
     };

@@ -45,7 +45,7 @@ struct fixture {
         std::optional<speaking_lookup<prompt_lookup, words_type>> lookup;
         if (looks_up)
             lookup.emplace(speaking_lookup<prompt_lookup, words_type>{
-                {prompt_lookup(1024), words, 6}, lookup_turns(table, costs)});
+                {prompt_lookup(1024), words, 6}, lookup_turns(table, costs, costs)});
         return {make_identity_bridge(5, 5, 64, 3), std::move(lookup), 3};
     }
     [[nodiscard]] std::vector<target_id> tokens(const std::string& text) const {

@@ -27,7 +27,7 @@ void drafter_gives(lookup_turns& turns, std::size_t tokens, std::size_t rounds) 
 
 TEST_CASE("lookup turns: a lookup that is worth more than the drafter's rounds speaks") {
     acceptance_table table;
-    lookup_turns turns(table, cpu);
+    lookup_turns turns(table, cpu, cpu);
     CHECK(turns.choose({}) == 0);
     CHECK(turns.choose(found(8, 0.98)) > 2);
     CHECK(turns.choose(found(8, 0.3)) > 0); // the drafter has shown nothing yet
@@ -43,7 +43,7 @@ TEST_CASE("lookup turns: a lookup that is worth more than the drafter's rounds s
 
 TEST_CASE("lookup turns: each side learns its own") {
     acceptance_table table;
-    lookup_turns turns(table, cpu);
+    lookup_turns turns(table, cpu, cpu);
     drafter_gives(turns, 3, 40);
     const double beside = turns.beside();
     const auto some = found(8, 0.98);
@@ -65,7 +65,7 @@ TEST_CASE("lookup turns: each side learns its own") {
 TEST_CASE("lookup turns: a found token costs no draft") {
     acceptance_table table;
     const cost_table dear{{1, 1, 1, 1, 1}, 5, 0};
-    const lookup_turns turns(table, dear);
+    const lookup_turns turns(table, dear, dear);
     CHECK(turns.choose(found(4, 0.98)) == 4);
 }
 

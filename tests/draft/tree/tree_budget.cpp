@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/draft/tree/fixed_tree.hpp>
+
 using namespace specdec;
 
 namespace tree_budget_tests {
@@ -52,7 +54,7 @@ TEST_CASE("a budget's shape is the best of all trees") {
             tree_budget budget(by_rank, 5, depth);
             for (std::size_t n = 0; n <= 5; ++n) {
                 CAPTURE(by_rank, depth, n);
-                const fixed_tree shape = budget.best(n);
+                const auto shape = fixed_tree::of_parents(budget.parents_of_best(n));
                 CHECK(shape.size() <= n);
                 CHECK(shape.depth() <= depth);
                 const std::vector<std::size_t> parents(shape.parents().begin(),
@@ -65,8 +67,9 @@ TEST_CASE("a budget's shape is the best of all trees") {
 
 TEST_CASE("where only first siblings are kept the shape is a chain") {
     tree_budget budget(std::vector{0.8, 0.0}, 4, 8);
-    CHECK(budget.best(4).depth() == 4);
-    CHECK(budget.best(4).size() == 4);
+    const auto shape = fixed_tree::of_parents(budget.parents_of_best(4));
+    CHECK(shape.depth() == 4);
+    CHECK(shape.size() == 4);
 }
 
 TEST_CASE("a budget that knows what nodes cost decides how many there are") {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 
@@ -53,8 +52,8 @@ struct draft_view {
 /// Begins a draft, or says why there is none. Every bridge calls it before it touches drafter or
 /// context. `none` means that the bridge drafts; a RoundAware drafter has then been told that the
 /// round begins. room: target tokens that the bridge may propose; longest: draft tokens that it may
-/// draw; shared: whether there is a token that it could propose. The context is asked last, because
-/// asking may encode text, which a round without a draft need not pay for.
+/// draw; shared: whether there is a token that it could propose. The context is asked last, as
+/// asking may encode text.
 template <DraftContext Context, DraftContextHolder D, StopRule Stop>
 [[nodiscard]] no_draft begin_draft(const Context& context, D& drafter, const Stop& stop,
                                    std::size_t room, std::size_t longest, bool shared = true) {
@@ -71,6 +70,18 @@ template <DraftContext Context, DraftContextHolder D, StopRule Stop>
         return no_draft::drafter_full;
     specdec::begin_round(drafter, tokens);
     return no_draft::none;
+}
+
+/// The same for a bridge that drafts behind its context: the drafter is then synced with it.
+template <DraftContext Context, DraftContextHolder D, StopRule Stop>
+[[nodiscard]] no_draft begin_synced(Context& context, D& drafter, const Stop& stop,
+                                    std::size_t room, std::size_t longest, bool shared = true) {
+    const no_draft why = begin_draft(context, drafter, stop, room, longest, shared);
+    if (why == no_draft::none) {
+        drafter.sync(context.ids(), context.unchanged());
+        context.mark();
+    }
+    return why;
 }
 
 /// The drafter's next row. Errors: specdec::error that names the bridge, if the row has not one

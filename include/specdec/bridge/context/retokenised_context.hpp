@@ -20,13 +20,12 @@ namespace specdec {
 /// draft tokens, never UNK or EOS. A control token becomes its equivalent in the map; without one
 /// it is left out, as it is no text.
 ///
-/// follow() only notes the tokens, 4 bytes each. The next call of ids(), unchanged() or mark()
-/// encodes them, up to `together` bytes at once. So rounds that draft nothing cost nothing here.
+/// follow() only notes the tokens, 4 bytes each; the next call of ids(), unchanged() or mark()
+/// encodes them, up to `together` bytes at once.
 ///
 /// Models DraftContext. Borrows the tokenizers and the map. Not for several threads: const
 /// functions encode, too. Allocates only beyond the reserved capacity (in target tokens). Errors:
-/// specdec::error for a map of other vocabularies, also one made with swapped arguments (see
-/// require_map). If a tokenizer throws in ids(), unchanged() or mark(), the context has to be
+/// as require_map. If a tokenizer throws in ids(), unchanged() or mark(), the context has to be
 /// started again.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class retokenised_context {

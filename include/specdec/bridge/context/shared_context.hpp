@@ -15,7 +15,6 @@ namespace specdec {
 /// reserved capacity only.
 class shared_context {
 public:
-    /// draft_size: the drafter's vocabulary size.
     shared_context(std::size_t draft_size, std::size_t capacity) : draft_size_(draft_size) {
         ids_.reserve(capacity);
     }

@@ -8,8 +8,8 @@
 
 namespace specdec {
 
-/// A bridge whose draft is made in steps, one row of the drafter each, so that a driver of several
-/// texts can make the rows of one step of all of them in one pass (decode/draft_together.hpp):
+/// A bridge whose draft is made in steps, one row of the drafter each, so that several texts can
+/// have the rows of a step made in one pass (decode/draft_together.hpp):
 ///
 ///     b.begin(drafter, stop, request)   begins a draft, or says why there is none
 ///     b.announce(drafter, stop)         whether it goes on; its next row is then announced to the

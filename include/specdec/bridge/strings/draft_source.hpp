@@ -6,6 +6,8 @@
 
 #include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
+#include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 
 namespace specdec {
 
@@ -83,6 +85,36 @@ private:
             take(to, 0, d.row());
         }
     }
+};
+
+/// The marks of all that a round's draft law reads (drafter, stop rule and f), as they were with
+/// the round's first row. O(1); allocates nothing.
+class round_marks {
+public:
+    round_marks() = default;
+    round_marks(const draft_source& source, law_mark f)
+        : drafter_(source.mark_of_drafter(source.drafter)), stop_(source.mark_of_stop(source.stop)),
+          f_(f) {}
+
+    /// Whether the drafter's rows are still those of the round.
+    [[nodiscard]] bool has_drafter_of(const draft_source& source) const {
+        return source.mark_of_drafter(source.drafter) == drafter_;
+    }
+    /// Errors: specdec::error that names what has changed.
+    void require_unchanged(const draft_source& source, law_mark f) const {
+        const round_marks now(source, f);
+        const char* const who = now.drafter_ != drafter_ ? "drafter"
+                                : now.stop_ != stop_     ? "stop rule"
+                                : now.f_ != f_           ? "translation"
+                                                         : nullptr;
+        if (who != nullptr)
+            fail("round", who,
+                 "expected no change between a round's draft and its decision: texts that share "
+                 "it are all decided before one of them drafts, learns or commits");
+    }
+
+private:
+    law_mark drafter_ = 0, stop_ = 0, f_ = 0;
 };
 
 } // namespace specdec

@@ -27,11 +27,10 @@ namespace specdec {
 /// cache can begin where it does. Drawn are draft tokens that T has, those that begin an n-gram,
 /// and those that go on with one; a draft ends at a token that is none of T and merged with
 /// nothing. An n-gram that does not spell its target token is ignored. The cache learns from every
-/// committed token without a direct match how the drafter's tokenizer spells it (paper: C,
-/// section 3.1) and counts an accepted merge as a hit. A draft's law is that of the cache at its
-/// beginning, whose changes are its mark: a round is refused where another sequence has taught the
-/// cache since its draft (let all decide before one commits, as batch does). Borrows everything.
-/// Allocates as the cache grows.
+/// committed token without a direct match how the drafter's tokenizer spells it (paper: C, section
+/// 3.1) and counts an accepted merge as a hit. The mark is the cache's: a round is refused where
+/// another sequence has taught it since the draft (let all decide before one commits, as batch
+/// does). Borrows everything. Allocates as the cache grows.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class merging {
     using node = typename Cache::node;

@@ -9,7 +9,6 @@
 
 #include <specdec/bridge/strings/draft_node.hpp>
 #include <specdec/bridge/strings/draft_source.hpp>
-#include <specdec/bridge/strings/round_marks.hpp>
 #include <specdec/bridge/strings/translation.hpp>
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
@@ -22,9 +21,9 @@ namespace specdec {
 ///
 /// A draft ends where step says so, at max_draft tokens, where its probability falls below
 /// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
-/// the draft alone, so f's law is well defined on drafts that were never drawn, and refused once a
-/// mark has changed.
-/// Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to round.
+/// the draft alone, so f's law is defined on drafts that were never drawn, and refused once a mark
+/// has changed. Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to
+/// round.
 template <Translation F>
 class possible_drafts {
 public:
@@ -66,7 +65,7 @@ public:
     [[nodiscard]] bool has_first_row() const { return has_first_row_; }
     void take_first_row() {
         first_known_ ? prepare(nodes_[0]) : fetch(0, {});
-        marks_.take(source_, f_);
+        marks_ = {source_, f_.mark()};
         has_first_row_ = true;
     }
     /// Announces to the drafter the first row, or with d the row of the node behind a step.
@@ -79,7 +78,7 @@ public:
         return who;
     }
 
-    void require_unchanged() const { marks_.require_unchanged(source_, f_); }
+    void require_unchanged() const { marks_.require_unchanged(source_, f_.mark()); }
     /// Forward passes of the drafter in this round.
     [[nodiscard]] std::size_t forwards() const { return forwards_; }
     /// Whether the round's first row was known from the last.

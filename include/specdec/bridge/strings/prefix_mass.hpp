@@ -22,10 +22,9 @@ namespace specdec {
 ///             takes a drafter forward counts for less)
 ///
 /// Timor et al. (2025), Theorem 3.2 with t = t_1: psi(t) = Q(t); for f = merge by cache the law
-/// that OmniDraft's Eq. 2 approximates. The bounds are ours (no paper). Fully refined, low is exact
-/// to double rounding. refine() halves a range of tokens by two sums, or follows one token: only
-/// that may cost a drafter forward, and none for a draft that the tree knows. Allocation: none once
-/// the buffers have grown.
+/// that OmniDraft's Eq. 2 approximates. The bounds are ours. Fully refined, low is exact to double
+/// rounding. refine() halves a range of tokens by two sums, or follows one token: only that may
+/// cost a drafter forward, and none for a draft that the tree knows. Allocates as the buffers grow.
 template <Translation F>
 class prefix_mass {
     using tree_type = possible_drafts<F>;

@@ -19,10 +19,9 @@ namespace specdec {
 ///
 ///     q(t | t_1 .. t_{j-1}) = Q(t_1 .. t_{j-1} t) / Q(t_1 .. t_{j-1})
 ///
-/// which sums to less than 1 where a draft may end: "the proposal ends here" is an outcome, and is
-/// proposed as an invalid token, which can only be rejected. (A bonus from p there would be off by
-/// up to 0.026 in total variation on three letters.) Holds one draft, drawn as far as was asked
-/// for, and the bounds of Q along it; decides lazily, but exactly.
+/// which sums to less than 1 where a draft may end: that is proposed as an invalid token, which can
+/// only be rejected (docs/understand/design.md). Holds one draft, drawn as far as was asked for,
+/// and the bounds of Q along it; decides lazily, but exactly.
 template <Translation F>
 class pushforward {
     using tree_type = possible_drafts<F>;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,24 +14,21 @@
 
 namespace specdec {
 
-/// How far a pushforward bridge may go.
 struct pushforward_limits {
     std::size_t max_draft = 8; ///< draft tokens of a draft
     /// Every draft ends behind the token at which its probability falls below this; 0: none does.
-    /// No depth has more than 1 / lightest_draft drafts that go on, so what a round's decisions
-    /// look at, besides the drawn draft, takes at most max_draft / lightest_draft drafter forwards,
-    /// for certain and without a guess. 0.02 saved a third to three quarters of these forwards, for
-    /// at most 0.03 of acceptance.
+    /// No depth has more than 1 / lightest_draft drafts that go on, so deciding takes at most
+    /// max_draft / lightest_draft drafter forwards besides the drawn draft's.
     double lightest_draft = 0.02;
 };
 
 /// The bridge of every f: drafts are drawn token by token, what f has settled of them is proposed
-/// with its exact law, and the end of a draft is proposed as an invalid token (see pushforward), so
-/// every rule that is lossless with one vocabulary is lossless here. A draft is drawn only as far
-/// as max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop
-/// rule are used until the round is verified, and the bridge must not be moved meanwhile. Memory:
-/// see possible_drafts; a round allocates nothing once the buffers have grown, which they do with
-/// the dearest round so far, to 1 + max_draft / lightest_draft nodes at most.
+/// with its exact law, and the end of a draft as an invalid token (see pushforward), so every rule
+/// that is lossless with one vocabulary is lossless here. A draft is drawn only as far as
+/// max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop rule
+/// are used until the round is verified, and the bridge must not be moved meanwhile. Memory: see
+/// possible_drafts; it grows with the dearest round so far, to 1 + max_draft / lightest_draft nodes
+/// at most.
 template <DraftContext Context, Translation F>
 class pushforward_bridge {
 public:

@@ -18,12 +18,10 @@
 
 namespace specdec {
 
-/// f = retokenise, as a Translation: the draft's text in the target's vocabulary,
-/// encoded as segment_encoder does after every draft token. A control token ends the draft; its
-/// equivalent in T, if any, comes last. Lossless whatever the tokenizer does, because the law of f
-/// is computed, not assumed. It decides early: a draft whose first token is longer already than the
-/// wanted one never leads to it, and behind a wanted token only those draft tokens leave it open
-/// which a token of T may join. Borrows tokenizers and tables.
+/// f = retokenise, as a Translation: the draft's text in the target's vocabulary, encoded as
+/// segment_encoder does after every draft token. A control token ends the draft; its equivalent in
+/// T, if any, comes last. Lossless whatever the tokenizer does, because the law of f is computed,
+/// not assumed. Borrows tokenizers and tables.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class retokenising {
 public:

@@ -16,20 +16,18 @@
 
 namespace specdec {
 
-/// Keeps the drafter's lists of one draft for a token bridge. It copies each list, because the laws
-/// must outlive the drafter's next list, and gives ids that the map does not allow the weight 0. q
-/// is the rest, renormalised. Complexity: linear in the entries, whatever the vocabulary. Memory:
-/// [max_draft, entries] ids and weights, allocated at construction.
+/// Keeps copies of the drafter's lists of one draft for a token bridge, with weight 0 for ids that
+/// the map does not allow. q is the rest, renormalised. Complexity: linear in the entries, whatever
+/// the vocabulary. Memory: [max_draft, entries] ids and weights, allocated at construction.
 class draft_list_store {
 public:
     using law_type = sparse_law<draft_id>;
     template <class D>
     static constexpr bool takes = ListingDrafter<D>;
 
-    draft_list_store(std::size_t max_draft, std::size_t vocabulary)
-        : draft_list_store(max_draft, vocabulary, vocabulary) {}
     /// For lists of at most `entries` entries.
-    draft_list_store(std::size_t max_draft, std::size_t vocabulary, std::size_t entries)
+    draft_list_store(std::size_t max_draft, std::size_t vocabulary,
+                     std::size_t entries = ~std::size_t{0})
         : vocabulary_(vocabulary), most_(entries < vocabulary ? entries : vocabulary),
           entries_(max_draft * most_), counts_(max_draft) {}
 

@@ -15,9 +15,8 @@
 
 namespace specdec {
 
-/// Keeps the drafter's rows of one draft for a token bridge. The map copies and prepares each row,
-/// because the laws must outlive the drafter's next row. Memory: [max_draft, vocabulary] floats,
-/// allocated at construction.
+/// Keeps copies of the drafter's rows of one draft, as the map prepares them, for a token bridge.
+/// Memory: [max_draft, vocabulary] floats, allocated at construction.
 class draft_row_store {
 public:
     using law_type = softmax_law<draft_id>;

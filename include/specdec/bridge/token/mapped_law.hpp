@@ -11,10 +11,10 @@
 namespace specdec {
 
 /// A draft law over D seen through an id map as a law over T: the law of map(d) for d ~ inner. q(t)
-/// = sum of inner(d) over the draft ids d that map to t. It sums on demand and makes no row over T,
-/// because a verifier needs q at a few ids only. If some d has no image in T (union, Timor et al.
-/// Alg. 1), at() may return an invalid id, and the probabilities over T sum to less than 1. Models
-/// LawOf<target_id>. Map is a small copyable view.
+/// = sum of inner(d) over the draft ids d that map to t, on demand, because a verifier needs q at a
+/// few ids only. If some d has no image in T (union, Timor et al. Alg. 1), at() may return an
+/// invalid id, and the probabilities over T sum to less than 1. Models LawOf<target_id>. Map is a
+/// small copyable view.
 template <LawOf<draft_id> Inner, class Map>
 class mapped_law {
 public:

@@ -37,7 +37,6 @@ public:
         return t.valid() ? sum(table_->with_next(range_, t)) / mass_ : 0.0;
     }
 
-    /// values[j] = probability of the id at position first + j.
     void probabilities(std::size_t first, std::span<double> values) const {
         for (double& value : values)
             value = 0;

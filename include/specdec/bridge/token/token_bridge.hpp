@@ -11,9 +11,9 @@
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/token/draft_row_store.hpp>
 #include <specdec/bridge/token/mapped_law.hpp>
-#include <specdec/core/require.hpp>
 #include <specdec/sampling/drawn_draft.hpp>
 
 namespace specdec {
@@ -28,8 +28,8 @@ namespace specdec {
 ///         the drafter's context := context + x
 ///
 /// Map: to_target, to_draft, next_duplicate, target_size, shared; allows(d) says whether d may be
-/// drawn, and prepare(row, out) copies a row and forbids the other ids. Kept: stores a copy of the
-/// row or list of each proposal, because the residual needs q after the drafter has moved on. It is
+/// drawn, and prepare(row, out) copies a row and forbids the other ids. Kept: stores each
+/// proposal's row or list, because the residual needs q after the drafter has moved on:
 /// draft_row_store for a Drafter, draft_list_store for a ListingDrafter. Memory: the store's,
 /// allocated at construction. A round allocates nothing.
 template <DraftContext Context, class Map, class Kept = draft_row_store>
@@ -68,13 +68,7 @@ public:
         request_ = request;
         most_ = request.max_proposals < max_draft_ ? request.max_proposals : max_draft_;
         open_ = true;
-        if (const no_draft why =
-                begin_draft(context_, drafter, stop, most_, most_, map_.shared() > 0);
-            why != no_draft::none)
-            return why;
-        drafter.sync(context_.ids(), context_.unchanged());
-        context_.mark();
-        return no_draft::none;
+        return begin_synced(context_, drafter, stop, most_, most_, map_.shared() > 0);
     }
     template <DraftContextHolder D, StopRule Stop>
     [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
@@ -110,12 +104,7 @@ public:
 private:
     token_bridge(Map map, Context context, std::size_t max_draft, Kept kept)
         : map_(map), context_(std::move(context)), max_draft_(max_draft), kept_(std::move(kept)) {
-        if constexpr (requires { context_.draft_size(); })
-            require_size<draft_id>(map.draft_size(), context_.draft_size(), "token bridge",
-                                   "context");
-        if constexpr (requires { context_.target_size(); })
-            require_size<target_id>(map.target_size(), context_.target_size(), "token bridge",
-                                    "context");
+        require_sizes(context_, map.draft_size(), map.target_size(), "token bridge");
         proposals_.reserve(max_draft);
         drawn_.reserve(max_draft);
     }

@@ -62,7 +62,6 @@ public:
                                             : coin.pick(site, in_draft_ids{*this}));
     }
 
-    /// values[j] = probability of the id at position first + j.
     void probabilities(std::size_t first, std::span<double> values) const
         requires requires { requires Map::keeps_ids; }
     {
@@ -83,7 +82,6 @@ public:
             for (std::size_t j = 0; j < values.size(); ++j)
                 if (values[j] > 0)
                     row[map_.to_target(id_at<draft_id>(first + j)).index()] -= values[j] / rest_;
-            return false;
         });
     }
 
@@ -112,13 +110,10 @@ private:
         }
         [[nodiscard]] double sum() const {
             double all = 0;
-            visit([&](std::size_t, std::span<const double> values) {
-                all += chained_sum(values);
-                return false;
-            });
+            visit([&](std::size_t, std::span<const double> q) { all += chained_sum(q); });
             return all;
         }
-        /// Calls f(first, q of first, first + 1, .. with 0 for what is gone) until it returns true.
+        /// Calls f(first, q of first, first + 1, .. with 0 for what is gone).
         template <class F>
         void visit(F&& f) const {
             constexpr std::size_t chunk = 256;
@@ -126,8 +121,7 @@ private:
             for (std::size_t first = 0; first < size(); first += chunk) {
                 const std::size_t n = size() - first < chunk ? size() - first : chunk;
                 fill(first, std::span(values, n));
-                if (f(first, std::span<const double>(values, n)))
-                    return;
+                f(first, std::span<const double>(values, n));
             }
         }
 

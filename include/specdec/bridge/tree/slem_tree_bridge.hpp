@@ -31,16 +31,14 @@ namespace specdec {
 ///         v := root; for i = 1 .. m:  v := the child of v that is t_i, else a new one, for
 ///                                     certain, as long as there are at most max_nodes
 ///
-/// So a path is encoded whole: its last tokens may be others than those of the path to its parent.
-/// No two siblings are the same token. Lossless with every rule of trees, as given the draft's
-/// text everything is certain; made for tree_exact_match and coupled_tree_match. Without branches
-/// it is slem_bridge, draw for draw.
+/// A path is encoded whole, as more text may change its last tokens. No two siblings are the same
+/// token. Lossless with every rule of trees, as given the draft's text everything is certain; made
+/// for tree_exact_match and coupled_tree_match. Without branches it is slem_bridge, draw for draw.
 ///
 /// Nodes are the target's; what the view has of the drafter (draft_tokens, nodes) and what kept()
 /// gives is the drafter's tree. Models what a tree_session takes of a bridge. The settings are
 /// those of the drafter's tree; a path of T may be longer than max_depth. Borrows tokenizers and
-/// map. Memory: a tree_bridge's, drafted_text's, 4 bytes for each draft token. Allocates as they
-/// do.
+/// map. Memory, allocation: a tree_bridge's, drafted_text's, 4 bytes for each draft token.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class slem_tree_bridge {
 public:

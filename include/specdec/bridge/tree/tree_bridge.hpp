@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
+#include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/token/draft_list_store.hpp>
@@ -23,12 +22,11 @@ namespace specdec {
 ///     q := law of what the drafter says behind each of these nodes: one pass, if it can
 ///     for each node, for each of its children: x ~ map(q), or what the siblings before it leave
 ///
-/// A node with an end token has no children. Map: as a token_bridge's, all of whose draws are in T
-/// (identity, TLI; a draw outside T could only be rejected, and cannot be scored). Kept: as a
-/// token_bridge's, draft_list_store for drafters that give lists. Laws are views of rows that are
-/// kept from the draft to its decision, so nothing is asked again. Memory: the store's, for as many
-/// rows as nodes (one for likeliest siblings); allocated at construction and at the first draft. A
-/// round allocates nothing.
+/// A node with an end token has no children. Map, Kept: as a token_bridge's; all draws are in T
+/// (identity, TLI: a draw outside T could not be scored). Laws are views of rows that are kept from
+/// the draft to its decision, so nothing is asked again. Memory: the store's, for as many rows as
+/// nodes (one for likeliest siblings); allocated at construction and at the first draft. A round
+/// allocates nothing.
 template <DraftContext Context, class Map, class Kept = draft_row_store>
 class tree_bridge {
 public:
@@ -39,12 +37,7 @@ public:
     tree_bridge(Map map, Context context, const tree_settings& settings)
         : map_(map), context_(std::move(context)), settings_((validate(settings), settings)),
           kept_(rows_of(settings), map.draft_size()), made_(settings) {
-        if constexpr (requires { context_.draft_size(); })
-            require_size<draft_id>(map.draft_size(), context_.draft_size(), "tree bridge",
-                                   "context");
-        if constexpr (requires { context_.target_size(); })
-            require_size<target_id>(map.target_size(), context_.target_size(), "tree bridge",
-                                    "context");
+        require_sizes(context_, map.draft_size(), map.target_size(), "tree bridge");
     }
 
     void start(std::span<const draft_id> prefix) { context_.start(prefix); }
@@ -74,20 +67,17 @@ public:
                      "dropping what was drawn would bias the law");
             drafted = settings_.drafted();
         }
-        ask(shape);
+        made_.ask(shape);
         const bool any = made_.children[0] > 0;
         const std::size_t room = smaller(drafted, deepest);
         const std::size_t fed = TreeDrafter<D> ? drafted : deepest;
-        if (const no_draft why = begin_draft(context_, drafter, asked{any}, smaller(most, room),
-                                             fed, map_.shared() > 0);
+        if (const no_draft why = begin_synced(context_, drafter, asked{any}, smaller(most, room),
+                                              fed, map_.shared() > 0);
             why != no_draft::none)
             return {.reason = why};
-
-        drafter.sync(context_.ids(), context_.unchanged());
-        context_.mark();
         for (std::size_t depth = 0; depth < deepest; ++depth) {
             if (depth > 0)
-                ask(shape);
+                made_.ask(shape);
             choose_parents(drafted, request.path.end_ids);
             if (made_.parents.empty())
                 break;
@@ -113,7 +103,7 @@ public:
     }
 
 private:
-    /// The shape as begin_draft asks for it.
+    /// The shape as begin_synced asks for it.
     struct asked {
         bool any;
         [[nodiscard]] bool more(const draft_progress&) const { return any; }
@@ -130,13 +120,6 @@ private:
             return shape.reads();
         else
             return row_reading::none;
-    }
-
-    template <class Shape>
-    void ask(const Shape& shape) {
-        const std::size_t n = made_.tree.empty() ? 1 : made_.tree.size() - made_.level;
-        made_.children.assign(n, 0);
-        shape.grow(made_.growing(), std::span(made_.children));
     }
 
     /// The nodes of the level that have children, as far as there is room.
@@ -223,10 +206,7 @@ private:
     bool likeliest_ = false; // in this round
 };
 
-/// Trees with one vocabulary.
 using identity_tree_bridge = tree_bridge<shared_context, identity_map>;
-/// The same for a drafter that gives lists.
-using listed_identity_tree_bridge = tree_bridge<shared_context, identity_map, draft_list_store>;
 /// Trees of tokens that both vocabularies have.
 template <class TargetTokenizer, class DraftTokenizer>
 using tli_tree_bridge = tree_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>, tli_map>;

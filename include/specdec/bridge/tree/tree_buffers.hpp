@@ -12,7 +12,6 @@
 
 namespace specdec {
 
-/// Settings of a tree bridge.
 struct tree_settings {
     std::size_t max_nodes = 16; ///< most nodes that the target scores
     std::size_t max_depth = 8;  ///< most tokens of a path
@@ -40,7 +39,6 @@ inline void validate(const tree_settings& settings) {
         fail("tree settings", "max_drafted", "expected 0, or at least max_nodes");
 }
 
-/// What a round asks of a tree bridge.
 struct tree_request {
     draft_request path{};      ///< max_proposals: of one path
     std::size_t max_nodes = 0; ///< the target has room for this many
@@ -134,6 +132,12 @@ struct tree_buffers {
     }
 
     [[nodiscard]] growing_tree growing() const { return {tree, nodes, level}; }
+    /// How many children the nodes of the level have: the root, if there are no nodes.
+    template <class Shape>
+    void ask(const Shape& shape) {
+        children.assign(tree.empty() ? 1 : tree.size() - level, 0);
+        shape.grow(growing(), std::span(children));
+    }
     [[nodiscard]] text_offset place_behind(std::size_t node, text_offset root) const {
         return node == tree_root ? root : places[node];
     }

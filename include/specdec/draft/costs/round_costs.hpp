@@ -24,17 +24,14 @@ struct timed_round {
     bool rest_counts = true; ///< its parts are known
 };
 
-/// What rounds cost, learnt from those that texts make: a measurement before any text may be
-/// unlucky, and cannot know cutoffs, processors, residuals and what decisions draft again. It
-/// begins with the table that was measured.
+/// What rounds cost, learnt from those that texts make. It begins with the table that was measured.
 ///
 /// Passes: for each number n of positions a factor, by which a pass takes longer than that table
 /// says: the mean over its rounds, older ones fading. What was never seen takes the mean of the
-/// others' factors, near ones counting more, and of what says that the table is right: so an
-/// unlucky unit is found as soon as two numbers were seen, and one unlucky entry stays its own. A
-/// round is compared with the median of the last five, each by its factor, so a machine that gets
-/// slower changes no factor, nor does a round that the system interrupts: none counts for more than
-/// half again what was expected. All other costs: round_line.
+/// others' factors, near ones counting more, and of what says that the table is right. A round is
+/// compared with the median of the last five, each by its factor, so a machine that gets slower
+/// changes no factor; none counts for more than half again what was expected. All other costs:
+/// round_line.
 ///
 /// In rounds that draft nothing; what these take beside the pass counts into the passes. Allocates
 /// at construction only.

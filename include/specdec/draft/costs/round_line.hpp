@@ -21,7 +21,6 @@ namespace specdec {
 /// was expected. Complexity: O(1) a round. Allocates nothing.
 class round_line {
 public:
-    /// What a round was made of.
     struct parts {
         double forwards = 0, looked_up = 0, fed = 0;
     };

@@ -46,7 +46,6 @@ public:
     static constexpr std::size_t order = 8, short_order = 4; ///< bytes that are hashed
     static constexpr std::size_t longest = 64;               ///< matches are counted up to
 
-    /// A text that is being written.
     class writer {
     public:
         /// The place of the last byte; nowhere before the first.
@@ -148,13 +147,10 @@ public:
         return true;
     }
 
-    /// All memory that it holds.
     [[nodiscard]] std::size_t memory() const {
         return bytes_.size() + sizeof(place) * (before_.size() + heads_.size()) +
                sizeof(place) * short_heads_.size() + sizeof(page) * page_.size();
     }
-    /// The bytes of text that it can hold.
-    [[nodiscard]] std::size_t capacity() const { return bytes_.size(); }
 
 private:
     static constexpr std::uint32_t page_size = 256;

@@ -110,12 +110,7 @@ public:
     }
 
     [[nodiscard]] draft_outcome outcome(std::span<const target_id> committed) const {
-        std::size_t kept = 0;
-        while (kept < ids_.size() && kept < committed.size() && ids_[kept] == committed[kept])
-            ++kept;
-        return {.steps = steps_,
-                .kept = kept,
-                .rejected = kept < ids_.size() && kept < committed.size()};
+        return outcome_of_known(ids_, steps_, committed);
     }
 
 private:

@@ -35,12 +35,11 @@ struct speaking_lookup {
 ///                  else    those of the bridge, with their laws
 ///
 /// Whose turn it is is decided before anything is drawn, by what was committed, in this text and in
-/// those that share an index or a table; so it is no part of any law that a round draws from, and
-/// the round keeps it to its decision. (Decided by a draw, or by whether it would be kept, it would
-/// be.) Where the drafter proposes nothing and has drawn nothing, because its stop rule does not
-/// want to or it is full, the lookup may speak in its place. Lossless with every bridge and every
-/// verifier with which the bridge is. A round of the drafter is refused if what its laws read has
-/// changed, a round of the lookup never.
+/// those that share an index or a table; so it is no part of any law that a round draws from. Where
+/// the drafter proposes nothing and has drawn nothing, because its stop rule does not want to or it
+/// is full, the lookup may speak in its place. Lossless with every bridge and every verifier with
+/// which the bridge is. A round of the drafter is refused if what its laws read has changed, a
+/// round of the lookup never.
 ///
 /// Models Bridge with what B does. Without a lookup it is B. Borrows the tokenizer. Allocates as B
 /// and found_tokens.

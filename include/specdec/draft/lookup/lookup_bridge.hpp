@@ -28,16 +28,13 @@ struct lookup_limits {
 ///     t_1 .. t_m     := what was found (found_tokens)
 ///     proposals      := t_1 .. t_n, each from the law with all its mass on it
 ///
-/// Of drafter, bridge and verifier this is a bridge that needs no drafter (no_drafter). Nothing is
-/// drawn and there are no rows: what makes a lookup a draft is the way from bytes to tokens, which
-/// is a bridge's work. As a drafter of 256 tokens it would be asked byte by byte, and cut within
-/// words; here the tokenizer is called once a round, and a draft's end is chosen with all of it
-/// known. The stop rule is asked before each token, as always.
+/// A bridge that needs no drafter (no_drafter): nothing is drawn and there are no rows, and the way
+/// from bytes to tokens is a bridge's work. The stop rule is asked before each token, as always.
 ///
 /// Lossless with every verifier: given what was committed, in this text and in those that share an
-/// index, a proposal is certain, q = 1, and it carries that law. So an index that another text
-/// changes between this round's draft and its decision changes nothing about the round; of this
-/// text the index changes in start and follow only.
+/// index, a proposal is certain, and carries that law. An index that another text changes between
+/// draft and decision changes nothing about the round; of this text it changes in start and follow
+/// only.
 ///
 /// Models Bridge with any drafter. Borrows the tokenizer. Allocates as found_tokens.
 template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>

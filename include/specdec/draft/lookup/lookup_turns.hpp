@@ -18,16 +18,13 @@ namespace specdec {
 ///     beside   := mean over the drafter's rounds of  (tokens - 1) - rate (cost - pass(1))
 ///     the lookup's turn if worth > beside; it proposes n tokens
 ///
-/// By renewal theory the better of the two at that rate makes the text fastest. Both are known
-/// before anything is drawn. Each side learns its own: what was found teaches the lookup's table in
-/// every round, whoever spoke; the drafter's mean moves with its rounds alone. A found token costs
-/// a position of the pass and no draft. Looks at no clock. Borrows table and costs. Changes on
-/// commit only. Allocates nothing.
+/// Both are known before anything is drawn. Each side learns its own: what was found teaches the
+/// lookup's table in every round, whoever spoke; the drafter's mean moves with its rounds alone. A
+/// found token costs a position of the pass and no draft. Looks at no clock. Borrows table and
+/// costs. Changes on commit only. Allocates nothing.
 class lookup_turns {
 public:
-    lookup_turns(acceptance_table& table, const cost_table& costs)
-        : lookup_turns(table, costs, costs) {}
-    /// The drafter's rounds may cost something else.
+    /// found, drafted: what a round of the lookup costs, and one of the drafter.
     lookup_turns(acceptance_table& table, const cost_table& found, const cost_table& drafted)
         : length_(table, found), drafted_(&drafted) {}
 

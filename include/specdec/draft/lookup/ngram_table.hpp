@@ -20,8 +20,8 @@ struct ngram_table_settings {
 };
 
 /// The byte that followed n bytes, by their hash, and how often it did in a row: shared by all
-/// texts, in memory that does not grow. Nothing in it belongs to a request, so nothing is stale: a
-/// byte that another one follows gives way by and by. As llama.cpp's ngram-mod, but of bytes.
+/// texts, in memory that does not grow. A byte that another one follows gives way by and by. As
+/// llama.cpp's ngram-mod, but of bytes.
 ///
 /// An entry: 16 bits that tell other n-grams of the same place (one in 65,536 is mistaken for
 /// another, which costs a wrong proposal), the byte, the count. Memory: 4 bytes an entry, at
@@ -110,7 +110,9 @@ public:
         for (const char byte : bytes) {
             if (tail_.size() >= table_->order())
                 table_->learn(tail_, byte);
-            push(byte);
+            if (tail_.size() == most_tail)
+                tail_.erase(0, most_tail - ngram_table::longest_order);
+            tail_.push_back(byte);
         }
     }
 
@@ -135,12 +137,6 @@ public:
 private:
     static constexpr std::size_t most_tail = 4 * ngram_table::longest_order;
     static constexpr std::size_t usual_find = 512; // bytes: more make room for themselves, once
-
-    void push(char byte) {
-        if (tail_.size() == most_tail)
-            tail_.erase(0, most_tail - ngram_table::longest_order);
-        tail_.push_back(byte);
-    }
 
     ngram_table* table_;
     std::string tail_, scratch_; // the text's last bytes; with what is found

@@ -53,7 +53,6 @@ public:
         return drawn_ != nullptr ? drawn_->token() : found_;
     }
 
-    /// values[j] = probability of the id at position first + j.
     void probabilities(std::size_t first, std::span<double> values) const
         requires requires(const Inner& q) { q.probabilities(first, values); }
     {

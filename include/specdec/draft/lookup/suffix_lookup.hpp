@@ -21,9 +21,9 @@ namespace specdec {
 ///     w_c = m_c^3,   b_i = argmax over b of the sum of w_c, c with byte b at i
 ///     chance_i = (share of b_i) * repeat_chance(m + i),   m the longest of those for b_i
 ///
-/// Paper: SuffixDecoding (NeurIPS 2025), which counts in suffix trees; its score, the sum of a
-/// path's probabilities, is found_text::expected(). Here the last places are counted in a chained
-/// byte_index: a fraction of the memory, and the text of long ago has no vote.
+/// Paper: SuffixDecoding (NeurIPS 2025), which counts in suffix trees; its score is
+/// found_text::expected(). Here the last places are counted in a chained byte_index: a fraction of
+/// the memory, and the text of long ago has no vote.
 /// Index: byte_index for one text, which start() clears; byte_index& for all texts that borrow it.
 /// Models TextLookup. Complexity: find O(places (64 + bytes)) at most, follow O(1) a byte and
 /// O(places) a call. Allocates at construction only.
@@ -58,8 +58,6 @@ public:
         while (reached >= least_chance && out.bytes.size() < most && vote(out))
             reached *= static_cast<double>(out.chances.back());
     }
-
-    [[nodiscard]] const byte_index& index() const { return index_; }
 
 private:
     static constexpr std::size_t most_places = 12;

@@ -18,44 +18,32 @@ namespace specdec {
 
 /// Token recycling as a chain: behind the text's last token its likeliest successor, behind that
 /// one its own, and so on (successor_table), each proposed for certain. A bridge that needs no
-/// drafter, as lookup_bridge: nothing is drawn, so it is lossless with every verifier. The session
-/// gives it the target's rows of each round (learn_rows); what it learns of them is proposed in
-/// later rounds, never in this one. How much is proposed: as the stop rule asks, or a
-/// lookup_length.
-///
-/// Models Bridge with any drafter. Borrows the table, which texts may share. Allocates at
+/// drafter, as lookup_bridge: nothing is drawn, so it is lossless with every verifier. What it
+/// learns of a round's rows (learn_rows) is proposed in later rounds only. How much is proposed: as
+/// the stop rule asks, or a lookup_length. Models Bridge with any drafter. Allocates at
 /// construction only.
-class recycled_bridge {
+class recycled_bridge : public recycling {
 public:
     using law_type = one_hot_law<target_id>;
 
     explicit recycled_bridge(successor_table& table, std::size_t max_draft = 8,
                              std::optional<lookup_length> length = {})
-        : table_(&table), max_draft_(max_draft), length_(std::move(length)) {
+        : recycling(table), max_draft_(max_draft), length_(std::move(length)) {
         ids_.reserve(max_draft);
         steps_.reserve(max_draft);
         proposals_.reserve(max_draft);
     }
 
-    void start(std::span<const draft_id>) {
-        last_ = {};
+    void start(std::span<const draft_id> prefix) {
+        recycling::start(prefix);
         forget();
     }
     void follow(std::span<const target_id> committed) {
         if (length_ && asked_)
-            learn(committed);
+            length_->learn(proposals_.size(), committed.size(),
+                           outcome_of_known(ids_, steps_, committed));
         forget();
-        if (!committed.empty())
-            last_ = committed.back();
-    }
-    [[nodiscard]] std::size_t target_size() const { return table_->vocabulary(); }
-
-    /// The target's rows behind each of these tokens.
-    template <class Rows>
-    void learn_rows(std::span<const target_id> ids, const Rows& rows) {
-        for (std::size_t i = 0; i < ids.size() && i < rows.size(); ++i)
-            if constexpr (requires { table_->learn(ids[i], rows[i]); })
-                table_->learn(ids[i], rows[i]);
+        recycling::follow(committed);
     }
 
     template <class D, StopRule Stop, Coin C>
@@ -68,8 +56,8 @@ public:
             return draft_view<law_type>::nothing(no_draft::stop_rule);
         asked_ = true;
         draft_progress now;
-        for (target_id t = last_; ids_.size() < max_draft_; t = ids_.back()) {
-            const auto next = table_->of(t);
+        for (target_id t = last(); ids_.size() < max_draft_; t = ids_.back()) {
+            const auto next = table().of(t);
             if (next.empty() || (!ids_.empty() && is_end(request.end_ids, t)))
                 break;
             ids_.push_back(next[0].id);
@@ -97,20 +85,9 @@ private:
         proposals_.clear();
         asked_ = false;
     }
-    void learn(std::span<const target_id> committed) {
-        std::size_t kept = 0;
-        while (kept < ids_.size() && kept < committed.size() && ids_[kept] == committed[kept])
-            ++kept;
-        length_->learn(proposals_.size(), committed.size(),
-                       {.steps = steps_,
-                        .kept = kept,
-                        .rejected = kept < ids_.size() && kept < committed.size()});
-    }
 
-    successor_table* table_;
     std::size_t max_draft_;
     std::optional<lookup_length> length_;
-    target_id last_; // of the text
     std::vector<target_id> ids_;
     std::vector<draft_progress> steps_; // [ids_]
     std::vector<proposal<law_type>> proposals_;

@@ -16,37 +16,22 @@ namespace specdec {
 /// Token recycling as a tree: the children of a node are the likeliest successors of its token
 /// (successor_table), each proposed for certain, as many as the shape says. Nothing is drawn, so
 /// any shape may choose among them, and it is lossless with every rule of trees. It needs no
-/// drafter. As recycled_bridge it learns of the rows of each round for later ones.
-///
-/// Models what a tree_session takes of a bridge. Borrows the table. Allocates at construction only.
-class recycled_tree_bridge {
+/// drafter, and learns as recycled_bridge. Models what a tree_session takes of a bridge. Allocates
+/// at construction only.
+class recycled_tree_bridge : public recycling {
 public:
     using law_type = one_hot_law<target_id>;
 
     /// Errors: specdec::error for settings out of range.
     recycled_tree_bridge(successor_table& table, tree_settings settings)
-        : table_(&table), settings_((validate(settings), likeliest_of(settings))),
+        : recycling(table), settings_((validate(settings), likeliest_of(settings))),
           made_(settings_) {
         shares_.reserve(settings_.drafted());
     }
 
-    void start(std::span<const draft_id>) { last_ = {}; }
-    void follow(std::span<const target_id> committed) {
-        if (!committed.empty())
-            last_ = committed.back();
-    }
-    [[nodiscard]] std::size_t target_size() const { return table_->vocabulary(); }
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
     template <class D>
     void keep(D&, std::span<const std::size_t>) {}
-
-    /// As recycled_bridge.
-    template <class Rows>
-    void learn_rows(std::span<const target_id> ids, const Rows& rows) {
-        for (std::size_t i = 0; i < ids.size() && i < rows.size(); ++i)
-            if constexpr (requires { table_->learn(ids[i], rows[i]); })
-                table_->learn(ids[i], rows[i]);
-    }
 
     template <class D, TreeShape Shape, Coin C>
     [[nodiscard]] draft_tree_view<law_type> propose(D&, const Shape& shape, C&,
@@ -60,8 +45,7 @@ public:
             return {.reason = no_draft::no_room};
         for (std::size_t depth = 0; depth < deepest; ++depth) {
             const std::size_t begin = made_.tree.size();
-            made_.children.assign(depth == 0 ? 1 : begin - made_.level, 0);
-            shape.grow(made_.growing(), std::span(made_.children));
+            made_.ask(shape);
             if (depth == 0 && made_.children[0] == 0)
                 return {.reason = no_draft::stop_rule};
             for (std::size_t i = 0; i < made_.children.size(); ++i)
@@ -90,19 +74,17 @@ private:
     /// The first n successors of a node's token, as far as there is room.
     void add_children(std::size_t node, std::size_t n, std::size_t most,
                       std::span<const target_id> end_ids) {
-        const target_id t = node == tree_root ? last_ : made_.tree.id(node);
+        const target_id t = node == tree_root ? last() : made_.tree.id(node);
         if (node != tree_root && is_end(end_ids, t))
             return;
-        const auto next = table_->of(t);
+        const auto next = table().of(t);
         for (std::size_t k = 0; k < n && k < next.size() && made_.tree.size() < most; ++k) {
             shares_.push_back(next[k].share);
             made_.add(node, certain(next[k].id), draft_id{}, {});
         }
     }
 
-    successor_table* table_;
     tree_settings settings_;
-    target_id last_; // of the text
     tree_buffers<law_type, law_type> made_;
     std::vector<float> shares_; // [nodes]
 };

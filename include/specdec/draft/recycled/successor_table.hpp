@@ -40,12 +40,9 @@ public:
     }
 
     [[nodiscard]] std::size_t vocabulary() const { return counts_.size(); }
-    [[nodiscard]] std::size_t width() const { return width_; }
     [[nodiscard]] std::size_t memory() const {
         return entries_.size() * sizeof(successor) + counts_.size();
     }
-    /// As it began.
-    void clear() { counts_.assign(counts_.size(), 0); }
 
     /// Ignored for a token or a row of another vocabulary.
     void learn(target_id t, logits_row<target_id> row) {
@@ -77,6 +74,34 @@ private:
     std::size_t width_;
     std::vector<unsigned char> counts_; // [vocabulary] successors that are known
     std::vector<successor> entries_;    // [vocabulary, width]
+};
+
+/// What a bridge of recycled tokens remembers: the text's last token, and the table, which it
+/// borrows and teaches, and which texts may share.
+class recycling {
+public:
+    void start(std::span<const draft_id>) { last_ = {}; }
+    void follow(std::span<const target_id> committed) {
+        if (!committed.empty())
+            last_ = committed.back();
+    }
+    [[nodiscard]] std::size_t target_size() const { return table_->vocabulary(); }
+    /// The target's rows behind each of these tokens; of an engine's own kind nothing is learnt.
+    template <class Rows>
+    void learn_rows(std::span<const target_id> ids, const Rows& rows) {
+        for (std::size_t i = 0; i < ids.size() && i < rows.size(); ++i)
+            if constexpr (requires { table_->learn(ids[i], rows[i]); })
+                table_->learn(ids[i], rows[i]);
+    }
+
+protected:
+    explicit recycling(successor_table& table) : table_(&table) {}
+    [[nodiscard]] const successor_table& table() const { return *table_; }
+    [[nodiscard]] target_id last() const { return last_; }
+
+private:
+    successor_table* table_;
+    target_id last_;
 };
 
 } // namespace specdec

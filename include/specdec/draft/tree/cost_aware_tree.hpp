@@ -13,7 +13,6 @@
 
 namespace specdec {
 
-/// Limits of a cost_aware_tree.
 struct cost_aware_tree_settings {
     beam_tree beam{};        ///< how it grows, and how deep at most
     std::size_t probes = 32; ///< where nothing pays, one level is drafted every so many rounds
@@ -28,11 +27,10 @@ struct cost_aware_tree_settings {
 ///     keep n nodes,      argmax over n of  v of the n surest - rate * (pass(1 + n) - pass(1))
 ///
 /// where m are the positions so far, next the chance of a token behind one as sure as that node,
-/// and rate the tokens a unit of cost of the last rounds, at least that of plain decoding. Looks at
-/// no clock. Only for the likeliest siblings (confident_tree). Models ChoosingShape; one for each
-/// text. learn() comes between a round's decision and the next draft. Complexity: O(nodes^2).
-/// Allocates a copy of the costs at construction. Errors: specdec::error for costs that are none
-/// and for 0 probes.
+/// and rate as cost_aware's. Looks at no clock. Only for the likeliest siblings (confident_tree).
+/// Models ChoosingShape; one for each text. learn() comes between a round's decision and the next
+/// draft. Complexity: O(nodes^2). Allocates a copy of the costs at construction. Errors: as
+/// validate(cost_table), and specdec::error for 0 probes.
 class cost_aware_tree {
 public:
     explicit cost_aware_tree(const cost_table& costs, cost_aware_tree_settings settings = {})
@@ -111,7 +109,6 @@ private:
     static constexpr double fading = 0.98, known_rounds = 8;
     static constexpr std::size_t most_nodes = 1024;
 
-    /// This text's share of a pass in which each text has n positions.
     [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
     [[nodiscard]] double chance(const growing_tree& growing, std::size_t node) const {
         double all = 1;

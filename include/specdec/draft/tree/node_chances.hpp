@@ -7,14 +7,14 @@
 
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
+#include <specdec/draft/acceptance_table.hpp>
 
 namespace specdec {
 
-/// How often nodes of draft trees were kept, by how sure the drafter was of them (in bins): a
-/// calibration that is learnt while decoding, from every child of every node that was kept. A bin
-/// leans on a guess from which it starts; old rounds fade. As acceptance_table has it of chains.
-/// Complexity: O(1) a node. Allocates nothing.
-class node_chances {
+/// How often nodes of draft trees were kept, by how sure the drafter was of them, learnt from every
+/// child of every node that was kept: what acceptance_table has of chains. Complexity: O(1) a node.
+/// Allocates nothing.
+class node_chances : acceptance_bins {
 public:
     /// That a node as sure as this is kept, if its parent is.
     [[nodiscard]] double accept(double sure) const {
@@ -47,30 +47,7 @@ public:
     }
 
 private:
-    static constexpr std::array edges{0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97};
-    static constexpr std::size_t bins = edges.size() + 1;
-
-    struct counter {
-        double kept = 0, decided = 0;
-        /// The share that was kept, counted as if eight more had been kept at the rate `before`.
-        [[nodiscard]] double rate(double before) const {
-            return (kept + 8 * before) / (decided + 8);
-        }
-        void count(bool was_kept) {
-            kept = kept * 0.995 + (was_kept ? 1 : 0);
-            decided = decided * 0.995 + 1;
-        }
-    };
-    static std::size_t bin(double sure) {
-        std::size_t b = 0;
-        while (b < edges.size() && sure >= edges[b])
-            ++b;
-        return b;
-    }
-    static double guess(std::size_t b) {
-        const double low = b == 0 ? 0.0 : edges[b - 1], high = b == edges.size() ? 1.0 : edges[b];
-        return 0.02 + 0.9 * (low + high) / 2;
-    }
+    static double guess(std::size_t b) { return 0.02 + 0.9 * middle(b); }
 
     std::array<counter, bins> of_{};     // [sureness of the node] it was kept
     std::array<counter, bins> behind_{}; // [sureness of a kept node] a child was kept

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/tree/token_tree.hpp>
 #include <specdec/draft/cost_table.hpp>
-#include <specdec/draft/tree/fixed_tree.hpp>
 
 namespace specdec {
 
@@ -21,10 +21,10 @@ namespace specdec {
 /// the best that m nodes can add as siblings from rank r on, with paths of at most d; j of them are
 /// sibling r and what is below it.
 ///
-/// Paper: Sequoia (Chen et al. 2024), Sec. 3.1. Its table is measured. Complexity:
-/// O(depth * ranks * nodes^2) once; `best` of a smaller budget costs nothing more. Allocates at
-/// construction, and for `best`. Errors: specdec::error for chances that are no probabilities or
-/// sum to more than 1, and for limits out of range.
+/// Paper: Sequoia (Chen et al. 2024), Sec. 3.1. Its table is measured. Complexity: O(depth * ranks
+/// * nodes^2) once, for every smaller budget, too. Allocates at construction. Errors:
+/// specdec::error for chances that are no probabilities or sum to more than 1, and for limits out
+/// of range.
 class tree_budget {
 public:
     tree_budget(std::span<const double> by_rank, std::size_t nodes, std::size_t depth)
@@ -56,11 +56,8 @@ public:
                     }
     }
 
-    /// The best shape of at most `nodes` nodes. Precondition: no more than there were planned.
-    [[nodiscard]] fixed_tree best(std::size_t nodes) {
-        return fixed_tree::of_parents(parents_of_best(nodes));
-    }
-    /// The same as parents, until the next call.
+    /// The best shape of at most `nodes` nodes, as parents, until the next call. Precondition: no
+    /// more than there were planned.
     [[nodiscard]] std::span<const std::size_t> parents_of_best(std::size_t nodes) {
         parents_.clear();
         add(tree_root, depth_, nodes);

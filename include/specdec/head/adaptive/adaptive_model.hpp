@@ -25,29 +25,22 @@ concept AdaptiveHead = requires(H& h, std::size_t k, draft_id id) {
 
 /// A drafter's model whose trimmed head follows the text. Where a round begins, the tokens that its
 /// context has gained (the prompt, what was committed) go through the adaptive list before the
-/// first row of the round is made; what enters the list is kept by the head. Every round that
-/// begins has a mark of its own, so no row of an earlier round is taken for one of this list, and a
-/// decision for which the list has changed is refused. Lossless with every bridge and verifier.
+/// first row of the round is made; what enters the list is kept by the head. Every round has a mark
+/// of its own, so that a decision for which the list has changed is refused. Lossless with every
+/// bridge and verifier.
 ///
-///     adaptive_token_list<draft_id> hot(list);
-///     trimmed_head few(head, list);           // the same list, in the same order
-///     headed_model rows(model, few);
-///     adaptive_model draft(rows, few, hot);   // then model_drafter, or a side of a pair
-///
-/// With target_topk, so does what the target found likely behind these tokens
-/// (topk_recorder.hpp), which is there before it occurs: then the target has to hold the committed
-/// text alone where a round begins (session::prepare, before the draft), so that the list stays a
-/// function of the text, and not of what was drafted and rejected.
+/// With target_topk, so does what the target found likely behind these tokens (topk_recorder.hpp):
+/// then the target has to hold the committed text alone where a round begins (session::prepare,
+/// before the draft), so that the list stays a function of the text.
 ///
 /// One for a text, or for several that draft in turns or in sequences of one model: then the list
-/// follows all of them, one behind the other. With SLRS and merge a text is then decided before the
-/// next one drafts (otherwise its decision is refused); with other bridges rounds may overlap.
-/// Models RoundAware, BatchModelOf<draft_id>, and ModelOf<draft_id> where Model is of one sequence;
-/// over a listing_model ScoringBatchModelOf and ListingModelOf. Borrows all; head and adaptive list
-/// are changed by nobody else. Memory: two copies of each context's ids, allocated at construction.
-/// Complexity of a round: a comparison of the context's ids, adaptive_token_list::see for each
-/// token gained, see_likely for each likely one. Errors: specdec::error where head and adaptive
-/// list hold other tokens.
+/// follows all of them, one behind the other, and with SLRS and merge a text is decided before the
+/// next one drafts (otherwise its decision is refused). Models RoundAware, BatchModelOf<draft_id>,
+/// and ModelOf<draft_id> where Model is of one sequence; over a listing_model ScoringBatchModelOf
+/// and ListingModelOf. Borrows all; head and adaptive list are changed by nobody else. Memory: two
+/// copies of each context's ids, allocated at construction. Complexity of a round: a comparison of
+/// the context's ids, adaptive_token_list::see for each token gained, see_likely for each likely
+/// one. Errors: specdec::error where head and adaptive list hold other tokens.
 template <class Model, AdaptiveHead Head>
     requires ScoringModelOf<Model, draft_id> || ScoringBatchModelOf<Model, draft_id>
 class adaptive_model : public wrapped_model<adaptive_model<Model, Head>, draft_id, Model> {

@@ -22,11 +22,9 @@ struct adaptive_token_list_settings {
     double likely = 0.25;
 };
 
-/// A list of tokens that follows the text: a fixed list loses where the text is not what it was
-/// counted on. A token that occurs and is outside takes the place of the one that occurred least,
-/// older occurrences counting less: the prompt's tokens enter, and every token that the target
-/// wrote instead of what was drafted. Tokens that have not occurred but are likely to may have a
-/// part of the list, the latest of them (target_topk.hpp). The size stays.
+/// A list of tokens that follows the text. A token that occurs and is outside takes the place of
+/// the one that occurred least, older occurrences counting less. Tokens that have not occurred but
+/// are likely to may have a part of the list, the latest of them (target_topk.hpp). The size stays.
 ///
 /// Complexity: see() and see_likely() O(1) for a token inside, and for a likely one where its part
 /// is full; else O(size). Memory: 21 bytes a token of the list and 4 a token of the vocabulary, at
@@ -76,8 +74,11 @@ public:
     std::optional<std::size_t> see(Id id) {
         SPECDEC_PRECONDITION(id.valid() && id.index() < place_.size());
         now_ *= growth_; // instead of all weights shrinking
-        if (now_ > 1e200)
-            rescale();
+        if (now_ > 1e200) {
+            for (double& w : weights_)
+                w /= now_;
+            now_ = 1;
+        }
         const unsigned place = place_[id.index()];
         if (place == nowhere)
             return put(least(), id, now_);
@@ -129,11 +130,6 @@ private:
         ids_[place] = id;
         weights_[place] = weight;
         return place;
-    }
-    void rescale() {
-        for (double& w : weights_)
-            w /= now_;
-        now_ = 1;
     }
 
     std::vector<Id> begin_, stay_;

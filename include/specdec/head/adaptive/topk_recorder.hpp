@@ -10,14 +10,9 @@
 
 namespace specdec {
 
-/// A target of which target_topk keep what it finds likeliest behind each token that it scores:
-///
-///     target_topk likely;
-///     topk_recorder words(target, likely);             // goes wherever the target does
-///     adaptive_model draft(rows, few, hot, &likely);
-///
-/// Models BatchModelOf<target_id>, and ModelOf<target_id> where Target is of one sequence. Borrows
-/// both. Complexity beside the target's: a read of each row.
+/// A target of which target_topk keep what it finds likeliest behind each token that it scores.
+/// Goes wherever the target does. Models BatchModelOf<target_id>, and ModelOf<target_id> where
+/// Target is of one sequence. Borrows both. Complexity beside the target's: a read of each row.
 template <class Target>
     requires ModelOf<Target, target_id> || BatchModelOf<Target, target_id>
 class topk_recorder : public wrapped_model<topk_recorder<Target>, target_id, Target> {

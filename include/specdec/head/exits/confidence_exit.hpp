@@ -27,9 +27,9 @@ namespace specdec {
 ///
 ///     e := min { e : max_x softmax(l_e)(x) >= tau_e },     q := the law of l_e
 ///
-/// That is the paper's own rule for greedy drafts. The confidence is always read at temperature 1,
-/// so e is a function of the context, and q is q_e itself: lossless with every bridge and verifier,
-/// as any drafter. If the last exit has a threshold and is not confident, the draft ends.
+/// That is the paper's own rule for greedy drafts, read at temperature 1 always, so e is a function
+/// of the context, and q is q_e itself: lossless with every bridge and verifier. If the last exit
+/// has a threshold and is not confident, the draft ends.
 ///
 /// Models ExitChoice. Complexity: row_confidence. Allocates nothing.
 class confidence_exit {

@@ -19,15 +19,9 @@
 namespace specdec {
 
 /// A drafter's model of several depths: each row is that of the first exit that is chosen. Paper:
-/// S2D (Kavehzadeh et al. 2024), Alg. 1 and section 3.3.
-///
-///     confidence_exit choice(exit_thresholds({0.7, 0.75}));      // or sampled_token_exit
-///     early_exit_model draft(model, choice);                    // then one_sequence and
-///                                                           // model_drafter, or a side of a pair
-///
-/// Lossless with every bridge and verifier: the token is drawn from the row's law, the row depends
-/// on the context alone (with sampled_token_exit: given its draws), and no drawn token is dropped.
-/// If no exit is chosen, the row allows no token, which ends a draft.
+/// S2D (Kavehzadeh et al. 2024), Alg. 1 and section 3.3. Lossless with every bridge and verifier: a
+/// row depends on the context alone (with sampled_token_exit: given its draws). If no exit is
+/// chosen, the row allows no token, which ends a draft.
 ///
 /// Models BatchModelOf<draft_id>. Borrows both. Memory: `rows` rows and a byte for each token of
 /// the capacity, allocated at construction; a call that needs more rows allocates. Cost of a row:
@@ -60,7 +54,8 @@ public:
     void append(std::size_t s, std::span<const draft_id> ids) {
         const std::size_t first = size(s);
         base::append(s, ids);
-        forget(s, first, ids.size());
+        for (std::size_t i = first; i < first + ids.size(); ++i)
+            spoke_[s][i] = none;
     }
     [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
         std::size_t n = 0, held = 0;
@@ -88,20 +83,11 @@ public:
     /// How many rows each exit gave; ended(): how many rows no exit gave.
     [[nodiscard]] std::span<const std::uint64_t> counts() const { return counts_; }
     [[nodiscard]] std::uint64_t ended() const { return ended_; }
-    void clear_counts() {
-        for (std::uint64_t& n : counts_)
-            n = 0;
-        ended_ = 0;
-    }
 
 private:
     void reserve(std::size_t rows) {
         if (rows_.size() < rows * vocabulary_size())
             rows_.resize(rows * vocabulary_size());
-    }
-    void forget(std::size_t s, std::size_t first, std::size_t n) {
-        for (std::size_t i = first; i < first + n; ++i)
-            spoke_[s][i] = none;
     }
 
     /// Makes the rows behind tokens first .. first + n - 1. Each exit is asked for the tokens that

@@ -8,7 +8,6 @@
 
 namespace specdec {
 
-/// What an exit_controller aims at.
 struct exit_aim {
     /// The share of an exit's tokens that the target should keep. Near the last exit's rate,
     /// shallow exits save layers without lowering acceptance; a lower share makes drafts cheaper.
@@ -24,10 +23,9 @@ struct exit_aim {
 ///              tau_e + step kept_share         it was not,        within [0, 1],
 ///
 /// so that tau_e moves until kept_share of the exit's tokens are kept, if any threshold does that.
-/// Deterministic: a function of what was decided. `learn` changes the thresholds, between rounds.
-/// That is lossless, because what is drafted next may depend on all that was seen. Complexity of a
-/// call: linear in the draft's tokens. Allocates nothing. Errors: specdec::error for an aim outside
-/// (0, 1).
+/// `learn` changes the thresholds, between rounds: lossless, because what is drafted next may
+/// depend on all that was seen. Complexity of a call: linear in the draft's tokens. Allocates
+/// nothing. Errors: specdec::error for an aim outside (0, 1).
 class exit_controller {
 public:
     explicit exit_controller(const exit_aim& aim = {}) : aim_(aim) {

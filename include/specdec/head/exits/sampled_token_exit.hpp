@@ -11,7 +11,6 @@
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/head/exits/confidence_exit.hpp>
 #include <specdec/head/exits/exit_thresholds.hpp>
@@ -21,60 +20,48 @@
 namespace specdec {
 
 /// Chooses the first exit whose drawn token is likely enough. Paper: S2D (Kavehzadeh et al. 2024),
-/// Alg. 1 as printed, x, c ~ p_S. There an exit keeps a drawn token only if its own probability
-/// passes, so a kept token does not have the law q_e. With
+/// Alg. 1 as printed, x, c ~ p_S, where a kept token does not have the law q_e
+/// (docs/adapt/exits.md). With
 ///
 ///     A_e := { x : q_e(x) >= tau_e },   S_e := q_e(A_e),
 ///
 /// exit e is chosen with probability S_e if those before it were not, and then q := q_e restricted
-/// to A_e, renormalised. Exit and token have the same joint law as in the paper. But the exit is
-/// drawn first, no drawn token is dropped, and the token is drawn from q. If the last exit has a
-/// threshold and is not chosen, the draft ends.
+/// to A_e, renormalised: the joint law of exit and token is the paper's, and no drawn token is
+/// dropped. If the last exit has a threshold and is not chosen, the draft ends.
 ///
 /// q_e is the law of the exit's row under `sampling`, which should be the draft's parameters.
 /// Logits outside A_e become -infinity, so the bridge's law of the row is the restricted one (top_p
 /// then cuts once more). At temperature 0 it does what confidence_exit does.
 ///
-/// The choice of exit e behind n tokens is a draw at site (n, purpose::exit, e). It is the same
-/// whenever it is asked for: by decisions of SLRS and merge, or in a round that is drafted again.
-/// Given all these draws the drafter is a function of the context alone, and any such drafter is
-/// lossless. So these sites need no round's name.
+/// The choice of exit e behind n tokens is a draw at site (n, purpose::exit, e), the same whenever
+/// it is asked for. Given all these draws the drafter is a function of the context alone, and any
+/// such drafter is lossless.
 ///
 /// Models ExitChoice. Borrows the coins, one for each sequence; a text's own coin will do, since
 /// nothing else draws at these sites. Complexity: a softmax_law and two reads of the row. Allocates
 /// nothing. Errors: specdec::error for sampling parameters out of range, for a model with other
 /// sequences than coins.
 template <Coin C>
-class sampled_token_exit {
+class sampled_token_exit : public confidence_exit {
 public:
     sampled_token_exit(exit_thresholds thresholds, const sampling_parameters& sampling,
                        std::span<C> coins)
-        : thresholds_(std::move(thresholds)), sampling_(sampling), coins_(coins) {
+        : confidence_exit(std::move(thresholds)), sampling_(sampling), coins_(coins) {
         validate(sampling_);
     }
 
-    [[nodiscard]] const exit_thresholds& thresholds() const { return thresholds_; }
-    /// May be changed between rounds only.
-    [[nodiscard]] exit_thresholds& thresholds() { return thresholds_; }
-    [[nodiscard]] law_mark mark() const { return thresholds_.mark(); }
-
     void check(std::size_t exits, std::size_t sequences) const {
-        thresholds_.check(exits);
+        confidence_exit::check(exits, sequences);
         if (coins_.size() != sequences)
             fail("drawn exits", "coins",
                  "expected one for each of " + std::to_string(sequences) + " sequences, got " +
                      std::to_string(coins_.size()));
     }
-    [[nodiscard]] bool asks(std::size_t exit) const {
-        return thresholds_[exit] != exit_thresholds::never;
-    }
     [[nodiscard]] bool speaks(std::size_t s, std::size_t place, std::size_t exit,
                               std::span<float> row) const {
-        const double tau = thresholds_[exit];
-        if (!(tau > 0))
-            return true;
-        if (sampling_.temperature == 0 || !any_allowed(row))
-            return row_confidence(row) >= tau;
+        const double tau = thresholds()[exit];
+        if (!(tau > 0) || sampling_.temperature == 0 || !any_allowed(row))
+            return confidence_exit::speaks(s, place, exit, row);
         const passing a = those_that_pass(row, tau);
         if (!(a.mass > 0))
             return false;
@@ -114,7 +101,6 @@ private:
         return a;
     }
 
-    exit_thresholds thresholds_;
     sampling_parameters sampling_;
     std::span<C> coins_;
 };

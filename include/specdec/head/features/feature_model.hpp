@@ -30,17 +30,14 @@ namespace specdec {
 /// makes them of the target's. A round that begins with nothing (measure_costs) reads zeros. The
 /// first token of a text has no place; the hidden state behind it is zero.
 ///
-///     feature_model body_and_records(body, records);
-///     headed_model draft(body_and_records, head);     // then model_drafter, or a side of a pair
-///
 /// Target and drafter share their ids. Models HiddenBatchModelOf<draft_id>, and
 /// HiddenTreeBatchModelOf<draft_id> where the body reads trees; several sequences take one pass of
 /// a FeatureBatchBody. Borrows both. Memory: the tokens of each sequence and some hidden states,
-/// allocated at construction; a longer call or draft than ever before allocates. Complexity beside
-/// the body's: O(1) a row; once a round it compares the text with a record. Errors: specdec::error
-/// if body and records disagree, if no round has begun, and if the records lack a feature: the
-/// target has to be fed all but the text's last token before the drafter is asked
-/// (session::prepare). A body that throws forgets the tree.
+/// allocated at construction; a longer call or draft than before allocates. Complexity beside the
+/// body's: O(1) a row; once a round it compares the text with a record. Errors: specdec::error if
+/// body and records disagree, if no round has begun, and if the records lack a feature: the target
+/// has to be fed all but the text's last token first (session::prepare). A body that throws forgets
+/// the tree.
 template <FeatureBody Body>
 class feature_model {
 public:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -18,17 +17,13 @@
 
 namespace specdec {
 
-/// Wraps a target and keeps its features in records, for drafters that read them:
-///
-///     feature_records records(sequences, target.capacity(), target.feature_width());
-///     feature_recorder words(target, records);     // goes wherever the target does
-///     feature_model draft(body, records);
-///
-/// Models BatchModelOf<target_id>, and ModelOf<target_id> where Target is of one sequence, and
-/// their trees where it scores them: the features of a path that is kept are recorded. Borrows
-/// both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many features at
-/// most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if target and
-/// records disagree in sequences, capacity or width. If a pass throws, both are unchanged.
+/// Wraps a target and keeps its features in records, for drafters that read them
+/// (docs/adapt/heads.md). Goes wherever the target does. Models BatchModelOf<target_id>, and
+/// ModelOf<target_id> where Target is of one sequence, and their trees where it scores them.
+/// Borrows both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many
+/// features at most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if
+/// target and records disagree in sequences, capacity or width. If a pass throws, both are
+/// unchanged.
 template <class Target>
     requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
 class feature_recorder : public wrapped_model<feature_recorder<Target>, target_id, Target> {

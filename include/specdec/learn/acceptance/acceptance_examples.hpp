@@ -20,10 +20,9 @@ struct acceptance_example {
     float label = 0;        ///< see acceptance_labels
 };
 
-/// The last examples of a head that learns, those of earlier batches too: the larger buffer of the
-/// interleaved variant, with several updates of the head for one of the drafter (OmniDraft, 3.3).
-/// A ring: the oldest leave. It holds tokens, not their embeddings, which may move. Memory:
-/// `capacity` examples, at construction.
+/// The last examples of a head that learns, those of earlier batches too (OmniDraft, 3.3: the
+/// larger buffer of the interleaved variant). A ring: the oldest leave. It holds tokens, not their
+/// embeddings, which may move. Memory: `capacity` examples, at construction.
 class acceptance_examples {
 public:
     /// Errors: specdec::error for no capacity.

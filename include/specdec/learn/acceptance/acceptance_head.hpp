@@ -35,9 +35,8 @@ template <TokenEmbedding Embedding>
 ///     stop.learn(outcome_of(...));       between a round's decision and the next draft, as ever
 ///
 /// Parameters of take() are used from the next learn() on, so predictions do not change between a
-/// draft and its decision. SLRS and merge ask again while they decide; a changed answer would break
-/// the target's law. Have one head for each text; for texts that take turns, call learn() when none
-/// of them is between draft and decision.
+/// draft and its decision, where SLRS and merge ask again. Have one head for each text; for texts
+/// that take turns, call learn() when none of them is between draft and decision.
 ///
 /// Memory: the parameters twice, at construction; take() and predictions allocate nothing.
 template <TokenEmbedding Embedding>
@@ -64,10 +63,6 @@ public:
         used_ = next_;
     }
     [[nodiscard]] law_mark mark() const { return changes_; }
-
-    [[nodiscard]] const acceptance_shape& shape() const { return shape_; }
-    /// Those in use.
-    [[nodiscard]] std::span<const float> parameters() const { return used_; }
 
 private:
     void require_fitting(std::span<const float> parameters) const {

@@ -23,18 +23,20 @@ inline constexpr bool token_for_token<mapped_law<Law, Map>> = true;
 ///     a_i = min(1, p(y_i) / q(y_i))     where the bridge maps token for token
 ///     a_i = 1 if d_i was kept, else 0   otherwise: by the bytes that were accepted (outcome_of)
 ///
-/// law_at(i): the target's law p of proposal i. `labels` has room for the draft. Complexity: a law
+/// p is the law of the target's row of logits. `labels` has room for the draft. Complexity: a law
 /// of each side a token, or O(m). Allocates nothing. Errors: specdec::error for too little room.
-template <class Rows, class Law, class LawAt>
+template <class Rows, class Law>
 std::size_t acceptance_labels(const verified_round<Rows, Law>& round, const draft_outcome& outcome,
-                              std::span<float> labels, LawAt&& law_at) {
+                              std::span<float> labels) {
     if (labels.size() < round.drafted.size())
         fail("acceptance labels", "labels", "expected room for one of each draft token");
     if constexpr (token_for_token<Law>) {
         for (std::size_t i = 0; i < round.evaluated; ++i) {
             const proposal<Law>& x = round.proposals[i];
             const double q = x.probability();
-            const double p = x.token().valid() ? law_at(i).probability(x.token()) : 0.0;
+            double p = 0;
+            if (x.token().valid())
+                p = make_law(round.rows[i], round.sampling).probability(x.token());
             labels[i] = p < q ? static_cast<float>(p / q) : p > 0 ? 1.0F : 0.0F;
         }
         return round.evaluated;
@@ -44,15 +46,6 @@ std::size_t acceptance_labels(const verified_round<Rows, Law>& round, const draf
             labels[i] = i < outcome.kept ? 1.0F : 0.0F;
         return decided;
     }
-}
-
-/// The same for rows of plain logits.
-template <class Rows, class Law>
-std::size_t acceptance_labels(const verified_round<Rows, Law>& round, const draft_outcome& outcome,
-                              std::span<float> labels) {
-    return acceptance_labels(round, outcome, labels, [&](std::size_t i) {
-        return make_law(round.rows[i], round.sampling);
-    });
 }
 
 } // namespace specdec

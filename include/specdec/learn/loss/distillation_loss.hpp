@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <specdec/core/basic/builtins.hpp>
-#include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
@@ -57,8 +56,6 @@ public:
         validate(settings);
     }
 
-    [[nodiscard]] const distillation_loss_settings& settings() const { return settings_; }
-
     /// The places whose rows are read, ascending, each once: the taught ones, and those that tokens
     /// of a merge are drawn from.
     void rows_of(const distillation_sample& text, std::vector<std::size_t>& behind) const {
@@ -108,7 +105,9 @@ public:
                 is_ngram(q, text, text.merges[merge]))
                 sums.ngram += kl(p, q, text, text.merges[merge], at, rows, gradients, weight);
             else if (settings_.direct == direct_loss::nll)
-                sums.direct += merged ? 0 : next_token(text, r, rows[at], dz, weight);
+                sums.direct += merged || r.behind + 1 == text.tokens.size()
+                                   ? 0
+                                   : of_next(text.tokens[r.behind + 1], rows[at], dz, weight);
             else
                 sums.direct += direct(p, q, dz, weight);
             ++sums.rows;
@@ -127,10 +126,7 @@ public:
         for (float& g : gradient)
             g = 0;
         if (settings_.direct == direct_loss::nll)
-            return next.valid()
-                       ? nll_loss(row_softmax(row, settings_.temperature), next, gradient, weight) /
-                             weight
-                       : 0;
+            return next.valid() ? of_next(next, row, gradient, weight) : 0;
         const sparse_law<target_id> law(taught(p), map_->target_size());
         return direct(law, shared_softmax(row, *map_, settings_.temperature), gradient, weight);
     }
@@ -156,14 +152,9 @@ private:
     }
 
     /// NLL of the token that the text goes on with behind a row.
-    [[nodiscard]] double next_token(const distillation_sample& text,
-                                    const distillation_sample::row& r, logits_row<draft_id> row,
-                                    std::span<float> dz, double weight) const {
-        if (r.behind + 1 == text.tokens.size())
-            return 0;
-        return nll_loss(row_softmax(row, settings_.temperature), text.tokens[r.behind + 1], dz,
-                        weight) /
-               weight;
+    [[nodiscard]] double of_next(draft_id next, logits_row<draft_id> row, std::span<float> dz,
+                                 double weight) const {
+        return nll_loss(row_softmax(row, settings_.temperature), next, dz, weight) / weight;
     }
     double direct(const sparse_law<target_id>& p, const shared_softmax& q, std::span<float> dz,
                   double weight) const {

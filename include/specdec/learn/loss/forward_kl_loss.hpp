@@ -16,9 +16,9 @@ namespace specdec {
 ///
 ///     weight * sum over shared t of p'(t) log(p'(t) / q'(t)),    p' = p / sum of p over shared t
 ///
-/// Both laws are conditioned on a shared token: without that p' the divergence is infinite wherever
-/// the target knows a token that the drafter lacks. Where p has no mass on shared tokens there is
-/// nothing to learn: 0, with gradient 0. For one-hot p it is the NLL of the target's token.
+/// Both laws are conditioned on a shared token: else the divergence is infinite wherever the target
+/// knows a token that the drafter lacks. Where p has no mass on shared tokens there is nothing to
+/// learn: 0, with gradient 0. For one-hot p it is the NLL of the target's token.
 ///
 /// p: any law over T (softmax_law of logits, dense_law of probabilities, sparse_law of a list).
 /// Writes the gradient with respect to the draft logits, weight (q' - p') / T where ids are unique,

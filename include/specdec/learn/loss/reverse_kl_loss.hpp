@@ -35,15 +35,12 @@ inline void validate(probability_floor floor) {
 ///     p' = max(p, floor) / sum of max(p, floor) over shared t
 ///
 /// Eq. 4 leaves open what the tokens without a partner are. Here both laws are conditioned on a
-/// shared token. For q' this is what makes it a divergence: without it the loss is below 0 where q
-/// moves mass away from shared tokens. For p it only subtracts log(1 / p(shared)), which does not
-/// depend on q: value 0 then means that there is nothing left to learn. Where p has no mass on
-/// shared tokens there is nothing to learn either: 0, with gradient 0.
+/// shared token: without that the loss is below 0 where q moves mass away from shared tokens, and
+/// above 0 where nothing is left to learn. Where p has no mass on shared tokens: 0, with gradient
+/// 0.
 ///
-/// p: any law over T, as in forward_kl_loss. Writes the gradient with respect to the draft logits
-/// to `gradient` [|D|]. Complexity: O(|D| + |T|), with a search for each token in a list. Allocates
-/// nothing. Errors: specdec::error for a law or a gradient of another size, a floor outside
-/// [1e-300, 1), and as logit_gradient.
+/// p, gradient, allocation and errors: as forward_kl_loss, and for a floor outside [1e-300, 1).
+/// Complexity: O(|D| + |T|), with a search for each token in a list.
 template <LawOf<target_id> P>
 double reverse_kl_loss(const P& p, const shared_softmax& q, std::span<float> gradient,
                        double weight = 1, probability_floor floor = {}) {

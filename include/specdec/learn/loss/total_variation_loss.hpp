@@ -23,9 +23,7 @@ namespace specdec {
 /// rejected mass whatever it learns. Where q'(t) = p(t) the loss has a kink, and this is one of its
 /// derivatives.
 ///
-/// p: any law over T, as in forward_kl_loss. Writes the gradient with respect to the draft logits
-/// to `gradient` [|D|]. Complexity: O(|D| + |T|), or O(|D| + n) for a list of n entries. Allocates
-/// nothing. Errors: specdec::error for a law or a gradient of another size, and as logit_gradient.
+/// p, gradient, complexity, allocation and errors: as forward_kl_loss.
 template <LawOf<target_id> P>
 double total_variation_loss(const P& p, const shared_softmax& q, std::span<float> gradient,
                             double weight = 1) {

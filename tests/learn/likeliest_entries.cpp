@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/learn/one_row.hpp>
+#include <specdec/learn/likeliest_entries.hpp>
 
 #include <vector>
 
