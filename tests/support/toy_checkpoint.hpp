@@ -116,7 +116,7 @@ struct checkpoint {
     /// Half-split rows to interleaved ones.
     [[nodiscard]] std::vector<float> interleaved(const weights& w) const {
         std::vector<float> out(w.values.size());
-        const std::size_t columns = w.shape[1];
+        const std::size_t columns = w.shape.size() > 1 ? w.shape[1] : 1;
         const std::size_t h = head_dimension;
         for (std::size_t r = 0; r < w.shape[0]; ++r) {
             const std::size_t in_head = r % h;
