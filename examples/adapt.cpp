@@ -353,9 +353,8 @@ void run(flags f, const adapting_engine& e) {
         rule_of(f.rule.empty() ? (features != nullptr ? "identity" : "tli") : f.rule, "--rule")
             .rule;
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
-    if (features == nullptr && !f.of_features.empty())
-        throw error(f.of_features.front().name, f.of_features.front().value,
-                    "expected a drafter that reads its target's features");
+    if (features == nullptr)
+        expect_none(f.of_features, "expected a drafter that reads its target's features");
     if (features != nullptr) {
         if (f.ends)
             throw error("--acceptance-head", f.head,

@@ -221,8 +221,8 @@ void require_consistent(const flags& f) {
     if (!raw && !f.texts.empty())
         throw error("--text", f.texts.front(),
                     "expected none: with --source " + f.source + " the model writes the text");
-    if (raw && !f.of_writing.empty())
-        throw error(f.of_writing.front().name, f.of_writing.front().value,
+    if (raw)
+        expect_none(f.of_writing,
                     "expected --source target or drafter beside it: of --text nothing is written");
     if (!f.out.empty() && !f.most && !f.share && !f.at_least)
         throw error("--out", f.out,

@@ -1583,7 +1583,7 @@ class LlamaCpp(unittest.TestCase):
             self.assertTrue(row["identical_text"], row)
         self.assertIn("llama.cpp", found[0]["kernel"])
         self.assertEqual((found[0]["mbsu"], found[1]["mbsu"]), (1, None))  # it does not tell what it reads
-        self.assertEqual((found[0]["target"], found[-1]["drafter"]), ("target.gguf", "drafter.gguf"))
+        self.assertEqual((found[0]["target"], found[1]["drafter"]), ("target.gguf", "drafter.gguf"))
 
     def test_sampled(self):
         for row in self.compare("--temperatures", 1, "--rules", "tli,slem,coupled"):

@@ -16,6 +16,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <specdec/core/error.hpp>
+
 /// Flags with numbers and lists, read to the last character: what a number does not hold is refused
 /// by the flag's name, never cut, wrapped or left out.
 namespace specdec::examples {
@@ -126,6 +128,12 @@ struct given_flag {
         if (const CLI::Option& option = *app.get_option(name); option.count() > 0)
             given.push_back({name, option.results().back()});
     return given;
+}
+
+/// Errors: specdec::error that names the first of these flags.
+inline void expect_none(const std::vector<given_flag>& given, const char* why) {
+    if (!given.empty())
+        throw error(given.front().name, given.front().value, why);
 }
 
 /// Threads: 0 for one a core, and no more than that, since more would wait for each other.

@@ -88,7 +88,7 @@ public:
         state_.tokens.clear();
     }
     void follow(std::span<const target_id> committed) {
-        const std::size_t accepted = common_beginning(state_.tokens, committed);
+        const std::size_t accepted = common_prefix<target_id>(state_.tokens, committed);
         state_.tokens.clear();
         f_.follow(committed, accepted);
         context_.follow(committed);

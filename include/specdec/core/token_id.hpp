@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace specdec {
 
@@ -33,6 +34,15 @@ using draft_id = token_id<struct draft_space>;
 template <class Id>
 [[nodiscard]] constexpr Id id_at(std::size_t i) {
     return Id{static_cast<std::int32_t>(i)};
+}
+
+/// How many of the first tokens are the same.
+template <class Id>
+[[nodiscard]] std::size_t common_prefix(std::span<const Id> a, std::span<const Id> b) {
+    std::size_t n = 0;
+    while (n < a.size() && n < b.size() && a[n] == b[n])
+        ++n;
+    return n;
 }
 
 } // namespace specdec

@@ -5,7 +5,7 @@
 #include <span>
 
 #include <specdec/core/drafting.hpp>
-#include <specdec/vocab/table/token_strings.hpp>
+#include <specdec/core/token_id.hpp>
 
 namespace specdec {
 
@@ -25,7 +25,7 @@ struct draft_outcome {
 [[nodiscard]] inline draft_outcome outcome_of_known(std::span<const target_id> ids,
                                                     std::span<const draft_progress> steps,
                                                     std::span<const target_id> committed) {
-    const std::size_t kept = common_beginning(ids, committed);
+    const std::size_t kept = common_prefix(ids, committed);
     return {.steps = steps, .kept = kept, .rejected = kept < ids.size() && kept < committed.size()};
 }
 

@@ -14,7 +14,6 @@
 #include <specdec/learn/feature_sample.hpp>
 #include <specdec/learn/likeliest_entries.hpp>
 #include <specdec/process/log_probabilities.hpp>
-#include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
 
@@ -75,7 +74,7 @@ public:
             fail("feature lessons", "rows",
                  "expected one for each of " + std::to_string(proposed.size()) +
                      " proposals and one more, and no more committed tokens");
-        const std::size_t more = common_beginning(proposed, committed) + settings_.behind_rejected;
+        const std::size_t more = common_prefix(proposed, committed) + settings_.behind_rejected;
         const std::size_t drafted = more < proposed.size() ? more : proposed.size();
         begin_round(proposed.first(drafted), committed);
         for (std::size_t j = 0; j <= drafted; ++j) {

@@ -36,7 +36,7 @@ public:
     }
     /// Tokens were committed: the first of them may be the last draft's.
     void follow(std::span<const target_id> committed) {
-        const std::size_t accepted = common_beginning(drawn_, committed);
+        const std::size_t accepted = common_prefix<target_id>(drawn_, committed);
         drawn_.clear();
         tree_.translation().follow(committed, accepted);
     }

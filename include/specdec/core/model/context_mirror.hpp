@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/core/contract.hpp>
+#include <specdec/core/token_id.hpp>
 
 namespace specdec {
 
@@ -34,15 +35,6 @@ concept TellsHeldBatch = requires(const M& m, std::size_t s) {
 
 /// What is done with what a context still holds of an earlier text.
 enum class left_context { reused, dropped };
-
-/// How many of the first tokens are the same.
-template <class Id>
-[[nodiscard]] std::size_t common_prefix(std::span<const Id> a, std::span<const Id> b) {
-    std::size_t n = 0;
-    while (n < a.size() && n < b.size() && a[n] == b[n])
-        ++n;
-    return n;
-}
 
 /// Knows which tokens a model's context holds, so that a wanted context is reached by the shortest
 /// edit: truncate to the common prefix, append the rest. The record changes only when told what the

@@ -53,18 +53,15 @@ public:
     /// specdec::error for other shapes, rotary settings or another epsilon, another place of the
     /// norm, and other tokens of an own head, and nothing changes.
     void use(std::shared_ptr<const feature_weights<Format>> weights) {
-        const auto agree = [](bool same, const char* field) {
-            if (!same)
-                throw error("feature weights", field, "expected those of the weights before");
-        };
-        agree(weights != nullptr && weights->kind == weights_->kind &&
-                  weights->bytes() == weights_->bytes() &&
-                  weights->parameters() == weights_->parameters(),
-              "shapes");
-        require_same_arithmetic(weights_->config, weights->config, "feature weights");
-        agree(weights->norm_before_residual == weights_->norm_before_residual,
-              "norm_before_residual");
-        agree(weights->kept == weights_->kept, "tokens of its head");
+        const char* const source = "feature weights";
+        require_as_before(weights != nullptr && weights->kind == weights_->kind &&
+                              weights->bytes() == weights_->bytes() &&
+                              weights->parameters() == weights_->parameters(),
+                          source, "shapes");
+        require_same_arithmetic(weights_->config, weights->config, source);
+        require_as_before(weights->norm_before_residual == weights_->norm_before_residual, source,
+                          "norm_before_residual");
+        require_as_before(weights->kept == weights_->kept, source, "tokens of its head");
         weights_ = std::move(weights);
     }
     [[nodiscard]] std::shared_ptr<const feature_weights<Format>> shared_weights() const {

@@ -112,26 +112,29 @@ inline void check(const model_config& c, const std::string& source) {
         check_exits(c.exits, c.layers, source);
 }
 
+/// Requires that new weights agree in a field with those that they stand in for. Errors:
+/// specdec::error.
+inline void require_as_before(bool same, const std::string& source, const char* field) {
+    if (!same)
+        throw error(source, field, "expected those of the weights before");
+}
+
 /// Throws specdec::error naming what differs unless blocks of both compute alike: `other` weights
 /// may then stand in for those `now`. Where the rows of q and k lie in files, the context and the
 /// ends of a text change no number.
 inline void require_same_arithmetic(const model_config& now, const model_config& other,
                                     const std::string& source) {
-    const auto agree = [&](bool same, const char* field) {
-        if (!same)
-            throw error(source, field, "expected those of the weights before");
-    };
     const auto shape = [](const model_config& c) {
         return std::array{c.dimension,        c.heads,
                           c.kv_heads,         c.head_dimension,
                           c.hidden_dimension, std::size_t{c.qkv_bias}};
     };
     const rotary_config &a = now.rotary, &b = other.rotary;
-    agree(shape(now) == shape(other), "shapes");
-    agree(now.rms_epsilon == other.rms_epsilon, "RMS norm epsilon");
-    agree(a.theta == b.theta && a.scaled == b.scaled && (!a.scaled || a.llama3 == b.llama3) &&
-              a.factors == b.factors,
-          "rotary settings");
+    require_as_before(shape(now) == shape(other), source, "shapes");
+    require_as_before(now.rms_epsilon == other.rms_epsilon, source, "RMS norm epsilon");
+    require_as_before(a.theta == b.theta && a.scaled == b.scaled &&
+                          (!a.scaled || a.llama3 == b.llama3) && a.factors == b.factors,
+                      source, "rotary settings");
 }
 
 } // namespace specdec::reference

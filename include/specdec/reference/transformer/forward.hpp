@@ -41,8 +41,8 @@ public:
         const auto shape = [](const model_config& c) {
             return std::array{c.layers, c.vocabulary_size, std::size_t{c.tied}};
         };
-        if (weights == nullptr || shape(weights->config) != shape(config()))
-            throw error("weights", "shapes", "expected those of the weights before");
+        require_as_before(weights != nullptr && shape(weights->config) == shape(config()),
+                          "weights", "shapes");
         require_same_arithmetic(config(), weights->config, "weights");
         weights_ = std::move(weights);
     }

@@ -114,7 +114,7 @@ public:
 
     /// Errors: specdec::error for a tensor that was not asked for and is none of `others`.
     void require_no_more(std::set<std::string> others) {
-        others.merge(std::set(asked_));
+        others.insert(asked_.begin(), asked_.end());
         reference::require_no_more(c_, others);
     }
 

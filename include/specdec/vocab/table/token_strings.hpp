@@ -9,19 +9,10 @@
 
 namespace specdec {
 
-/// How many tokens two strings have in common at their beginnings.
-[[nodiscard]] inline std::size_t common_beginning(std::span<const target_id> a,
-                                                  std::span<const target_id> b) {
-    std::size_t n = 0;
-    while (n < a.size() && n < b.size() && a[n] == b[n])
-        ++n;
-    return n;
-}
-
 /// Whether a string of target tokens begins with another.
 [[nodiscard]] inline bool begins_with(std::span<const target_id> tokens,
                                       std::span<const target_id> beginning) {
-    return common_beginning(tokens, beginning) == beginning.size();
+    return common_prefix(tokens, beginning) == beginning.size();
 }
 
 /// Target tokens that a draft may become, and their bytes.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -83,12 +82,8 @@ template <class Scalar = float>
                     "EAGLE-3's");
     check(c.files.config, c.files.source);
     feature_layout layout(c.files.config, c.files.has("fc.bias"));
-    std::set<std::string> taken = detail::shared_tensors(c.kind);
-    for (const parameter& p : layout.tensors().tensors()) { // all, before memory is taken
-        (void)detail::checked_tensor(c.files, p);
-        taken.insert(p.name);
-    }
-    require_no_more(c.files, taken);
+    detail::require_tensors(c.files, layout.tensors().tensors(), // before memory is taken
+                            detail::shared_tensors(c.kind));
     feature_parameters<Scalar> result(std::move(layout));
     for (const parameter& p : result.layout().tensors().tensors())
         detail::read_parameter(detail::checked_tensor(c.files, p), false,

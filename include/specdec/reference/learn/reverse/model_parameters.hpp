@@ -51,6 +51,16 @@ inline const tensor& checked_tensor(const checkpoint& c, const parameter& p) {
     return p.is_matrix() ? c.at(p.name, {p.shape[0], p.shape[1]}) : c.at(p.name, {p.shape[0]});
 }
 
+/// Requires that a checkpoint has all tensors of a layout, and no more but `others`.
+inline void require_tensors(const checkpoint& c, std::span<const parameter> all,
+                            std::set<std::string> others) {
+    for (const parameter& p : all) {
+        (void)checked_tensor(c, p);
+        others.insert(p.name);
+    }
+    require_no_more(c, others);
+}
+
 /// Whether the rows of a tensor change their places where rotary pairs are interleaved.
 inline bool is_turned(const std::string& name) {
     return name.find(".q_proj.") != std::string::npos || name.find(".k_proj.") != std::string::npos;
@@ -87,14 +97,10 @@ template <class Scalar = float>
         throw error(c.source, "tensor model.layers.0.self_attn.q_proj.bias",
                     "expected no bias in this architecture");
     const model_layout layout(c.config); // all are checked before memory is taken
-    std::set<std::string> taken = unread_tensors(c.config);
-    for (const parameter& p : layout.tensors().tensors()) {
-        (void)detail::checked_tensor(c, p);
-        taken.insert(p.name);
-    }
+    std::set<std::string> others = unread_tensors(c.config);
     for (const tensor& norm : exit_norms(c)) // they do not learn
-        taken.insert(norm.name);
-    require_no_more(c, taken);
+        others.insert(norm.name);
+    detail::require_tensors(c, layout.tensors().tensors(), std::move(others));
     model_parameters<Scalar> result(c.config);
     for (const parameter& p : layout.tensors().tensors())
         detail::read_parameter(detail::checked_tensor(c, p),
