@@ -52,6 +52,7 @@ struct flags {
     std::optional<double> share;
     bool counted_only = false;
     std::vector<given_flag> of_writing; ///< of what a model writes
+    std::vector<given_flag> of_pairs;   ///< of a drafter with its target
 };
 
 /// The drafter's tokens: of a pair's drafter, or of one that was loaded alone, as a target.
@@ -242,6 +243,8 @@ void run(const flags& f, const engine& e) {
     expect_use_of_cache(f.models.cache, false);
     const bool alone =
         f.source == "drafter" || (f.source == "raw" && !drafter_needs_target(e, f.models));
+    if (alone)
+        expect_none(f.of_pairs, "expected none: the drafter is loaded alone");
     const loaded_pair loaded = alone ? load_drafter_alone(e, f.models) : load_pair(e, f.models);
     if (!alone && !loaded.facts.drafter)
         throw error("--drafter", "path", "expected a drafter, there is none");
@@ -339,6 +342,7 @@ int main(int argc, char** argv) {
     return run_program(app, argc, argv, [&] {
         f.of_writing = given_of(app, {"--prompts", "--limit", "--max-tokens", "--sequences",
                                       "--temperature", "--seed"});
+        f.of_pairs = given_of(app, {"--target-tokenizer", "--equivalences"});
         run(f, *e);
     });
 }

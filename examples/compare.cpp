@@ -53,6 +53,7 @@ struct flags {
     std::string prompts, texts;
     std::optional<std::size_t> limit;
     bool json = false;
+    std::vector<given_flag> of_pushforward; ///< of rules that draft what the law of texts gives
 };
 
 constexpr std::string_view every_rule = "all";
@@ -305,6 +306,10 @@ void run(flags f, const engine& e) {
     expect_use_of_cache(f.models.cache, std::any_of(asked.begin(), asked.end(), [](const row& r) {
                             return uses_cache(r.named.rule);
                         }));
+    if (std::none_of(asked.begin(), asked.end(), [](const row& r) {
+            return r.named.rule == rule::slrs || r.named.rule == rule::merge;
+        }))
+        expect_none(f.of_pushforward, "expected slrs or merge among --rules");
     std::vector<std::string> judgements, reasons;
     std::optional<output_file> texts;
     if (!f.texts.empty()) {
@@ -419,5 +424,8 @@ int main(int argc, char** argv) {
     app.add_flag("--json", f.json, "print one JSON object a row");
     app.add_option("--texts", f.texts, "a file for all texts as token ids, one JSON object a line");
     add_model_flags(app, f.models, *e);
-    return run_program(app, argc, argv, [&] { run(f, *e); });
+    return run_program(app, argc, argv, [&] {
+        f.of_pushforward = given_of(app, {"--lightest-draft"});
+        run(f, *e);
+    });
 }

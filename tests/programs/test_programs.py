@@ -1394,6 +1394,9 @@ class BadInput(unittest.TestCase):
                 ("--tokens-at-least: 9: expected one of --temperatures above 0", "compare", "--temperatures", "0,0", "--tokens-at-least", 9),
                 *((f"{flag}: {value}: expected a drafter that reads its target's features", "adapt", flag, value)
                   for flag, value in (("--chains", "every:2"), ("--depth", 2), ("--behind-rejected", 1))),
+                ("--lightest-draft: 0.1: expected slrs or merge", "compare", "--rules", "slem", "--lightest-draft", 0.1),
+                ("--rate: 0.1: expected none with --learn none", "adapt", "--learn", "none", "--rate", 0.1),
+                ("--equivalences: x: expected none", "calibrate", "--text", file, "--equivalences", "x"),
                 ("--cache: x: expected a rule", "generate", "--rule", "slem", "--cache", "x"),
                 ("--cache: x: expected a rule", "compare", "--rules", "slem", "--cache", "x"),
                 ("--cache: x: expected a rule", "side_by_side", "--cache", "x"),
