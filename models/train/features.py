@@ -1,9 +1,10 @@
-"""A drafter that reads the target's features (EAGLE's form), its training steps, and its files.
+"""A drafter that reads the target's features, its training steps, and its files, in two forms: EAGLE's
 
     x_i = fc([embedding of token i+1; feature behind token i])      -> one decoder layer -> feature behind token i+1
 
-A feature is what the target's head is multiplied with (behind its last norm), so the target's embedding and head serve the
-drafter, too, and are not in its files. Inside a draft the drafter's own features go in again.
+whose feature is what the target's head is multiplied with (behind its last norm), so that the target's embedding and head serve
+the drafter, too, and are not in its files; and EAGLE-3's, which reads what stands before three layers of the target and has a
+norm and a head of its own. Inside a draft the drafter's own features go in again.
 """
 import json
 import os
@@ -15,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 import llama
+import precision
 
 
 class Attention(llama.Attention):
@@ -68,11 +70,67 @@ class Drafter(nn.Module):
             if p.dim() == 2:
                 nn.init.normal_(p, std=0.02)
 
+    def first(self, features, layers):
+        """What the first step of a draft reads."""
+        return features
+
+    def to_head(self, made):
+        """What the head is multiplied with."""
+        return made
+
+    def head(self, target):
+        """Rows of the head, given the target's."""
+        return target
+
     def forward(self, embedded, features, steps):
         """Features behind the embedded tokens, given those before them; `steps`: of the steps before."""
         x = self.fc(torch.cat([embedded, features], dim=-1))
         t = x.shape[1]
         y, steps = self.self_attn(x, self.cos[:t], self.sin[:t], steps)
+        x = x + y
+        return x + self.mlp(self.post_attention_layernorm(x)), steps
+
+
+class ThreeDrafter(nn.Module):
+    """EAGLE-3's form. `rows`: ids of the tokens that its head has, ascending."""
+
+    def __init__(self, config, rows, head):
+        super().__init__()
+        self.config = config
+        d = config.hidden_size
+        self.fc = nn.Linear(3 * d, d, bias=False)
+        self.input_layernorm = nn.RMSNorm(d, eps=config.rms_norm_eps)
+        self.hidden_norm = nn.RMSNorm(d, eps=config.rms_norm_eps)
+        self.self_attn = Attention(config)
+        for name in ("q_proj", "k_proj", "v_proj"):
+            setattr(self.self_attn, name, nn.Linear(2 * d, getattr(self.self_attn, name).out_features, bias=False))
+        self.post_attention_layernorm = nn.RMSNorm(d, eps=config.rms_norm_eps)
+        self.mlp = llama.Mlp(config)
+        self.norm = nn.RMSNorm(d, eps=config.rms_norm_eps)
+        cos, sin = llama.rope_tables(config, config.max_position_embeddings)
+        self.register_buffer("cos", cos, persistent=False)
+        self.register_buffer("sin", sin, persistent=False)
+        self.register_buffer("rows", rows)
+        for p in self.parameters():
+            if p.dim() == 2:
+                nn.init.normal_(p, std=0.02)
+        self.lm_head = nn.Linear(d, len(rows), bias=False)
+        self.lm_head.weight = nn.Parameter(head.float().clone())
+
+    def first(self, features, layers):
+        return self.fc(layers)
+
+    def to_head(self, made):
+        return self.norm(made)
+
+    def head(self, target):
+        return self.lm_head.weight
+
+    def forward(self, embedded, features, steps):
+        x = features.float()
+        t = x.shape[1]
+        y, steps = self.self_attn(torch.cat([self.input_layernorm(embedded), self.hidden_norm(x)], dim=-1), self.cos[:t], self.sin[:t],
+                                  steps)
         x = x + y
         return x + self.mlp(self.post_attention_layernorm(x)), steps
 
@@ -87,7 +145,7 @@ def unroll(drafter, embedded, inputs, steps):
 
 
 class HeadLoss(torch.autograd.Function):
-    """Sum over positions of the cross entropy of law and softmax(made head^T), the head held fast; with hybrid, as lk_hybrid
+    """Sum over positions of the cross entropy of law and softmax(made head^T); with hybrid, as lk_hybrid
     (arXiv 2602.23881) weighs it: lambda of it and 1 - lambda of the total variation, lambda = exp(-3 acceptance).
 
     Some positions at a time, so that their logits stay in the cache, and with the gradient in the same pass: twice as fast on
@@ -97,6 +155,8 @@ class HeadLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, made, law, head, hybrid=False, at_a_time=128):
         gradient, loss = torch.empty(made.shape, dtype=torch.float32), 0.0
+        of_head = torch.zeros_like(head) if ctx.needs_input_grad[2] else None
+        head = head.to(precision.weights())
         made = made.to(head.dtype)
         for i in range(0, len(made), at_a_time):
             part = slice(i, i + at_a_time)
@@ -113,26 +173,31 @@ class HeadLoss(torch.autograd.Function):
                     slope = (q - p).mul_(of_kl).add_(q * kept - below, alpha=1 - of_kl)
                 else:
                     slope = q.sub_(p)
-                gradient[part] = (slope.to(head.dtype) @ head).float()
-        ctx.save_for_backward(gradient)
+                slope = slope.to(head.dtype)
+                gradient[part] = (slope @ head).float()
+                if of_head is not None:
+                    of_head += slope.T @ made[part]
+        ctx.save_for_backward(gradient, of_head)
         return torch.tensor(loss)
 
     @staticmethod
     def backward(ctx, scale):
-        return ctx.saved_tensors[0] * scale, None, None, None, None
+        gradient, of_head = ctx.saved_tensors
+        return gradient * scale, None, None if of_head is None else of_head * scale, None, None
 
 
 def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None, temperature=0.07, most_samples=768, taught=0,
-           hybrid=False):
+           hybrid=False, layers=None):
     """Mean losses of `steps` steps: (regression, classification, alignment), each [steps], and the weight of them.
 
     embedded [b, t, d]: of tokens 1 .. t; features [b, t + 1, d]: behind tokens 0 .. t; weights [b, t] of what is predicted
     (the head is taught where it is 1: behind a prompt; with `taught`, at so many of these positions, drawn anew each time).
     head [rows, d]: of the target, or those rows of it that are trained on.
-    inputs: of the first step, where they are not the features themselves (noise).
+    inputs: of the first step, where they are not the features themselves (noise); layers [b, t + 1, 3 d]: EAGLE-3's features.
     """
     wanted = features[:, 1:]
-    inputs = features[:, :-1] if inputs is None else inputs
+    if inputs is None:
+        inputs = drafter.first(features[:, :-1], None if layers is None else layers[:, :-1])
     at = (weights == 1).flatten().nonzero().flatten()
     total = torch.tensor(len(at))
     if 0 < taught < len(at):
@@ -149,8 +214,8 @@ def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None,
         regression.append((F.smooth_l1_loss(predicted.float(), wanted.float(), reduction="none").mean(-1) * w).sum() / count)
         there = column >= step
         everywhere = bool(there.all())
-        classification.append(HeadLoss.apply(predicted.flatten(0, 1)[at if everywhere else at[there]],
-                                             law if everywhere else law[there], head, hybrid) / there.sum().clamp(min=1))
+        classification.append(HeadLoss.apply(drafter.to_head(predicted.flatten(0, 1)[at if everywhere else at[there]]),
+                                             law if everywhere else law[there], drafter.head(head), hybrid) / there.sum().clamp(min=1))
         made.append(predicted)
         if csra:
             alignment.append(alignment_loss(made, wanted, w, temperature, most_samples))
@@ -177,20 +242,25 @@ def alignment_loss(made, wanted, weights, temperature, most_samples):
 
 
 def save(drafter, folder):
-    """EAGLE's folder: config.json, and model.safetensors with fc.weight and layers.0.* (BF16), each by rename."""
+    """EAGLE's folder: config.json, and model.safetensors with fc.weight and layers.0.*, or EAGLE-3's fc.weight, midlayer.*, norm,
+    lm_head and d2t (BF16), each by rename."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    c = drafter.config
-    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_size": c.vocab_size,
+    c, three = drafter.config, isinstance(drafter, ThreeDrafter)
+    config = {"architectures": ["LlamaForCausalLMEagle3" if three else "LlamaForCausalLM"], "model_type": "llama", "vocab_size": c.vocab_size,
               "hidden_size": c.hidden_size, "intermediate_size": c.intermediate_size, "num_hidden_layers": 1,
               "num_attention_heads": c.num_attention_heads, "num_key_value_heads": c.num_key_value_heads,
               "head_dim": c.head_dim, "max_position_embeddings": c.max_position_embeddings, "rope_theta": c.rope_theta,
-              "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu", "bias": False, "torch_dtype": "bfloat16"}
+              "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu", "bias": False, "torch_dtype": "bfloat16",
+              **({"draft_vocab_size": len(drafter.rows)} if three else {})}
     part = folder / "config.json.part"
     part.write_text(json.dumps(config, indent=2) + "\n")
     os.replace(part, folder / "config.json")
-    name = lambda k: k if k.startswith("fc.") else "layers.0." + k
-    tensors = {name(k): v.detach().to(torch.bfloat16).contiguous() for k, v in drafter.state_dict().items()}
+    own = ("fc.", "norm.", "lm_head.")
+    name = lambda k: k if k.startswith(own) else ("midlayer." if three else "layers.0.") + k
+    tensors = {name(k): v.detach().to(torch.bfloat16).contiguous() for k, v in drafter.state_dict().items() if k != "rows"}
+    if three:
+        tensors["d2t"] = drafter.rows - torch.arange(len(drafter.rows))
     part = folder / "model.safetensors.part"
     save_file(tensors, part, metadata={"format": "pt"})
     part.chmod(0o644)
@@ -200,7 +270,14 @@ def save(drafter, folder):
 def load(folder):
     folder = Path(folder)
     stored = json.loads((folder / "config.json").read_text())
-    drafter = Drafter(llama.Config(**{k: stored[k] for k in llama.Config.__dataclass_fields__ if k in stored}))
+    config = llama.Config(**{k: stored[k] for k in llama.Config.__dataclass_fields__ if k in stored})
     tensors = load_file(folder / "model.safetensors")
-    drafter.load_state_dict({k.removeprefix("layers.0."): v.float() for k, v in tensors.items()})
+    rows = tensors.pop("d2t", None)
+    weights = {k.removeprefix("layers.0.").removeprefix("midlayer."): v.float() for k, v in tensors.items()}
+    if rows is None:
+        drafter = Drafter(config)
+    else:
+        weights["rows"] = rows + torch.arange(len(rows))
+        drafter = ThreeDrafter(config, weights["rows"], weights["lm_head.weight"])
+    drafter.load_state_dict(weights)
     return drafter

@@ -4,7 +4,7 @@
 
 CHAT: folder of *.jsonl or *.jsonl.xz (prompt, text, ended; kind where it has one). Adds folders to RECORDS as write_answers.py
 does, which needs no second pass for what it writes itself: ids, features (BF16 as 16-bit numbers, 1,152 bytes a token), lengths,
-answers (.npy) and text.jsonl. Can be stopped and started again; other text needs another --kind or --seed, which name its folders.
+answers (.npy) and text.jsonl; with --three also EAGLE-3's, what stands before layers 2, n / 2 and n - 3 (layers.npy). Can be stopped and started again; other text needs another --kind or --seed, which name its folders.
 """
 import argparse
 import os
@@ -12,6 +12,7 @@ import random
 import time
 from pathlib import Path
 
+import numpy
 import torch
 
 import data
@@ -27,6 +28,7 @@ def main():
     p.add_argument("--kind", default="home", help="of conversations that do not say theirs")
     p.add_argument("--limit", type=int, help="only so many conversations, drawn by --seed")
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--three", action="store_true", help="EAGLE-3's features, too")
     p.add_argument("--tokens", type=int, default=4096, help="tokens a pass")
     p.add_argument("--threads", type=int, default=os.cpu_count())
     args = p.parse_args()
@@ -42,6 +44,7 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     write_answers.save_target(w, args.out)
     began, done = time.time(), 0
+    taken = dict.fromkeys((2, len(w.layers) // 2, len(w.layers) - 3)) if args.three else None
     for folder, some in shards:
         if folder.exists():
             continue
@@ -50,16 +53,21 @@ def main():
             head = w.begin + w.encode(e["prompt"])[:400] + w.encode(write_answers.TAIL)
             texts.append((head + w.encode(e["text"]) + [w.end] * e["ended"], len(head), {"kind": args.kind, **e}))
         texts.sort(key=lambda t: len(t[0]))
-        made, at = [], 0
+        made, layers, at = [], [], 0
         while at < len(texts):
             batch = texts[at:at + max(1, args.tokens // len(texts[at][0]))]
             longest = len(batch[-1][0])
             ids = torch.tensor([t + [w.end] * (longest - len(t)) for t, _, _ in batch])  # padded behind: causal
-            states = w.whole(ids)
+            states = w.whole(ids, taken)
             made += [(t, state[:len(t)].clone(), begin) for (t, begin, _), state in zip(batch, states)]
+            if taken:
+                three = torch.cat(list(taken.values()), dim=-1)
+                layers += [state[:len(t)].clone() for (t, _, _), state in zip(batch, three)]
             at += len(batch)
         part = folder.with_name(folder.name + ".part")
         write_answers.save_records(part, made, [e for _, _, e in texts])
+        if layers:
+            numpy.save(part / "layers.npy", torch.cat(layers).to(torch.bfloat16).view(torch.uint16).numpy())
         part.rename(folder)
         done += sum(len(t) for t, _, _ in texts)
         print(f"{folder.name}: {done} tokens, {done / (time.time() - began):.0f} a second", flush=True)

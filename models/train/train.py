@@ -62,6 +62,19 @@ def retokenize(model, old, new):
     model.config.vocab_size = len(rows)
 
 
+@torch.no_grad()
+def deepen(model, layers):
+    """The model with new layers behind its own, which add nothing until they have learnt to."""
+    model.config.num_hidden_layers += layers
+    for _ in range(layers):
+        layer = llama.Layer(model.config)
+        for matrix in (m for m in layer.parameters() if m.dim() == 2):
+            torch.nn.init.normal_(matrix, std=0.02)
+        for last in (layer.self_attn.o_proj, layer.mlp.down_proj):
+            torch.nn.init.zeros_(last.weight)
+        model.layers.append(layer)
+
+
 def optimizers(model, rate, decay):
     named = list(model.named_parameters())
     matrices = [p for n, p in named if p.dim() == 2 and "embed" not in n]
@@ -108,6 +121,7 @@ def main():
     p.add_argument("--out", type=Path, required=True, help="model folder with a tokenizer.json")
     p.add_argument("--new")
     p.add_argument("--from", dest="start", type=Path, help="model folder to go on from, whatever its tokenizer")
+    p.add_argument("--deeper", type=int, default=0, help="layers that the model gets behind its own")
     p.add_argument("--positions", type=int, default=1024)
     p.add_argument("--length", type=int, default=512, help="longest window")
     p.add_argument("--tokens", type=int, default=4096, help="tokens a step")
@@ -141,6 +155,8 @@ def main():
         if args.start:
             retokenize(model, Tokenizer.from_file(str(args.start / "tokenizer.json")), tokenizer)
             model.config.bos_token_id, model.config.eos_token_id = begin, end
+    if args.deeper:
+        deepen(model, args.deeper)
     print(f"{model.parameter_count()} parameters", flush=True)
 
     opts = optimizers(model, args.rate, args.decay)

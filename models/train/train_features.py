@@ -38,10 +38,10 @@ def held_out(prompt):
 
 
 class Texts:
-    """Texts of all folders of records: (folder, first token, tokens, where the answer begins, kind)."""
+    """Texts of all folders of records: (folder, first token, tokens, where the answer begins, kind). three: with EAGLE-3's features."""
 
-    def __init__(self, folder, length):
-        self.folder, self.length, self.parts, self.train, self.held = folder, length, {}, [], []
+    def __init__(self, folder, length, three):
+        self.folder, self.length, self.three, self.parts, self.train, self.held = folder, length, three, {}, [], []
         self.refresh()
         if not self.parts:
             raise SystemExit(f"no records in {folder}")
@@ -52,7 +52,8 @@ class Texts:
             if part.name in self.parts:
                 continue
             ids = torch.from_numpy(numpy.load(part / "ids.npy")).long()
-            states = torch.from_numpy(numpy.load(part / "features.npy")).view(torch.bfloat16)
+            states = torch.cat([torch.from_numpy(numpy.load(part / f"{name}.npy")).view(torch.bfloat16)
+                                for name in ("features", "layers")[:1 + self.three]], dim=-1)
             self.parts[part.name] = ids, states
             begin = 0
             entries = map(json.loads, (part / "text.jsonl").open(encoding="utf-8"))
@@ -95,6 +96,12 @@ class Texts:
             left = left[400:]
 
 
+def parted(states, embedding):
+    """The features that the head is multiplied with, and EAGLE-3's where they are there."""
+    d = embedding.shape[1]
+    return states[..., :d].float(), states[..., d:].float()
+
+
 @torch.no_grad()
 def heldout(drafter, texts, embedding, head, steps, most=8):
     """Classification loss of each step, and by kind the mean number of first choices in a row in drafts of five."""
@@ -108,17 +115,17 @@ def heldout(drafter, texts, embedding, head, steps, most=8):
         run, drafts = 0.0, 0.0
         for ids, states, weights in texts.batches(kinds[kind], 4096):
             weights = (weights == 1).float()
-            states = states.float()
+            states, layers = parted(states, embedding)
             embedded = F.embedding(ids[:, 1:-1], embedding).float()
             with precision.autocast():
-                _, each, _, total = features.losses(drafter, head, embedded, states[:, :-1], weights, steps, False)
+                _, each, _, total = features.losses(drafter, head, embedded, states[:, :-1], weights, steps, False, layers=layers[:, :-1])
                 alive = None
                 taught = weights.bool().flatten()
                 wanted = torch.zeros(taught.shape, dtype=torch.long)
                 wanted[taught] = (states[:, 1:-1].flatten(0, 1)[taught].to(head.dtype) @ head.T).argmax(-1)
-                for step, made in enumerate(features.unroll(drafter, embedded, states[:, :-2], 4)):
+                for step, made in enumerate(features.unroll(drafter, embedded, drafter.first(states[:, :-2], layers[:, :-2]), 4)):
                     first = torch.full(taught.shape, -1)
-                    first[taught] = (made.flatten(0, 1)[taught].to(head.dtype) @ head.T).argmax(-1)
+                    first[taught] = F.linear(drafter.to_head(made.flatten(0, 1)[taught]), drafter.head(head)).argmax(-1)
                     hit = (first == wanted).view(weights.shape).float()
                     alive = hit if alive is None else hit * alive.roll(1, dims=1)
                     ok = weights.clone()
@@ -138,6 +145,7 @@ def main():
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--from", dest="start", type=Path, help="folder to go on from")
     p.add_argument("--steps", type=int, default=1, help="1: EAGLE; more: HASS")
+    p.add_argument("--three", action="store_true", help="EAGLE-3's form, of records with layers.npy; --weights 0 1 0")
     p.add_argument("--csra", action="store_true", help="CORAL's cross-step alignment")
     p.add_argument("--state", type=Path, help="file to go on from, and to write")
     p.add_argument("--rows", type=int, default=12288, help="rows of the head in the loss; 0: all")
@@ -157,15 +165,18 @@ def main():
     torch.manual_seed(args.seed)
     cores = threads.Threads(args.threads)
 
-    texts = Texts(args.features, args.length)
+    texts = Texts(args.features, args.length, args.three)
     embedding = load_file(args.features / "target.safetensors")["embedding"].to(precision.weights())
     frequent = texts.counts(len(embedding)).argsort(descending=True, stable=True)
     rows = frequent[:args.rows or len(embedding)].sort().values
     stored = json.loads((args.features / "config.json").read_text())
     config = llama.Config(**{k: v for k, v in stored.items() if k in llama.Config.__dataclass_fields__})
-    drafter = features.load(args.start) if args.start else features.Drafter(config)
-    matrices = [q for q in drafter.parameters() if q.dim() == 2]
-    rest = [q for q in drafter.parameters() if q.dim() == 1]
+    if args.start:
+        drafter = features.load(args.start)
+    else:
+        drafter = features.ThreeDrafter(config, rows, embedding[rows]) if args.three else features.Drafter(config)
+    matrices = [q for n, q in drafter.named_parameters() if q.dim() == 2 and "lm_head" not in n]
+    rest = [q for n, q in drafter.named_parameters() if q.dim() == 1 or "lm_head" in n]
     opts = [muon.Muon(matrices, lr=args.rate, weight_decay=args.decay),
             torch.optim.AdamW(rest, lr=args.rate, betas=(0.9, 0.95), fused=True)]
     seen, step, began = 0, 0, time.time()
@@ -203,14 +214,14 @@ def main():
         cores.update()
         ids, states, weights = next(stream)
         # Noise on the features, as EAGLE has it: the drafter's own will not be exact.
-        given = states[:, :-1].float()
-        inputs = given[:, :-1]
-        if args.steps == 1:
+        given, layers = parted(states[:, :-1], embedding)
+        inputs = None if args.three else given[:, :-1]
+        if args.steps == 1 and not args.three:
             inputs = inputs + (torch.rand_like(inputs) - 0.5) * 0.2 * inputs.abs().mean()
         embedded = F.embedding(ids[:, 1:-1], embedding).float()
         with precision.autocast():
             regression, classification, alignment, _ = features.losses(
-                drafter, head, embedded, given, weights, args.steps, args.csra, inputs, taught=args.taught, hybrid=args.hybrid)
+                drafter, head, embedded, given, weights, args.steps, args.csra, inputs, taught=args.taught, hybrid=args.hybrid, layers=layers)
         of_step = args.step_weight ** torch.arange(args.steps)
         total = sum(w * (l * of_step).sum() / of_step.sum() for w, l in zip(args.weights, (regression, classification, alignment)))
         total.backward()

@@ -74,18 +74,21 @@ class Writer:
         return tuple([self.embedding.new_empty(texts, self.kv_heads, columns, self.dim) for _ in self.layers] for _ in range(2))
 
     @torch.no_grad()
-    def whole(self, ids):
+    def whole(self, ids, taken=None):
         """Features behind whole texts [b, t]."""
         b, t = ids.shape
-        return self.run(ids, torch.arange(t)[None], (*self.room(b, t), 0), None)
+        return self.run(ids, torch.arange(t)[None], (*self.room(b, t), 0), None, taken)
 
-    def run(self, ids, positions, cache, mask):
-        """Features behind ids [b, t]. cache: keys and values of each layer, and the column that ids begin at."""
+    def run(self, ids, positions, cache, mask, taken=None):
+        """Features behind ids [b, t]. cache: keys and values of each layer, and the column that ids begin at. taken: a dict of
+        layers, which gets what stands before each."""
         b, t = ids.shape
         x = F.embedding(ids, self.embedding)
         cos, sin = self.cos[positions][:, None], self.sin[positions][:, None]
         eps, width = self.config.rms_norm_eps, (self.config.hidden_size,)
         for number, (norm, qkv, out, norm2, gate_up, down) in enumerate(self.layers):
+            if taken and number in taken:
+                taken[number] = x
             q, k, v = F.linear(F.rms_norm(x, width, norm, eps), qkv).view(b, t, -1, self.dim).transpose(1, 2).split(
                 [self.heads, self.kv_heads, self.kv_heads], 1)
             q, k = llama.rotate(q, cos, sin), llama.rotate(k, cos, sin)
