@@ -68,7 +68,6 @@ struct flags {
     float held_temperature = 0;
     bool json = false;
     std::vector<given_flag> of_features; ///< of drafters that read them
-    std::vector<given_flag> of_learning; ///< of a drafter that learns
 };
 
 /// Prompts of a kind: the first 60 % to learn from, the others to measure with.
@@ -340,8 +339,6 @@ void run(flags f, const adapting_engine& e) {
     const bool learns = set_learning(f.learn, f.learner);
     if (!learns && !(f.save.empty() && f.resume.empty()))
         throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
-    if (!learns && f.head.empty())
-        expect_none(f.of_learning, "expected none with --learn none and no --acceptance-head");
     if (f.save_every > 0 && f.save.empty())
         throw error("--save-every", std::to_string(f.save_every), "expected a folder to --save to");
     if (!f.head.empty())
@@ -593,10 +590,6 @@ int main(int argc, char** argv) {
     add_model_flags(app, f.models, e);
     return run_program(app, argc, argv, [&] {
         f.of_features = given_of(app, {"--chains", "--depth", "--behind-rejected"});
-        f.of_learning = given_of(
-            app, {"--loss", "--taught-temperature", "--rate", "--anchor", "--batch", "--replayed",
-                  "--remembered", "--chains", "--depth", "--every", "--budget", "--thread",
-                  "--learning-threads", "--learning-numbers", "--behind-rejected"});
         run(f, e);
     });
 }
