@@ -53,20 +53,23 @@ class Attention(llama.Attention):
 
 
 class Drafter(nn.Module):
-    """`config`: of the layer, llama.Config; its vocabulary is the target's."""
+    """`config`: of the layer, llama.Config; its vocabulary is the target's. `fused`: features that fc reads side by side."""
 
-    def __init__(self, config):
+    def __init__(self, config, fused=2):
         super().__init__()
         self.config = config
         d = config.hidden_size
-        self.fc = nn.Linear(2 * d, d, bias=False)
+        self.fc = nn.Linear(fused * d, d, bias=False)
         self.self_attn = Attention(config)
         self.post_attention_layernorm = nn.RMSNorm(d, eps=config.rms_norm_eps)
         self.mlp = llama.Mlp(config)
         cos, sin = llama.rope_tables(config, config.max_position_embeddings)
         self.register_buffer("cos", cos, persistent=False)
         self.register_buffer("sin", sin, persistent=False)
-        for name, p in self.named_parameters():
+        self.begin()
+
+    def begin(self):
+        for p in self.parameters():
             if p.dim() == 2:
                 nn.init.normal_(p, std=0.02)
 
@@ -85,37 +88,30 @@ class Drafter(nn.Module):
     def forward(self, embedded, features, steps):
         """Features behind the embedded tokens, given those before them; `steps`: of the steps before."""
         x = self.fc(torch.cat([embedded, features], dim=-1))
+        return self.block(x, x, steps)
+
+    def block(self, x, read, steps):
+        """The layer, whose attention reads `read`."""
         t = x.shape[1]
-        y, steps = self.self_attn(x, self.cos[:t], self.sin[:t], steps)
+        y, steps = self.self_attn(read, self.cos[:t], self.sin[:t], steps)
         x = x + y
         return x + self.mlp(self.post_attention_layernorm(x)), steps
 
 
-class ThreeDrafter(nn.Module):
+class ThreeDrafter(Drafter):
     """EAGLE-3's form. `rows`: ids of the tokens that its head has, ascending."""
 
     def __init__(self, config, rows, head):
-        super().__init__()
-        self.config = config
+        super().__init__(config, fused=3)
         d = config.hidden_size
-        self.fc = nn.Linear(3 * d, d, bias=False)
-        self.input_layernorm = nn.RMSNorm(d, eps=config.rms_norm_eps)
-        self.hidden_norm = nn.RMSNorm(d, eps=config.rms_norm_eps)
-        self.self_attn = Attention(config)
         for name in ("q_proj", "k_proj", "v_proj"):
             setattr(self.self_attn, name, nn.Linear(2 * d, getattr(self.self_attn, name).out_features, bias=False))
-        self.post_attention_layernorm = nn.RMSNorm(d, eps=config.rms_norm_eps)
-        self.mlp = llama.Mlp(config)
-        self.norm = nn.RMSNorm(d, eps=config.rms_norm_eps)
-        cos, sin = llama.rope_tables(config, config.max_position_embeddings)
-        self.register_buffer("cos", cos, persistent=False)
-        self.register_buffer("sin", sin, persistent=False)
-        self.register_buffer("rows", rows)
-        for p in self.parameters():
-            if p.dim() == 2:
-                nn.init.normal_(p, std=0.02)
+        self.begin()
+        for name in ("input_layernorm", "hidden_norm", "norm"):
+            setattr(self, name, nn.RMSNorm(d, eps=config.rms_norm_eps))
         self.lm_head = nn.Linear(d, len(rows), bias=False)
         self.lm_head.weight = nn.Parameter(head.float().clone())
+        self.register_buffer("rows", rows)
 
     def first(self, features, layers):
         return self.fc(layers)
@@ -128,11 +124,7 @@ class ThreeDrafter(nn.Module):
 
     def forward(self, embedded, features, steps):
         x = features.float()
-        t = x.shape[1]
-        y, steps = self.self_attn(torch.cat([self.input_layernorm(embedded), self.hidden_norm(x)], dim=-1), self.cos[:t], self.sin[:t],
-                                  steps)
-        x = x + y
-        return x + self.mlp(self.post_attention_layernorm(x)), steps
+        return self.block(x, torch.cat([self.input_layernorm(embedded), self.hidden_norm(x)], dim=-1), steps)
 
 
 def unroll(drafter, embedded, inputs, steps):
@@ -214,8 +206,9 @@ def losses(drafter, head, embedded, features, weights, steps, csra, inputs=None,
         regression.append((F.smooth_l1_loss(predicted.float(), wanted.float(), reduction="none").mean(-1) * w).sum() / count)
         there = column >= step
         everywhere = bool(there.all())
-        classification.append(HeadLoss.apply(drafter.to_head(predicted.flatten(0, 1)[at if everywhere else at[there]]),
-                                             law if everywhere else law[there], drafter.head(head), hybrid) / there.sum().clamp(min=1))
+        given = drafter.to_head(predicted.flatten(0, 1)[at if everywhere else at[there]])
+        loss = HeadLoss.apply(given, law if everywhere else law[there], drafter.head(head), hybrid)
+        classification.append(loss / there.sum().clamp(min=1))
         made.append(predicted)
         if csra:
             alignment.append(alignment_loss(made, wanted, w, temperature, most_samples))

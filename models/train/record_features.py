@@ -4,7 +4,8 @@
 
 CHAT: folder of *.jsonl or *.jsonl.xz (prompt, text, ended; kind where it has one). Adds folders to RECORDS as write_answers.py
 does, which needs no second pass for what it writes itself: ids, features (BF16 as 16-bit numbers, 1,152 bytes a token), lengths,
-answers (.npy) and text.jsonl; with --three also EAGLE-3's, what stands before layers 2, n / 2 and n - 3 (layers.npy). Can be stopped and started again; other text needs another --kind or --seed, which name its folders.
+answers (.npy) and text.jsonl; with --three also EAGLE-3's, what stands before layers 2, n / 2 and n - 3 (layers.npy). Can be
+stopped and started again; other text needs another --kind or --seed, which name its folders.
 """
 import argparse
 import os

@@ -40,7 +40,7 @@ def held_out(prompt):
 class Texts:
     """Texts of all folders of records: (folder, first token, tokens, where the answer begins, kind). three: with EAGLE-3's features."""
 
-    def __init__(self, folder, length, three):
+    def __init__(self, folder, length, three=False):
         self.folder, self.length, self.three, self.parts, self.train, self.held = folder, length, three, {}, [], []
         self.refresh()
         if not self.parts:
@@ -173,6 +173,10 @@ def main():
     config = llama.Config(**{k: v for k, v in stored.items() if k in llama.Config.__dataclass_fields__})
     if args.start:
         drafter = features.load(args.start)
+        if args.three != isinstance(drafter, features.ThreeDrafter):
+            raise SystemExit(f"{args.start}: expected EAGLE{'-3' * args.three}'s form")
+        if args.three:
+            rows = drafter.rows  # its head has these
     else:
         drafter = features.ThreeDrafter(config, rows, embedding[rows]) if args.three else features.Drafter(config)
     matrices = [q for n, q in drafter.named_parameters() if q.dim() == 2 and "lm_head" not in n]
@@ -215,8 +219,9 @@ def main():
         ids, states, weights = next(stream)
         # Noise on the features, as EAGLE has it: the drafter's own will not be exact.
         given, layers = parted(states[:, :-1], embedding)
-        inputs = None if args.three else given[:, :-1]
+        inputs = None
         if args.steps == 1 and not args.three:
+            inputs = given[:, :-1]
             inputs = inputs + (torch.rand_like(inputs) - 0.5) * 0.2 * inputs.abs().mean()
         embedded = F.embedding(ids[:, 1:-1], embedding).float()
         with precision.autocast():

@@ -1395,7 +1395,8 @@ class BadInput(unittest.TestCase):
                 *((f"{flag}: {value}: expected a drafter that reads its target's features", "adapt", flag, value)
                   for flag, value in (("--chains", "every:2"), ("--depth", 2), ("--behind-rejected", 1))),
                 ("--lightest-draft: 0.1: expected slrs or merge", "compare", "--rules", "slem", "--lightest-draft", 0.1),
-                ("--equivalences: x: expected none", "calibrate", "--text", file, "--equivalences", "x"),
+                *((f"{flag}: {value}: expected none", "calibrate", "--text", file, flag, value)
+                  for flag, value in (("--equivalences", "x"), ("--target-tokenizer", ROOT / "models/docs-target/tokenizer.json"))),
                 ("--cache: x: expected a rule", "generate", "--rule", "slem", "--cache", "x"),
                 ("--cache: x: expected a rule", "compare", "--rules", "slem", "--cache", "x"),
                 ("--cache: x: expected a rule", "side_by_side", "--cache", "x"),
