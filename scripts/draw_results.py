@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws what `compare --json` measured as one SVG picture: a bar a rule, a group a temperature.
 
-usage: compare --rules all --json | scripts/draw_results.py > docs/results/results.svg
-       scripts/draw_results.py SMOLLM2.json DOCS.json > docs/results/results.svg    (a panel a file)
+usage: compare --rules all --json | scripts/draw_results.py > results.svg
+       scripts/draw_results.py SMOLLM2.json DOCS.json > results.svg              (a panel a file)
 """
 import json
 import sys
