@@ -31,5 +31,7 @@ TEST_CASE("entropy_bound ends where 1 - sqrt(weight H) falls below its threshold
     CHECK(stop.more({.drafted = 1, .entropy = 1.0}));
     CHECK_FALSE(stop.more({.drafted = 1, .entropy = 1.01}));
     CHECK_FALSE(stop.more({.drafted = 3}));
+    CHECK(entropy_bound{.threshold = 1}.more({.drafted = 1, .entropy = 0}));
+    CHECK_FALSE(entropy_bound{.threshold = 2}.more({.drafted = 1, .entropy = 0})); // no bound is 2
     CHECK(stop.reads() == row_reading::entropy);
 }

@@ -43,7 +43,7 @@ struct entropy_bound {
     [[nodiscard]] row_reading reads() const { return row_reading::entropy; }
     [[nodiscard]] bool more(const draft_progress& now) const {
         const double slack = 1 - threshold; // sqrt(weight H) must not exceed it
-        return now.drafted < length && weight * now.entropy <= slack * slack;
+        return now.drafted < length && slack >= 0 && weight * now.entropy <= slack * slack;
     }
     [[nodiscard]] law_mark mark() const { return mark_of_values(threshold, weight, length); }
 };

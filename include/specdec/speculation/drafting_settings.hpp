@@ -20,7 +20,7 @@
 namespace specdec {
 
 /// The settings as the rule takes them: without a drafter's model there are no trees, and where
-/// there are they say how long a draft is.
+/// there are they say how long a draft is. Errors: as validate.
 [[nodiscard]] inline decode_settings drafting_settings(decode_settings s, rule how) {
     if (!takes_drafter(how) && !can_draft_trees(how))
         s.tree.reset();
@@ -32,6 +32,7 @@ namespace specdec {
         const any_tree_shape shape(*s.tree, s.sampling.temperature);
         s.lengths = {.kind = length_kind::fixed, .length = shape.settings().max_depth};
     }
+    validate(s.lengths);
     return s;
 }
 
