@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Vocabularies of many blocks, in which laws keep their sums, and of several chunks, in which loops
+// go over them. The mass lies on few ids far apart, so that every path can be taken.
+#include <specdec/sampling/residual.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <specdec/sampling/law/sparse_law.hpp>
+
+#include "toy_bridges.hpp"
+#include "tree_law.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+
+namespace wide_rows_tests {
+
+constexpr std::size_t wide = 600;
+constexpr int places[] = {7, 258, 270, 590}; // two of them in one block
+
+/// Rows of four ids, which stand at these places of a wide row.
+row_tree::maker spread(row_kind kind, std::uint64_t seed) {
+    return [few = toy_rows(kind, 4, seed)](const sequence& prefix) {
+        const std::vector<float> row = few(prefix);
+        std::vector<float> all(wide, -__builtin_inff());
+        for (std::size_t i = 0; i < 4; ++i)
+            all[static_cast<std::size_t>(places[i])] = row[i];
+        return all;
+    };
+}
+
+/// check(p, q) of such rows.
+template <class Check>
+void for_wide_rows(const Check& check) {
+    std::uint64_t seed = 40;
+    for (const auto& [p_kind, q_kind] : few_kinds()) {
+        row_tree p(spread(p_kind, ++seed)), q(spread(q_kind, ++seed));
+        CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
+        check(p, q);
+    }
+}
+
+/// Of the ids of a list without weight, too.
+struct from_list {
+    row_tree& q;
+    std::vector<weighted_id<target_id>>& entries;
+    sparse_law<target_id> operator()(const sequence& prefix) const {
+        const auto row = target_law_at(q, prefix);
+        entries.clear();
+        for (std::size_t v = 0; v < wide; ++v)
+            if (const double p = row.probability(id_at<target_id>(v)); p > 0 || v % 4 == 0)
+                entries.push_back({id_at<target_id>(v), static_cast<float>(p)});
+        return {entries, wide};
+    }
+};
+
+TEST_CASE("wide rows: the rules have the target's law", "[law]") {
+    for_wide_rows([](row_tree& p, row_tree& q) {
+        const auto check = [&](const auto& rule) {
+            for (const sampling_parameters& cut :
+                 {sampling_parameters{}, sampling_parameters{.top_k = 2},
+                  sampling_parameters{.top_p = 0.7F}, sampling_parameters{.min_p = 0.4F}})
+                CHECK(total_variation(rule_law(rule, from_logits{q}, p, 2, cut),
+                                      target_alone(p, 3, cut)) < exact);
+            std::vector<weighted_id<target_id>> entries;
+            CHECK(total_variation(rule_law(rule, from_list{q, entries}, p, 1), target_alone(p, 2)) <
+                  exact);
+        };
+        check(token_rejection{.thinning = {0, 0}});
+        check(token_rejection{.thinning = {1, 1}});
+        check(block_verification{.thinning = {1, 1}});
+        check(exact_match{});
+    });
+}
+
+TEST_CASE("wide rows: trees have the target's law", "[law]") {
+    tree_ledger ledger;
+    for_wide_rows([&](row_tree& p, row_tree& q) {
+        for (const sibling_draw siblings : sibling_draws) {
+            const auto check = [&](const auto& rule) {
+                check_trees(rule, std::vector<tree_step<fixed_tree>>{{tree_of({3})}},
+                            {.siblings = siblings}, p, q, ledger);
+            };
+            CAPTURE(static_cast<int>(siblings));
+            check(recursive);
+            check(traversal);
+        }
+    });
+}
+
+/// `wide` words, in another order on each side.
+const toy_words& wide_words() {
+    static const toy_words two = [] {
+        std::vector<std::string> all{"a", "b"};
+        for (std::size_t i = 0; all.size() < wide; ++i)
+            for (const char c : {'a', 'b'})
+                all.push_back(all[i] + c);
+        std::vector<std::string> other(all.rbegin(), all.rend());
+        return toy_words(all, other);
+    }();
+    return two;
+}
+
+TEST_CASE("wide rows: trees with tli have the target's law", "[law]") {
+    const toy_words& two = wide_words();
+    tree_ledger ledger;
+    for_wide_rows([&](row_tree& p, row_tree& same) {
+        row_tree q([&](const sequence& prefix) { // the same words, by their draft ids
+            const std::vector<float>& row = same(prefix);
+            return std::vector<float>(row.rbegin(), row.rend());
+        });
+        for (const sibling_draw siblings : sibling_draws) {
+            const auto law = tree_law(
+                recursive, std::vector<tree_step<fixed_tree>>{{tree_of({3})}},
+                {.siblings = siblings, .length = 1}, p, q, ledger,
+                [&](const tree_settings& settings) {
+                    return tli_tree_bridge<toy_words::target_words, toy_words::draft_words>(
+                        tli_map(two.map), two.text(), settings);
+                });
+            CAPTURE(static_cast<int>(siblings));
+            ledger.check(law, target_alone(p, 1));
+        }
+    });
+}
+
+} // namespace wide_rows_tests
