@@ -14,6 +14,7 @@
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/generate.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 
 #include "support/recurrent_model.hpp"
 #include "toy_bridges.hpp"
@@ -124,6 +125,41 @@ TEST_CASE("models that cannot be truncated have the target's law", "[law]") {
     const toy_words two({"b", "a"}, {"a", "b", "bb"});
     check_recurrent("tli", two.tli(), two, 2);
     check_recurrent("slrs", two.slrs(0), two, 1);
+}
+
+/// The first text ends behind a state that the second one does not begin with.
+TEST_CASE("a second text of models that cannot be truncated has the target's law", "[law]") {
+    const toy_words two({"b", "a"}, {"a", "b", "bb"});
+    row_tree p = from_scratch(two, {0, 1});
+    for (const std::size_t longest_replay : {0U, 8U}) {
+        const joint_law law = on_every_path([&](interval_coin& coin) {
+            recurrent_model<target_id> target_engine(two.target_size());
+            recurrent_model<draft_id> draft_engine(two.draft_size());
+            checkpointed_model<target_id, recurrent_model<target_id>> target(target_engine,
+                                                                             longest_replay);
+            checkpointed_model<draft_id, recurrent_model<draft_id>> draft(draft_engine,
+                                                                          longest_replay);
+            model_drafter drafter(draft);
+            sequence text;
+            two.tli()(std::size_t{2}, [&](auto bridge) {
+                session decoder(std::move(bridge), token_rejection{.thinning = {1, 1}},
+                                session_settings{.capacity = 16});
+                const philox_coin first(1);
+                decoder.start(ids_of<target_id>({0, 1, 1, 0}), std::vector{draft_id{0}});
+                for (int i = 0; i < 2; ++i)
+                    decoder.commit(
+                        decoder.round(target, drafter, fixed_length{2}, first, 8).tokens.size());
+                decoder.start(ids_of<target_id>({0, 1}), std::vector{draft_id{0}});
+                while (decoder.tokens().size() < 2 + length)
+                    decoder.commit(
+                        decoder.round(target, drafter, fixed_length{1}, coin, 2).tokens.size());
+                text = values_of(decoder.tokens().subspan(2, length));
+            });
+            return text;
+        });
+        CAPTURE(longest_replay);
+        CHECK(total_variation(law, target_alone(p, length)) < 1e-12);
+    }
 }
 
 TEST_CASE("texts of one batch of models that cannot be truncated have the target's law", "[law]") {

@@ -10,6 +10,7 @@
 
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/draft/tree/cost_aware_tree.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
@@ -201,6 +202,43 @@ TEST_CASE("trees with tli and four shared tokens have the target's law", "[law]"
     const toy_words two({"a", "b", "c", "ab", "bc"}, {"c", "a", "ba", "b", "a", "ab"});
     REQUIRE(two.map.shared() == 5); // draft tokens, two of them the same
     check_tli(two, 51, 1, {{{tree_of({2})}}, {{tree_of({3})}}});
+}
+
+/// Of a target that does not tell what it holds.
+template <class Id>
+struct untold_tree_model : toy_tree_model<Id> {
+    using toy_tree_model<Id>::toy_tree_model;
+    void held() const = delete;
+};
+static_assert(!TellsHeld<untold_tree_model<target_id>, target_id>);
+
+TEST_CASE("a second text of a tree session has the target's law", "[law]") {
+    row_tree p(toy_rows(row_kind::random, 2, 61)), q(toy_rows(row_kind::random, 2, 62));
+    for (std::uint64_t seed = 0; seed < 8; ++seed)
+        for (const sequence& begin : {sequence{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+            joint_law law, wanted;
+            enumerate<interval_coin>([&](interval_coin& coin) {
+                auto target = model_of<target_id, untold_tree_model<target_id>>(p);
+                auto model = model_of<draft_id, toy_tree_model<draft_id>>(q);
+                model_drafter drafter(model);
+                tree_session text(identity_trees(2, {}), recursive, {.capacity = 24});
+                text.start(std::vector{target_id{0}});
+                const philox_coin first(seed);
+                for (int i = 0; i < 2; ++i)
+                    text.commit(
+                        text.round(target, drafter, tree_of({2, 1}), first, 8).tokens.size(),
+                        target, drafter);
+                text.start(std::vector{target_id{0}, target_id{begin[0]}, target_id{begin[1]}});
+                sequence found = begin;
+                const tree_round_result r = text.round(target, drafter, tree_of({2}), coin, 2);
+                for (const target_id t : r.tokens)
+                    found.push_back(t.value);
+                continue_with_target(law, found, coin.probability(), p, 4);
+            });
+            continue_with_target(wanted, begin, 1, p, 4);
+            CAPTURE(seed, begin);
+            REQUIRE(total_variation(law, wanted) < exact);
+        }
 }
 
 TEST_CASE("laws of siblings say the probabilities that they are drawn with", "[law]") {
