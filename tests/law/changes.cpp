@@ -19,12 +19,14 @@
 #include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/adaptive/topk_recorder.hpp>
 #include <specdec/head/exits/confidence_exit.hpp>
+#include <specdec/head/exits/early_exit_model.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/speculation/text_lengths.hpp>
 #include <specdec/testing/course/course_text.hpp>
 
+#include "support/toy_exits.hpp"
 #include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
 
@@ -296,8 +298,18 @@ TEST_CASE("whatever a drafter or stop rule reads has a mark that moves with it")
     toy_head<draft_id> head = toy_head<draft_id>::unit(4);
     trimmed_head part(head, token_list<draft_id>(ids_of({1, 3}), 4));
     const law_mark list = part.mark();
+    toy_hidden_model<draft_id> states(4, 4, [](const sequence&) { return std::vector<float>(4); });
+    const headed_model headed(states, part);
+    const law_mark rows = headed.mark(0);
     part.replace(0, draft_id{2});
     CHECK(part.mark() != list);
+    CHECK(headed.mark(0) != rows);
+
+    toy_exits exits(4, 2, [](std::size_t, const sequence&) { return std::vector<float>(4); });
+    const early_exit_model early(exits, choice);
+    const law_mark spoken = early.mark(0);
+    choice.thresholds().set(1, 0.8);
+    CHECK(early.mark(0) != spoken);
 }
 
 } // namespace changes_tests
