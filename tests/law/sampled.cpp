@@ -9,6 +9,7 @@
 #include <specdec/verify/token_rejection.hpp>
 
 #include <cmath>
+#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -39,6 +40,23 @@ struct toy {
             tli_map(map), context(target, draft, map, 16), 2);
     }
 
+    /// The same behind a round of which nothing is used; what was seen of it says whether the next
+    /// one drafts.
+    template <class Rule, class C>
+    sequence decode_again(const Rule& rule, C& coin) {
+        sequence text;
+        with_session(toy_models{p, q}, always(bridge()), rule, {.prefix = {}}, coin, [&](auto x) {
+            std::size_t next = 2;
+            text = x.play(3, [&](std::size_t i) {
+                const round_result r =
+                    x.round(fixed_length{i < 2 ? next : 0}, 4 - x.decoder.tokens().size());
+                next = r.accepted == r.proposed.size() ? 0 : 1;
+                x.decoder.commit(i == 0 ? 0 : r.tokens.size());
+            });
+        });
+        return text;
+    }
+
     /// One text of three tokens; how many proposals of its first round were kept.
     template <class Rule, class C>
     sequence decode(const Rule& rule, C& coin, std::size_t& kept) {
@@ -54,6 +72,19 @@ struct toy {
     }
 };
 
+/// Of the target's texts of three tokens.
+double chi_square_of(joint_law counts, row_tree& p) {
+    const joint_law law = target_alone(p, 3);
+    REQUIRE(law.size() == 27);
+    REQUIRE(counts.size() == 27);
+    double chi_square = 0;
+    for (const auto& [text, probability] : law) {
+        const double expected = probability * static_cast<double>(samples);
+        chi_square += (counts[text] - expected) * (counts[text] - expected) / expected;
+    }
+    return chi_square;
+}
+
 template <class Rule>
 void check_sampled(const Rule& rule, std::uint64_t seed) {
     toy t;
@@ -66,7 +97,6 @@ void check_sampled(const Rule& rule, std::uint64_t seed) {
     for (const auto& [kept, probability] : kept_law)
         square += probability * static_cast<double>(kept * kept);
     const double mean = mean_of(kept_law);
-    const joint_law law = target_alone(t.p, 3);
     joint_law counts;
     std::size_t sum = 0;
     for (std::size_t i = 0; i < samples; ++i) {
@@ -75,14 +105,7 @@ void check_sampled(const Rule& rule, std::uint64_t seed) {
         counts[t.decode(rule, coin, kept)] += 1;
         sum += kept;
     }
-    double chi_square = 0;
-    for (const auto& [text, probability] : law) {
-        const double expected = probability * static_cast<double>(samples);
-        chi_square += (counts[text] - expected) * (counts[text] - expected) / expected;
-    }
-    REQUIRE(law.size() == 27);
-    REQUIRE(counts.size() == 27);
-    CHECK(chi_square < critical_26);
+    CHECK(chi_square_of(counts, t.p) < critical_26);
     const double n = static_cast<double>(samples);
     const double deviation = std::sqrt((square - mean * mean) / n);
     CHECK(std::abs(static_cast<double>(sum) / n - mean) < 3.3 * deviation);
@@ -108,4 +131,27 @@ TEST_CASE("sampled texts follow the target's law: exact match", "[law][computes]
 
 TEST_CASE("sampled texts follow the target's law: block verification", "[law][computes]") {
     check_sampled(block_once{}, 9);
+}
+
+TEST_CASE("sampled texts behind a round that was not used follow the target's law",
+          "[law][computes]") {
+    toy t;
+    joint_law counts;
+    for (std::size_t i = 0; i < samples; ++i) {
+        philox_coin coin(10, i);
+        counts[t.decode_again(rejection_once{}, coin)] += 1;
+    }
+    CHECK(chi_square_of(counts, t.p) < critical_26);
+}
+
+TEST_CASE("texts sampled with another generator follow the target's law", "[law][computes]") {
+    toy t;
+    std::mt19937 words(11);
+    generator_coin coin(words);
+    joint_law counts;
+    for (std::size_t i = 0; i < samples; ++i) {
+        std::size_t kept = 0;
+        counts[t.decode(rejection_once{}, coin, kept)] += 1;
+    }
+    CHECK(chi_square_of(counts, t.p) < critical_26);
 }
