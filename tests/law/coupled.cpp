@@ -7,9 +7,13 @@
 #include <specdec/bridge/slem.hpp>
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/bridge/union.hpp>
+#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
+#include <specdec/verify/tree/coupled_tree_match.hpp>
 
 #include <utility>
 #include <vector>
@@ -19,6 +23,7 @@
 #include <specdec/vocab/table/intersection.hpp>
 
 #include "bridge_cases.hpp"
+#include "support/toy_tree_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -98,6 +103,34 @@ TEST_CASE("coupled match: the law of the text over whole decodes", "[law][comput
             check(bridge, coupled_match(two.keys));
         });
     });
+}
+
+TEST_CASE("coupled trees give the text of coupled match", "[law]") {
+    const coupled_pair two;
+    row_tree p(toy_rows(row_kind::random, 5, 13)), q(toy_rows(row_kind::random, 5, 14));
+    const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
+    std::size_t kept = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        const coupled_coin coin(two.keys, seed);
+        auto words = model_of<target_id, toy_tree_model<target_id>>(p);
+        auto pieces = model_of<draft_id, toy_tree_model<draft_id>>(q);
+        model_drafter drafter(pieces);
+        session alone(no_bridge{}, coupled_match(two.keys), session_settings{.capacity = 32});
+        tree_session trees(
+            tli_tree_bridge<target_words, draft_words>(tli_map(two.map), two.context(), {}),
+            coupled_tree_match(two.keys), session_settings{.capacity = 32});
+        alone.start(std::vector{target_id{0}});
+        trees.start(std::vector{target_id{0}});
+        while (trees.tokens().size() < 12)
+            trees.commit(trees.round(words, drafter, shape, coin, 4).tokens.size(), words, drafter);
+        words.truncate(0);
+        while (alone.tokens().size() < trees.tokens().size())
+            alone.commit(alone.round(words, drafter, fixed_length{0}, coin, 1).tokens.size());
+        kept += trees.counts().accepted;
+        CAPTURE(seed);
+        REQUIRE(values_of(trees.tokens()) == values_of(alone.tokens()));
+    }
+    CHECK(kept > 50);
 }
 
 namespace {
