@@ -55,6 +55,15 @@ TEST_CASE("rows without padding, and no rows at all") {
     CHECK(logits_row<draft_id>().size() == 0);
 }
 
+TEST_CASE("rows that cannot lie where they are said to are refused in every build") {
+    const float buffer[] = {1, 2, 3, 4};
+    CHECK_THROWS_WITH(logits_rows<draft_id>(buffer, 2, 2, 1),
+                      "rows: stride: expected at least the vocabulary");
+    CHECK_THROWS_WITH(logits_rows<draft_id>(nullptr, 1, 2, 2),
+                      "rows: data: expected numbers, got a null pointer");
+    CHECK(logits_rows<draft_id>(buffer, 1, 2, 0)[0].size() == 2); // a row alone has no next one
+}
+
 TEST_CASE("whether a row leaves anything to draw") {
     constexpr float forbidden = -std::numeric_limits<float>::infinity();
     const float some[] = {forbidden, -1000, forbidden};

@@ -8,6 +8,7 @@
 
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
 
 namespace specdec {
 
@@ -56,11 +57,14 @@ public:
     using number_type = typename decltype(Row::values)::value_type;
 
     strided_rows() = default;
-    /// Precondition: stride >= vocabulary.
+    /// Errors: specdec::error if data is null, or several rows would lie over each other.
     strided_rows(const number_type* data, std::size_t rows, std::size_t vocabulary,
                  std::size_t stride)
         : data_(data), rows_(rows), vocabulary_(vocabulary), stride_(stride) {
-        SPECDEC_PRECONDITION(stride >= vocabulary);
+        if (rows > 1 && stride < vocabulary)
+            fail("rows", "stride", "expected at least the vocabulary");
+        if (data == nullptr && rows > 0 && vocabulary > 0)
+            fail("rows", "data", "expected numbers, got a null pointer");
     }
 
     [[nodiscard]] std::size_t size() const { return rows_; }
