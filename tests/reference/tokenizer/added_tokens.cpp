@@ -37,6 +37,14 @@ TEST_CASE("the leftmost and then the longest added token is found") {
     CHECK(found(tokens, "<a") == "(<a)");
 }
 
+TEST_CASE("as many added tokens as large vocabularies have; of two with one content the first") {
+    added_tokens tokens;
+    for (std::int32_t i = 0; i < 50'000; ++i)
+        tokens.add({.content = "<unused" + std::to_string(i) + ">", .id = i});
+    tokens.add({.content = "<unused7>", .id = -7});
+    CHECK(found(tokens, "<unused7><unused49999><unused50000>") == "749999(<unused50000>)");
+}
+
 TEST_CASE("flags of added tokens") {
     added_tokens tokens;
     tokens.add({.content = "L", .id = 1, .takes_left_space = true});

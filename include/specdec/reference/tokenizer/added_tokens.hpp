@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::sort
+#include <algorithm> // std::lower_bound
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional> // std::greater, std::less
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,27 +27,28 @@ struct added_token {
 };
 
 /// Finds added tokens: the leftmost, of those the longest.
-/// Complexity: linear in the text, times the added tokens that share a first byte.
+/// Complexity: in the text linear, times the lengths that added tokens of one first byte have.
 class added_tokens {
 public:
-    /// Empty contents are never found.
+    /// Empty contents are never found; of two tokens with one content the first is.
     void add(added_token token) {
         if (token.content.empty())
             return;
-        auto& bucket = buckets_[static_cast<unsigned char>(token.content[0])];
-        bucket.push_back(std::move(token));
-        std::sort(bucket.begin(), bucket.end(), [](const added_token& a, const added_token& b) {
-            return a.content.size() > b.content.size();
-        });
-        empty_ = false;
+        const std::size_t length = token.content.size();
+        auto& lengths = lengths_[static_cast<unsigned char>(token.content[0])];
+        const auto at = std::lower_bound(lengths.begin(), lengths.end(), length, std::greater<>());
+        if (at == lengths.end() || *at != length)
+            lengths.insert(at, length);
+        const std::string content = token.content;
+        tokens_.emplace(content, std::move(token));
     }
-    [[nodiscard]] bool empty() const { return empty_; }
+    [[nodiscard]] bool empty() const { return tokens_.empty(); }
 
     /// Calls on_text(begin, end) for what lies between (never empty) and on_token(id), in order.
     template <class Text, class Token>
     void for_each(std::string_view text, Text&& on_text, Token&& on_token) const {
         std::size_t done = 0; // everything before has been handed out
-        for (std::size_t i = 0; !empty_ && i < text.size();) {
+        for (std::size_t i = 0; !empty() && i < text.size();) {
             const added_token* found = match(text, i);
             if (found == nullptr) {
                 ++i;
@@ -68,13 +71,12 @@ public:
 
 private:
     [[nodiscard]] const added_token* match(std::string_view text, std::size_t i) const {
-        for (const added_token& token : buckets_[static_cast<unsigned char>(text[i])]) {
-            if (text.compare(i, token.content.size(), token.content) != 0)
-                continue;
-            if (token.single_word &&
-                (is_word(text, previous(text, i)) || is_word(text, i + token.content.size())))
-                continue;
-            return &token;
+        for (const std::size_t length : lengths_[static_cast<unsigned char>(text[i])]) {
+            const auto found = tokens_.find(text.substr(i, length));
+            if (found != tokens_.end() &&
+                !(found->second.single_word &&
+                  (is_word(text, previous(text, i)) || is_word(text, i + length))))
+                return &found->second;
         }
         return nullptr;
     }
@@ -126,8 +128,8 @@ private:
         return i;
     }
 
-    std::array<std::vector<added_token>, 256> buckets_{}; // by first byte, longest first
-    bool empty_ = true;
+    std::array<std::vector<std::size_t>, 256> lengths_{}; // by first byte, the longest first
+    std::map<std::string, added_token, std::less<>> tokens_;
 };
 
 } // namespace specdec::reference
