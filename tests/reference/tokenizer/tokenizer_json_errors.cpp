@@ -157,6 +157,8 @@ TEST_CASE("steps that are not known") {
         with("post_processor", post) ==
         "toy.json: post_processor.single[0].SpecialToken.id: expected the name of a special added "
         "token");
+    CHECK(with("post_processor", {{"type", "RobertaProcessing"}, {"cls", {"<s>", 0}}})
+              .starts_with("toy.json: post_processor.type: expected Sequence, TemplateProcessing"));
 }
 
 } // namespace tokenizer_json_errors_tests

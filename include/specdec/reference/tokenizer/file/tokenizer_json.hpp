@@ -216,6 +216,9 @@ private:
                     return;
                 }
             name.expected("the name of a special added token");
+        } else if (type != "ByteLevel") { // which moves offsets alone
+            type_field.expected("Sequence, TemplateProcessing or ByteLevel, found \"" + type +
+                                "\"");
         }
     }
 
