@@ -255,7 +255,7 @@ int main(int argc, char** argv) {
                "where a line does not say it (default: 160)");
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,
                "where a line does not say it (default: 0)");
-    add_number(app, "--seed", f.decoding.seed, any_count, "default: 0");
+    add_number(app, "--seed", f.decoding.seed, any_seed, "default: 0");
     add_model_flags(app, f.models, *e);
     return run_program(app, argc, argv, [&] { run(f, *e); });
 }

@@ -90,9 +90,10 @@ std::string prompt_text(const flags& f) {
     if (*f.prompt != "-")
         return *f.prompt;
     std::string text = read_standard_input();
-    if (text.ends_with('\n'))
-        text.pop_back();
-    return text;
+    for (const char end : {'\n', '\r'}) // as of a file of prompts
+        if (text.ends_with(end))
+            text.pop_back();
+    return text.erase(0, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
 }
 
 /// Of a text for which nothing was proposed.

@@ -144,14 +144,13 @@ public:
         add_number(app, "--rpc-patience", patience_, {1e-3, 1e6},
                    "seconds to wait for a silent server (default: for ever)")
             ->group(group);
-        app.add_option("--gpu-layers", layers_,
-                       "layers of the target that go onto devices, those of --rpc or this "
-                       "machine's (default: all)")
-            ->check(CLI::NonNegativeNumber)
+        constexpr number_range<std::int32_t> any_layers{0, 1 << 30};
+        add_number(app, "--gpu-layers", layers_, any_layers,
+                   "layers of the target that go onto devices, those of --rpc or this machine's "
+                   "(default: all)")
             ->group(group);
-        app.add_option("--drafter-gpu-layers", drafter_layers_,
-                       "the same of the drafter, always on this machine (default: all)")
-            ->check(CLI::NonNegativeNumber)
+        add_number(app, "--drafter-gpu-layers", drafter_layers_, any_layers,
+                   "the same of the drafter, always on this machine (default: all)")
             ->group(group);
         add_reference_flags(app, reference_);
     }

@@ -91,11 +91,11 @@ class Answer(unittest.TestCase):
 
     def test_begun_again_it_goes_on_behind_whole_lines(self):
         self.prompts.write_text("".join(f'{{"prompt": "def f{i}"}}\n' for i in range(6)))
-        self.answer("-n", 5, "--temperature", 1)
+        self.answer("-n", 5, "--temperature", 1, "--seed", (1 << 64) - 1)
         whole = self.out.read_text()
         lines = whole.splitlines(keepends=True)
         self.out.write_text("".join(lines[:3]) + lines[3][:20])  # killed while it wrote
-        self.assertIn("6 answered", self.answer("-n", 5, "--temperature", 1))
+        self.assertIn("6 answered", self.answer("-n", 5, "--temperature", 1, "--seed", (1 << 64) - 1))
         self.assertEqual(self.out.read_text(), whole)
         self.assertEqual(self.answer("-n", 5), "")  # nothing is left to do
 
@@ -619,7 +619,7 @@ class Generate(unittest.TestCase):
 
     def test_prompt_from_standard_input(self):
         self.assertEqual(call("generate", *self.prompt),
-                         call("generate", "--prompt", "-", "--max-tokens", 24, input="Return a list of\n"))
+                         call("generate", "--prompt", "-", "--max-tokens", 24, input="\ufeffReturn a list of\r\n"))
 
     def test_trace_and_colours(self):
         done = run("generate", *self.prompt, "--draft-length", 2, "--trace", "--color", "never")
@@ -1694,6 +1694,9 @@ class LlamaCpp(unittest.TestCase):
         self.assertIn("broken.gguf: llama_model_load_from_file",
                       call("llama_generate", "--target", broken, status=1))
         self.assertIn("--models", call("llama_generate", "--models", "docs", status=1))
+        for flag in "--gpu-layers", "--drafter-gpu-layers":
+            for value in "0x10", " 5", "+5", "1e3":
+                self.assertIn(f"{flag}: expected a whole number", call("llama_generate", *self.pair, flag, value, status=1))
         self.assertIn("--head", call("llama_generate", *self.pair, "--head", f"trimmed:{self.prompts}", status=1))
         self.assertIn("prompt", call("llama_generate", *self.pair, "--context", 256, "--prompt", "-", status=1,
                                      input="a word " * 300))
