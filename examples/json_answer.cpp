@@ -2,10 +2,8 @@
 // A grammar on both sides: whatever the models would rather say, what is written is a JSON object.
 // The mask of the target makes it so; the drafter's makes its drafts worth proposing.
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <iostream>
-#include <span>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/learn/feature_lessons.hpp>
 
-#include <array>
 #include <cstddef>
 #include <vector>
 

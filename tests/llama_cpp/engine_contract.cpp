@@ -4,7 +4,6 @@
 #include <specdec/testing/contract/engine_contract.hpp>
 
 #include <string>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,6 @@
 // Texts of a target and a drafter that reads its features, through the front door.
 #include <specdec/head/features/feature_model.hpp>
 
-#include <random>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include <specdec/reference/load.hpp>
 
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <vector>
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "support/pair/side.hpp"

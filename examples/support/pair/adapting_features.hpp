@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "support/pair/adapting_drafter.hpp"

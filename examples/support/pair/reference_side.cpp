@@ -163,7 +163,7 @@ loaded_files load_files(const side_paths& paths, const reference_flags& flags,
         reference::read_peft_folder(adapter, adapted->config()).merge(*adapted);
         reference::checkpoint merged = reference::view_checkpoint(*adapted, paths.model.string());
         for (const reference::tensor& norm : reference::exit_norms(weights))
-            merged.add(norm.name, norm);
+            merged.add(norm);
         merged.files = weights.files; // which the norms view
         weights = std::move(merged);
     }

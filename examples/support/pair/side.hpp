@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "support/pair/loaded_pair.hpp"
 #include <specdec/head/adaptive/target_topk.hpp>

@@ -126,12 +126,11 @@ private:
                         std::vector<Id>& out) const {
         for (std::size_t i = first; i < literal_.size(); ++i) {
             const std::string_view literal = bytes(literal_[i]);
-            const std::size_t at = text.find(literal);
-            if (at == text.npos)
-                continue;
-            encode_between(text.substr(0, at), i + 1, at_start, out);
-            out.push_back(literal_[i]);
-            return encode_between(text.substr(at + literal.size()), i, false, out);
+            for (std::size_t at; (at = text.find(literal)) != text.npos; at_start = false) {
+                encode_between(text.substr(0, at), i + 1, at_start, out);
+                out.push_back(literal_[i]);
+                text.remove_prefix(at + literal.size());
+            }
         }
         if (at_start)
             return tokenize(text, false, false, out);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include <specdec/core/error.hpp>
 #include <specdec/reference/file/checkpoint.hpp>
@@ -31,7 +29,7 @@ struct load_options {
     if (is_folder(path))
         return open_hf_folder(path);
     auto file = std::make_shared<const mapped_file>(path);
-    if (detail::text_of(*file).substr(0, 4) == "GGUF")
+    if (file->text().starts_with("GGUF"))
         return open_gguf(gguf_file(file));
     if (path.extension() != ".bin")
         throw error(path.string(), "file",

@@ -18,19 +18,13 @@
 
 namespace specdec::reference {
 
-/// The whole content of a mapped file.
-[[nodiscard]] inline std::string_view text_of(const mapped_file& file) {
-    const auto bytes = file.bytes();
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 /// The tokenizer of a Hugging Face folder: tokenizer.json or else tokenizer.model, with the special
 /// tokens that tokenizer_config.json, generation_config.json and config.json name.
 /// Errors: specdec::error that names file and field.
 [[nodiscard]] inline tokenizer load_tokenizer_folder(const std::filesystem::path& folder) {
     const auto read = [&folder](const char* name, auto&& reader) {
         const mapped_file file(folder / name);
-        return reader(text_of(file), file.source());
+        return reader(file.text(), file.source());
     };
     const auto has = [&folder](const char* name) { return is_there(folder / name); };
     if (!has("tokenizer.json") && !has("tokenizer.model"))
@@ -62,9 +56,9 @@ namespace specdec::reference {
     if (is_folder(path))
         return load_tokenizer_folder(path);
     const mapped_file file(path);
-    const std::string_view text = text_of(file);
+    const std::string_view text = file.text();
     if (text.starts_with("GGUF"))
-        return read_gguf_tokenizer(gguf_file(path));
+        return read_gguf_tokenizer(gguf_file(file.bytes(), file.source()));
     const std::string kind = path.extension().string();
     if (kind == ".json")
         return read_tokenizer_json(text, file.source());

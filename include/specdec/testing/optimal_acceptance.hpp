@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/reference/attention/rotary.hpp>
 
-#include <cmath>
 #include <vector>
 
 #include <catch2/catch.hpp>

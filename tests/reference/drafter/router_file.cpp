@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -3,8 +3,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <random>
 #include <vector>
 

@@ -2,9 +2,7 @@
 #include <specdec/reference/learn/refresh_weights.hpp>
 
 #include <cmath>
-#include <cstring>
 #include <memory>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

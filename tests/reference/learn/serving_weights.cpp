@@ -2,7 +2,6 @@
 #include <specdec/reference/learn/serving_weights.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <thread>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include <string>
-#include <vector>
 
 #include "toys.hpp"
 #include <specdec/reference/tokenizer/pre_token_patterns.hpp>

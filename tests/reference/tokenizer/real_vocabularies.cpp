@@ -167,8 +167,8 @@ TEST_CASE("real tokenizer.json files: tables and encodings", "[computes]") {
         INFO(m.file);
         const mapped_file file(shared + "original/" + m.file + ".tokenizer.json");
         const tokenizer javascript =
-            read_tokenizer_json(text_of(file), file.source(), white_space_rule::ecmascript);
-        const tokenizer huggingface = read_tokenizer_json(text_of(file), file.source());
+            read_tokenizer_json(file.text(), file.source(), white_space_rule::ecmascript);
+        const tokenizer huggingface = read_tokenizer_json(file.text(), file.source());
         check_table(huggingface, m.file);
         check_llama_cpp(huggingface, m.llama_cpp);
         for (const char* name : m.encodings) {

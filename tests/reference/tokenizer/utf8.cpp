@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include <string>
-#include <vector>
 
 #include <specdec/reference/tokenizer/byte_level.hpp>
 

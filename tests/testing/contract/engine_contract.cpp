@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/testing/contract/engine_contract.hpp>
 
-#include <string>
-
 #include <catch2/catch.hpp>
 
 #include "support/faulty_model.hpp"

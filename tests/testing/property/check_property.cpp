@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/testing/property/check_property.hpp>
 
-#include <algorithm>
 #include <set>
 #include <string>
 

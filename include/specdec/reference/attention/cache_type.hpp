@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,17 +19,8 @@ enum class cache_type : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view name(cache_type type) {
-    switch (type) {
-    case cache_type::own:
-        return "auto";
-    case cache_type::f32:
-        return "f32";
-    case cache_type::bf16:
-        return "bf16";
-    case cache_type::q8:
-        return "q8";
-    }
-    return "";
+    constexpr std::string_view names[] = {"auto", "f32", "bf16", "q8"};
+    return names[static_cast<std::size_t>(type)];
 }
 
 /// The one of that name. Errors: specdec::error.

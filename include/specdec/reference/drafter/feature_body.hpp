@@ -59,8 +59,8 @@ public:
             throw error(c.files.source, "layers whose input is read",
                         "expected those that EAGLE-3 takes of a target of " +
                             std::to_string(target.config().layers) +
-                            " layers: " + text_of(low_mid_high(target.config().layers)) +
-                            ", found " + text_of(*c.taken));
+                            " layers: " + shape_text(low_mid_high(target.config().layers)) +
+                            ", found " + shape_text(*c.taken));
         target.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
             pass_ = std::make_unique<any_pass>(std::in_place_type<feature_pass<Format>>,
                                                pack_features<Format>(c, target.team()->size()),
@@ -169,10 +169,6 @@ public:
 private:
     using any_pass =
         std::variant<feature_pass<float>, feature_pass<bf16_bits>, feature_pass<quantised>>;
-
-    static std::string text_of(const std::array<std::size_t, 3>& blocks) {
-        return shape_text(blocks);
-    }
 
     void require_takes(std::span<const draft_id> ids, std::size_t held) const {
         if (ids.size() > capacity_ - held)

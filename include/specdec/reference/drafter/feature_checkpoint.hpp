@@ -68,13 +68,12 @@ inline std::string architecture_of(const nlohmann::json& json, const json_fields
 /// it, and model.safetensors. Errors: specdec::error naming file and field.
 [[nodiscard]] inline feature_checkpoint open_feature_folder(const std::filesystem::path& folder) {
     const mapped_file config(folder / "config.json");
-    nlohmann::json json = parse_json(detail::text_of(config), config.source(), "file");
+    nlohmann::json json = parse_json(config.text(), config.source(), "file");
     const json_fields fields(json, config.source(), "");
     feature_checkpoint c;
     c.files.source = folder.string();
     if (is_speculators_config(json)) {
-        const speculators_config of =
-            read_speculators_config(detail::text_of(config), config.source());
+        const speculators_config of = read_speculators_config(config.text(), config.source());
         c.files.config = of.block;
         c.kind = feature_kind::low_mid_high;
         c.draft_vocabulary = of.draft_vocabulary;

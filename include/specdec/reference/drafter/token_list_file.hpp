@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring> // std::memcpy
 #include <filesystem>
 #include <optional>
 #include <span>

@@ -33,6 +33,10 @@ struct checkpoint {
         if (!tensors.emplace(name, std::move(t)).second)
             throw error(where, "tensor " + own_name, "expected each tensor once");
     }
+    void add(tensor t) {
+        const std::string name = t.name;
+        add(name, std::move(t));
+    }
     [[nodiscard]] bool has(const std::string& name) const { return tensors.count(name) != 0; }
     /// Errors: specdec::error for a tensor that is missing or has another shape or type than the
     /// configuration asks for.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -101,8 +100,8 @@ private:
             t.shape.insert(t.shape.begin(), static_cast<std::size_t>(length));
         }
         const auto type = in.read<std::uint32_t>(field + " type");
-        t.type = type_of(type);
         t.type_name = type_name(type);
+        t.type = dtype_named(t.type_name);
         tensors_.push_back(std::move(t));
         return in.read<std::uint64_t>(field + " offset");
     }
@@ -152,25 +151,6 @@ private:
             throw error(source_, "tensor " + t.name,
                         shape_text(t.shape) + " of " + t.type_name + " does not fit into the file");
         t.bytes = bytes.subspan(at, t.shape[0] * width);
-    }
-
-    static dtype type_of(std::uint32_t type) {
-        switch (type) {
-        case 0:
-            return dtype::f32;
-        case 1:
-            return dtype::f16;
-        case 2:
-            return dtype::q4_0;
-        case 3:
-            return dtype::q4_1;
-        case 8:
-            return dtype::q8_0;
-        case 30:
-            return dtype::bf16;
-        default:
-            return dtype::other;
-        }
     }
 
     static std::string type_name(std::uint32_t type) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring> // std::memcpy
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>

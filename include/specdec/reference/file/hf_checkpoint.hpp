@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/hf_config.hpp>
@@ -13,16 +12,10 @@ namespace specdec::reference {
 
 namespace detail {
 
-inline std::string_view text_of(const mapped_file& file) {
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
-
 inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
     c.files.push_back(std::make_shared<const mapped_file>(path));
-    for (tensor& t : read_safetensors(c.files.back()->bytes(), c.files.back()->source())) {
-        const std::string name = t.name;
-        c.add(name, std::move(t));
-    }
+    for (tensor& t : read_safetensors(c.files.back()->bytes(), c.files.back()->source()))
+        c.add(std::move(t));
 }
 
 } // namespace detail
@@ -34,17 +27,16 @@ inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
     checkpoint c;
     c.source = folder.string();
     const mapped_file config(folder / "config.json");
-    c.config = read_hf_config(detail::text_of(config), config.source());
+    c.config = read_hf_config(config.text(), config.source());
     if (is_there(folder / "generation_config.json")) {
         const mapped_file generation(folder / "generation_config.json");
-        for (const std::int32_t id :
-             read_generation_eos(detail::text_of(generation), generation.source()))
+        for (const std::int32_t id : read_generation_eos(generation.text(), generation.source()))
             if (std::find(c.config.eos.begin(), c.config.eos.end(), id) == c.config.eos.end())
                 c.config.eos.push_back(id);
     }
     if (const fs::path index = folder / "model.safetensors.index.json"; is_there(index)) {
         const mapped_file file(index);
-        for (const std::string& shard : shard_names(detail::text_of(file), file.source()))
+        for (const std::string& shard : shard_names(file.text(), file.source()))
             detail::add_safetensors(c, folder / shard);
     } else {
         detail::add_safetensors(c, folder / "model.safetensors");

@@ -32,8 +32,7 @@ inline void cut_llama2c(checkpoint& c, byte_reader& in, std::string name, std::s
         t.shape = shape;
         const std::string_view bytes = in.take(4 * std::uint64_t{values}, "tensor " + t.name);
         t.bytes = std::as_bytes(std::span(bytes));
-        const std::string key = t.name;
-        c.add(key, std::move(t));
+        c.add(std::move(t));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error> // std::error_code
 
 #include <boost/interprocess/file_mapping.hpp>
@@ -59,6 +60,9 @@ public:
 
     [[nodiscard]] std::span<const std::byte> bytes() const {
         return {static_cast<const std::byte*>(region_.get_address()), region_.get_size()};
+    }
+    [[nodiscard]] std::string_view text() const {
+        return {static_cast<const char*>(region_.get_address()), region_.get_size()};
     }
     /// The path as it was given, for messages.
     [[nodiscard]] const std::string& source() const { return source_; }

@@ -36,16 +36,6 @@ inline std::size_t safetensors_width(const std::string& type) {
     return 0;
 }
 
-inline dtype safetensors_type(const std::string& type) {
-    if (type == "F32")
-        return dtype::f32;
-    if (type == "F16")
-        return dtype::f16;
-    if (type == "BF16")
-        return dtype::bf16;
-    return dtype::other;
-}
-
 inline tensor safetensors_entry(const std::string& source, const std::string& name,
                                 const nlohmann::json& entry, std::span<const std::byte> data) {
     const json_fields fields(entry, source, "tensor " + name);
@@ -53,7 +43,7 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
     t.source = source;
     t.name = name;
     t.type_name = fields.text("dtype");
-    t.type = safetensors_type(t.type_name);
+    t.type = dtype_named(t.type_name);
     t.shape = fields.sizes("shape");
     const std::size_t width = safetensors_width(t.type_name);
     if (width == 0)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm> // std::min
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -29,23 +30,9 @@ enum class isa : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view name(isa set) {
-    switch (set) {
-    case isa::portable:
-        return "portable";
-    case isa::avx2:
-        return "avx2";
-    case isa::avx_vnni:
-        return "avx_vnni";
-    case isa::avx512:
-        return "avx512";
-    case isa::avx512_vnni:
-        return "avx512_vnni";
-    case isa::avx512_bf16:
-        return "avx512_bf16";
-    case isa::amx:
-        return "amx";
-    }
-    return "";
+    constexpr std::string_view names[] = {"portable",    "avx2",        "avx_vnni", "avx512",
+                                          "avx512_vnni", "avx512_bf16", "amx"};
+    return names[static_cast<std::size_t>(set)];
 }
 
 namespace detail {

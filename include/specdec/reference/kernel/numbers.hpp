@@ -22,23 +22,16 @@ enum class dtype : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view name(dtype type) {
-    switch (type) {
-    case dtype::f32:
-        return "F32";
-    case dtype::f16:
-        return "F16";
-    case dtype::bf16:
-        return "BF16";
-    case dtype::q4_0:
-        return "Q4_0";
-    case dtype::q4_1:
-        return "Q4_1";
-    case dtype::q8_0:
-        return "Q8_0";
-    case dtype::other:
-        break;
-    }
-    return "other";
+    constexpr std::string_view names[] = {"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q8_0", "other"};
+    return names[static_cast<std::size_t>(type)];
+}
+/// The one that files call so.
+[[nodiscard]] constexpr dtype dtype_named(std::string_view asked) {
+    using enum dtype;
+    for (const dtype type : {f32, f16, bf16, q4_0, q4_1, q8_0})
+        if (name(type) == asked)
+            return type;
+    return other;
 }
 
 /// Values that are stored together: rows are whole blocks long.
@@ -48,22 +41,8 @@ enum class dtype : std::uint8_t {
 
 /// Bytes of one block; 0 for dtype::other.
 [[nodiscard]] constexpr std::size_t block_bytes(dtype type) {
-    switch (type) {
-    case dtype::f32:
-        return 4;
-    case dtype::f16:
-    case dtype::bf16:
-        return 2;
-    case dtype::q4_0:
-        return 2 + 16;
-    case dtype::q4_1:
-        return 4 + 16;
-    case dtype::q8_0:
-        return 2 + 32;
-    case dtype::other:
-        break;
-    }
-    return 0;
+    constexpr std::size_t bytes[] = {4, 2, 2, 2 + 16, 4 + 16, 2 + 32, 0};
+    return bytes[static_cast<std::size_t>(type)];
 }
 
 /// The bits of a BF16 number: the upper half of a float's.

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <algorithm> // std::fill_n
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
-#include <span>
 #include <string_view>
 
 #include <specdec/core/contract.hpp>

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <specdec/core/error.hpp>
-#include <specdec/reference/file/hf_checkpoint.hpp>
 #include <specdec/reference/file/json_fields.hpp>
 #include <specdec/reference/file/mapped_file.hpp>
 #include <specdec/reference/file/safetensors.hpp>
@@ -102,8 +100,7 @@ template <class Scalar = float>
 [[nodiscard]] lora<Scalar> read_peft_folder(const std::filesystem::path& folder,
                                             const model_config& c) {
     const mapped_file config(folder / "adapter_config.json");
-    const lora_settings settings =
-        detail::read_peft_config(detail::text_of(config), config.source());
+    const lora_settings settings = detail::read_peft_config(config.text(), config.source());
     lora<Scalar> adapters(c, settings, config.source());
     const mapped_file weights(folder / "adapter_model.safetensors");
     expected_tensors tensors(read_safetensors(weights.bytes(), weights.source()), weights.source());

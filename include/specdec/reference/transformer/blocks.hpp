@@ -8,7 +8,6 @@
 #include <span>
 #include <utility> // std::in_place_type, std::move
 #include <variant>
-#include <vector>
 
 #include <specdec/reference/attention/cache_type.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>

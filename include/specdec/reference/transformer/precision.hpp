@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,19 +22,8 @@ enum class precision : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view name(precision p) {
-    switch (p) {
-    case precision::f32:
-        return "f32";
-    case precision::bf16:
-        return "bf16";
-    case precision::native:
-        return "native";
-    case precision::q8:
-        return "q8";
-    case precision::automatic:
-        return "auto";
-    }
-    return "";
+    constexpr std::string_view names[] = {"f32", "bf16", "native", "q8", "auto"};
+    return names[static_cast<std::size_t>(p)];
 }
 
 /// The one of that name. Errors: specdec::error.

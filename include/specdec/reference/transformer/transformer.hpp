@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility> // std::exchange
 #include <variant>
-#include <vector>
 
 #include <xtensor/xtensor.hpp>
 

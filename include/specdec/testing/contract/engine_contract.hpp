@@ -2,9 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/testing/contract/batch_model_contract.hpp>

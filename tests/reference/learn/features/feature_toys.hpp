@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "support/toy_checkpoint.hpp"

@@ -2,9 +2,7 @@
 #include <specdec/reference/learn/features/online_feature_learner.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>

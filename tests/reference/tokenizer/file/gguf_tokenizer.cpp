@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

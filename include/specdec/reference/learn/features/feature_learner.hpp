@@ -3,7 +3,6 @@
 
 #include <algorithm> // std::min
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>

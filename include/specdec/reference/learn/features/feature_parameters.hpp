@@ -99,10 +99,8 @@ template <class Scalar = float>
     feature_checkpoint c;
     c.files.source = std::move(source);
     c.files.config = m.config();
-    for (tensor& t : tensors_of(m.layout().tensors(), m.values(), "", c.files.source)) {
-        const std::string name = t.name;
-        c.files.add(name, std::move(t));
-    }
+    for (tensor& t : tensors_of(m.layout().tensors(), m.values(), "", c.files.source))
+        c.files.add(std::move(t));
     return c;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <concepts>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>

@@ -117,10 +117,8 @@ template <class Scalar = float>
     checkpoint c;
     c.source = std::move(source);
     c.config = m.config();
-    for (tensor& t : tensors_of(m.layout().tensors(), m.values(), "", c.source)) {
-        const std::string name = t.name;
-        c.add(name, std::move(t));
-    }
+    for (tensor& t : tensors_of(m.layout().tensors(), m.values(), "", c.source))
+        c.add(std::move(t));
     return c;
 }
 

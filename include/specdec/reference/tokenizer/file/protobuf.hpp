@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bit> // std::bit_cast
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
