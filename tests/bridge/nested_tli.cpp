@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <map>
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,6 @@
 #include <array>
 #include <concepts>
 #include <type_traits>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,6 @@
 // texts, and to the drafter's model, between a draft and its decision, a text is the text alone.
 #include <specdec/decode/session.hpp>
 
-#include <cstdint>
 #include <deque>
 #include <random>
 #include <span>

@@ -4,7 +4,6 @@
 #include <specdec/decode/generate.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 // every build, for every bridge.
 #include <specdec/decode/session.hpp>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

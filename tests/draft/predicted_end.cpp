@@ -2,7 +2,6 @@
 #include <specdec/draft/predicted_end.hpp>
 
 #include <memory>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

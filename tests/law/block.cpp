@@ -4,8 +4,6 @@
 #include <specdec/verify/block_verification.hpp>
 
 #include <map>
-#include <utility>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,6 @@
 #include <specdec/bridge/union.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>

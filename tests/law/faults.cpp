@@ -4,8 +4,6 @@
 // that does is made in another way.
 #include <specdec/decode/session.hpp>
 
-#include <vector>
-
 #include <catch2/catch.hpp>
 
 #include <specdec/testing/interval_coin.hpp>

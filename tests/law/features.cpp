@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <span>
-#include <vector>
 
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/draft/changing_model.hpp>

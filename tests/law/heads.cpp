@@ -5,7 +5,6 @@
 #include <specdec/head/adaptive/adaptive_model.hpp>
 
 #include <cstdio>
-#include <span>
 #include <vector>
 
 #include <specdec/head/adaptive/topk_recorder.hpp>

@@ -4,7 +4,6 @@
 // happens to it between a round's draft and its decision.
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>

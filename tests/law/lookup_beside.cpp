@@ -4,7 +4,6 @@
 // together, two texts that take turns with one index (tests/law/together.cpp: in lockstep).
 #include <specdec/draft/lookup/lookup_beside.hpp>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

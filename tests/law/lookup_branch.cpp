@@ -3,7 +3,6 @@
 // law under every rule of trees and every law of siblings.
 #include <specdec/draft/lookup/lookup_branch.hpp>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

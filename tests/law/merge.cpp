@@ -3,7 +3,6 @@
 // enumerated (the lazy decisions that ship: sessions_lazy.cpp).
 #include <specdec/bridge/ngram_merge.hpp>
 
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,6 @@
 #include <specdec/decode/session.hpp>
 
 #include <algorithm>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

@@ -3,8 +3,6 @@
 // and a cache that changes between a draft and its decision is refused.
 #include <specdec/decode/batch.hpp>
 
-#include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 

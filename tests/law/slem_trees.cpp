@@ -3,7 +3,6 @@
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
 
 #include <cstdio>
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>

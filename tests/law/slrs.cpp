@@ -3,9 +3,6 @@
 // enumerated (the lazy decisions that ship: sessions_lazy.cpp).
 #include <specdec/bridge/slrs.hpp>
 
-#include <string>
-#include <vector>
-
 #include <catch2/catch.hpp>
 
 #include "bridge_cases.hpp"

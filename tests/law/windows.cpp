@@ -4,7 +4,6 @@
 #include <specdec/draft/windowed_drafter.hpp>
 
 #include <cstdio>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <specdec/specdec.hpp>
 #include <specdec/speculation/speculation.hpp>

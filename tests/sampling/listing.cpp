@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/sampling/listing.hpp>
 
-#include <vector>
-
 #include <catch2/catch.hpp>
 
 #include "support/list_drafter.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/sampling/residual.hpp>
 
-#include <cmath>
 #include <map>
 #include <vector>
 

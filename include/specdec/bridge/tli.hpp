@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <span>
 
 #include <specdec/bridge/context/retokenised_context.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/decode/tree/tree_session.hpp>
 
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,6 @@
 #include <specdec/draft/tree/cost_aware_tree.hpp>
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>

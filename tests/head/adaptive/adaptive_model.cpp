@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/head/adaptive/adaptive_model.hpp>
 
-#include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -4,7 +4,6 @@
 #include <specdec/sampling/coin/coupled_coin.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -2,7 +2,6 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 

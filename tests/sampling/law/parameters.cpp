@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/sampling/law/parameters.hpp>
 
-#include <cmath>
 #include <limits>
 #include <string>
 

@@ -2,8 +2,6 @@
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 #include <cstddef>
-#include <type_traits>
-#include <vector>
 
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,6 @@
 #include <map>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 

@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <string>
-
 namespace equivalences_tests {
 
 using namespace specdec;
