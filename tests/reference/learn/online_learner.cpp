@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <functional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -103,6 +105,14 @@ TEST_CASE("updates take no more than their share of the time", "[computes]") {
     CHECK(online.counts().updates > 20);
     CHECK(online.counts().updates < 400);
 
+    settings.budget = 0; // not even the first
+    scene none;
+    online_learner<float, hand> never(none.learner, none.serving, settings, {&now, 0.001});
+    never.add(none.texts[0]);
+    now += 1;
+    never.round_begins();
+    CHECK(never.counts().updates == 0);
+
     settings.budget = 1; // no limit: nothing hangs on a clock, even one that goes back
     scene all;
     online_learner<float, hand> always(all.learner, all.serving, settings, {&now, 0.001});
@@ -176,6 +186,54 @@ TEST_CASE("what was saved goes on as if nothing had happened") {
     CHECK_THROWS_WITH(online.resume(path), Contains("state.safetensors"));
     CHECK_THROWS_WITH(online.resume("/nowhere/state"), Contains("/nowhere/state"));
     CHECK(s.values() == before);
+}
+
+/// One number, to which every update adds one; rounds go on meanwhile.
+struct counting_learner {
+    using sample = distillation_sample;
+    learner_settings chosen{.sequences = 1};
+    std::vector<float> numbers{0};
+    adamw<float> moments{1};
+    std::function<void()> meanwhile = [] {};
+
+    [[nodiscard]] const learner_settings& settings() const { return chosen; }
+    [[nodiscard]] std::span<float> values() { return numbers; }
+    [[nodiscard]] adamw<float>& optimiser() { return moments; }
+    [[nodiscard]] float weights() const { return numbers[0]; }
+    update_result learn(std::span<const sample* const>) {
+        meanwhile();
+        ++numbers[0];
+        return {{}, 1, 1, true};
+    }
+};
+struct no_serving {
+    void publish(float) {}
+};
+
+TEST_CASE("weights are not kept for what those before them drafted") {
+    counting_learner learner;
+    no_serving serving;
+    double now = 0;
+    online_settings settings = every(1);
+    settings.replayed = 0;
+    basic_online_learner<counting_learner, no_serving, hand> online(learner, serving, settings,
+                                                                    {&now});
+    const auto rounds = [&](std::size_t n, std::size_t tokens) {
+        for (std::size_t i = 0; i < n; ++i)
+            online.see({.emitted = tokens + i % 2});
+    };
+    rounds(20, 3);
+    for (int update = 0; update < 2; ++update) {
+        online.add(toy_text(toy_map(), 20, 0));
+        online.round_begins();
+        learner.meanwhile = [&] { rounds(8, 3); }; // the first one is as good as nothing learnt
+    }
+    online.round_begins();
+    CHECK(learner.numbers[0] == 2);
+    rounds(8, 0);
+    online.round_begins();
+    CHECK(online.counts().rollbacks == 1);
+    CHECK(learner.numbers[0] == 0);
 }
 
 // Under -fsanitize=thread, too, by hand.

@@ -28,7 +28,7 @@ namespace specdec::reference {
 /// When a drafter that serves learns, and from what.
 struct online_settings {
     std::size_t every = 64;   ///< newly taught rows before an update
-    double budget = 0.1;      ///< the share of time that updates may take; 1: no limit
+    double budget = 0.1;      ///< the share of time that updates may take; 0: none, 1: no limit
     std::size_t replayed = 1; ///< texts of an update that are drawn from all that are remembered
     std::size_t remembered = std::size_t{1} << 18; ///< draft tokens of the texts that are
     std::uint64_t seed = 1;                        ///< of the draws
@@ -105,7 +105,6 @@ public:
         if (const watch_verdict v = watch_.see(round); v != watch_verdict::wait)
             verdict_ = v;
     }
-
     [[nodiscard]] online_counts counts() const {
         const std::lock_guard lock(mutex_);
         return counts_;
@@ -134,7 +133,7 @@ private:
     [[nodiscard]] bool update_is_due() const {
         return new_rows_ >= settings_.every && new_rows_ > 0 && seen_ >= settings_.rounds_before &&
                (settings_.budget >= 1 ||
-                counts_.seconds + latest_seconds_ <= settings_.budget * elapsed());
+                counts_.seconds + latest_seconds_ < settings_.budget * elapsed());
     }
     [[nodiscard]] bool is_due() const { return verdict_ != watch_verdict::wait || update_is_due(); }
 
@@ -182,6 +181,8 @@ private:
         counts_.learnt_tokens += done.tokens;
         ++counts_.updates;
         watch_.updated();
+        if (verdict_ == watch_verdict::keep) // those before this update, which are gone
+            verdict_ = watch_verdict::wait;
     }
 
     /// Copies an update's texts: the latest, and some of all; or none. Pre: mutex_.
@@ -235,7 +236,6 @@ private:
     double latest_seconds_ = 0;                ///< of it
     watch_verdict verdict_ = watch_verdict::wait;
     std::exception_ptr thrown_;
-
     std::mutex learning_; ///< of the learner, and of:
     std::vector<const sample*> chosen_;
     std::vector<sample> batch_;
