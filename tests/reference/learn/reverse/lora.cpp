@@ -67,10 +67,9 @@ TEST_CASE("adapters' gradients are those of finite differences, and of what is m
         }
 }
 
-TEST_CASE("a merged model computes what the adapters did, and unmerged what it did before") {
+TEST_CASE("a merged model computes what the adapters did") {
     const open_toy toy(form::tied);
     auto m = read_parameters(toy.open());
-    const auto before = m;
     const auto adapters = make<float>(m.config(), every);
     training_pass<float> pass(m.config(), {1, 15, 15});
     const texts of({15});
@@ -79,12 +78,6 @@ TEST_CASE("a merged model computes what the adapters did, and unmerged what it d
     CHECK((adapted - plain).cwiseAbs().maxCoeff() > 0.1F);
     adapters.merge(m);
     CHECK((adapted - pass.forward(m, of.view())).cwiseAbs().maxCoeff() < 1e-4F);
-    adapters.unmerge(m);
-    CHECK((plain - pass.forward(m, of.view())).cwiseAbs().maxCoeff() < 1e-4F);
-    float worst = 0;
-    for (std::size_t i = 0; i < m.values().size(); ++i)
-        worst = std::max(worst, std::abs(m.values()[i] - before.values()[i]));
-    CHECK(worst < 1e-6F);
 }
 
 TEST_CASE("drawn adapters change nothing at first, and then learn with the weights frozen") {

@@ -108,12 +108,16 @@ public:
     /// values()).
     template <class Parameters>
     void merge(Parameters& m) const {
-        add_to(m, scale());
-    }
-    /// W -= (alpha / r) B A: what merge() changed, but for rounding. (A copy of W is exact.)
-    template <class Parameters>
-    void unmerge(Parameters& m) const {
-        add_to(m, -scale());
+        for (std::size_t layer = 0; layer < modules_.size(); ++layer)
+            for (const projection p : settings_.targets) {
+                const place& at = modules_[layer][number_of(p)];
+                auto w =
+                    columns_of(&m.values()[m.layout().at(layer).matrix(p)], at.inputs, at.outputs);
+                aligned_vector<Scalar> scaled(at.inputs * rank());
+                auto factor_a = columns_of(scaled.data(), at.inputs, rank());
+                factor_a = scale() * a(layer, p);
+                add_product(constant(factor_a), b(layer, p), w);
+            }
     }
 
 private:
@@ -150,20 +154,6 @@ private:
         const std::string prefix = "base_model.model." + module_name(layer, p);
         m.a = tensors_.add(prefix + ".lora_A.weight", {settings_.rank, m.inputs});
         m.b = tensors_.add(prefix + ".lora_B.weight", {m.outputs, settings_.rank});
-    }
-
-    template <class Parameters>
-    void add_to(Parameters& model, Scalar factor) const {
-        for (std::size_t layer = 0; layer < modules_.size(); ++layer)
-            for (const projection p : settings_.targets) {
-                const place& m = modules_[layer][number_of(p)];
-                auto w = columns_of(&model.values()[model.layout().at(layer).matrix(p)], m.inputs,
-                                    m.outputs);
-                aligned_vector<Scalar> scaled(m.inputs * rank());
-                auto factor_a = columns_of(scaled.data(), m.inputs, rank());
-                factor_a = factor * a(layer, p);
-                add_product(constant(factor_a), b(layer, p), w);
-            }
     }
 
     lora_settings settings_;
