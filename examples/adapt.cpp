@@ -552,7 +552,7 @@ int main(int argc, char** argv) {
                "newly taught rows before an update (default: 64)")
         ->group(group);
     add_number(app, "--budget", f.online.budget, any_share,
-               "most of the time that updates take (default: 0.1; 1: no limit)")
+               "most of the time that updates take (default: 0.1; 0: none; 1: no limit)")
         ->group(group);
     app.add_flag("--thread", f.online.own_thread, "updates on a thread of their own")->group(group);
     add_number(app, "--learning-threads", f.learner.threads, any_threads(),

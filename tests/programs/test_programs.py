@@ -611,6 +611,9 @@ class Generate(unittest.TestCase):
         self.assertEqual(len(lines), out["tokens"] + 1)
         self.assertNotIn("log_probabilities", json.loads(call(*flags[:-2], "--json")))
 
+    def test_minus_zero_is_zero(self):
+        self.assertEqual(str(json.loads(call("generate", *self.prompt, "--temperature", "-0", "--json"))["temperature"]), "0.0")
+
     def test_stop_string(self):
         text = json.loads(call("generate", *self.prompt, "--json"))["text"]
         stop = text[len(text) // 2:][:3]

@@ -49,7 +49,7 @@ template <class T>
     if (problem != std::errc{} || end != text.data() + text.size() || !(value >= range.low) ||
         !(value <= range.high) || (range.above_low && value == range.low))
         return std::nullopt;
-    return value;
+    return value + T{}; // no -0
 }
 
 namespace detail {
