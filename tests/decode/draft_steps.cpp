@@ -14,19 +14,24 @@ using namespace specdec::testing;
 
 namespace draft_steps_tests {
 
-/// Drafts of so many tokens; throws when it is told to.
+/// Drafts of so many tokens; throws when it is told to, before a token or behind its draw.
 struct brittle_length {
     std::size_t length = 4;
-    bool throws = false;
+    bool throws = false, throws_behind = false;
     [[nodiscard]] bool more(const draft_progress& now) const {
         if (throws)
             throw std::runtime_error("stop rule");
         return now.drafted < length;
     }
+    [[nodiscard]] double predict(const draft_progress&) const {
+        if (throws_behind)
+            throw std::runtime_error("stop rule");
+        return 1;
+    }
     [[nodiscard]] law_mark mark() const { return 0; }
 };
 
-TEST_CASE("of a draft that did not begin nothing is proposed, least of all what was before") {
+TEST_CASE("of a draft that broke off nothing is proposed, least of all what was before") {
     toy_world world;
     for_every_bridge(world, 4, [&](const char* name, auto bridge) {
         CAPTURE(name);
@@ -47,15 +52,18 @@ TEST_CASE("of a draft that did not begin nothing is proposed, least of all what 
         }
         CHECK(proposed > 0);
 
-        stop.throws = true;
-        CHECK_THROWS_WITH(decoder.begin_draft(drafter, stop, coin, 20), "stop rule");
-        CHECK_FALSE(decoder.announce(drafter, stop).goes_on);
-        CHECK(decoder.rows_needed() == 1);
-        CHECK(decoder.verify(decoder.score(target), coin).accepted == 0);
+        for (bool* const when : {&stop.throws, &stop.throws_behind}) {
+            *when = true;
+            CHECK_THROWS_WITH(decoder.draft(drafter, stop, coin, 20), "stop rule");
+            decoder.draw(drafter, stop, coin);
+            CHECK_FALSE(decoder.announce(drafter, stop).goes_on);
+            CHECK(decoder.rows_needed() == 1);
+            CHECK(decoder.verify(decoder.score(target), coin).accepted == 0);
 
-        stop.throws = false; // and begun again it is the draft that it would have been
-        decoder.draft(drafter, stop, coin, 20);
-        CHECK(decoder.rows_needed() == proposed + 1);
+            *when = false; // and begun again it is the draft that it would have been
+            decoder.draft(drafter, stop, coin, 20);
+            CHECK(decoder.rows_needed() == proposed + 1);
+        }
     });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <utility> // std::exchange
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
@@ -38,8 +39,14 @@ public:
     }
     template <DraftContextHolder D, StopRule Stop, Coin C>
     void draw(B& bridge, D& drafter, const Stop& stop, C& coin) {
-        if constexpr (requires { bridge.draw(drafter, stop, coin); })
+        if constexpr (requires { bridge.draw(drafter, stop, coin); }) {
+            if (!std::exchange(open_, false))
+                return;
+            ended_ = true; // nothing is proposed if anything throws: half a step may be made
             bridge.draw(drafter, stop, coin);
+            open_ = true;
+            ended_ = false;
+        }
     }
     /// Gives the draft, once: its proposals to `proposed`, and those that the target has to
     /// `tokens`.

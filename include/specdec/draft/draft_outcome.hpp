@@ -20,13 +20,14 @@ struct draft_outcome {
     std::size_t emitted = 1;  ///< target tokens that the round gives
 };
 
-/// What would have become of tokens that were all known before the round, `ids`, now that it gives
-/// `committed`. Linear in them.
+/// What would have become of tokens that were all known before the round, `ids`, as far as `steps`
+/// tells of them, now that it gives `committed`. Linear in them.
 [[nodiscard]] inline draft_outcome outcome_of_known(std::span<const target_id> ids,
                                                     std::span<const draft_progress> steps,
                                                     std::span<const target_id> committed) {
-    const std::size_t kept = common_prefix(ids, committed);
-    return {.steps = steps, .kept = kept, .rejected = kept < ids.size() && kept < committed.size()};
+    const std::size_t kept = common_prefix(ids.first(steps.size()), committed);
+    return {
+        .steps = steps, .kept = kept, .rejected = kept < steps.size() && kept < committed.size()};
 }
 
 /// A stop rule that learns: rule.learn(outcome), between a round's decision and the next draft.

@@ -63,6 +63,21 @@ TEST_CASE("found tokens: what would have become of them") {
     CHECK(f.found.asked());
 }
 
+TEST_CASE("found tokens: nothing is told of those that a rule broke off at") {
+    struct : fixed_length {
+        [[nodiscard]] double predict(const draft_progress& now) const {
+            return now.drafted == 2 ? throw error("stop rule") : 1;
+        }
+    } const brittle{};
+    fixture f;
+    f.found.follow(f.tokens("abcd abcd "));
+    CHECK_THROWS_AS(f.found.find(brittle), error);
+    const draft_outcome o = f.found.outcome(f.tokens("abcd "));
+    CHECK(o.kept == 1);
+    CHECK(o.steps.size() == 1);
+    CHECK_FALSE(o.rejected);
+}
+
 TEST_CASE("found tokens: another text knows nothing of the last") {
     fixture f;
     f.found.follow(f.tokens("abcd abcd "));
