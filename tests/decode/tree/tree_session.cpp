@@ -131,6 +131,47 @@ TEST_CASE("a text is the same whether the models keep paths or are fed again") {
                   tree_text(rule, wide, sibling_draw::without_replacement, seed, false));
 }
 
+/// A model whose next keep_path fails.
+template <class Id>
+struct brittle : toy_tree_model<Id> {
+    bool fails = false;
+    void keep_path(std::span<const std::size_t> nodes) {
+        if (std::exchange(fails, false))
+            throw error("keep_path");
+        toy_tree_model<Id>::keep_path(nodes);
+    }
+};
+
+TEST_CASE("a commit that a model broke off is made again, and loses nothing") {
+    const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{3, 1});
+    const auto siblings = sibling_draw::without_replacement;
+    brittle<target_id> target{model<target_id>(1)};
+    brittle<draft_id> draft{model<draft_id>(2)};
+    model_drafter drafter(draft);
+    const philox_coin coin(3);
+    tree_session decoder(tree_bridge_of(siblings), recursive_rejection{},
+                         session_settings{.capacity = capacity});
+    decoder.start(prompt);
+    int failures = 0;
+    while (!decoder.full()) {
+        const std::size_t n = decoder.round(target, drafter, shape, coin, capacity).tokens.size();
+        target.fails = draft.fails = true;
+        const std::size_t all = decoder.tokens().size() + n;
+        for (int tries = 0; tries < 3 && decoder.tokens().size() < all; ++tries)
+            try {
+                decoder.commit(n, target, drafter);
+            } catch (const error&) {
+                ++failures;
+            }
+        draft.fails = false; // where nothing of it was kept
+        REQUIRE(decoder.tokens().size() == all);
+        REQUIRE(target.held().size() == all - 1);
+    }
+    CHECK(failures > 30);
+    CHECK(text(decoder.tokens().begin(), decoder.tokens().end()) ==
+          tree_text(recursive_rejection{}, shape, siblings, 3));
+}
+
 TEST_CASE("what is kept of a tree is not fed again") {
     auto target = model<target_id>(1);
     auto draft = model<draft_id>(2);

@@ -186,6 +186,7 @@ struct tree_buffers {
             path[--i] = draft_ids[node];
         drafter.sync(path, context.size());
     }
+    /// The drafter keeps what it was fed of these nodes, once.
     template <TreeDrafter D>
     void keep(D& drafter, std::span<const std::size_t> kept) {
         ids.clear();
@@ -196,6 +197,7 @@ struct tree_buffers {
         }
         if (!numbers.empty())
             drafter.keep(numbers, ids);
+        fed.assign(fed.size(), tree_root); // it has forgotten the others
     }
 
     /// Leaves the nodes that a shape chooses.

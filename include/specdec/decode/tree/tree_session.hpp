@@ -175,13 +175,13 @@ public:
         retries_ = n > 0 ? 0 : retries_ + 1;
         forget_draft();
     }
-    /// The same; target and drafter, if it can, keep what was committed of the tree. Precondition:
-    /// nobody else used them since the round's pass and draft.
+    /// The same; target and drafter, if it can, keep what was committed of the tree. If one of them
+    /// throws, call it again. Precondition: nobody else used them since the round's pass and draft.
     template <TreeModelOf<target_id> Target, DraftContextHolder D>
     void commit(std::size_t n, Target& target, D& drafter) {
-        require_committable(n);
-        target.keep_path(nodes_to_keep(n));
-        keep_in(drafter, n);
+        const std::span<const std::size_t> nodes = nodes_to_keep(n);
+        keep_in(drafter, n); // once, whatever throws: tree_buffers::keep
+        target.keep_path(nodes);
         commit_kept(n);
     }
     /// The same in parts, for engines that keep the path themselves: keep_path of these nodes of
