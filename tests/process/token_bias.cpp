@@ -62,6 +62,9 @@ TEST_CASE("a text may not end before its length") {
     CHECK(processed<target_id>(least, 4)[2] == forbidden);
     CHECK(processed<target_id>(least, 5)[2] == 3);
     CHECK(processed<target_id>(least, 3)[1] == 2);
+    const minimum_length<target_id> never({target_id{2}}, 3,
+                                          std::numeric_limits<std::size_t>::max());
+    CHECK(processed<target_id>(never, 5)[2] == forbidden);
 }
 
 } // namespace token_bias_tests

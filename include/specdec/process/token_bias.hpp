@@ -83,10 +83,10 @@ template <class Id>
 class minimum_length {
 public:
     minimum_length(std::vector<Id> end_ids, std::size_t prompt, std::size_t least)
-        : end_ids_(std::move(end_ids)), until_(prompt + least) {}
+        : end_ids_(std::move(end_ids)), prompt_(prompt), least_(least) {}
 
     void operator()(std::span<const Id> tokens, std::span<float> row) const {
-        if (tokens.size() >= until_)
+        if (tokens.size() >= prompt_ && tokens.size() - prompt_ >= least_)
             return;
         for (const Id id : end_ids_)
             if (id.index() < row.size())
@@ -95,7 +95,7 @@ public:
 
 private:
     std::vector<Id> end_ids_;
-    std::size_t until_;
+    std::size_t prompt_, least_;
 };
 
 } // namespace specdec

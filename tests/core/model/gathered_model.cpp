@@ -154,6 +154,13 @@ TEST_CASE("what a gathered model holds is without rows that nobody has taken") {
     (void)first.score(c);
     CHECK(m.passes == passes);
     CHECK(first.size() == 3);
+
+    (void)g.announce(0, ab);
+    g.pass();
+    m.truncate(0, 1); // the engine drops its context
+    CHECK(first.size() == 0);
+    first.truncate(0);
+    CHECK(m.size(0) == 0);
 }
 
 } // namespace gathered_model_tests

@@ -171,6 +171,17 @@ TEST_CASE("byte index: what made room is never taken for a match") {
     });
 }
 
+TEST_CASE("byte index: a text whose own last page makes room does not follow itself") {
+    byte_index index({.bytes = 1024}); // four pages
+    byte_index::writer slow = index.begin(), w = index.begin();
+    index.append(slow, letters(256, 1));
+    index.append(w, letters(768, 2));
+    index.append(slow, letters(256, 3));
+    byte_index::place p = slow.last();
+    CHECK_FALSE(index.next(p));
+    CHECK(index.match(slow.tail(), 7) <= 8);
+}
+
 TEST_CASE("byte index: at most 16 bytes a byte, and sizes that can be held") {
     for (const bool short_ends : {false, true})
         for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{1500000}}) {

@@ -88,6 +88,8 @@ TEST_CASE("a likely token that occurs stays as all that occur") {
 TEST_CASE("likely tokens do not enter where they have no part, or where all stay") {
     adaptive_token_list<draft_id> none(begin, {}, {.likely = 0});
     CHECK(none.see_likely(draft_id{7}) == std::nullopt);
+    adaptive_token_list<draft_id> some(begin, {}, {.likely = 1});
+    CHECK(some.see_likely(draft_id{20}) == std::nullopt); // a target's padding
     const std::vector<draft_id> all{draft_id{1}, draft_id{3}, draft_id{4}};
     adaptive_token_list<draft_id> fixed(begin, all, {.likely = 1});
     CHECK(fixed.see_likely(draft_id{7}) == std::nullopt);

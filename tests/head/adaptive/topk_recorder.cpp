@@ -88,6 +88,9 @@ TEST_CASE("likely tokens as the drafter's, where it has them") {
     topk_recorder target(model, likely);
     (void)target.score(ids({0}));
     CHECK(taken(likely) == std::vector{13, 11});
+    likely.translate(map, 3); // rows have more ids, of padding
+    (void)target.score(ids({0}));
+    CHECK(taken(likely) == std::vector{11});
 }
 
 TEST_CASE("where nobody takes them the latest rows stay") {

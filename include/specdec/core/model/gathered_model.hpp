@@ -164,7 +164,8 @@ private:
     };
 
     [[nodiscard]] std::size_t ahead(std::size_t s) const {
-        return texts_[s].state == phase::made ? texts_[s].ids.size() : 0;
+        const std::size_t made = texts_[s].state == phase::made ? texts_[s].ids.size() : 0;
+        return made < base::size(s) ? made : base::size(s); // an engine may drop its context
     }
     [[nodiscard]] bool is_made(const sequence_tokens<Id>& part) const {
         const text& t = texts_[part.sequence];

@@ -206,6 +206,7 @@ private:
     /// The oldest page, behind page `last` of the text.
     std::uint32_t take_page(std::uint32_t text, std::uint32_t last) {
         const std::uint32_t n = next_page_;
+        last = last == n ? nowhere : last; // it makes room itself
         next_page_ = n + 1 == pages_ ? 0 : n + 1;
         if (page_[n].last != nowhere)
             page_[page_[n].last].next = nowhere;

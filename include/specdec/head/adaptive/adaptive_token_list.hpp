@@ -93,11 +93,10 @@ public:
     }
 
     /// This token may come. Which place it took: of those that came this way the one that has been
-    /// there longest goes, as soon as they have their part of the list; none where it is inside.
-    /// Precondition: id is of the vocabulary.
+    /// there longest goes, as soon as they have their part of the list; none where it is inside,
+    /// and where it is outside the vocabulary, as a target's padding may be.
     std::optional<std::size_t> see_likely(Id id) {
-        SPECDEC_PRECONDITION(id.valid() && id.index() < place_.size());
-        if (contains(id) || likely_.empty())
+        if (id.index() >= place_.size() || contains(id) || likely_.empty())
             return std::nullopt;
         const unsigned turn = next_;
         const unsigned before = likely_[turn];

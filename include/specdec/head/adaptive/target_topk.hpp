@@ -52,9 +52,10 @@ public:
         for (std::size_t r = 0; r < rows_.size(); ++r)
             for (std::size_t i = rows_[r].count; i-- > 0;) {
                 const target_id t = ids(r)[i];
-                const draft_id d = draft_.empty() ? draft_id{t.value} : draft_[t.index()];
-                if (d.valid())
-                    see(d);
+                if (draft_.empty())
+                    see(draft_id{t.value});
+                else if (t.index() < draft_.size() && draft_[t.index()].valid())
+                    see(draft_[t.index()]);
             }
         rows_.clear();
     }
