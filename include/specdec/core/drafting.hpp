@@ -88,10 +88,11 @@ concept StopRule = requires(const S& stop, const draft_progress& progress) {
     { stop.mark() } -> std::convertible_to<law_mark>;
 };
 
-template <StopRule S>
-[[nodiscard]] row_reading reading_of(const S& stop) {
-    if constexpr (requires { stop.reads(); })
-        return stop.reads();
+/// Of a stop rule, or of a shape of trees.
+template <class S>
+[[nodiscard]] row_reading reading_of(const S& rule) {
+    if constexpr (requires { rule.reads(); })
+        return rule.reads();
     else
         return row_reading::none;
 }

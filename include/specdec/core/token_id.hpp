@@ -36,6 +36,15 @@ template <class Id>
     return Id{static_cast<std::int32_t>(i)};
 }
 
+/// Whether the id is one of these.
+template <class Id>
+[[nodiscard]] bool is_one_of(std::span<const Id> ids, Id id) {
+    for (const Id one : ids)
+        if (one == id)
+            return true;
+    return false;
+}
+
 /// How many of the first tokens are the same.
 template <class Id>
 [[nodiscard]] std::size_t common_prefix(std::span<const Id> a, std::span<const Id> b) {

@@ -21,21 +21,6 @@ namespace measure_costs_detail {
 
 inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
 
-/// The median. It counts instead of sorting, which the core does not include.
-[[nodiscard]] inline double median(const std::vector<double>& of) {
-    const std::size_t middle = of.size() / 2;
-    for (const double x : of) {
-        std::size_t below = 0, to_here = 0;
-        for (const double other : of) {
-            below += other < x ? 1 : 0;
-            to_here += other <= x ? 1 : 0;
-        }
-        if (below <= middle && middle < to_here)
-            return x;
-    }
-    return 0;
-}
-
 [[nodiscard]] inline double hundredths(double x) {
     return static_cast<double>(static_cast<long long>(x * 100 + 0.5)) / 100;
 }
@@ -114,7 +99,7 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
         settled = i > 0 && (end - first > settling || i > most / 2);
         begin = end;
     }
-    return {median(pass), median(draft)};
+    return {median_of(pass), median_of(draft)};
 }
 
 /// What turns through rounds of all lengths saw, in passes over one position of the same turn.
@@ -151,9 +136,10 @@ void measure_turn(Target& target, Draft& drafter, std::size_t sizes, std::size_t
         all.push_back(clock() - again);
         drafter.forget();
     }
-    out.draft.push_back(drafted > 0 ? drafts / drafted : median(one) / unit);
+    out.draft.push_back(drafted > 0 ? drafts / drafted : median_of(one) / unit);
     if (more > 1)
-        out.more.push_back((median(all) - median(one)) / unit / static_cast<double>(more - 1));
+        out.more.push_back((median_of(all) - median_of(one)) / unit /
+                           static_cast<double>(more - 1));
 }
 
 /// A drafter of nothing.
@@ -206,14 +192,14 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
         measure_turn(words, pieces, sizes, pieces.more(), clock, seen);
     words.leave();
     pieces.leave();
-    if (!(median(seen.pass[0]) > 0))
+    if (!(median_of(seen.pass[0]) > 0))
         fail("measure_costs", "clock", "expected one that runs");
 
     cost_table costs{.pass = {}};
     for (std::size_t i = 0; i < sizes; ++i) {
         // In between as on a line, and never less than for fewer positions.
         const std::size_t known = costs.pass.size();
-        const double now = i == 0 ? 1 : hundredths(median(seen.pass[i]));
+        const double now = i == 0 ? 1 : hundredths(median_of(seen.pass[i]));
         const double last = known == 0 ? now : costs.pass.back();
         const double more = now > last ? now - last : 0;
         for (std::size_t k = known + 1; k <= positions[i]; ++k)
@@ -223,9 +209,9 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     if (feeds_again(target)) // what a position more costs
         costs.replay = (costs.pass.back() - costs.pass.front()) /
                        static_cast<double>(sizes > 1 ? positions[sizes - 1] - 1 : 1);
-    costs.draft = hundredths(median(seen.draft));
-    if (median(seen.more) > 0)
-        costs.catch_up = hundredths(median(seen.more));
+    costs.draft = hundredths(median_of(seen.draft));
+    if (median_of(seen.more) > 0)
+        costs.catch_up = hundredths(median_of(seen.more));
     return costs;
 }
 

@@ -91,7 +91,7 @@ private:
         const bool may_end = !at.refused && grammar_.complete(at.state);
         const order_range silent = order_->silent();
         for (std::size_t i = 0; i < silent.last; ++i)
-            if (!may_end || !is_an_end(order_->id(i)))
+            if (!may_end || !is_one_of<Id>(ends_, order_->id(i)))
                 forbid(order_->id(i));
         for (std::size_t i = order_->size(); i < row.size(); ++i)
             row[i] = forbidden;
@@ -118,13 +118,6 @@ private:
             if (good < text.size())
                 forbid(order_->id(i));
         }
-    }
-
-    [[nodiscard]] bool is_an_end(Id id) const {
-        for (const Id end : ends_)
-            if (end == id)
-                return true;
-        return false;
     }
 
     G grammar_;

@@ -43,10 +43,7 @@ struct draft_view {
 };
 
 [[nodiscard]] inline bool is_end(std::span<const target_id> end_ids, target_id id) {
-    for (const target_id end : end_ids)
-        if (end == id)
-            return true;
-    return false;
+    return is_one_of(end_ids, id);
 }
 
 /// Begins a draft, or says why there is none. Every bridge calls it before it touches drafter or

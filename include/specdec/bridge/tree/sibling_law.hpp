@@ -137,12 +137,7 @@ private:
 
     explicit sibling_law(Map map) : map_(map) {}
 
-    [[nodiscard]] bool is_gone(target_id t) const {
-        for (const target_id other : gone_)
-            if (other == t)
-                return true;
-        return false;
-    }
+    [[nodiscard]] bool is_gone(target_id t) const { return is_one_of(gone_, t); }
     [[nodiscard]] double of_inner(target_id t) const {
         double sum = 0;
         for (draft_id d = map_.to_draft(t); d.valid(); d = map_.next_duplicate(d))

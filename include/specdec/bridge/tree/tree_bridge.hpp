@@ -82,7 +82,7 @@ public:
             if (made_.parents.empty())
                 break;
             const std::size_t begin = made_.tree.size();
-            draw_level(drafter, reading_of_shape(shape), coin, request.path, depth);
+            draw_level(drafter, reading_of(shape), coin, request.path, depth);
             made_.level = begin;
             if (made_.tree.size() == begin)
                 break;
@@ -113,13 +113,6 @@ private:
     static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
     static std::size_t rows_of(const tree_settings& settings) {
         return settings.siblings == sibling_draw::likeliest ? 1 : settings.drafted() + 1;
-    }
-    template <class Shape>
-    static row_reading reading_of_shape(const Shape& shape) {
-        if constexpr (requires { shape.reads(); })
-            return shape.reads();
-        else
-            return row_reading::none;
     }
 
     /// The nodes of the level that have children, as far as there is room.

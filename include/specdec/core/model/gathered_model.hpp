@@ -150,9 +150,6 @@ public:
         change(s);
         this->keep_in_model(s, nodes);
     }
-    [[nodiscard]] bool scores_trees() const {
-        return base::trees && specdec::scores_trees(this->wrapped());
-    }
 
 private:
     enum class phase : std::uint8_t { none, announced, made };

@@ -81,9 +81,6 @@ public:
             mirrors_[s].fed({&nodes_[s][node], 1});
         nodes_[s].clear();
     }
-    [[nodiscard]] bool scores_trees() const {
-        return base::trees && specdec::scores_trees(this->wrapped());
-    }
     void truncate(std::size_t s, std::size_t n) {
         base::truncate(s, n);
         mirrors_[s].truncated(n);

@@ -82,6 +82,12 @@ public:
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
     [[nodiscard]] bool feeds_again() const { return specdec::feeds_again(*model_); }
+    [[nodiscard]] bool scores_trees() const {
+        if constexpr (requires { requires Self::wraps_trees; })
+            return specdec::scores_trees(*model_);
+        else
+            return false;
+    }
     void forget_learnt()
         requires LearnsFromTexts<M>
     {
@@ -196,9 +202,6 @@ public:
         requires base::trees
     {
         this->keep_in_model(s, nodes);
-    }
-    [[nodiscard]] bool scores_trees() const {
-        return base::trees && specdec::scores_trees(this->wrapped());
     }
 };
 

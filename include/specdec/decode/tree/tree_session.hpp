@@ -84,7 +84,7 @@ public:
     template <DraftContextHolder D, TreeShape Shape, Coin C, Clock Time = no_clock>
     void draft(D& drafter, const Shape& shape, C& coin, std::size_t room, std::size_t max_nodes,
                Time clock = {}) {
-        const double begin = clock();
+        const time_spent timed(counts_.draft_seconds, clock);
         forget_draft();
         const std::size_t space = settings_.capacity - committed_;
         const std::size_t most = deepest((room < space ? room : space) - 1);
@@ -94,7 +94,6 @@ public:
             request.path.place = verify_.place();
         draft_ = bridge_.propose(drafter, shape, coin, request);
         feed_.draft(tokens().back(), draft_.tree);
-        counts_.draft_seconds += clock() - begin;
     }
 
     /// Step 2, what the engine has to do; it gives the rows of the tree to step 3.
@@ -110,24 +109,21 @@ public:
     /// Step 2 with a model, without the last pass, as session::prepare.
     template <TreeModelOf<target_id> Target, Clock Time = no_clock>
     void prepare(Target& target, Time clock = {}) {
-        const double begin = clock();
+        const time_spent timed(counts_.target_seconds, clock);
         feed_.prepare(target, tokens());
-        counts_.target_seconds += clock() - begin;
     }
     template <TreeModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] logits_rows<target_id> score(Target& target, Time clock = {}) {
-        const double begin = clock();
+        const time_spent timed(counts_.target_seconds, clock);
         feed_.prepare(target, tokens());
-        const logits_rows<target_id> rows = feed_.score(target);
-        counts_.target_seconds += clock() - begin;
-        return rows;
+        return feed_.score(target);
     }
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], that behind the last
     /// committed token and those behind the nodes. Throws specdec::error for rows of another shape.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] tree_round_result verify(const Rows& rows, C& coin, Time clock = {}) {
-        const double begin = clock();
+        const time_spent timed(counts_.verify_seconds, clock);
         require_rows(rows, rows_needed(), bridge_.target_size(), "tree session");
         if constexpr (requires { bridge_.require_unchanged(); })
             if (draft_.tree != nullptr)
@@ -150,7 +146,6 @@ public:
         log_p_.record(path_rows<Rows>{rows, path}, text.subspan(committed_), v.next);
         tokens_.push_back(v.next);
         verdict_ = v;
-        counts_.verify_seconds += clock() - begin;
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
         tree_round_result r{all,          v.accepted,    v.origin,
                             path,         draft_.tree,   draft_.draft_tokens,
@@ -205,9 +200,9 @@ public:
     [[nodiscard]] tree_round_result round(Target& target, D& drafter, const Shape& shape, C& coin,
                                           std::size_t room, Time clock = {}) {
         prepare(target, clock);
-        const std::size_t held = committed_ - 1, capacity = target.capacity();
+        const std::size_t capacity = target.capacity();
         draft(drafter, shape, coin, room_within(committed_, capacity, room),
-              capacity > held + 1 ? capacity - held - 1 : 0, clock);
+              capacity > committed_ ? capacity - committed_ : 0, clock);
         return verify(score(target, clock), coin, clock);
     }
 

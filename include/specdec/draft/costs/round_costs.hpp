@@ -3,11 +3,27 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/costs/round_line.hpp>
 
 namespace specdec {
+
+/// The median; 0 of nothing. It counts instead of sorting, which the core does not include.
+[[nodiscard]] inline double median_of(std::span<const double> numbers) {
+    const std::size_t middle = numbers.size() / 2;
+    for (const double x : numbers) {
+        std::size_t below = 0, to_here = 0;
+        for (const double other : numbers) {
+            below += other < x ? 1U : 0U;
+            to_here += other <= x ? 1U : 0U;
+        }
+        if (below <= middle && middle < to_here)
+            return x;
+    }
+    return 0;
+}
 
 /// What a round took, in seconds; 0 where nobody measured.
 struct round_seconds {
@@ -127,23 +143,12 @@ private:
         }
         paces_[seen_ % last_ones] = time / expected;
         ++seen_;
-        const double usual = median(seen_ < last_ones ? seen_ : last_ones);
+        const double usual =
+            median_of(std::span(paces_).first(seen_ < last_ones ? seen_ : last_ones));
         if (seen_ <= enough || usual > most * pace_ || usual < pace_ / most)
             pace_ = usual; // the first ones, or the machine has changed
         else
             pace_ += (within(time / expected, pace_) - pace_) / 4;
-    }
-    [[nodiscard]] double median(std::size_t n) const {
-        for (std::size_t i = 0; i < n; ++i) {
-            std::size_t below = 0, to_here = 0;
-            for (std::size_t k = 0; k < n; ++k) {
-                below += paces_[k] < paces_[i] ? 1U : 0U;
-                to_here += paces_[k] <= paces_[i] ? 1U : 0U;
-            }
-            if (below <= n / 2 && n / 2 < to_here)
-                return paces_[i];
-        }
-        return paces_[0];
     }
 
     void tell() {

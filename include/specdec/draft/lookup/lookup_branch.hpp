@@ -122,10 +122,7 @@ public:
 private:
     static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
     [[nodiscard]] std::span<const std::size_t> own_of(std::span<const std::size_t> path) const {
-        std::size_t own = 0;
-        while (own < path.size() && path[own] < drafted_)
-            ++own;
-        return path.first(own);
+        return path.first(draft_tree_view<law_type>{.drafted = drafted_}.drafted_of(path));
     }
     void forget() {
         tree_.clear();

@@ -112,12 +112,7 @@ private:
         std::size_t round = 0;        // tokens of the context of a round that begins
     };
 
-    [[nodiscard]] bool keeps(draft_id id) const {
-        for (const draft_id kept : head_.ids())
-            if (kept == id)
-                return true;
-        return false;
-    }
+    [[nodiscard]] bool keeps(draft_id id) const { return is_one_of<draft_id>(head_.ids(), id); }
     /// Brings tokens of the head to their places in the list; whether all are there. A head keeps
     /// none twice, so where each waits for another's place, one makes way for a token outside.
     bool put_back() {

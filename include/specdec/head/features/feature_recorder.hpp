@@ -68,9 +68,6 @@ public:
         nodes_[s].clear();
     }
 
-    [[nodiscard]] bool scores_trees() const {
-        return base::trees && specdec::scores_trees(this->wrapped());
-    }
     [[nodiscard]] logits_rows<target_id>
     score_tree(std::span<const sequence_nodes<target_id>> parts)
         requires base::trees
