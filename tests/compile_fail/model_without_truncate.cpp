@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: MIT
 // A side of a pair whose model cannot forget tokens: the compiler names the member.
 // build error: model: expected a member .void truncate.std::size_t n..
-#include <cstddef>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include <specdec/speculation/side.hpp>
+
+#include "../support/whole_model.hpp"
 
 using namespace specdec;
 
-struct model {
-    std::size_t size() const { return 0; }
-    std::size_t capacity() const { return 0; }
-    std::size_t vocabulary_size() const { return 0; }
-    void append(std::span<const target_id>) {}
-    logits_rows<target_id> score(std::span<const target_id>) { return {}; }
-};
-struct tokenizer {
-    std::size_t vocabulary_size() const { return 0; }
-    std::string_view bytes(target_id) const { return {}; }
-    void encode(std::string_view, encode_mode, std::vector<target_id>&) const {}
+struct model : testing::whole_model {
+    void truncate(std::size_t) = delete;
 };
 
 int main() {
     model m;
-    tokenizer t;
+    testing::whole_tokenizer t;
     const speculation_side<target_id> side{m, t};
 }

@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: MIT
 // A side of a pair whose tokenizer gives strings that nobody keeps.
 // build error: tokenizer: expected a member .std::string_view bytes.Id id. const.
-#include <cstddef>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <specdec/speculation/side.hpp>
 
+#include "../support/whole_model.hpp"
+
 using namespace specdec;
 
-struct model {
-    std::size_t size() const { return 0; }
-    std::size_t capacity() const { return 0; }
-    std::size_t vocabulary_size() const { return 0; }
-    void append(std::span<const target_id>) {}
-    logits_rows<target_id> score(std::span<const target_id>) { return {}; }
-    void truncate(std::size_t) {}
-};
-struct tokenizer {
-    std::size_t vocabulary_size() const { return 0; }
+struct tokenizer : testing::whole_tokenizer {
     std::string bytes(target_id) const { return {}; }
-    void encode(std::string_view, encode_mode, std::vector<target_id>&) const {}
 };
 
 int main() {
-    model m;
+    testing::whole_model m;
     tokenizer t;
     const speculation_side<target_id> side{m, t};
 }

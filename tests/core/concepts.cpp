@@ -58,11 +58,6 @@ struct no_truncate : whole_model {
     void truncate(std::size_t) = delete;
 };
 
-struct whole_tokenizer {
-    std::size_t vocabulary_size() const { return 0; }
-    std::string_view bytes(target_id) const { return {}; }
-    void encode(std::string_view, encode_mode, std::vector<target_id>&) const {}
-};
 struct no_bytes : whole_tokenizer {
     std::string_view bytes(target_id) const = delete;
 };

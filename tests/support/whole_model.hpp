@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include <specdec/core/concepts.hpp>
 
@@ -16,6 +18,12 @@ struct whole_model {
     void append(std::span<const target_id>) {}
     logits_rows<target_id> score(std::span<const target_id>) { return {}; }
     void truncate(std::size_t) {}
+};
+/// The same of a tokenizer.
+struct whole_tokenizer {
+    std::size_t vocabulary_size() const { return 0; }
+    std::string_view bytes(target_id) const { return {}; }
+    void encode(std::string_view, encode_mode, std::vector<target_id>&) const {}
 };
 
 } // namespace specdec::testing
