@@ -25,27 +25,6 @@ toy_hidden_model<draft_id> make_model() {
     return {tokens, width, toy_rows(row_kind::random, width, 5)};
 }
 
-/// Two sequences of the above.
-struct two_models {
-    std::vector<toy_hidden_model<draft_id>> of{make_model(), make_model()};
-    std::vector<float> states{};
-
-    [[nodiscard]] std::size_t sequences() const { return of.size(); }
-    [[nodiscard]] std::size_t size(std::size_t s) const { return of[s].size(); }
-    [[nodiscard]] std::size_t capacity() const { return of[0].capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return tokens; }
-    void append(std::size_t s, std::span<const draft_id> ids) { of[s].append(ids); }
-    [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<draft_id>> parts) {
-        states.clear();
-        for (const auto& [s, ids] : parts) {
-            const hidden_states x = of[s].hidden(ids);
-            states.insert(states.end(), x[0].values.data(), x[0].values.data() + x.size() * width);
-        }
-        return states_of(states, width);
-    }
-    void truncate(std::size_t s, std::size_t n) { of[s].truncate(n); }
-};
-
 TEST_CASE("a model with its head behind it scores what the head makes of its states") {
     head_type head = head_type::random(tokens, width, 1);
     full_head<draft_id, head_type> full(head);
@@ -75,7 +54,7 @@ TEST_CASE("several sequences with one head: each as it is alone") {
     head_type head = head_type::random(tokens, width, 1);
     const token_list<draft_id> list(ids_of({1, 2, 7}), tokens);
     trimmed_head part(head, list);
-    two_models inner;
+    two_hidden_models inner(make_model());
     headed_model batch(inner, part);
     static_assert(BatchModelOf<decltype(batch), draft_id>);
     const auto first = ids_of({0, 3}), second = ids_of({0, 4, 5});

@@ -133,34 +133,10 @@ TEST_CASE("sampling parameters are the model's, and may change between rounds") 
     CHECK_THROWS_AS(listing(inner, few, {.top_p = 0}), error);
 }
 
-/// Two sequences that want to know where rounds begin.
-struct two_models {
-    std::vector<model_type> of{make_model(), make_model()};
-    std::vector<float> states{};
-    std::vector<std::size_t> begun{0, 0};
-
-    [[nodiscard]] static bool reads_features() { return true; }
-    [[nodiscard]] std::size_t sequences() const { return of.size(); }
-    [[nodiscard]] std::size_t size(std::size_t s) const { return of[s].size(); }
-    [[nodiscard]] std::size_t capacity() const { return of[0].capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return tokens; }
-    void append(std::size_t s, std::span<const draft_id> ids) { of[s].append(ids); }
-    [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<draft_id>> parts) {
-        states.clear();
-        for (const auto& [s, ids] : parts) {
-            const hidden_states x = of[s].hidden(ids);
-            states.insert(states.end(), x[0].values.data(), x[0].values.data() + x.size() * width);
-        }
-        return states_of(states, width);
-    }
-    void truncate(std::size_t s, std::size_t n) { of[s].truncate(n); }
-    void begin_round(std::size_t s, std::size_t n) { begun[s] = n; }
-};
-
 TEST_CASE("several sequences list as each does alone, and are told where rounds begin") {
     head_type head = head_type::random(tokens, width, 1);
     trimmed few(head, some_tokens());
-    two_models inner;
+    two_hidden_models inner(make_model());
     listing_model batch(inner, few);
     static_assert(ScoringBatchModelOf<decltype(batch), draft_id>);
     CHECK(batch.sequences() == 2);

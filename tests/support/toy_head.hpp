@@ -141,6 +141,35 @@ inline hidden_states states_of(const std::vector<float>& numbers, std::size_t wi
     return {numbers.data(), numbers.size() / width, width, width};
 }
 
+/// Two sequences of such a model, which want to know where rounds begin.
+template <class Id>
+struct two_hidden_models {
+    std::vector<toy_hidden_model<Id>> of;
+    std::vector<float> states{};
+    std::vector<std::size_t> begun{0, 0};
+
+    explicit two_hidden_models(const toy_hidden_model<Id>& model) : of(2, model) {}
+
+    [[nodiscard]] static bool reads_features() { return true; }
+    [[nodiscard]] std::size_t sequences() const { return of.size(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return of[s].size(); }
+    [[nodiscard]] std::size_t capacity() const { return of[0].capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return of[0].vocabulary_size(); }
+    void append(std::size_t s, std::span<const Id> ids) { of[s].append(ids); }
+    [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<Id>> parts) {
+        states.clear();
+        std::size_t width = 0;
+        for (const auto& [s, ids] : parts) {
+            const hidden_states x = of[s].hidden(ids);
+            width = x.width();
+            states.insert(states.end(), x[0].values.data(), x[0].values.data() + x.size() * width);
+        }
+        return states_of(states, width);
+    }
+    void truncate(std::size_t s, std::size_t n) { of[s].truncate(n); }
+    void begin_round(std::size_t s, std::size_t n) { begun[s] = n; }
+};
+
 /// A router whose logits are a slice of the hidden state.
 struct toy_router {
     std::size_t n, width_;
