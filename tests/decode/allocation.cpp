@@ -474,12 +474,9 @@ TEST_CASE("processors and log-probabilities allocate nothing") {
 TEST_CASE("abandoned rounds allocate nothing") {
     toy_world world;
     world.capacity = capacity;
-    target_text_model target = world.target_model();
-    draft_text_model draft = world.draft_model();
-    model_drafter drafter(draft);
-    philox_coin coin(1);
-    session decoder(world.two.slem(4, capacity), exact_match{}, world.settings(1, capacity));
-    decoder.start(world.prompt, world.prefix);
+    begun_text begun(world, world.two.slem(4, capacity), exact_match{}, world.settings(1, capacity),
+                     1);
+    auto& [target, draft, drafter, coin, decoder] = begun;
     long before = 0;
     for (int round = 0; round < 2 * warm_up; ++round) {
         if (round == 2 * warm_up - 50)

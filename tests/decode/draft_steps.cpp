@@ -35,13 +35,9 @@ TEST_CASE("of a draft that broke off nothing is proposed, least of all what was 
     toy_world world;
     for_every_bridge(world, 4, [&](const char* name, auto bridge) {
         CAPTURE(name);
-        target_text_model target = world.target_model();
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(7);
+        begun_text begun(world, std::move(bridge), token_rejection{}, world.settings(0));
+        auto& [target, draft, drafter, coin, decoder] = begun;
         brittle_length stop;
-        session decoder(std::move(bridge), token_rejection{}, world.settings(0));
-        decoder.start(world.prompt, world.prefix);
         std::size_t proposed = 0;
         for (int rounds = 0; rounds < 3; ++rounds) { // the last draft is left as it is
             decoder.draft(drafter, stop, coin, 20);

@@ -187,12 +187,8 @@ TEST_CASE("a reader that throws leaves what was committed before") {
         }
     } reader;
     toy_world world;
-    target_text_model target = world.target_model();
-    draft_text_model draft = world.draft_model();
-    model_drafter drafter(draft);
-    philox_coin coin(3);
-    session decoder(world.two.slem(4), exact_match{}, world.settings(1));
-    decoder.start(world.prompt, world.prefix);
+    begun_text begun(world, world.two.slem(4), exact_match{}, world.settings(1), 3);
+    auto& [target, draft, drafter, coin, decoder] = begun;
     CHECK_THROWS_AS(generate(decoder, target, drafter, fixed_length{4}, coin, world.two.target,
                              generation_limits{}, reader),
                     std::runtime_error);
@@ -226,12 +222,8 @@ TEST_CASE("whatever the draft, the text is that of the committed tokens and of t
                     std::string alone;
                     const auto check = [&](const char* name, auto bridge) {
                         CAPTURE(rule_name, name, gamma, temperature);
-                        target_text_model target = world.target_model();
-                        draft_text_model draft = world.draft_model();
-                        model_drafter drafter(draft);
-                        philox_coin coin(11);
-                        session decoder(bridge, rule, world.settings(temperature));
-                        decoder.start(world.prompt, world.prefix);
+                        begun_text begun(world, bridge, rule, world.settings(temperature), 11);
+                        auto& [target, draft, drafter, coin, decoder] = begun;
                         recorder reader;
                         const auto why = generate(decoder, target, drafter, fixed_length{gamma},
                                                   coin, world.two.target, {50, {}}, reader);

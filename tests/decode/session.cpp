@@ -32,12 +32,8 @@ std::vector<target_id> copy(std::span<const target_id> ids) {
 template <class B, class V>
 std::vector<target_id> undisturbed(const toy_world& world, B bridge, V rule,
                                    float temperature = 1) {
-    target_text_model target = world.target_model();
-    draft_text_model draft = world.draft_model();
-    model_drafter drafter(draft);
-    philox_coin coin(7);
-    session decoder(std::move(bridge), rule, world.settings(temperature));
-    decoder.start(world.prompt, world.prefix);
+    begun_text begun(world, std::move(bridge), rule, world.settings(temperature));
+    auto& [target, draft, drafter, coin, decoder] = begun;
     return play(decoder, target, drafter, fixed_length{4}, coin, length);
 }
 
@@ -154,12 +150,8 @@ TEST_CASE("log-probabilities are those of a plain pass, whatever was processed a
 TEST_CASE("a round tells what it proposed and where its tokens came from") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
-        target_text_model target = world.target_model();
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(3);
-        session decoder(bridge, rule, world.settings(1));
-        decoder.start(world.prompt, world.prefix);
+        begun_text begun(world, bridge, rule, world.settings(1), 3);
+        auto& [target, draft, drafter, coin, decoder] = begun;
         for (int i = 0; i < 20; ++i) {
             const std::size_t before = decoder.tokens().size();
             const round_result r = decoder.round(target, drafter, fixed_length{4}, coin, 10);
@@ -184,12 +176,8 @@ TEST_CASE("rooms: a round never decides more than there is room for") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
         for (std::size_t room = 1; room <= 6; ++room) {
-            target_text_model target = world.target_model();
-            draft_text_model draft = world.draft_model();
-            model_drafter drafter(draft);
-            philox_coin coin(room);
-            session decoder(bridge, rule, world.settings(0));
-            decoder.start(world.prompt, world.prefix);
+            begun_text begun(world, bridge, rule, world.settings(0), room);
+            auto& [target, draft, drafter, coin, decoder] = begun;
             const round_result r = decoder.round(target, drafter, fixed_length{4}, coin, room);
             REQUIRE(r.tokens.size() <= room);
             REQUIRE(r.proposed.size() <= room - 1);
@@ -236,14 +224,10 @@ TEST_CASE("a target with less room than the session is never overfilled") {
 TEST_CASE("no proposals where max_proposals is 0, at most so many otherwise") {
     toy_world world;
     for (const std::size_t most : {0U, 1U, 3U}) {
-        target_text_model target = world.target_model();
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(1);
         session_settings settings = world.settings(0);
         settings.max_proposals = most;
-        session decoder(world.two.slem(8), exact_match{}, settings);
-        decoder.start(world.prompt, world.prefix);
+        begun_text begun(world, world.two.slem(8), exact_match{}, settings, 1);
+        auto& [target, draft, drafter, coin, decoder] = begun;
         const round_result r = decoder.round(target, drafter, fixed_length{8}, coin, 50);
         CHECK(r.proposed.size() == most);
     }
@@ -253,12 +237,8 @@ TEST_CASE("abandoned rounds leave no trace in the text") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
         const auto expected = undisturbed(world, bridge, rule);
-        target_text_model target = world.target_model();
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(7);
-        session decoder(bridge, rule, world.settings(1));
-        decoder.start(world.prompt, world.prefix);
+        begun_text begun(world, bridge, rule, world.settings(1));
+        auto& [target, draft, drafter, coin, decoder] = begun;
         const std::size_t begin = decoder.tokens().size();
         std::mt19937 random(1);
         while (decoder.tokens().size() - begin < length) {
@@ -296,12 +276,8 @@ TEST_CASE("commits of any part: greedy and exact-match text stays the target's")
         for_every_bridge(world, 4, [&](const char* name, auto bridge) {
             CAPTURE(name);
             for (unsigned seed = 0; seed < 5; ++seed) {
-                target_text_model target = world.target_model();
-                draft_text_model draft = world.draft_model();
-                model_drafter drafter(draft);
-                philox_coin coin(7);
-                session decoder(bridge, exact_match{}, world.settings(temperature));
-                decoder.start(world.prompt, world.prefix);
+                begun_text begun(world, bridge, exact_match{}, world.settings(temperature));
+                auto& [target, draft, drafter, coin, decoder] = begun;
                 std::mt19937 random(seed);
                 const std::size_t begin = decoder.tokens().size();
                 while (decoder.tokens().size() - begin < length) {
@@ -361,12 +337,8 @@ TEST_CASE("an engine that only follows target_edit gets the text of round()") {
 TEST_CASE("the target's context is always what a fresh one would be") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
-        target_text_model target = world.target_model();
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(7);
-        session decoder(bridge, rule, world.settings(1));
-        decoder.start(world.prompt, world.prefix);
+        begun_text begun(world, bridge, rule, world.settings(1));
+        auto& [target, draft, drafter, coin, decoder] = begun;
         for (int i = 0; i < 15; ++i) {
             decoder.draft(drafter, four, coin, 20);
             const auto edit = decoder.target_edit();
@@ -472,12 +444,8 @@ TEST_CASE("a row with NaN or +infinity of either side is refused at every temper
 TEST_CASE("a target whose context was touched is fed again from the start") {
     toy_world world;
     const auto expected = undisturbed(world, world.two.slem(4), exact_match{});
-    target_text_model target = world.target_model();
-    draft_text_model draft = world.draft_model();
-    model_drafter drafter(draft);
-    philox_coin coin(7);
-    session decoder(world.two.slem(4), exact_match{}, world.settings(1));
-    decoder.start(world.prompt, world.prefix);
+    begun_text begun(world, world.two.slem(4), exact_match{}, world.settings(1));
+    auto& [target, draft, drafter, coin, decoder] = begun;
     target.append(world.prompt); // somebody else's
     auto tokens = play(decoder, target, drafter, fixed_length{4}, coin, 10);
     target.truncate(3);
@@ -492,12 +460,8 @@ TEST_CASE(
     second.prompt = first.two.encode("ab c bb");
     for_every_pair(second, [&](auto bridge, auto rule) {
         const auto expected = undisturbed(second, bridge, rule);
-        target_text_model target = first.target_model();
-        draft_text_model draft = first.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(7);
-        session decoder(bridge, rule, first.settings(1));
-        decoder.start(first.prompt, first.prefix);
+        begun_text begun(first, bridge, rule, first.settings(1));
+        auto& [target, draft, drafter, coin, decoder] = begun;
         (void)play(decoder, target, drafter, fixed_length{4}, coin, 10);
         (void)decoder.round(target, drafter, fixed_length{4}, coin, 10); // abandoned
         decoder.start(second.prompt, second.prefix);
@@ -511,12 +475,8 @@ TEST_CASE(
 TEST_CASE("statistics add up") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
-        target_text_model target = world.target_model();
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(7);
-        session decoder(bridge, rule, world.settings(1));
-        decoder.start(world.prompt, world.prefix);
+        begun_text begun(world, bridge, rule, world.settings(1));
+        auto& [target, draft, drafter, coin, decoder] = begun;
         double now = 0;
         std::size_t rounds = 0;
         for (std::size_t i = 0; i < 30; ++i) {
@@ -663,12 +623,8 @@ TEST_CASE("a rule that follows the text hears of starts and commits only, bridge
 
 TEST_CASE("only a verified round can be committed, and no more of it than there is") {
     toy_world world;
-    target_text_model target = world.target_model();
-    draft_text_model draft = world.draft_model();
-    model_drafter drafter(draft);
-    philox_coin coin(1);
-    session decoder(world.two.tli(4), token_rejection{}, world.settings(1));
-    decoder.start(world.prompt, world.prefix);
+    begun_text begun(world, world.two.tli(4), token_rejection{}, world.settings(1), 1);
+    auto& [target, draft, drafter, coin, decoder] = begun;
     CHECK_THROWS_AS(decoder.commit(0), error);
     decoder.draft(drafter, four, coin, 8);
     CHECK_THROWS_AS(decoder.commit(0), error); // proposals are no tokens yet

@@ -19,13 +19,9 @@ TEST_CASE("a text in steps is the text of generate(), rounds drafted in vain or 
         std::vector<target_id> tokens[2];
         finish_reason why[2]{};
         for (const int way : {0, 1}) {
-            target_text_model target = world.target_model();
-            draft_text_model draft = world.draft_model();
-            model_drafter drafter(draft);
-            philox_coin coin(3);
+            begun_text begun(world, world.two.tli(3, 512), token_rejection{}, world.settings(1), 3);
+            auto& [target, draft, drafter, coin, decoder] = begun;
             const fixed_length stop{3};
-            session decoder(world.two.tli(3, 512), token_rejection{}, world.settings(1));
-            decoder.start(world.prompt, world.prefix);
             const generation_limits limits{40, {"abc"}};
             if (way == 0) {
                 why[way] = generate(decoder, target, drafter, stop, coin, world.two.target, limits,

@@ -51,6 +51,23 @@ struct toy_world {
     }
 };
 
+/// A text of the world under a bridge and a rule, which has begun, and all that its rounds take.
+template <class B, class V>
+struct begun_text {
+    target_text_model target;
+    draft_text_model draft;
+    model_drafter<draft_text_model> drafter{draft};
+    philox_coin coin;
+    session<B, V> decoder;
+
+    begun_text(const toy_world& world, B bridge, V rule, const session_settings& settings,
+               std::uint64_t seed = 7)
+        : target(world.target_model()), draft(world.draft_model()), coin(seed),
+          decoder(std::move(bridge), rule, settings) {
+        decoder.start(world.prompt, world.prefix);
+    }
+};
+
 /// The committed tokens behind the prompt of `rounds` full rounds.
 template <class Session, class Target, class D, class Stop, class C>
 std::vector<target_id> play(Session& decoder, Target& target, D& drafter, const Stop& stop, C& coin,
