@@ -179,7 +179,7 @@ void run(flags f, const engine& e) {
                     facts.drafter
                         ? "expected --rule one of " + rule_names(can_draft_trees) + " beside it"
                         : "expected a drafter, there is none");
-    if (!f.lookup_given) // it pays beside drafters that read features: docs/results/trees-and-lookup.md
+    if (!f.lookup_given) // it pays beside drafters that read features: docs/results/
         s.lookup.beside = takes_drafter(*s.rule) && reads_features(*pair);
     if (s.lookup.beside && !takes_drafter(*s.rule))
         throw error("--lookup", std::string(about(*s.rule).name),

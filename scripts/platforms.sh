@@ -84,7 +84,7 @@ choose() {
         ;;
     clang-libc++) compiler=clang++-16 flags="$flags -stdlib=libc++" lacks=$no_properties libraries=-lz ;;
     mingw)
-        compiler=x86_64-w64-mingw32-g++-posix flags="$flags -static -Wa,-mbig-obj" libraries=''
+        compiler=x86_64-w64-mingw32-g++-posix flags="$flags -Og -static -Wa,-mbig-obj" libraries='' # at -O0 too large for COFF
         lacks="$no_properties|vocab_tsv|<sys/|<unistd|<dlfcn|<fenv|count_allocations"
         run=(env WINEDEBUG=-all wine) system=Windows
         ;;
