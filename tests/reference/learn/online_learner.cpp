@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility> // std::exchange
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -259,22 +260,34 @@ TEST_CASE("a thread of its own learns beside the rounds") {
     });
 }
 
-TEST_CASE("what a thread throws is thrown where a round begins, and settings are checked") {
+TEST_CASE("what a thread throws is thrown where a round begins or its work is saved") {
     scene s;
     double now = 0;
     online_settings settings = every(10);
     settings.own_thread = true;
-    {
-        online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
+    online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
+    const auto throws_in_the_end = [&](const auto& what) {
         online.add(toy_text(s.map, 60, 0)); // longer than the learner takes
         const auto wait_for_it = [&] {
-            for (;;) {
-                online.round_begins();
-                std::this_thread::yield();
-            }
+            for (;; std::this_thread::yield())
+                what();
         };
         CHECK_THROWS_WITH(wait_for_it(), Contains("length of a sequence"));
-    }
+    };
+    throws_in_the_end([&] { online.round_begins(); });
+    bool begun = false; // the last round
+    throws_in_the_end([&] {
+        if (!std::exchange(begun, true))
+            online.round_begins();
+        else
+            online.with_learner([](drafter_learner&) {});
+    });
+}
+
+TEST_CASE("settings of online learning are checked") {
+    scene s;
+    double now = 0;
+    online_settings settings = every(10);
     settings.budget = 1.5;
     CHECK_THROWS_WITH((online_learner<float, hand>(s.learner, s.serving, settings, {&now})),
                       Contains("budget"));

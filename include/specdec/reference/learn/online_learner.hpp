@@ -55,7 +55,7 @@ struct online_counts {
 ///     online.add(text);       for each taught text
 ///
 /// The same calls give the same weights if the clock leaves the budget the same; not with a thread,
-/// whose errors the next round_begins() throws. Borrows learner and serving weights.
+/// whose errors the next round_begins(), save() or with_learner() throws. Borrows both weights.
 template <class Learner, class Serving, Clock Time>
 class basic_online_learner {
 public:
@@ -89,11 +89,12 @@ public:
 
     /// Where a round begins: the time of an update between rounds. Throws what an update throws.
     void round_begins() {
-        if (!settings_.own_thread)
+        if (!settings_.own_thread) {
+            const std::lock_guard turn(learning_);
             return work_once();
+        }
+        throw_thrown();
         const std::lock_guard lock(mutex_);
-        if (thrown_)
-            std::rethrow_exception(std::exchange(thrown_, nullptr));
         if (is_due())
             wake_.notify_one();
     }
@@ -112,8 +113,7 @@ public:
     [[nodiscard]] double elapsed() const { return clock_() - begin_; }
     // What learns, as a file, between updates; resume() returns its note.
     void save(const std::string& path, const std::string& note = "") {
-        const std::lock_guard turn(learning_);
-        learner_.save(path, note);
+        with_learner([&](Learner& learner) { learner.save(path, note); });
     }
     std::string resume(const std::string& path) {
         const std::lock_guard turn(learning_);
@@ -125,6 +125,7 @@ public:
     // use(learner), between updates of another thread.
     void with_learner(const auto& use) {
         const std::lock_guard turn(learning_);
+        throw_thrown();
         use(learner_);
     }
 
@@ -144,6 +145,7 @@ private:
             if (stop.stop_requested())
                 return;
             lock.unlock();
+            const std::lock_guard turn(learning_);
             try {
                 work_once();
             } catch (...) {
@@ -152,26 +154,33 @@ private:
             }
         }
     }
+    void throw_thrown() {
+        const std::lock_guard lock(mutex_);
+        if (thrown_)
+            std::rethrow_exception(std::exchange(thrown_, nullptr));
+    }
 
-    /// What the watch said, and an update, where they are due.
+    /// What the watch said, and an update, where they are due. Pre: learning_.
     void work_once() {
-        watch_verdict said;
-        {
-            const std::lock_guard lock(mutex_);
-            if (!is_due())
-                return;
-            said = std::exchange(verdict_, watch_verdict::wait);
-            choose();
-        }
-        const std::lock_guard turn(learning_);
+        std::unique_lock lock(mutex_);
+        if (!is_due())
+            return;
+        const watch_verdict said = std::exchange(verdict_, watch_verdict::wait);
+        choose();
+        lock.unlock();
         const double begin = clock_();
         if (said == watch_verdict::roll_back)
             roll_back();
         else if (said == watch_verdict::keep)
             remember();
-        const update_result done = batch_.empty() ? update_result{} : learn();
+        chosen_.clear();
+        for (const sample& text : batch_)
+            chosen_.push_back(&text);
+        const update_result done = batch_.empty() ? update_result{} : learner_.learn(chosen_);
+        if (done.applied)
+            serving_.publish(learner_.weights());
         const double seconds = clock_() - begin;
-        const std::lock_guard lock(mutex_);
+        lock.lock();
         counts_.seconds += seconds;
         counts_.rollbacks += said == watch_verdict::roll_back ? 1 : 0;
         if (!done.applied)
@@ -198,16 +207,6 @@ private:
         for (const sample* text : chosen_)
             batch_.push_back(*text);
         new_texts_ = new_rows_ = 0;
-    }
-
-    update_result learn() {
-        chosen_.clear();
-        for (const sample& text : batch_)
-            chosen_.push_back(&text);
-        const update_result done = learner_.learn(chosen_);
-        if (done.applied)
-            serving_.publish(learner_.weights());
-        return done;
     }
 
     void remember() {
