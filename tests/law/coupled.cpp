@@ -168,12 +168,7 @@ double sampled_chi_square(const Tokenizer& tokenizer, const text_keys& keys, Bri
     }
     const joint_law law = target_alone(p, 3);
     REQUIRE(law.size() == 27);
-    double sum = 0;
-    for (const auto& [text, probability] : law) {
-        const double expected = probability * static_cast<double>(coupled_samples);
-        sum += (counts[text] - expected) * (counts[text] - expected) / expected;
-    }
-    return sum;
+    return chi_square(counts, law, coupled_samples);
 }
 
 struct three_tokens {

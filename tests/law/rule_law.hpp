@@ -94,6 +94,16 @@ inline joint_law target_alone(row_tree& p, std::size_t length,
     return law;
 }
 
+/// Of so many texts, counted, under their law.
+inline double chi_square(joint_law counts, const joint_law& law, std::size_t samples) {
+    double sum = 0;
+    for (const auto& [text, probability] : law) {
+        const double expected = probability * static_cast<double>(samples);
+        sum += (counts[text] - expected) * (counts[text] - expected) / expected;
+    }
+    return sum;
+}
+
 /// The joint law of two texts, and what it has to be: that of two targets alone.
 using pair_law = std::map<std::pair<sequence, sequence>, double>;
 inline pair_law both_alone(row_tree& p, std::size_t length, std::size_t of_the_second) {

@@ -73,16 +73,11 @@ struct toy {
 };
 
 /// Of the target's texts of three tokens.
-double chi_square_of(joint_law counts, row_tree& p) {
+double chi_square_of(const joint_law& counts, row_tree& p) {
     const joint_law law = target_alone(p, 3);
     REQUIRE(law.size() == 27);
     REQUIRE(counts.size() == 27);
-    double chi_square = 0;
-    for (const auto& [text, probability] : law) {
-        const double expected = probability * static_cast<double>(samples);
-        chi_square += (counts[text] - expected) * (counts[text] - expected) / expected;
-    }
-    return chi_square;
+    return chi_square(counts, law, samples);
 }
 
 template <class Rule>
