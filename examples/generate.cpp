@@ -34,6 +34,7 @@
 #include "support/program/interrupt.hpp"
 #include "support/program/program.hpp"
 #include "support/text/prompt.hpp"
+#include "support/text/prompts_file.hpp"
 
 namespace {
 
@@ -90,10 +91,9 @@ std::string prompt_text(const flags& f) {
     if (*f.prompt != "-")
         return *f.prompt;
     std::string text = read_standard_input();
-    for (const char end : {'\n', '\r'}) // as of a file of prompts
-        if (text.ends_with(end))
-            text.pop_back();
-    return text.erase(0, text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+    if (text.ends_with('\n'))
+        text.pop_back();
+    return std::string(bare_line(text, true));
 }
 
 /// Of a text for which nothing was proposed.

@@ -21,6 +21,16 @@ struct given_prompt {
     std::string file, line;
 };
 
+/// A line, or a text up to its last line end, without the '\r' before that; of a file's first one
+/// without a byte order mark.
+[[nodiscard]] inline std::string_view bare_line(std::string_view line, bool first) {
+    if (first && line.starts_with("\xEF\xBB\xBF"))
+        line.remove_prefix(3);
+    if (line.ends_with('\r'))
+        line.remove_suffix(1);
+    return line;
+}
+
 /// use(line, its number from 1 on) for the lines of a file or a pipe, without what ends them and
 /// without a byte order mark, until it returns false. What has no end is not read to its end:
 /// errors: specdec::error for a line of more than 1 MiB; as read_blocks.
@@ -30,11 +40,8 @@ void read_lines(const std::string& path, const Use& use) {
     std::string held;
     std::size_t number = 0;
     const auto take = [&](std::string_view line) {
-        if (++number == 1 && line.starts_with("\xEF\xBB\xBF"))
-            line.remove_prefix(3);
-        if (line.ends_with('\r'))
-            line.remove_suffix(1);
-        return use(line, number);
+        ++number;
+        return use(bare_line(line, number == 1), number);
     };
     bool more = true;
     read_blocks(path, [&](std::string_view block) {
