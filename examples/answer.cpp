@@ -67,10 +67,12 @@ question read_question(std::string_view line, const std::string& where, std::siz
         q.fields = json::parse(line);
         sampling_parameters& sampling = q.request.sampling.emplace(f.decoding.sampling);
         generation_limits& limits = q.request.limits.emplace(f.decoding.limits);
-        if (q.fields.contains("temperature"))
-            q.fields.at("temperature").get_to(sampling.temperature);
-        else
+        if (!q.fields.contains("temperature"))
             q.fields["temperature"] = as_written(sampling.temperature);
+        else if (const json& given = q.fields.at("temperature"); given.is_number())
+            given.get_to(sampling.temperature);
+        else
+            throw error(f.prompts, where, "expected a number as \"temperature\"");
         if (!q.fields.contains("max_tokens"))
             q.fields["max_tokens"] = limits.max_tokens;
         const json& most = q.fields.at("max_tokens");

@@ -5,8 +5,8 @@
 
 Given the chat form and two or three words of a user's turn, an aligned model writes the rest of a question (Magpie, arXiv
 2406.08464). --own so many are asked of it, about six of ten are kept. CHAT: *.jsonl that it answered before, quoted in requests
-to rewrite, to summarise and the like. Every call adds PROMPTS/NNNN.jsonl (kind, prompt), none of which is there already;
---seed has to be another each time.
+to rewrite, to summarise and the like; what it was asked there is not asked again. Every call adds PROMPTS/NNNN.jsonl (kind, prompt),
+none of which is there already; --seed has to be another each time. --kinds questions conversation: these alone.
 """
 import argparse
 import json
@@ -28,11 +28,11 @@ def begin(kind, words, rng):
     return opening + (f" {rng.choice(words)}" if not opening.endswith(("\n", "def")) and rng.random() < 0.35 else "")
 
 
-def own(gguf, wanted, words, rng, batch, done):
+def own(gguf, wanted, words, shares, rng, batch, done):
     import writer
     w = writer.Writer(gguf)
     generator = torch.Generator().manual_seed(rng.randrange(1 << 40))
-    names = [k for k in kinds.OPENINGS for _ in range(kinds.SHARES[k])]
+    names = [k for k in kinds.OPENINGS for _ in range(shares.get(k, 0))]
     asked = sorted(((k, begin(k, words, rng)) for k in (rng.choice(names) for _ in range(wanted))), key=lambda a: a[0] in LONG)
     for at in range(0, len(asked), batch):
         part = asked[at:at + batch]
@@ -60,6 +60,7 @@ def main():
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--own", type=int, default=4000)
     p.add_argument("--templates", type=int, default=6000)
+    p.add_argument("--kinds", nargs="+", choices=kinds.SHARES, default=list(kinds.SHARES))
     p.add_argument("--batch", type=int, default=256)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--threads", type=int, default=os.cpu_count())
@@ -67,12 +68,13 @@ def main():
     torch.set_num_threads(args.threads)
     rng = random.Random(args.seed)
     args.out.mkdir(parents=True, exist_ok=True)
+    answers = [e for e in data.read(args.answers) if not isinstance(e[0], data.Plain)]
     old = [json.loads(line)["prompt"] for f in args.out.glob("*.jsonl") for line in f.open(encoding="utf-8")]
+    old += [prompt for prompt, _, _ in answers]
     measured = {line for f in (Path(__file__).resolve().parents[1] / "prompts").rglob("*.txt")
                 for line in f.read_text(encoding="utf-8").splitlines()}
     begins = lambda prompt: " ".join(prompt.lower().split()[:12])
     seen = {*old, *map(begins, old)}
-    answers = [e for e in data.read(args.answers) if not isinstance(e[0], data.Plain)]
     maker = kinds.Maker(args.wordnet, answers, args.docs)
     found = []
 
@@ -81,14 +83,14 @@ def main():
             seen.update((prompt, begins(prompt)))
             found.append({"kind": kind, "prompt": prompt})
 
-    names = list(kinds.SHARES)
-    for kind in rng.choices(names, [kinds.SHARES[k] * (4 if k == "turns" else 1) for k in names], k=args.templates):
+    shares = {k: kinds.SHARES[k] for k in args.kinds}
+    for kind in rng.choices(list(shares), [n * (4 if k == "turns" else 1) for k, n in shares.items()], k=args.templates):
         prompt = maker.prompt(kind, rng)
         add(kind, prompt, prompt)
     print(f"{len(found)} from templates", flush=True)
     begun = len(found)
     progress = lambda n, of: print(f"{n} of {of} asked, {len(found) - begun} kept", flush=True)
-    for kind, prompt in own(args.gguf, args.own, maker.parts["noun"], rng, args.batch, progress) if args.own else ():
+    for kind, prompt in own(args.gguf, args.own, maker.parts["noun"], shares, rng, args.batch, progress) if args.own else ():
         add(kind, prompt, begins(prompt))
     rng.shuffle(found)
     last = max((int(f.stem) for f in args.out.glob("*.jsonl") if f.stem.isdecimal()), default=-1)

@@ -60,7 +60,7 @@ TEST_CASE("string-level exact match: the law of the target", "[law]") {
         4, 4);
 }
 
-TEST_CASE("guesses by spelling: the law of the target", "[law]") {
+TEST_CASE("guesses by spelling: the law of the target", "[law][computes]") {
     const pair_of_tokenizers two;
     const canonical_spellings spellings(two.target, two.draft, two.map);
     REQUIRE(spellings.of(target_id{2}).size() == 2);

@@ -121,6 +121,7 @@ class Answer(unittest.TestCase):
     def test_refused(self):
         for line, words in (("no JSON", "expected a JSON object"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
                             ('{"prompt": ""}', "gives no token"), ('{"prompt": "a", "temperature": -1}', "temperature"),
+                            ('{"prompt": "a", "temperature": true}', "temperature"),
                             *((f'{{"prompt": "a", "max_tokens": {n}}}', '"max_tokens"') for n in ('"b"', -1, 0, 1.9, 1e30))):
             self.prompts.write_text('{"prompt": "def f"}\n' + line + "\n")
             said = self.answer(status=1)
@@ -1412,6 +1413,7 @@ class BadInput(unittest.TestCase):
                 ("--tree: flags: expected none", "generate", "--tree", 4, "--stop-confidence", 0.3),
                 ("--drafter: /nowhere: expected nothing", "generate", "--no-drafter", "--drafter", "/nowhere"),
                 ("--equivalences: ", "generate", "--drafter", "none", "--equivalences", file),
+                ("--equivalences: ", "generate", "--no-drafter", "--equivalences", file),
                 ("--equivalences: ", "generate", *own, "--equivalences", file),
                 ("--drafter-tokenizer: ", "generate", *own, "--drafter-tokenizer", file),
                 ("--rule: slem: expected a drafter", "side_by_side", "--no-drafter")):

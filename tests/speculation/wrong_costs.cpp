@@ -178,7 +178,8 @@ constexpr mistake mistakes[] = {
 
 using namespace wrong_costs_tests;
 
-TEST_CASE("where drafting pays, texts come to the speed of right costs, whatever was measured") {
+TEST_CASE("where drafting pays, texts come to the speed of right costs, whatever was measured",
+          "[computes]") {
     for (const engine& e : {large(0.6), large(0.75), stairs(0.6), stairs(0.75)}) {
         const speeds right = speeds_of(e, e.all(), true); // nothing is corrected
         for (const mistake& m : mistakes) {
@@ -191,7 +192,7 @@ TEST_CASE("where drafting pays, texts come to the speed of right costs, whatever
     }
 }
 
-TEST_CASE("where drafting loses, it takes little, whatever was measured") {
+TEST_CASE("where drafting loses, it takes little, whatever was measured", "[computes]") {
     for (const engine& e :
          {large(0.1), large(0.3), small(0.1), small(0.4), small(0.7), stairs(0.1), stairs(0.3)})
         for (const mistake& m : mistakes) {

@@ -55,7 +55,7 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
     else if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
-    if (none ? flags.drafter == "none" || recycles(flags) : own_target_alone)
+    if (!paths.drafter)
         for (const auto& [flag, value] :
              {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
               std::pair("--equivalences", &flags.equivalences)})

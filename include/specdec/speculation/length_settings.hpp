@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/tree/token_tree.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
@@ -32,8 +34,8 @@ inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed"
 /// How long drafts are.
 struct length_settings {
     length_kind kind = length_kind::automatic;
-    std::size_t length = 8; ///< of fixed drafts; of the others the longest. At most 1024. See
-                            ///< by_target_tokens
+    std::size_t length = 8; ///< of fixed drafts; of the others the longest. At most
+                            ///< most_draft_tokens. See by_target_tokens
     double threshold = 0.4; ///< of confidence, entropy and predicted lengths: from 0 to 1
     /// Of automatic lengths, which then hang on no clock; nothing: measured once, and corrected by
     /// what the rounds of the texts take.
@@ -45,8 +47,8 @@ struct length_settings {
 
 /// Errors: specdec::error that names the setting, of those that the kind reads.
 inline void validate(const length_settings& s) {
-    if (s.length > 1024) // as many as a tree's nodes; rows and laws of a whole draft are kept
-        fail("lengths", "length", "expected at most 1024");
+    if (s.length > most_draft_tokens)
+        fail("lengths", "length", "expected at most " + std::to_string(most_draft_tokens));
     const bool reads_threshold = s.kind == length_kind::confidence ||
                                  s.kind == length_kind::entropy || s.kind == length_kind::predicted;
     if (reads_threshold && !(s.threshold >= 0 && s.threshold <= 1))

@@ -72,6 +72,11 @@ TEST_CASE("bytes that are no safetensors file are errors") {
     CHECK_THROWS_WITH(read(raw("{")), Contains("x: header: expected JSON"));
     CHECK_THROWS_WITH(read(raw(std::string(100000, '['))), Contains("x: header"));
     CHECK_THROWS_WITH(read(raw("{\"a\xff\": 1}")), Contains("x: header"));
+    const std::string empty = R"({"dtype": "F32", "shape": [0], "data_offsets": [0, 0]})";
+    CHECK_THROWS_WITH(
+        read(raw(R"({"a": )" + empty + R"(, "b": )" + empty + R"(, "a": )" + empty + "}")),
+        Contains("x: tensor a: stands in the header twice"));
+    CHECK(read(raw(R"({"a": )" + empty + R"(, "b": )" + empty + "}")).size() == 2);
     CHECK(read(raw("{}")).empty());
 }
 

@@ -197,7 +197,7 @@ TEST_CASE("equal laws draw one token, whatever else the sites say", "[law]") {
     }
 }
 
-TEST_CASE("draws at different places are independent", "[law]") {
+TEST_CASE("draws at different places are independent", "[law][computes]") {
     const toy_pair two;
     const text_keys keys(two.target, two.map);
     const std::vector<float> weights{0, 3, 1, 0, 2, 1, 3};

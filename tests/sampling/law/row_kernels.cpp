@@ -39,7 +39,7 @@ double oracle(float logit, exponent e) {
 
 } // namespace
 
-TEST_CASE("weights are powers of two, to a few units of the last place") {
+TEST_CASE("weights are powers of two, to a few units of the last place", "[computes]") {
     for (const auto& [name, kernel] : tables())
         for (const float scale : {1.4426950F, 0.1F, 14.0F, 1e6F})
             for (const float reference : {0.0F, 8.5F, -3e4F, 1e30F}) {

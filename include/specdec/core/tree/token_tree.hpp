@@ -10,6 +10,9 @@
 
 namespace specdec {
 
+/// Of a chain or a tree: the rows and laws of a whole draft are kept.
+inline constexpr std::size_t most_draft_tokens = 1024;
+
 /// A tree of tokens behind a context. Nodes are numbered from 0, parents before children and
 /// siblings in the order in which they were added; tree_root is the context's last token. A chain
 /// is a tree in which every node has one child.

@@ -64,12 +64,12 @@ public:
         for (std::size_t& n : children)
             n = 0;
     }
-    /// The surest nodes, as many as pay. Precondition: at most 1,024 are wanted.
+    /// The surest nodes, as many as pay. Precondition: at most most_draft_tokens are wanted.
     void choose(const growing_tree& growing, std::size_t most, std::span<std::uint8_t> kept) const {
         const std::size_t n = kept.size();
         most = most < n ? most : n;
-        most = most < most_nodes ? most : most_nodes;
-        std::array<double, most_nodes> worth; // of the r-th surest
+        most = most < most_draft_tokens ? most : most_draft_tokens;
+        std::array<double, most_draft_tokens> worth; // of the r-th surest
         for (std::size_t i = 0; i < n; ++i)
             if (const std::size_t r = beam_tree::surer(growing.nodes, i); r < most)
                 worth[r] = chance(growing, i);
@@ -107,7 +107,6 @@ public:
 
 private:
     static constexpr double fading = 0.98, known_rounds = 8;
-    static constexpr std::size_t most_nodes = 1024;
 
     [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
     [[nodiscard]] double chance(const growing_tree& growing, std::size_t node) const {

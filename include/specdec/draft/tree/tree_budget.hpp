@@ -29,10 +29,11 @@ class tree_budget {
 public:
     tree_budget(std::span<const double> by_rank, std::size_t nodes, std::size_t depth)
         : nodes_(nodes), depth_(depth) {
-        if (nodes > 1024 || depth > 64)
+        if (nodes > most_draft_tokens || depth > 64)
             fail("tree budget", "limits",
-                 "expected at most 1024 nodes and a depth of 64, got " + std::to_string(nodes) +
-                     " and " + std::to_string(depth));
+                 "expected at most " + std::to_string(most_draft_tokens) +
+                     " nodes and a depth of 64, got " + std::to_string(nodes) + " and " +
+                     std::to_string(depth));
         parents_.reserve(nodes);
         learn(by_rank);
     }

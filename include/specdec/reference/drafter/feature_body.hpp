@@ -131,6 +131,7 @@ public:
 
     /// Reads with other weights of the same shapes from the next place on; all sequences are then
     /// empty, since what they held is of the old ones. Between rounds only, by feature_model::use.
+    /// An lm_head that was made of it before keeps the old rows.
     /// Errors: specdec::error, as feature_pass::use, and for another number format.
     void use(const any_feature_weights& weights) {
         std::visit(

@@ -13,13 +13,18 @@
 
 namespace specdec::reference {
 
-/// Parses JSON; no text makes it call itself more than 64 levels deep.
+/// Parses JSON; no text makes it call itself more than 64 levels deep. Of an object that has a name
+/// twice the last one counts; `names`: those of the outermost object, each as often as it stands.
 /// Errors: specdec::error(source, field, ...) for what is no JSON.
 [[nodiscard]] inline nlohmann::json parse_json(std::string_view text, const std::string& source,
-                                               const std::string& field) {
+                                               const std::string& field,
+                                               std::vector<std::string>* names = nullptr) {
     bool too_deep = false;
-    const auto depth_limit = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    const auto depth_limit = [&](int depth, nlohmann::json::parse_event_t event,
+                                 nlohmann::json& parsed) {
         too_deep = too_deep || depth > 64;
+        if (names != nullptr && depth == 1 && event == nlohmann::json::parse_event_t::key)
+            names->push_back(parsed.get<std::string>());
         return !too_deep;
     };
     try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::sort
+#include <algorithm> // std::sort, std::adjacent_find
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -71,16 +71,20 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
 
 /// The tensors of one safetensors file: views of `bytes`.
 /// Errors: specdec::error naming file, tensor and field for a header that is too long or no JSON,
-/// unknown types, shapes that disagree with their offsets, and offsets outside the file or
+/// names that stand there twice, unknown types, shapes that disagree with their offsets, and offsets outside the file or
 /// overlapping.
 [[nodiscard]] inline std::vector<tensor> read_safetensors(std::span<const std::byte> bytes,
                                                           const std::string& source) {
     byte_reader in(bytes, source);
     const auto length = in.read<std::uint64_t>("header length");
     const std::string_view text = in.take(length, "header");
-    const nlohmann::json header = parse_json(text, source, "header");
+    std::vector<std::string> names;
+    const nlohmann::json header = parse_json(text, source, "header", &names);
     if (!header.is_object())
         throw error(source, "header", "expected a JSON object");
+    std::sort(names.begin(), names.end());
+    if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+        throw error(source, "tensor " + *twice, "stands in the header twice");
     const std::span<const std::byte> data = bytes.subspan(in.position());
 
     std::vector<tensor> tensors;

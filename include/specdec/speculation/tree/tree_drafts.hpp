@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -63,8 +64,9 @@ inline void validate(const tree_drafts& s) {
         if (width == 0 || width > 256)
             fail("tree", "widths", "expected numbers from 1 to 256");
         nodes += level *= width;
-        if (nodes > 1024)
-            fail("tree", "widths", "expected at most 1024 nodes in all");
+        if (nodes > most_draft_tokens)
+            fail("tree", "widths",
+                 "expected at most " + std::to_string(most_draft_tokens) + " nodes in all");
     }
 }
 
