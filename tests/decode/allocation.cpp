@@ -526,8 +526,7 @@ TEST_CASE("rounds of trees allocate nothing, not even the first ones") {
     check(traversal_verification{}, best, sibling_draw::likeliest, keep);
 }
 
-TEST_CASE("rounds of trees of text allocate nothing once their buffers have grown",
-          "[computes]") {
+TEST_CASE("rounds of trees of text allocate nothing once their buffers have grown", "[computes]") {
     using model = quiet_tree_model<target_id>;
     const piece_tokenizer<target_id> words({"a", "b", "c", "d", "ab", "cd", "abc", "da", "bc", "dd",
                                             "aa", "bb", "cc", "ca", "db", "abcd"});
