@@ -71,8 +71,8 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
 
 /// The tensors of one safetensors file: views of `bytes`.
 /// Errors: specdec::error naming file, tensor and field for a header that is too long or no JSON,
-/// names that stand there twice, unknown types, shapes that disagree with their offsets, and offsets outside the file or
-/// overlapping.
+/// names that stand there twice, unknown types, shapes that disagree with their offsets, and
+/// offsets outside the file or overlapping.
 [[nodiscard]] inline std::vector<tensor> read_safetensors(std::span<const std::byte> bytes,
                                                           const std::string& source) {
     byte_reader in(bytes, source);
