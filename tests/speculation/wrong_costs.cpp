@@ -174,6 +174,9 @@ constexpr mistake mistakes[] = {
     {1, 1, 2, 1.2}, {1, 1, 4, 0.8}, {1, 1, 4, 1.2}, {0.5, 0.8, 0, 1}, {2, 1.2, 0, 1},
 };
 
+/// By a machine that did something else all the while.
+constexpr mistake far_off[] = {{10, 1, 0, 1}, {20, 1, 0, 1}, {1, 2, 0, 1}};
+
 } // namespace wrong_costs_tests
 
 using namespace wrong_costs_tests;
@@ -188,6 +191,17 @@ TEST_CASE("where drafting pays, texts come to the speed of right costs, whatever
             CHECK(now.later > 0.95 * right.later);
             CHECK(now.short_texts > 0.92 * right.short_texts);
             CHECK(now.text > 0.92 * right.text);
+        }
+    }
+}
+
+TEST_CASE("where drafting pays, it is found out though it was measured far too dear",
+          "[computes]") {
+    for (const engine& e : {large(0.6), large(0.75), stairs(0.6), stairs(0.75)}) {
+        const speeds right = speeds_of(e, e.all(), true);
+        for (const mistake& m : far_off) {
+            CAPTURE(e.pass, e.chance, m.draft, m.passes);
+            CHECK(speeds_of(e, mistaken(e, m.draft, m.passes)).later > 0.93 * right.later);
         }
     }
 }

@@ -146,7 +146,10 @@ private:
         if (plain)
             plain_turn_ = false;
         if (!drafted) {
-            const double price = costs_.draft_of(1) + costs_.catch_up * missed_ + pass(2) - pass(1);
+            const double draft = costs_.draft_of(1) + pass(2) - pass(1);
+            // What seems dear may be measured wrongly, and the balance counts what it takes.
+            const bool counted = follows_ && texts_ == 1;
+            const double price = costs_.catch_up * missed_ + (counted ? least(draft, 1) : draft);
             const bool by_savings = follows_ && since_ >= rarely && shown_ >= price;
             if (was != probe::plain && (credit_ >= price || by_savings)) {
                 next_ = probe::draft;

@@ -60,14 +60,28 @@ TEST_CASE("an interrupted round moves a draft's cost little") {
     CHECK(busy.forward() > 0.75 * calm.forward());
 }
 
-TEST_CASE("a draft's cost stays above a quarter of what was measured, and nothing is below 0") {
+TEST_CASE("a draft's cost stays above a quarter of what was measured and was taken") {
     round_line line({.draft = 0.4});
-    for (std::size_t i = 0; i < 1000; ++i)
-        line.learn({.forwards = static_cast<double>(i % 5)}, 0);
-    CHECK(line.forward() == 0.1);
-    CHECK(line.draft() == 0);
+    for (std::size_t i = 0; i < 1000; ++i) // the same, however many tokens
+        line.learn({.forwards = static_cast<double>(i % 5)}, i % 5 > 0 ? 0.4 : 0);
+    CHECK(line.forward() >= 0.1 / 4);
+    CHECK(line.forward() < 0.1);
+    CHECK(line.draft() > 0.25);
     CHECK(line.round() == 0);
     CHECK(line.found() >= 0);
+    for (std::size_t i = 0; i < 1000; ++i)
+        line.learn({.forwards = static_cast<double>(i % 5)}, 0);
+    CHECK(line.forward() >= 0);
+    CHECK(line.draft() >= 0);
+}
+
+TEST_CASE("a round that cannot be taken apart still tells what its parts cannot have taken") {
+    round_line line({.draft = 4, .catch_up = 0.5});
+    line.took_no_longer({.forwards = 2, .fed = 10}, 1);
+    CHECK(line.forward() == (4 + 0.5) / 2);
+    CHECK(line.fed() == (0.5 + 0.1) / 2);
+    line.took_no_longer({.forwards = 2, .fed = 0}, 100);
+    CHECK(line.forward() == (4 + 0.5) / 2);
 }
 
 } // namespace round_line_tests

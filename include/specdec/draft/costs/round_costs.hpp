@@ -79,8 +79,11 @@ public:
             learn_pass(r, took.pass / r.pass);
         if (seen_ < enough)
             return;
+        const double rest = took.rest / (pace_ * unit());
         if (r.rest_counts)
-            line_.learn(r.rest, took.rest / (pace_ * unit()));
+            line_.learn(r.rest, rest);
+        else
+            line_.took_no_longer(r.rest, rest);
         tell();
     }
 
@@ -95,6 +98,7 @@ private:
         [[nodiscard]] double share() const { return rounds / (rounds + 1); }
     };
 
+    [[nodiscard]] static double least(double a, double b) { return a < b ? a : b; }
     [[nodiscard]] static double within(double x, double expected) {
         return x > most * expected ? most * expected : x < expected / most ? expected / most : x;
     }
@@ -133,7 +137,7 @@ private:
             factor& f = factors_[n];
             expected = f.rounds > 0 ? f.mean : now_by_[n];
             if (seen_ >= enough) {
-                const double now = within(time / pace_, expected);
+                const double now = least(time / pace_, most * expected);
                 for (factor& any : factors_)
                     any.rounds *= forgetting;
                 f.rounds = f.rounds * fading + 1;

@@ -16,9 +16,10 @@ namespace specdec {
 /// by least squares over the rounds, of which older ones fade, and over what was measured, which
 /// counts for a few. What any round takes is the mean of those that proposed nothing. No part is
 /// below 0, and no forward below a quarter of what was measured. Where all drafts are of one
-/// length, a forward takes most of what a draft took more than was measured.
-/// A round that the system interrupts moves it little: none counts for more than three times what
-/// was expected. Complexity: O(1) a round. Allocates nothing.
+/// length, a forward takes most of what a draft took more than was measured. What was measured of
+/// a part beyond what a whole round took was measured wrongly, and goes by halves. A round that the
+/// system interrupts moves it little: none counts for more than three times what was expected.
+/// Complexity: O(1) a round. Allocates nothing.
 class round_line {
 public:
     struct parts {
@@ -38,6 +39,17 @@ public:
     [[nodiscard]] double found() const { return now_[a_found]; }
     [[nodiscard]] double fed() const { return now_[a_token_fed]; }
 
+    /// Of a round that fed the drafter more than is known: none of its parts took longer than all
+    /// of it. Half of what was measured beyond that is forgotten.
+    void took_no_longer(const parts& of, double took) {
+        const auto least = [&](part i, double n) {
+            if (before_[i] * n > took)
+                now_[i] = before_[i] = (before_[i] + took / n) / 2;
+        };
+        least(a_forward, of.forwards);
+        least(a_token_fed, of.fed);
+        held_at_[a_forward] = before_[a_forward] / 4;
+    }
     void learn(const parts& of, double took) {
         const numbers x{1, of.forwards > 0 ? 1.0 : 0.0, of.forwards, of.looked_up, of.fed};
         double expected = 0.25;
@@ -45,6 +57,7 @@ public:
             expected += x[i] * now_[i];
         if (rounds_ >= 4 && took > 3 * expected)
             took = 3 * expected;
+        took_no_longer(of, took);
         rounds_ += 1;
         if (of.forwards == 0 && of.looked_up == 0) {
             plain_ = plain_ * fading + 1;
