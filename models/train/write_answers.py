@@ -2,6 +2,8 @@
 
     python models/train/write_answers.py --gguf models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf --prompts PROMPTS --out RECORDS
     python models/train/write_answers.py --out RECORDS --count                     how much there is of each kind
+    python models/train/write_answers.py --out models/train/text --count --gguf models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf
+                                                                                   the same of text alone
     python models/train/write_answers.py --out RECORDS --pack models/train/text    the text alone, for record_features.py
     python models/train/write_answers.py --gguf GGUF --prompts PROMPTS --out TEXT --program build/release/examples/answer
                                         the text alone, by our own engine: twice as fast, but requests of several turns are left out
@@ -28,6 +30,8 @@ import numpy
 import torch
 from safetensors.torch import save_file
 
+import data
+
 TURN = "<|im_start|>"
 TAIL = "<|im_end|>\n<|im_start|>assistant\n"
 
@@ -46,11 +50,16 @@ def most_tokens(prompt, length):
     return 256 if zlib.crc32(prompt.encode()) % 8 == 0 and length < 64 else 160
 
 
+def tokenizer_of(gguf):
+    """Texts to their ids."""
+    from transformers import AutoTokenizer
+    words = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    return lambda texts: words(texts, add_special_tokens=False).input_ids
+
+
 def text_alone(args):
     """What our own program answers, side by side: TEXT/NAME.jsonl. Goes on where it was."""
-    from transformers import AutoTokenizer
-    words = AutoTokenizer.from_pretrained(args.gguf.parent, gguf_file=args.gguf.name)
-    ids_of = lambda texts: words(texts, add_special_tokens=False).input_ids
+    ids_of = tokenizer_of(args.gguf)
     args.out.mkdir(parents=True, exist_ok=True)
     for file in sorted(args.prompts.glob("*.jsonl")):
         asked, answered, made = (args.out / (file.stem + end) for end in (".asked", ".answered", ".jsonl"))
@@ -100,18 +109,32 @@ def expect_made_of(folder, entries, fields, fewest, otherwise):
         sys.exit(f"{file}: {f'line {other}' if other else f'{len(there)} lines'}: made of other text; {otherwise}")
 
 
-def count(folder):
-    answers, tokens = collections.Counter(), collections.Counter()
+def count(folder, gguf):
+    """Of records; of text alone (*.jsonl, *.jsonl.xz) by the tokenizer."""
+    answers, tokens, prompts = collections.Counter(), collections.Counter(), collections.defaultdict(set)
+
+    def add(entry, n):
+        kind = entry.get("kind", "home")
+        answers[kind] += 1
+        tokens[kind] += n
+        prompts[kind].add(entry["prompt"])
+
     for part in sorted(folder.glob("*/text.jsonl")):
         lengths, begins = numpy.load(part.parent / "lengths.npy"), numpy.load(part.parent / "answers.npy")
         for line, n, begin in zip(part.open(encoding="utf-8"), lengths, begins):
-            kind = json.loads(line)["kind"]
-            answers[kind] += 1
-            tokens[kind] += int(n - begin)
-    print("| kind | answers | tokens of answers |\n| --- | ---: | ---: |")
+            add(json.loads(line), int(n - begin))
+    files = data.json_files(folder)
+    if files and not gguf:
+        sys.exit(f"{files[0]}: expected --gguf beside --count, which has the tokenizer of text alone")
+    ids_of = tokenizer_of(gguf) if files else None
+    for file in files:
+        entries = list(data.json_lines(file))
+        for entry, ids in zip(entries, ids_of([e["text"] for e in entries])):
+            add(entry, len(ids) + entry["ended"])
+    print("| kind | answers | different prompts | tokens of answers |\n| --- | ---: | ---: | ---: |")
     for kind in sorted(answers):
-        print(f"| {kind} | {answers[kind]:,} | {tokens[kind]:,} |")
-    print(f"| all | {sum(answers.values()):,} | {sum(tokens.values()):,} |")
+        print(f"| {kind} | {answers[kind]:,} | {len(prompts[kind]):,} | {tokens[kind]:,} |")
+    print(f"| all | {sum(answers.values()):,} | {len(set().union(*prompts.values())):,} | {sum(tokens.values()):,} |")
 
 
 def pack(records, folder):
@@ -140,7 +163,7 @@ def main():
     p.add_argument("--threads", type=int, default=os.cpu_count())
     args = p.parse_args()
     if args.count:
-        return count(args.out)
+        return count(args.out, args.gguf)
     if args.pack:
         return pack(args.out, args.pack)
     if args.program:
