@@ -2,6 +2,7 @@
 #include <specdec/reference/drafter/router_file.hpp>
 
 #include <bit>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +19,15 @@ using namespace specdec::reference;
 const toy::weights inner{{2, 2}, {0, 0, 0, 0}}, outer{{3, 2}, {1, 2, 3, 4, 5, 6}};
 
 router_weights read(const toy::weights& w1, const std::string& second, const toy::weights& w2,
-                    const std::vector<int>& group_of = {}) {
+                    const std::optional<std::vector<int>>& group_of = {}) {
     toy::checkpoint files;
     files.tensors = {{"router.inner.weight", w1}, {second, w2}};
-    if (group_of.empty()) {
+    if (!group_of) {
         const std::string plain = files.safetensors();
         return parse_router(std::as_bytes(std::span(plain)), "file");
     }
-    toy::weights groups{{group_of.size()}, {}};
-    for (const int g : group_of)
+    toy::weights groups{{group_of->size()}, {}};
+    for (const int g : *group_of)
         groups.values.push_back(std::bit_cast<float>(g));
     files.tensors["router.group_of"] = groups;
     const std::string bytes = files.safetensors(
@@ -50,15 +51,17 @@ TEST_CASE("router file: groups are equal parts of the vocabulary, or those of th
     const token_groups<draft_id> equal = groups_of<draft_id>(read(inner, name, outer), 6);
     CHECK(equal.size() == 3);
     CHECK(equal[1].front() == draft_id{2});
-    const router_weights w = read(inner, name, outer, {2, 0, 1, 1, 0, 2});
+    const router_weights w = read(inner, name, outer, std::vector{2, 0, 1, 1, 0, 2});
     const token_groups<draft_id> own = groups_of<draft_id>(w, 6);
     CHECK(std::vector(own[0].begin(), own[0].end()) == std::vector{draft_id{1}, draft_id{4}});
     CHECK(std::vector(own[2].begin(), own[2].end()) == std::vector{draft_id{0}, draft_id{5}});
     CHECK_THROWS_WITH(groups_of<draft_id>(w, 7), Catch::Contains("expected the 7 ids of the head"));
     for (const int none : {-1, 3})
-        CHECK_THROWS_WITH(read(inner, name, outer, {0, 1, none}),
+        CHECK_THROWS_WITH(read(inner, name, outer, std::vector{0, 1, none}),
                           Catch::Contains("router.group_of: expected groups from 0 to 2, got " +
                                           std::to_string(none)));
+    CHECK_THROWS_WITH(read(inner, name, outer, std::vector<int>{}),
+                      Catch::Contains("router.group_of: expected the group of each token"));
 }
 
 TEST_CASE("router file: what is no router is named") {

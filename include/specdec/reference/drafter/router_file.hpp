@@ -79,6 +79,8 @@ template <class Id>
                                 ", got " + std::to_string(g));
             router.group_of.push_back(static_cast<std::uint32_t>(g));
         }
+        if (router.group_of.empty())
+            throw error(source, "tensor " + t.name, "expected the group of each token, got none");
     }
     return router;
 }
