@@ -153,7 +153,8 @@ speeds speeds_of(const engine& e, const cost_table& told, bool given = false) {
 }
 
 /// A target of 135 million parameters on two cores, one of 15 million, whose draft tokens and
-/// positions are dear, and one that scores four positions for the price of two.
+/// positions are dear, one that scores four positions for the price of two, and one whose drafts
+/// never pay.
 engine large(double chance) {
     return {{1, 1.22, 1.36, 1.5, 1.65, 1.9, 2.1, 2.3, 2.5}, 0.12, 0.002, 0, 0.02, chance};
 }
@@ -162,6 +163,10 @@ engine small(double chance) {
 }
 engine stairs(double chance) {
     return {{1, 1.3, 1.32, 1.34, 1.8, 1.82, 1.84, 1.86, 2.3}, 0.1, 0.002, 0.1, 0.05, chance};
+}
+
+engine dear(double chance) {
+    return {{1, 2.5, 4, 5.5, 7, 8.5, 10, 11.5, 13}, 1.5, 0.1, 0.3, 0.1, chance};
 }
 
 struct mistake {
@@ -207,8 +212,8 @@ TEST_CASE("where drafting pays, it is found out though it was measured far too d
 }
 
 TEST_CASE("where drafting loses, it takes little, whatever was measured", "[computes]") {
-    for (const engine& e :
-         {large(0.1), large(0.3), small(0.1), small(0.4), small(0.7), stairs(0.1), stairs(0.3)})
+    for (const engine& e : {large(0.1), large(0.3), small(0.1), small(0.4), small(0.7), stairs(0.1),
+                            stairs(0.3), dear(0.3), dear(0.95)})
         for (const mistake& m : mistakes) {
             CAPTURE(e.pass, e.chance, m.draft, m.passes, m.place, m.one);
             const speeds now = speeds_of(e, mistaken(e, m.draft, m.passes, m.place, m.one));
