@@ -263,7 +263,7 @@ class Compare(unittest.TestCase):
     def test_what_was_said_before_is_looked_up(self):
         text = "Copy: the cat sat on the mat, the cat sat on the mat, the cat sat on the"
         plain, lookup = (json.loads(call("generate", "--prompt", text, "-n", 24, "--json", "--rule", rule, *more))
-                         for rule, more in (("autoregressive", ()), ("lookup", ("--drafter", "none"))))
+                         for rule, more in (("autoregressive", ()), ("lookup", ("--drafter", "none", "--costs", "0,0,1,1.1,1.2"))))
         self.assertEqual(plain["text"], lookup["text"])
         self.assertEqual((plain["looked_up"], lookup["draft_tokens"]), (0, 0))
         self.assertEqual(lookup["looked_up"], lookup["proposed"])
