@@ -50,17 +50,17 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     const bool none = flags.no_drafter || flags.drafter == "none" || recycles(flags);
     if (flags.no_drafter && !flags.drafter.empty() && flags.drafter != "none")
         throw error("--drafter", flags.drafter, "expected nothing beside --no-drafter");
-    if (!none && !own_target_alone)
+    if (!none && !own_target_alone) {
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
-    else if (flags.head.partial())
+        return paths;
+    }
+    if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
-    if (!paths.drafter)
-        for (const auto& [flag, value] :
-             {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
-              std::pair("--equivalences", &flags.equivalences)})
-            if (!value->empty())
-                throw error(flag, *value, "expected a drafter beside it, there is none");
+    for (const auto& [flag, value] : {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
+                                      std::pair("--equivalences", &flags.equivalences)})
+        if (!value->empty())
+            throw error(flag, *value, "expected a drafter beside it, there is none");
     return paths;
 }
 

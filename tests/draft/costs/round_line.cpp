@@ -69,10 +69,17 @@ TEST_CASE("a draft's cost stays above a quarter of what was measured and was tak
     CHECK(line.draft() > 0.25);
     CHECK(line.round() == 0);
     CHECK(line.found() >= 0);
+}
+
+TEST_CASE("nothing is below 0, and rounds that took nothing leave nothing") {
+    round_line line({.draft = 0.4});
     for (std::size_t i = 0; i < 1000; ++i)
         line.learn({.forwards = static_cast<double>(i % 5)}, 0);
     CHECK(line.forward() >= 0);
-    CHECK(line.draft() >= 0);
+    CHECK(line.forward() < 1e-9);
+    CHECK(line.draft() == 0);
+    CHECK(line.round() == 0);
+    CHECK(line.found() >= 0);
 }
 
 TEST_CASE("a round that cannot be taken apart still tells what its parts cannot have taken") {

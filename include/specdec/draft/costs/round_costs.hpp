@@ -98,7 +98,6 @@ private:
         [[nodiscard]] double share() const { return rounds / (rounds + 1); }
     };
 
-    [[nodiscard]] static double least(double a, double b) { return a < b ? a : b; }
     [[nodiscard]] static double within(double x, double expected) {
         return x > most * expected ? most * expected : x < expected / most ? expected / most : x;
     }
@@ -137,7 +136,8 @@ private:
             factor& f = factors_[n];
             expected = f.rounds > 0 ? f.mean : now_by_[n];
             if (seen_ >= enough) {
-                const double now = least(time / pace_, most * expected);
+                double now = time / pace_;
+                now = now < most * expected ? now : most * expected;
                 for (factor& any : factors_)
                     any.rounds *= forgetting;
                 f.rounds = f.rounds * fading + 1;

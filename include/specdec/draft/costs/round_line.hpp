@@ -42,22 +42,23 @@ public:
     /// Of a round that fed the drafter more than is known: none of its parts took longer than all
     /// of it. Half of what was measured beyond that is forgotten.
     void took_no_longer(const parts& of, double took) {
-        const auto least = [&](part i, double n) {
+        const auto lower = [&](part i, double n) {
             if (before_[i] * n > took)
                 now_[i] = before_[i] = (before_[i] + took / n) / 2;
         };
-        least(a_forward, of.forwards);
-        least(a_token_fed, of.fed);
+        lower(a_forward, of.forwards);
+        lower(a_token_fed, of.fed);
         held_at_[a_forward] = before_[a_forward] / 4;
     }
+
     void learn(const parts& of, double took) {
         const numbers x{1, of.forwards > 0 ? 1.0 : 0.0, of.forwards, of.looked_up, of.fed};
         double expected = 0.25;
         for (std::size_t i = 0; i < size; ++i)
             expected += x[i] * now_[i];
+        took_no_longer(of, took); // as it was, not as far as it counts
         if (rounds_ >= 4 && took > 3 * expected)
             took = 3 * expected;
-        took_no_longer(of, took);
         rounds_ += 1;
         if (of.forwards == 0 && of.looked_up == 0) {
             plain_ = plain_ * fading + 1;
