@@ -15,8 +15,8 @@ namespace specdec {
 struct carry_over {
     /// What the sequences of both models hold: a text is not fed what one of them begins with.
     bool contexts = true;
-    /// What texts of one rule, temperature and kind of lengths teach about draft lengths. Without
-    /// it a text teaches itself alone.
+    /// What texts of one rule, temperature and kind of lengths teach about draft lengths, and about
+    /// the shapes of trees. Without it a text teaches itself alone.
     bool lengths = true;
     /// The n-gram cache of the merge rules. Without it a text has one of its own, which begins with
     /// what cache_settings::file holds.

@@ -14,9 +14,11 @@
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/costs/drafting_balance.hpp>
+#include <specdec/draft/costs/plain_turns.hpp>
 #include <specdec/draft/costs/round_costs.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/speculation/tree/tree_drafts.hpp>
 
 namespace specdec {
 
@@ -64,20 +66,24 @@ inline void validate(const length_settings& s) {
 /// What texts of one rule and temperature teach about lengths, from text to text.
 struct learned_lengths {
     acceptance_table table{};
-    acceptance_table found{};           ///< of what is looked up beside a drafter
-    round_costs costs{};                ///< that automatic lengths go by
-    bool follows = false;               ///< these follow the rounds
-    drafting_balance balance{};         ///< of the rounds so far, where they do
-    any_predictor* predictor = nullptr; ///< that `last` goes by, instead of the table
-    std::optional<length_rule> last{};  ///< the stop rule of the text that ended last, which has
-                                        ///< to be told which table to ask
+    acceptance_table found{};             ///< of what is looked up beside a drafter
+    round_costs costs{};                  ///< that automatic lengths go by
+    bool follows = false;                 ///< these follow the rounds
+    drafting_balance balance{};           ///< of the rounds so far, where they do
+    plain_turns plain{};                  ///< of trees: the stop rules have their own
+    any_predictor* predictor = nullptr;   ///< that `last` goes by, instead of the table
+    std::optional<length_rule> last{};    ///< the stop rule of the text that ended last, which has
+                                          ///< to be told which table to ask
+    std::optional<any_tree_shape> tree{}; ///< the same of texts whose drafts are trees
 
     /// Other costs than before: what was learnt by those is gone.
     void go_by(const cost_table& now, bool measured) {
         costs = round_costs(now);
         follows = measured;
         balance = {};
+        plain = {};
         last.reset();
+        tree.reset();
     }
 };
 
@@ -146,6 +152,21 @@ inline void follow_settings(const length_settings& s, std::shared_ptr<learned_le
     default:
         return fixed_length{longest};
     }
+}
+
+/// The shape goes by what rounds have cost, where that is followed, and makes plain rounds now and
+/// then. Before a draft.
+template <class Shape>
+void follow_rounds(Shape& shape, const learned_lengths& learned) {
+    if (learned.follows)
+        shape.follow(learned.costs.of_found(), learned.balance.may_draft() && !learned.plain.now());
+}
+
+/// The shape of a text's trees, which goes on from what was learnt under the same settings.
+[[nodiscard]] inline any_tree_shape tree_of(const tree_drafts& s, float temperature,
+                                            const learned_lengths& learned) {
+    return learned.tree && learned.tree->drafts() == s ? *learned.tree
+                                                       : any_tree_shape(s, temperature);
 }
 
 /// How much of what a text looks up is proposed, of so many texts side by side; borrows what was

@@ -226,10 +226,11 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         parts.settings.max_proposals = s.lengths.length;
     parts.own_proposals = parts.settings.max_proposals;
     if (s.tree) {
-        if (s.tree->needs_costs())
+        const bool measured = s.tree->needs_costs();
+        if (measured)
             s.tree->costs = *costs();
-        follow_costs(s.tree->costs.value_or(cost_table{}), false, learned);
-        parts.tree.emplace(*s.tree, s.sampling.temperature);
+        follow_costs(s.tree->costs.value_or(cost_table{}), measured, learned);
+        parts.tree = tree_of(*s.tree, s.sampling.temperature, *learned);
         parts.tree->share_pass(texts);
     }
     parts.learned = learned;

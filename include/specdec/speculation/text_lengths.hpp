@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/length_rule.hpp>
@@ -38,14 +39,15 @@ public:
 
     [[nodiscard]] const length_rule& rule() const { return rule_; }
 
-    void begin_round() {
+    /// Whether it is another one, not one that was not decided.
+    bool begin_round() {
         if (learned_ != nullptr && !round_) {
             table_ = learned_->table;
             take_costs();
         }
-        round_ = true;
+        return !std::exchange(round_, true);
     }
-    /// looked_up: proposals that no drafter made.
+    /// looked_up: proposals that no drafter made, or that cost beside its passes.
     void learn(const draft_outcome& outcome, round_seconds took = {}, std::size_t looked_up = 0) {
         if (learned_ != nullptr)
             table_ = learned_->table;
@@ -88,9 +90,10 @@ private:
         const double expected = pass(now) + now.draft_of(static_cast<double>(o.forwards)) +
                                 (drafted ? now.catch_up * missed_ : 0);
         const double rounds = costs.rounds_in(took.pass + took.rest);
-        if (rounds > 0 && prompt_fed_ && texts_ == 1 && looked_up == 0)
+        if (rounds > 0 && prompt_fed_ && texts_ == 1 && (drafted || looked_up == 0))
             learned_->balance.count(drafted, static_cast<double>(o.emitted),
                                     rounds < 3 * expected ? rounds : 3 * expected);
+        learned_->plain.count(drafted, rounds);
         again_ = costs.measured().replay > 0 && o.emitted <= o.proposed;
         prompt_fed_ = true;
         drafter_fed_ = drafter_fed_ || drafted;

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <specdec/decode/outcome_of.hpp>
-#include <specdec/decode/session.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
@@ -23,7 +22,7 @@
 #include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/text_lengths.hpp>
-#include <specdec/speculation/tree/tree_text_session.hpp>
+#include <specdec/speculation/tree/session_of_text.hpp>
 
 namespace specdec {
 
@@ -47,24 +46,6 @@ struct text_parts {
     std::size_t own_proposals = 0; ///< of the rule; settings.max_proposals has room for lookups
 };
 
-/// What a text's session is: a bridge that drafts trees has another one.
-template <class Bridge, class Verifier, class D, class Laws>
-struct session_of_text {
-    using type = session<Bridge, Verifier, Laws>;
-    static type make(Bridge bridge, Verifier verifier, const text_parts& parts, Laws laws) {
-        return {std::move(bridge), std::move(verifier), parts.settings, std::move(laws)};
-    }
-};
-template <class Bridge, class Verifier, class D, class Laws>
-    requires requires(const Bridge& bridge) { bridge.settings().siblings; }
-struct session_of_text<Bridge, Verifier, D, Laws> {
-    using type = tree_text_session<Bridge, Verifier, D, Laws>;
-    static type make(Bridge bridge, Verifier verifier, const text_parts& parts, Laws laws) {
-        return {std::move(bridge), std::move(verifier), parts.settings, std::move(laws),
-                *parts.tree};
-    }
-};
-
 /// One text under one rule: session, coin, stop rule and the text that comes of it.
 template <class Bridge, class Verifier, class Seat, Coin C>
 class text_under_rule final : public speculative_text {
@@ -74,8 +55,9 @@ public:
                     C coin, SeatArguments&&... seat)
         : seat_(std::forward<SeatArguments>(seat)...), parts_(std::move(parts)),
           lengths_(lengths_of(parts_, request.prompt.size())),
-          session_(session_of::make(std::move(bridge), std::move(verifier), parts_,
-                                    laws_type(parts_.target.vocabulary_size(), request.process))),
+          session_(session_of::make(std::move(bridge), std::move(verifier), parts_.settings,
+                                    laws_type(parts_.target.vocabulary_size(), request.process),
+                                    parts_.tree)),
           coin_(std::move(coin)), reader_(request.reader), prompt_(request.prompt.size()),
           run_(session_, seat_.drafter(), lengths_.rule(), coin_, parts_.target, parts_.limits,
                *this, steady_seconds{}) {
@@ -89,9 +71,12 @@ public:
     [[nodiscard]] bool begin_draft(std::size_t capacity) override {
         if (!run_.more(capacity))
             return remember(), false;
-        lengths_.begin_round();
-        if constexpr (trees)
+        [[maybe_unused]] const bool anew = lengths_.begin_round();
+        if constexpr (trees) {
+            if (anew)
+                follow_rounds(session_, *parts_.learned);
             session_.set_capacity(capacity);
+        }
         return run_.begin_draft(capacity) || (remember(), false);
     }
     [[nodiscard]] draft_step announce() override { return run_.announce(); }
@@ -153,9 +138,7 @@ public:
         }
         if (told_ == told::reader) {
             keep(r);
-            if constexpr (!trees)
-                lengths_.learn(outcome(r), seconds_since(),
-                               parts_.draft != nullptr ? r.found_end - r.found : r.proposed.size());
+            lengths_.learn(outcome(r), seconds_since(), costly(r));
             if constexpr (requires { session_.bridge().first_row_known(); })
                 so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
             told_ = told::lengths;
@@ -189,9 +172,17 @@ private:
         }
     }
     [[nodiscard]] draft_outcome outcome(const round_result& r) const {
+        if constexpr (trees)
+            return {.forwards = session_.levels(),
+                    .proposed = r.proposed.size(),
+                    .emitted = r.tokens.size()};
         return parts_.draft != nullptr
                    ? outcome_of(r, parts_.target, *parts_.draft, extra_forwards())
                    : outcome_of_found(r);
+    }
+    /// Proposals that cost beside the drafter's passes: looked up, or nodes of trees.
+    [[nodiscard]] std::size_t costly(const round_result& r) const {
+        return trees || parts_.draft == nullptr ? r.proposed.size() : r.found_end - r.found;
     }
     /// Of a draft without a drafter: what was found, as far as it was proposed.
     [[nodiscard]] draft_outcome outcome_of_found(const round_result& r) const {
@@ -219,9 +210,11 @@ private:
     }
     /// Once, as soon as the text has ended.
     void remember() {
-        if (!remembered_)
-            lengths_.end();
-        remembered_ = true;
+        if (std::exchange(remembered_, true))
+            return;
+        lengths_.end();
+        if constexpr (trees)
+            parts_.learned->tree = session_.shape();
     }
     [[nodiscard]] static text_lengths lengths_of(const text_parts& p, std::size_t prompt) {
         if (!p.lengths)

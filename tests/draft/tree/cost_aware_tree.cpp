@@ -121,4 +121,25 @@ TEST_CASE("cost-aware tree: texts that share a pass draft less, and marks move")
     CHECK_THROWS_WITH(cost_aware_tree(cost_table{{}, 0, 0}), Contains("cost table"));
 }
 
+TEST_CASE("cost-aware tree: it goes by other costs from the next draft on, or drafts nothing") {
+    cost_aware_tree shape(costs_of(0.02, 2));
+    const std::vector<double> sure{0.95};
+    CHECK(drafted(shape, sure, 16).levels == 0);
+    law_mark mark = shape.mark();
+    shape.follow(costs_of(0.02, 0.05), true);
+    CHECK(shape.mark() != mark);
+    CHECK(drafted(shape, sure, 16).levels == 5);
+    cost_table begins = costs_of(0.02, 0.05);
+    begins.start = 2; // each draft
+    shape.follow(begins, true);
+    CHECK(drafted(shape, sure, 16).levels == 0);
+    mark = shape.mark();
+    shape.follow(costs_of(0.02, 0.05), false);
+    CHECK(shape.mark() != mark);
+    CHECK(drafted(shape, sure, 16).levels == 0);
+    for (int i = 0; i < 40; ++i) // no probe either
+        shape.learn(nullptr, {}, {});
+    CHECK(drafted(shape, sure, 16).levels == 0);
+}
+
 } // namespace cost_aware_tree_tests

@@ -92,4 +92,27 @@ TEST_CASE("a paying tree refuses settings that leave nothing to draft") {
     CHECK_THROWS_AS(paying_tree(cost_table{}, {.every = 0}), error);
 }
 
+TEST_CASE("a paying tree plans by other costs behind the next rounds, or drafts nothing") {
+    paying_tree shape(costs_of(0.02, 0.02));
+    const std::size_t cheap = shape.shape().size();
+    const auto children = [&] {
+        const token_tree<target_id> tree;
+        std::size_t n = 1;
+        shape.grow({tree, {}, 0}, {&n, 1});
+        return n;
+    };
+    CHECK(children() > 0);
+    law_mark mark = shape.mark();
+    shape.follow(costs_of(0.02, 0.02), false);
+    CHECK(shape.mark() != mark);
+    CHECK(children() == 0);
+    mark = shape.mark();
+    shape.follow(costs_of(0.9, 0.5), true);
+    CHECK(shape.mark() != mark);
+    CHECK(children() > 0);
+    CHECK(shape.shape().size() == cheap);
+    play(shape, {0.5, 0.25}, 32, 1);
+    CHECK(shape.shape().size() < cheap);
+}
+
 } // namespace paying_tree_tests

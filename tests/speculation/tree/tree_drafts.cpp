@@ -70,4 +70,25 @@ TEST_CASE("tree drafts: settings out of range are errors that name them") {
     CHECK(message({}).empty());
 }
 
+TEST_CASE("tree drafts: shapes that pay go by what rounds have cost") {
+    const auto level = [](const any_tree_shape& shape) {
+        const token_tree<target_id> tree;
+        std::size_t children = 0;
+        shape.visit([&](const auto& s) { s.grow({tree, {}, 0}, {&children, 1}); });
+        return children;
+    };
+    for (const float temperature : {0.0F, 1.0F})
+        for (const tree_growth growth : {tree_growth::paying, tree_growth::dynamic}) {
+            const tree_drafts drafts{
+                .nodes = 6, .growth = growth, .costs = cost_table{{1, 1.05}, 0.02}};
+            any_tree_shape shape(drafts, temperature);
+            CHECK(shape.drafts() == drafts);
+            CHECK(level(shape) > 0);
+            shape.follow(*drafts.costs, false);
+            CHECK((level(shape) > 0) == (growth == tree_growth::dynamic));
+            shape.follow(*drafts.costs, true);
+            CHECK(level(shape) > 0);
+        }
+}
+
 } // namespace tree_drafts_tests

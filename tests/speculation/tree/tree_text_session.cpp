@@ -195,4 +195,28 @@ TEST_CASE("trees: what cannot draft them says so, with the rule and what it lack
                       Contains("tree: target: expected a model that scores trees"));
 }
 
+TEST_CASE("trees: a text goes on from the shape of the text before it, under the same settings") {
+    tree_drafts tree{.nodes = 6, .costs = cost_table{{1, 1.05, 1.1, 1.15, 1.2}, 0.1}};
+    for (const float temperature : {0.0F, 1.0F}) {
+        toy_pair carried(true), alone(true), other(true);
+        decode_settings s = with(rule::identity, tree, temperature, 3);
+        const auto rounds_of = [&](toy_pair& toys, std::size_t texts) {
+            std::vector<std::uint64_t> rounds;
+            for (std::size_t i = 0; i < texts; ++i)
+                rounds.push_back(toys.pair.generate("ab", s).counts.proposed);
+            return rounds;
+        };
+        const auto learnt = rounds_of(carried, 6);
+        CHECK(learnt.back() != learnt.front());
+        s.carry.lengths = false;
+        const auto first = rounds_of(alone, 6);
+        CHECK(std::vector<std::uint64_t>(6, learnt.front()) == first);
+        s.carry.lengths = true;
+        s.tree->nodes = 5; // another shape
+        (void)rounds_of(other, 6);
+        s.tree->nodes = 6;
+        CHECK(rounds_of(other, 1).front() == learnt.front());
+    }
+}
+
 } // namespace tree_text_session_tests

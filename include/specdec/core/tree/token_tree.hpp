@@ -83,6 +83,14 @@ public:
         return node == tree_root ? 0 : depths_[node];
     }
 
+    /// Levels of the first n nodes, or of all. O(n).
+    [[nodiscard]] std::size_t levels(std::size_t n) const {
+        std::size_t deepest = 0;
+        for (std::size_t i = 0; i < n && i < size(); ++i)
+            deepest = depths_[i] > deepest ? depths_[i] : deepest;
+        return deepest;
+    }
+
     /// The tokens from the context to the node, itself included. Precondition: tokens has
     /// depth(node) places.
     void path_to(std::size_t node, std::span<Id> tokens) const {

@@ -46,6 +46,16 @@ public:
         texts_ = static_cast<double>(texts > 0 ? texts : 1);
     }
 
+    /// What rounds cost from the next draft on, as they have shown, and whether drafts have a
+    /// balance left, as of cost_aware. The first call allocates room for all positions that costs
+    /// are followed for.
+    void follow(const cost_table& costs, bool may_draft) {
+        ++changes_;
+        costs_.pass.reserve(followed_positions);
+        costs_ = costs;
+        may_draft_ = may_draft;
+    }
+
     [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
     [[nodiscard]] law_mark mark() const {
         return changes_ + chances_.mark() + settings_.beam.mark();
@@ -59,7 +69,7 @@ public:
     void grow(const growing_tree& growing, std::span<std::size_t> children) const {
         settings_.beam.grow(growing, children);
         const std::size_t level = growing.tree.empty() ? 0 : growing.tree.depth(growing.level);
-        if ((level == 0 && probes_) || pays(growing, level))
+        if (may_draft_ && ((level == 0 && probes_) || pays(growing, level)))
             return;
         for (std::size_t& n : children)
             n = 0;
@@ -92,15 +102,13 @@ public:
     void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path,
                std::span<const tree_node> nodes) {
         ++changes_;
-        std::size_t levels = 0;
-        for (std::size_t i = 0; tree != nullptr && i < nodes.size(); ++i)
-            levels = tree->depth(i) > levels ? tree->depth(i) : levels;
+        const std::size_t levels = tree != nullptr ? tree->levels(nodes.size()) : 0;
         if (tree != nullptr)
             chances_.learn(*tree, path, nodes);
         const std::size_t scored = tree != nullptr ? tree->size() : 0;
         tokens_ = tokens_ * fading + static_cast<double>(path.size() + 1);
         cost_ = cost_ * fading + pass(1 + static_cast<double>(scored)) +
-                costs_.draft * static_cast<double>(levels);
+                costs_.draft_of(static_cast<double>(levels));
         idle_ = levels == 0 ? idle_ + 1 : 0;
         probes_ = idle_ >= settings_.probes;
     }
@@ -123,7 +131,8 @@ private:
             best = now > best ? now : best;
         }
         const auto m = static_cast<double>(level + 1);
-        return best >= rate() * (costs_.draft + pass(m + 1) - pass(m));
+        const double draft = level == 0 ? costs_.draft_of(1) : costs_.draft;
+        return best >= rate() * (draft + pass(m + 1) - pass(m));
     }
 
     cost_table costs_;
@@ -133,6 +142,7 @@ private:
     double tokens_, cost_; // of the last rounds, older ones fading
     std::size_t idle_ = 0; // rounds without a tree
     bool probes_ = false;  // the next round is one to see whether drafting pays
+    bool may_draft_ = true;
     law_mark changes_ = 0;
 };
 

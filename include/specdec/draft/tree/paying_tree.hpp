@@ -30,7 +30,7 @@ inline void validate(const paying_tree_settings& settings) {
 
 /// A shape that decides its width and depth itself: it counts how often the sibling of each rank
 /// was the one that was kept, and every few rounds plans the tree that gives the most tokens for
-/// the time at frozen costs (tree_budget). Models TreeShape; one for each text, or for texts that
+/// the time (tree_budget). Models TreeShape; one for each text, or for texts that
 /// take turns. learn() comes between a round's decision and the next draft. Allocates at
 /// construction only. Errors: as validate and tree_budget.
 class paying_tree {
@@ -46,10 +46,23 @@ public:
         plan();
     }
 
-    void grow(const growing_tree& growing, std::span<std::size_t> children) const {
-        shape_.grow(growing, children);
+    /// What rounds cost, as they have shown, for the next plan, and whether drafts have a balance
+    /// left, for the next draft, as of cost_aware. The first call allocates room for all positions
+    /// that costs are followed for.
+    void follow(const cost_table& costs, bool may_draft) {
+        ++changes_;
+        costs_.pass.reserve(followed_positions);
+        costs_ = costs;
+        may_draft_ = may_draft;
     }
-    [[nodiscard]] law_mark mark() const { return shape_.mark(); }
+
+    void grow(const growing_tree& growing, std::span<std::size_t> children) const {
+        if (may_draft_)
+            return shape_.grow(growing, children);
+        for (std::size_t& n : children)
+            n = 0;
+    }
+    [[nodiscard]] law_mark mark() const { return changes_ + shape_.mark(); }
     [[nodiscard]] const fixed_tree& shape() const { return shape_; }
     /// [ranks] the chance that the sibling of each rank is the one that is kept.
     [[nodiscard]] std::span<const double> chances() const { return chances_; }
@@ -117,6 +130,8 @@ private:
     std::size_t planned_ = 0; // nodes
     std::uint64_t rounds_ = 0;
     bool probing_ = false; // the shape is a probe
+    bool may_draft_ = true;
+    law_mark changes_ = 0;
 };
 static_assert(TreeShape<paying_tree>);
 

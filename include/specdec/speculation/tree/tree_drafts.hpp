@@ -82,7 +82,7 @@ class any_tree_shape {
 public:
     /// Errors: as validate.
     any_tree_shape(const tree_drafts& s, float temperature)
-        : shape_((validate(s), shape_of(s, siblings_of(s, temperature)))) {
+        : drafts_((validate(s), s)), shape_(shape_of(s, siblings_of(s, temperature))) {
         settings_.siblings = siblings_of(s, temperature);
         if (const auto* const fixed = std::get_if<fixed_tree>(&shape_)) {
             settings_.max_nodes = fixed->size();
@@ -100,6 +100,8 @@ public:
         }
     }
 
+    /// What it was made by.
+    [[nodiscard]] const tree_drafts& drafts() const { return drafts_; }
     /// For the bridge.
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
 
@@ -116,6 +118,14 @@ public:
     void share_pass(std::size_t texts) {
         if (auto* const paying = std::get_if<cost_aware_tree>(&shape_))
             paying->share_pass(texts);
+    }
+
+    /// What rounds cost from the next draft on, and whether drafts may be made: of shapes that pay.
+    void follow(const cost_table& costs, bool may_draft) {
+        if (auto* const planned = std::get_if<paying_tree>(&shape_))
+            planned->follow(costs, may_draft);
+        else if (auto* const paying = std::get_if<cost_aware_tree>(&shape_))
+            paying->follow(costs, may_draft);
     }
 
     template <class Use>
@@ -148,6 +158,7 @@ private:
         return s.growth == tree_growth::fixed ? shapes(planned.shape()) : shapes(planned);
     }
 
+    tree_drafts drafts_;
     shapes shape_;
     tree_settings settings_{};
 };

@@ -14,6 +14,7 @@
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/draft/cost_table.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 namespace specdec {
@@ -39,6 +40,12 @@ public:
     [[nodiscard]] const session_settings& settings() const { return session_.settings(); }
     [[nodiscard]] const B& bridge() const { return session_.bridge(); }
     [[nodiscard]] bool full() const { return session_.full(); }
+    /// Its shape, which has learnt from the rounds so far.
+    [[nodiscard]] const any_tree_shape& shape() const { return shape_; }
+    /// Levels of the drafter in the last verified round.
+    [[nodiscard]] std::size_t levels() const { return levels_; }
+    /// As any_tree_shape::follow. Precondition: no round is under way.
+    void follow(const cost_table& costs, bool may_draft) { shape_.follow(costs, may_draft); }
     /// Of the target: nodes take room, too.
     void set_capacity(std::size_t tokens) { capacity_ = tokens; }
 
@@ -80,6 +87,7 @@ public:
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock) {
         const tree_round_result r = session_.verify(rows, coin, clock);
         shape_.learn(r.kept.tree, r.kept.path, r.nodes);
+        levels_ = r.kept.tree != nullptr ? r.kept.tree->levels(r.nodes.size()) : 0;
         const auto nodes = r.tree == nullptr ? std::span<const target_id>() : r.tree->ids();
         return {r.tokens, r.accepted,          r.last,  nodes,     r.drafted, {},
                 r.reason, r.log_probabilities, r.found, r.accepted};
@@ -96,7 +104,7 @@ public:
 private:
     tree_session<B, V, Laws> session_;
     any_tree_shape shape_;
-    std::size_t capacity_ = 0;
+    std::size_t capacity_ = 0, levels_ = 0;
     D* drafter_ = nullptr;
     std::vector<std::size_t> kept_;
     std::size_t fed_ = 0; // what the target holds behind the last pass, without nodes
