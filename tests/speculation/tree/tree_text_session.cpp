@@ -195,6 +195,32 @@ TEST_CASE("trees: what cannot draft them says so, with the rule and what it lack
                       Contains("tree: target: expected a model that scores trees"));
 }
 
+TEST_CASE("trees: texts that take turns with a sequence, equally long, are those alone") {
+    toy_pair toys(false);
+    batch_of<draft_id, weighted_model<draft_id>> drafters(2, toys.drafter);
+    speculation pair({.models = toys.target, .tokenizer = toys.words},
+                     {.models = drafters, .tokenizer = toys.draft_words});
+    const auto open = [&](const char* prompt, std::vector<std::size_t> widths) {
+        std::vector<target_id> ids;
+        toys.words.encode(prompt, encode_mode::start, ids);
+        return pair.open({.prompt = ids}, with(rule::tli, {.widths = std::move(widths)}, 1, 5));
+    };
+    const auto alone = [&](const char* prompt, std::vector<std::size_t> widths) {
+        const auto text = open(prompt, std::move(widths));
+        while (advance(*text, pair.target_models())) {
+        }
+        return text->result().tokens;
+    };
+    const auto wide = alone("bcb", {4, 3, 2}), narrow = alone("cbc", {1});
+    const auto one = open("bcb", {4, 3, 2}), other = open("cbc", {1});
+    for (bool more = true; more;) {
+        more = advance(*one, pair.target_models());
+        more = advance(*other, pair.target_models()) || more;
+    }
+    CHECK(one->result().tokens == wide);
+    CHECK(other->result().tokens == narrow);
+}
+
 TEST_CASE("trees: a text goes on from the shape of the text before it, under the same settings") {
     tree_drafts tree{.nodes = 6, .costs = cost_table{{1, 1.05, 1.1, 1.15, 1.2}, 0.1}};
     for (const float temperature : {0.0F, 1.0F}) {

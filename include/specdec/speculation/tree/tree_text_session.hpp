@@ -9,6 +9,7 @@
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/core/token_id.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session_settings.hpp>
@@ -73,7 +74,7 @@ public:
     }
     template <TreeModelOf<target_id> Target>
     [[nodiscard]] context_edit<target_id> prepare(Target& target) {
-        if (!kept_.empty() && target.size() != fed_) // somebody else has used it
+        if (!kept_.empty() && !as_fed(target)) // somebody else has used it
             target_lost();
         target.keep_path(kept_); // none: nodes of a round that was given up are forgotten
         kept_.clear();
@@ -102,6 +103,15 @@ public:
     }
 
 private:
+    /// Whether it holds what it held behind the last pass, as far as it tells.
+    template <class Target>
+    [[nodiscard]] bool as_fed(const Target& target) const {
+        if constexpr (TellsHeld<Target, target_id>)
+            if (common_prefix<target_id>(target.held(), tokens()) < fed_)
+                return false;
+        return target.size() == fed_;
+    }
+
     tree_session<B, V, Laws> session_;
     any_tree_shape shape_;
     std::size_t capacity_ = 0, levels_ = 0;
