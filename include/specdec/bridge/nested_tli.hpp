@@ -102,7 +102,8 @@ public:
         open_ = any_allowed(row);
         if (!open_)
             return;
-        const auto [entry, q] = propose_token(weighted_row(row, request_.sampling), coin);
+        const auto [entry, q] =
+            propose_token(weighted_row(row, request_.sampling, side_of<draft_id>()), coin);
         const draft_id d = entry < row.size() ? pieces_->entry(entry) : draft_id{};
         drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -builtin::infinity,
                     request_.sampling);

@@ -64,10 +64,11 @@ void require_size(std::size_t got, std::size_t expected, const char* source, con
                  std::to_string(got));
 }
 
-/// A row of logits that makes a law.
-inline void require_logits(bool holds) {
+/// A row of logits that makes a law. side: whose, as far as it is known.
+inline void require_logits(bool holds, const char* side = nullptr) {
     if (!holds)
-        fail("logits row", "values", "expected no NaN, no +infinity and at least one finite value");
+        fail("logits row", side != nullptr ? std::string(side) + "'s values" : "values",
+             "expected no NaN, no +infinity and at least one finite value");
 }
 
 } // namespace specdec

@@ -25,7 +25,7 @@ std::size_t make_list(std::span<const Id> ids, std::span<const float> logits,
     SPECDEC_PRECONDITION(logits.size() == ids.size() && ids.size() <= out.size());
     if (!any_allowed(logits))
         return 0;
-    const weighted_row law(logits, sampling);
+    const weighted_row law(logits, sampling, side_of<Id>());
     if (sampling.temperature == 0) {
         out[0] = {ids[law.top()], 1.0F};
         return 1;

@@ -31,7 +31,7 @@ template <class Id>
                 i = first + c * chunk;
             }
     }
-    require_logits(numbers && largest < row_kernels::infinity);
+    require_logits(numbers && largest < row_kernels::infinity, side_of<Id>());
     if (!(largest > -row_kernels::infinity))
         return Id{};
     while (row.values[i] != largest)

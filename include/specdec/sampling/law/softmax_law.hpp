@@ -6,6 +6,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/law.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/sampling/law/parameters.hpp>
@@ -30,7 +31,7 @@ public:
     using id_type = Id;
 
     explicit softmax_law(logits_row<Id> row, const sampling_parameters& parameters = {})
-        : row_(row.values, parameters) {}
+        : row_(row.values, parameters, side_of<Id>()) {}
 
     [[nodiscard]] std::size_t size() const { return row_.size(); }
     /// 0 for an id outside the row.

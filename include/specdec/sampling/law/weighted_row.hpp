@@ -22,14 +22,16 @@ namespace specdec {
 /// Errors, complexity, allocation: as softmax_law.
 class weighted_row {
 public:
-    weighted_row(std::span<const float> row, const sampling_parameters& parameters)
+    /// side: whose row it is, for errors.
+    weighted_row(std::span<const float> row, const sampling_parameters& parameters,
+                 const char* side = nullptr)
         : row_(row), block_((row.size() / block_limit + 16) / 16 * 16),
           blocks_((row.size() + block_ - 1) / block_), greedy_(parameters.temperature == 0) {
         validate(parameters);
         if (greedy_)
-            choose_maximum();
+            choose_maximum(side);
         else
-            weigh(parameters);
+            weigh(parameters, side);
     }
 
     [[nodiscard]] std::size_t size() const { return row_.size(); }
@@ -106,13 +108,13 @@ private:
     }
 
     /// The maximum and its first block.
-    void choose_maximum() {
+    void choose_maximum(const char* side) {
         block_maxima maxima;
         const bool numbers =
             row_kernels::best().block_maxima(row_.data(), size(), block_, maxima.data());
         for (std::size_t b = 0; b < blocks_; ++b)
             raise_maximum(b, maxima[b]);
-        require_logits(numbers && maximum_ > -infinity && maximum_ < infinity);
+        require_logits(numbers && maximum_ > -infinity && maximum_ < infinity, side);
         log_sum_exp_ = static_cast<double>(maximum_);
     }
 
@@ -123,7 +125,7 @@ private:
         }
     }
 
-    void weigh(const sampling_parameters& parameters) {
+    void weigh(const sampling_parameters& parameters, const char* side) {
         temperature_ = static_cast<double>(parameters.temperature);
         exponent_.scale = row_kernels::make_scale(temperature_);
         // The reference need not be the maximum, which is known only after a read of the row: some
@@ -132,11 +134,11 @@ private:
         block_maxima maxima;
         if (!(seen > -infinity && seen < infinity) ||
             !sum_blocks(seen + 16 / exponent_.scale, maxima)) {
-            choose_maximum();
+            choose_maximum(side);
             sum_blocks(maximum_, maxima);
         }
-        require_logits(maximum_ > -infinity && maximum_ < infinity && mass() > 0 &&
-                       mass() < 0x1p126);
+        require_logits(
+            maximum_ > -infinity && maximum_ < infinity && mass() > 0 && mass() < 0x1p126, side);
         log_sum_exp_ =
             static_cast<double>(exponent_.reference) / temperature_ + builtin::log(mass());
         cut(parameters, maxima);
