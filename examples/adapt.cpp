@@ -329,6 +329,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
 void run(flags f, const adapting_engine& e) {
     validate(f.decoding.sampling);
     f.decoding.carry.contexts = false; // every text is paid for whole
+    f.decoding.lookup.shared = false;  // and finds its own words only
     f.decoding.lengths = f.lengths.settings(f.draft_length);
     f.learner.loss = loss_of(f.loss);
     f.learner.loss.taught_temperature =
@@ -349,6 +350,8 @@ void run(flags f, const adapting_engine& e) {
     f.decoding.rule =
         rule_of(f.rule.empty() ? (features != nullptr ? "identity" : "tli") : f.rule, "--rule")
             .rule;
+    if (!takes_drafter(*f.decoding.rule))
+        throw error("--rule", f.rule, "expected a rule that drafts with the model that learns");
     expect_use_of_cache(f.models.cache, uses_cache(*f.decoding.rule));
     if (features == nullptr)
         expect_none(f.of_features, "expected a drafter that reads its target's features");
@@ -505,7 +508,7 @@ int main(int argc, char** argv) {
                    "one of " + rule_names() +
                        " (default: tli, or identity for a drafter that reads features)");
     add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
-    add_length_flags(app, f.lengths);
+    add_length_flags(app, f.lengths, "fixed");
     CLI::Option* const head = app.add_option(
         "--acceptance-head", f.head,
         "joint or interleaved[:STEPS] (8): a head learns beside the drafter and ends drafts where "

@@ -3,10 +3,12 @@
 // whatever else is wanted of a whole file. Reads JSON, one object a line, with a `prompt`, and
 // where these differ `temperature` and `max_tokens`; writes the same objects with `text`, `ended`
 // (by the model, not by its limit) and what was used, in the same order. Begun again it goes on
-// behind the answers that are there; a file with anything else is refused.
+// behind the answers that are there; a file with anything else is refused, as are answers to other
+// settings.
 //
 //     answer --prompts prompts.jsonl --out answers.jsonl --sequences 32
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
@@ -18,7 +20,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -32,6 +38,7 @@
 #include "support/program/program.hpp"
 #include "support/text/prompts_file.hpp"
 #include <specdec/core/error.hpp>
+#include <specdec/vocab/table/atomic_file.hpp>
 
 namespace {
 
@@ -60,21 +67,25 @@ json as_written(float x) {
     return json::parse(digits, std::to_chars(digits, std::end(digits), x).ptr);
 }
 
+/// What a line asks, with what the flags say where it does not.
+json as_asked(json fields, const flags& f) {
+    if (!fields.contains("temperature"))
+        fields["temperature"] = as_written(f.decoding.sampling.temperature);
+    if (!fields.contains("max_tokens"))
+        fields["max_tokens"] = f.decoding.limits.max_tokens;
+    return fields;
+}
+
 question read_question(std::string_view line, const std::string& where, std::size_t number,
                        const flags& f, loaded_pair& pair) {
     question q;
     try {
-        q.fields = json::parse(line);
+        q.fields = as_asked(json::parse(line), f);
         sampling_parameters& sampling = q.request.sampling.emplace(f.decoding.sampling);
         generation_limits& limits = q.request.limits.emplace(f.decoding.limits);
-        if (!q.fields.contains("temperature"))
-            q.fields["temperature"] = as_written(sampling.temperature);
-        else if (const json& given = q.fields.at("temperature"); given.is_number())
-            given.get_to(sampling.temperature);
-        else
+        if (!q.fields.at("temperature").is_number())
             throw error(f.prompts, where, "expected a number as \"temperature\"");
-        if (!q.fields.contains("max_tokens"))
-            q.fields["max_tokens"] = limits.max_tokens;
+        q.fields.at("temperature").get_to(sampling.temperature);
         const json& most = q.fields.at("max_tokens");
         if (!most.is_number_unsigned() || most < 1 || most > most_tokens)
             throw error(f.prompts, where,
@@ -101,42 +112,43 @@ question read_question(std::string_view line, const std::string& where, std::siz
     return q;
 }
 
-/// Answers go behind those that are there, each line whole or not at all.
-void append(const std::string& path, std::span<question> questions, const decode_results& results) {
-    std::ofstream file(path, std::ios::app | std::ios::binary);
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-        const decode_result& r = results.texts[i];
-        json& fields = questions[i].fields;
-        fields["text"] = r.text;
-        fields["ended"] = r.finish == finish_reason::end_token;
-        file << one_line(fields) + '\n';
-    }
-    if (!file.flush())
-        throw error("--out", path, "cannot be written");
-}
-
-/// The answers that an earlier run has left, read beside their questions.
-class answers_there {
+/// The answers: read beside their questions what an earlier run has left, then added to. No other
+/// process does meanwhile.
+class answers_file {
 public:
-    explicit answers_there(const flags& f) : f_(f) {
-        if (std::filesystem::is_regular_file(f.out))
-            file_.open(f.out, std::ios::binary);
+    explicit answers_file(const flags& f)
+        : f_(f), made_(!std::filesystem::exists(f.out)),
+          file_(::open(f.out.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+        if (!file_.is_open())
+            detail::file_error("--out: " + f.out, "cannot be read and written", errno);
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            throw error("--out", f.out, "is being written by another process");
+        there_.open(f.out, std::ios::binary);
+    }
+    answers_file(const answers_file&) = delete;
+    answers_file& operator=(const answers_file&) = delete;
+    ~answers_file() {
+        std::error_code unknown;
+        if (made_ && std::filesystem::file_size(f_.out, unknown) == 0)
+            std::filesystem::remove(f_.out, unknown);
     }
 
     /// Whether a line of the prompts has its answer there. Half of it, of a run that was killed, is
     /// taken away. Errors: specdec::error for anything else, which stays as it is.
     [[nodiscard]] bool has(std::string_view prompt, const std::string& where) {
         std::string found;
-        if (!std::getline(file_, found))
+        if (!std::getline(there_, found))
             return false;
-        const bool whole = !file_.eof();
-        const json asked = json::parse(prompt, nullptr, false);
-        if (whole ? !is_answer(found, asked) : !begins_answer(found, asked))
+        const bool whole = !there_.eof();
+        json asked = json::parse(prompt, nullptr, false);
+        if (asked.is_object())
+            asked = as_asked(std::move(asked), f_);
+        if (!asked.is_object() || (whole ? !is_answer(found, asked) : !begins_answer(found, asked)))
             throw error("--out", f_.out,
                         where + ": expected the answer to that line of " + f_.prompts +
-                            ", or no such file");
+                            ", as these flags ask it, or no such file");
         if (!whole) {
-            file_.close();
+            there_.close();
             std::error_code problem;
             std::filesystem::resize_file(f_.out, std::filesystem::file_size(f_.out) - found.size(),
                                          problem);
@@ -147,18 +159,35 @@ public:
     }
     /// Errors: specdec::error for answers that stand behind those of all prompts.
     void expect_no_more() {
-        if (file_.is_open() && file_.peek() != std::ifstream::traits_type::eof())
+        if (there_.is_open() && there_.peek() != std::ifstream::traits_type::eof())
             throw error("--out", f_.out,
                         "expected no more answers than " + f_.prompts + " has prompts");
     }
 
+    /// Answers go behind those that are there, each line whole, or cut where the disk is full.
+    void add(std::span<question> questions, const decode_results& results) {
+        std::string lines;
+        for (std::size_t i = 0; i < questions.size(); ++i) {
+            const decode_result& r = results.texts[i];
+            json& fields = questions[i].fields;
+            fields["text"] = r.text;
+            fields["ended"] = r.finish == finish_reason::end_token;
+            lines += one_line(fields) + '\n';
+        }
+        if (!detail::write_all(file_.get(), lines))
+            detail::file_error("--out: " + f_.out, "cannot be written", errno);
+    }
+
 private:
-    static bool is_answer(const std::string& line, const json& asked) {
-        const json found = json::parse(line, nullptr, false);
-        for (const char* name : {"prompt", "temperature", "max_tokens", "text", "ended"})
-            if (!found.contains(name))
-                return false;
-        return asked.contains("prompt") && found.at("prompt") == asked.at("prompt");
+    static bool is_answer(const std::string& line, json asked) {
+        json found = json::parse(line, nullptr, false);
+        if (!found.contains("text") || !found.contains("ended"))
+            return false;
+        for (const char* made : {"text", "ended"}) {
+            found.erase(made);
+            asked.erase(made);
+        }
+        return found == asked;
     }
     /// As far as both go: an answer begins with what was asked.
     static bool begins_answer(std::string_view line, const json& asked) {
@@ -175,7 +204,9 @@ private:
     }
 
     const flags& f_;
-    std::ifstream file_;
+    bool made_;
+    detail::descriptor file_;
+    std::ifstream there_;
 };
 
 void run(flags f, const engine& e) {
@@ -190,7 +221,7 @@ void run(flags f, const engine& e) {
     if (f.decoding.rule && !pair->applies(*f.decoding.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
     expect_use_of_cache(f.models.cache, f.decoding.rule && uses_cache(*f.decoding.rule));
-    answers_there earlier(f);
+    answers_file file(f);
     auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     std::vector<question> waiting;
@@ -207,7 +238,7 @@ void run(flags f, const engine& e) {
         std::size_t whole = 0;
         while (whole < waiting.size() && results.texts[whole].finish != finish_reason::cancelled)
             tokens += results.texts[whole++].tokens.size();
-        append(f.out, std::span(waiting).first(whole), results);
+        file.add(std::span(waiting).first(whole), results);
         answered += whole;
         seconds += results.seconds;
         waiting.clear();
@@ -218,14 +249,14 @@ void run(flags f, const engine& e) {
     };
     read_lines(f.prompts, [&](std::string_view line, std::size_t number) {
         const std::string where = "line " + std::to_string(number);
-        if (earlier.has(line, where)) {
+        if (file.has(line, where)) {
             ++answered;
             return true;
         }
         waiting.push_back(read_question(line, where, number, f, pair));
         return waiting.size() < f.at_once || answer();
     });
-    earlier.expect_no_more();
+    file.expect_no_more();
     if (!waiting.empty() && interrupted() == 0)
         (void)answer();
     keeper.save();

@@ -303,12 +303,22 @@ void run(flags f, const engine& e) {
     const loaded_pair pair = load_pair(e, f.models);
     const std::vector<given_prompt> prompts = read_prompts(f.prompts, f.limit, f.models, *pair);
     const std::vector<row> asked = rows_for(f, *pair);
-    expect_use_of_cache(f.models.cache, std::any_of(asked.begin(), asked.end(), [](const row& r) {
-                            return uses_cache(r.named.rule);
-                        }));
-    if (std::none_of(asked.begin(), asked.end(), [](const row& r) {
-            return r.named.rule == rule::slrs || r.named.rule == rule::merge;
-        }))
+    const auto some = [&](const auto& holds) {
+        return std::any_of(asked.begin(), asked.end(), holds);
+    };
+    if (f.settings.decoding.tree && !some([](const row& r) { return r.tree; }))
+        throw error("--tree", "flag",
+                    "expected one of " + rule_names(can_draft_trees) + " among --rules");
+    if (f.settings.decoding.lookup.beside && !some([](const row& r) { return r.lookup; }))
+        throw error("--lookup", "flag", "expected a rule that drafts with a model among --rules");
+    if (f.lengths.given() &&
+        !some([](const row& r) { return r.named.rule != rule::autoregressive && !r.length; }))
+        throw error("--lengths", f.lengths.kind,
+                    "expected a rule without a length of its own among --rules");
+    expect_use_of_cache(f.models.cache,
+                        some([](const row& r) { return uses_cache(r.named.rule); }));
+    if (!some(
+            [](const row& r) { return r.named.rule == rule::slrs || r.named.rule == rule::merge; }))
         expect_none(f.of_pushforward, "expected slrs or merge among --rules");
     std::vector<std::string> judgements, reasons;
     std::optional<output_file> texts;

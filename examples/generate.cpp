@@ -185,6 +185,8 @@ void run(flags f, const engine& e) {
         throw error("--lookup", std::string(about(*s.rule).name),
                     "expected a rule that drafts with a model");
     f.rule = about(*s.rule).name;
+    if (*s.rule == rule::autoregressive && (f.draft_length || f.lengths.given()))
+        throw error("--rule", f.rule, "expected no flag of draft lengths beside it");
     if (!pair->applies(*s.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *s.rule));
     expect_use_of_cache(f.models.cache, uses_cache(*s.rule));
@@ -213,7 +215,7 @@ void run(flags f, const engine& e) {
     auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     const decode_result result = pair->run({&request, 1}, s).texts.front();
-    keeper.save();
+    // What is wrong with a cache's file takes no result with it.
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
         if (s.lengths.kind == length_kind::automatic && !s.tree && *s.rule != rule::autoregressive)
@@ -221,6 +223,8 @@ void run(flags f, const engine& e) {
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
         std::printf("%s\n", one_line(out).c_str());
+        flush_output();
+        keeper.save();
         return;
     }
     if (f.trace) {
@@ -231,6 +235,7 @@ void run(flags f, const engine& e) {
     flush_output();
     print(result.log_probabilities, pair->target_table());
     summary(result, f, facts);
+    keeper.save();
 }
 
 } // namespace

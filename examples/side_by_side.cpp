@@ -87,11 +87,11 @@ void run(flags f, const engine& e) {
     tell_nodes(f.models, tree);
     const loaded_pair pair = load_pair(e, f.models);
     const pair_facts& facts = pair.facts;
-    const std::string name = !f.rule.empty()                               ? f.rule
-                             : recycles(f.models)                          ? "recycling"
-                             : f.decoding.sampling.temperature > 0 || tree ? "tli"
-                                                                           : "slem";
-    f.decoding.rule = rule_of(name, "--rule").rule;
+    f.decoding.rule = !f.rule.empty()                    ? rule_of(f.rule, "--rule").rule
+                      : recycles(f.models)               ? rule::recycling
+                      : tree && pair->applies(rule::tli) ? rule::tli
+                                                         : pair->rule_for(f.decoding);
+    const std::string name(about(*f.decoding.rule).name);
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
     if (tree && !can_draft_trees(*f.decoding.rule))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Reads the Markdown files and reports what a reader would stumble over.
 
-usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, README's length, layers
+usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, README's length, layers,
+                                                   numbers of bugs, pages that headers name
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -14,7 +15,7 @@ A ```cpp block is a complete program, unless a comment right before it says what
 
 A program that stands in examples/ word for word is compiled there.
 """
-import pathlib, re, subprocess, sys
+import json, pathlib, re, subprocess, sys
 
 WIDEST = 120          # characters of a line of prose; in README of any line
 LONGEST_PARAGRAPH = 4 # lines, in README
@@ -196,6 +197,24 @@ def pages_not_listed():
             yield f"docs/README.md: does not link to {page.relative_to(index.parent)}"
 
 
+def other_numbers():
+    """How many bugs are seeded is said where people read it."""
+    bugs = root / "tests/mutations/bugs.json"
+    if bugs.is_file():
+        there = len(json.loads(bugs.read_text()))
+        for page in pages:
+            for said in re.findall(r"(\d{3})\s+seeded\s+bugs", page.read_text()):
+                if int(said) != there:
+                    yield f"{page.relative_to(root)}: says {said} seeded bugs, there are {there}"
+
+
+def pages_that_headers_name():
+    for header in root.glob("include/*/*/**/*.hpp"):
+        for name in re.findall(r"\bdocs/[\w/.-]*\w", header.read_text()):
+            if not (root / name).exists():
+                yield f"{header.relative_to(root)}: names {name}, which does not exist"
+
+
 def refused_programs(command):
     found = list(programs())
     if len(found) > MOST_COMPILED:
@@ -208,6 +227,7 @@ def refused_programs(command):
     print(f"{len(found)} programs compiled")
 
 
-found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers(), *pages_not_listed()))
+found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers(), *pages_not_listed(),
+                                                                       *other_numbers(), *pages_that_headers_name()))
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(1 if found else 0)

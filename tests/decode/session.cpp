@@ -631,8 +631,9 @@ TEST_CASE("only a verified round can be committed, and no more of it than there 
     decoder.draft(drafter, four, coin, 8);
     CHECK_THROWS_AS(decoder.commit(0), error); // proposals are no tokens yet
     CHECK_THROWS_AS(decoder.commit(1), error);
-    const round_result r = decoder.verify(decoder.score(target), coin);
-    const std::size_t n = r.tokens.size();
+    const auto rows = decoder.score(target);
+    const std::size_t n = decoder.verify(rows, coin).tokens.size();
+    CHECK_THROWS_WITH(decoder.verify(rows, coin), Catch::Contains("session: verify")); // once
     CHECK_THROWS_AS(decoder.commit(n + 1), error);
     decoder.commit(n);
     CHECK_THROWS_AS(decoder.commit(1), error); // once

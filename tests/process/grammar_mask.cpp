@@ -65,6 +65,15 @@ TEST_CASE("tokens with which a text cannot go on are forbidden") {
     CHECK(left(mask, "a", 7) == "b");              // a shorter row
 }
 
+TEST_CASE("tokens that end a text are allowed where it may end, whatever their bytes") {
+    mask_type mask(abcd{}, words, order, 0, {target_id{2}, target_id{11}}); // "a" and "x"
+    CHECK(left(mask, "") == "ab abc");
+    CHECK(left(mask, "abcd") == "a x");
+    CHECK(left(mask, "abcd", 7) == "a"); // a shorter row
+    mask_type nothing(abcd{}, words, order, 0, {target_id{99}});
+    CHECK(left(nothing, "abcd").empty());
+}
+
 TEST_CASE("behind what the grammar refuses nothing may follow") {
     mask_type mask(abcd{}, words, order, 0, {target_id{0}});
     CHECK(left(mask, "x").empty());

@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
+import fcntl, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -63,6 +63,11 @@ class SideBySide(unittest.TestCase):
             self.assertLess(together, in_turns / 1.5)  # passes of the drafter
             self.assertLess(together, 3)  # tokens of a draft, and the forward of its first prompt
 
+    def test_every_pair_has_its_usual_rule(self):
+        few = "--limit", 1, "-n", 4, "--repeats", 1, "--draft-lengths", 1, "--sequences", 2
+        for pair in ("--drafter", "none"), ("--target", ROOT / "models/docs-target"):
+            self.assertIn("yes", call("side_by_side", "--models", "docs", *pair, *few))
+
 
 class Answer(unittest.TestCase):
     """Many texts side by side, from a file into a file."""
@@ -97,7 +102,26 @@ class Answer(unittest.TestCase):
         self.out.write_text("".join(lines[:3]) + lines[3][:20])  # killed while it wrote
         self.assertIn("6 answered", self.answer("-n", 5, "--temperature", 1, "--seed", (1 << 64) - 1))
         self.assertEqual(self.out.read_text(), whole)
-        self.assertEqual(self.answer("-n", 5), "")  # nothing is left to do
+        self.assertEqual(self.answer("-n", 5, "--temperature", 1), "")  # nothing is left to do
+        for other in (("-n", 4, "--temperature", 1), ("-n", 5)):  # answers to other settings are none
+            self.assertIn("line 1: expected the answer", self.answer(*other, status=1))
+        self.assertEqual(self.out.read_text(), whole)
+        self.prompts.write_text('{"prompt": "def f0", "temperature": 1, "max_tokens": 5}\n' + "".join(
+            f'{{"prompt": "def f{i}"}}\n' for i in range(1, 6)))
+        self.assertEqual(self.answer("-n", 5, "--temperature", 1), "")
+
+    def test_one_process_at_a_time_writes_them(self):
+        self.prompts.write_text('{"prompt": "def f"}\n')
+        with self.out.open("wb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.assertIn(f"--out: {self.out}: is being written by another process", self.answer("-n", 3, status=1))
+        self.answer("-n", 3)
+        self.assertEqual(len(self.out.read_text().splitlines()), 1)
+
+    def test_a_run_that_answers_nothing_leaves_no_file(self):
+        self.prompts.write_text("no JSON\n")
+        self.assertIn("line 1", self.answer("-n", 3, status=1))
+        self.assertFalse(self.out.exists())
 
     def test_what_is_no_answer_is_not_taken_for_one(self):
         asked = "".join(json.dumps({"id": i, "prompt": f"def f{i}é", "text": "old"}, ensure_ascii=False) + "\n" for i in range(2))
@@ -129,6 +153,7 @@ class Answer(unittest.TestCase):
             self.assertIn("line 2", said)
         self.assertIn("--out", self.answer("--out", "/nowhere/at/all", status=1))
         self.assertIn("--cache: x: expected a rule", self.answer("--cache", "x", status=1))
+        self.assertIn("--cache-size: 5: expected a rule", self.answer("--cache-size", 5, status=1))
 
 
 class Compare(unittest.TestCase):
@@ -1255,6 +1280,18 @@ class Output(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (1, b""), done)
                 self.assertIn(f"{file}: ", done.stderr.decode())
 
+    def test_a_cache_that_cannot_be_written_takes_no_result_with_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for flag in ("--json", "--trace"):
+                done = subprocess.run(["sh", "-c", f"trap '' XFSZ; ulimit -f 0; exec '{PROGRAMS}/generate' --models docs -p Return "
+                                       f"-n 24 --rule merge {flag} --cache {folder}/cache"], capture_output=True, timeout=240)
+                self.assertEqual((done.returncode, b"cannot be written" in done.stderr), (1, True), done.stderr)
+                text = call("generate", "--models", "docs", "-p", "Return", "-n", 24, "--rule", "merge")
+                if flag == "--json":
+                    self.assertIn(json.loads(done.stdout)["text"], text)
+                else:
+                    self.assertEqual(done.stdout.decode(), text)
+
     def test_every_program_that_learns_keeps_it(self):
         with tempfile.TemporaryDirectory() as folder:
             cache = pathlib.Path(folder, "cache")
@@ -1357,6 +1394,21 @@ class BadInput(unittest.TestCase):
         for program in ("generate", "compare"):
             self.assertRefused("/nowhere", program, "--target", "/nowhere", "--drafter", "/nowhere")
         self.assertRefused("/nowhere", "generate", "--drafter", "/nowhere")
+
+    def test_flags_that_would_do_nothing(self):
+        for words, program, *flags in (
+                ("--cache-size: 5: expected a rule", "generate", "-n", 4, "--cache-size", 5),
+                ("--cache-policy: lru: expected a rule", "generate", "-n", 4, "--cache-policy", "lru"),
+                ("--rule: autoregressive: expected no flag", "generate", "-n", 4, "--rule", "autoregressive", "--draft-length", 5),
+                ("--rule: autoregressive: expected no flag", "generate", "-n", 4, "--rule", "autoregressive", "--lengths", "confidence"),
+                ("--tree: flag: expected one of", "compare", "-n", 4, "--limit", 1, "--rules", "slrs", "--tree", 4),
+                ("--tree: flag: expected one of", "compare", "-n", 4, "--limit", 1, "--drafter", "none", "--tree", 4),
+                ("--lookup: flag: expected a rule", "compare", "-n", 4, "--limit", 1, "--rules", "lookup", "--lookup"),
+                ("--lengths: confidence: expected a rule", "compare", "-n", 4, "--limit", 1, "--rules", "tli:2", "--lengths", "confidence"),
+                *(("--rule: %s: expected a rule that drafts with the model that learns" % r, "adapt", "--models", "docs", "--rule", r)
+                  for r in ("lookup", "autoregressive"))):
+            with self.subTest(program=program, flags=flags):
+                self.assertRefused(words, program, *flags)
 
     def test_flags(self):
         for flag, value in (("--rule", "best"), ("--rule", "identity"), ("--temperature", "-1"),

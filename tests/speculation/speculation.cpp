@@ -124,6 +124,21 @@ TEST_CASE("speculation: it says what it will do, and why") {
           "Passes over 2, 3 positions cost 1.20, 1.40 of one.\n");
 }
 
+TEST_CASE("speculation: what no text could be decoded with is not explained") {
+    toys x;
+    speculation pair = x.pair(), alone(x.target_side());
+    for (speculation* const one : {&pair, &alone}) {
+        decode_settings s;
+        s.lengths.costs = cost_table{.pass = {}};
+        CHECK_THROWS_WITH(one->explain(s), Contains("cost table: pass"));
+        s = {.lengths = {.length = 100000}};
+        CHECK_THROWS_WITH(one->explain(s), Contains("lengths: length"));
+        s = {};
+        s.sampling.temperature = -3;
+        CHECK_THROWS_WITH(one->explain(s), Contains("temperature"));
+    }
+}
+
 TEST_CASE("speculation: several texts are those of one after the other") {
     toys one, three(3);
     speculation alone = one.pair(), together = three.pair();
@@ -524,6 +539,14 @@ TEST_CASE("speculation: log-probabilities of the tokens, where they are asked fo
         CHECK(text.log_probabilities[i].chosen.token == text.tokens[i]);
         CHECK(text.log_probabilities[i].likeliest.at(0).token == text.tokens[i]); // greedy
     }
+    s.log_probabilities = x.words.target.table().size();
+    CHECK(pair.generate("ab c", s).log_probabilities.front().likeliest.size() ==
+          *s.log_probabilities);
+    for (const std::size_t more :
+         {*s.log_probabilities + 1, std::size_t{1} << 62, ~std::size_t{0}}) {
+        s.log_probabilities = more;
+        CHECK_THROWS_WITH(pair.generate("ab c", s), Contains("log probabilities: likeliest"));
+    }
 }
 
 TEST_CASE("speculation: errors name the side, the rule, the prompt") {
@@ -552,6 +575,11 @@ TEST_CASE("speculation: errors name the side, the rule, the prompt") {
                                           {.prompt = {}, .where = "a.txt: line 2"}};
     CHECK_THROWS_WITH(pair.run(texts, fixed(rule::tli, 1)),
                       Contains("a.txt: line 2: session: prompt"));
+    const std::vector<text_request> long_drafts{
+        {.prompt = good, .where = "a.txt: line 1"},
+        {.prompt = good, .where = "a.txt: line 2", .lengths = length_settings{.length = 5000}}};
+    CHECK_THROWS_WITH(pair.run(long_drafts, fixed(rule::tli, 1)),
+                      Contains("a.txt: line 2: lengths: length"));
     x.target.fails_at = x.target.passes + 2;
     CHECK_THROWS_WITH(pair.run({texts.data(), 1}, fixed(rule::tli, 1)),
                       Contains("a.txt: line 1: batch_of: pass"));

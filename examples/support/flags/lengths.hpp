@@ -42,6 +42,7 @@ struct length_flags {
     std::optional<double> threshold;
     std::vector<double> costs;
 
+    [[nodiscard]] bool given() const { return !kind.empty() || threshold || !costs.empty(); }
     /// `length`: what the program was asked for, if it was.
     [[nodiscard]] length_settings settings(std::optional<std::size_t> length) const {
         length_settings s{.kind = length ? length_kind::fixed : length_kind::automatic,
@@ -68,11 +69,13 @@ struct length_flags {
     }
 };
 
-inline void add_length_flags(CLI::App& app, length_flags& f) {
+inline void add_length_flags(CLI::App& app, length_flags& f,
+                             const std::string& usual = "auto, with --draft-length fixed") {
     app.add_option("--lengths", f.kind,
                    "how long drafts are: auto (what is expected to be fastest, nothing where "
                    "drafting loses), fixed, confidence, entropy (AdaEDL), heuristic (+2 / -1) or "
-                   "predicted (SpecDec++); default: auto, with --draft-length fixed")
+                   "predicted (SpecDec++); default: " +
+                       usual)
         ->check(CLI::IsMember(std::vector<std::string>(length_names.begin(), length_names.end())));
     add_number(app, "--stop-confidence", f.threshold, any_share,
                "the threshold of confidence, entropy and predicted lengths (default: 0.4): end a "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <string>
 #include <utility>
 
 #include <specdec/core/error.hpp>
@@ -10,10 +11,16 @@
 
 namespace specdec::examples {
 
-/// A file for n-grams that nothing reads or writes is refused. `used`: a rule is run that has some.
+/// Settings of n-grams that nothing keeps are refused. `used`: a rule is run that has some.
 inline void expect_use_of_cache(const cache_settings& cache, bool used) {
+    const char* const wanted = "expected a rule that has n-grams beside it: merge";
+    const cache_settings usual;
     if (!cache.file.empty() && !used)
-        throw error("--cache", cache.file, "expected a rule that has n-grams beside it: merge");
+        throw error("--cache", cache.file, wanted);
+    if (cache.capacity != usual.capacity && !used)
+        throw error("--cache-size", std::to_string(cache.capacity), wanted);
+    if (cache.policy != usual.policy && !used)
+        throw error("--cache-policy", cache.policy, wanted);
 }
 
 /// Saves what was learnt: where all went well by save(), and also on the way out of an error, which

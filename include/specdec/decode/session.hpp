@@ -33,7 +33,6 @@ namespace specdec {
 ///
 /// Each step is a function: batch takes it for all its texts at once, round() takes 1 to 3 for one.
 /// Only commit() changes the state: a round may be abandoned, and the next does the same again.
-///
 /// Guarantee: if the verifier is lossless, the committed tokens have the laws that the law factory
 /// makes of the target's rows, whatever drafter, bridge and stop rule do.
 /// Sessions may take turns with a target that has held() (see shared_model). With any other, each
@@ -57,9 +56,9 @@ public:
         counts_.reserve(settings_.max_proposals);
     }
 
-    /// Begins a sequence. The drafter's context begins with `draft_prefix` (its BOS, or nothing).
-    /// What the target's context holds is reused as far as it is the same. Throws specdec::error
-    /// for a prompt that is empty, does not fit, or is of another vocabulary.
+    /// Begins a sequence, the drafter's context with `draft_prefix` (its BOS, or nothing). What the
+    /// target's holds is used again as far as it is the same. Throws specdec::error for a prompt
+    /// that is empty, does not fit, or is of another vocabulary.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
         require_beginning(prompt, draft_prefix, settings_.capacity, bridge_);
         tokens_.assign(prompt.begin(), prompt.end());
@@ -90,8 +89,8 @@ public:
         settings_.draft = draft;
     }
 
-    /// Step 1: drafts for a round that commits at most `room` tokens. verify() may ask drafter and
-    /// stop rule, which is no temporary, again. Precondition: started, not full, room >= 1.
+    /// Step 1, for a round of at most `room` >= 1 tokens. verify() may ask drafter and stop rule,
+    /// which is no temporary, again. Precondition: started, not full.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
@@ -160,13 +159,14 @@ public:
         return rows;
     }
 
-    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary]; the first is the row behind
-    /// the last committed token. Throws specdec::error for rows of another shape, or if drafter or
-    /// stop rule have changed since the draft; and what a drafter throws that is asked again, which
-    /// depends on what was drawn: draft again with the same drafter, stop rule, room and coin.
+    /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], from behind the last
+    /// committed token on. Throws for others, a decided round, a drafter or stop rule that has
+    /// changed, and what a drafter throws that is asked again: draft again, all as it was, with the
+    /// same coin.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const time_spent timed(counts_.verify_seconds, clock);
+        require_undecided(verdict_, "session");
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         if constexpr (requires { bridge_.require_unchanged(); })
             if (!draft_.proposals.empty())

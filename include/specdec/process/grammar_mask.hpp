@@ -29,9 +29,10 @@ concept ByteGrammar = std::copyable<typename G::state_type> &&
                       };
 
 /// Forbids the tokens with which a text cannot go on under a grammar: tokens with a byte that it
-/// refuses, and control tokens, except `ends` where the text may end. The grammar begins behind the
-/// prompt, which is counted in bytes, so that both sides agree however they cut it into tokens.
-/// Models RowProcessor<Id>. Everything passed by reference is borrowed.
+/// refuses, and control tokens. `ends`, whatever their bytes, are allowed where the text may end.
+/// The grammar begins behind the prompt, which is counted in bytes, so that both sides agree
+/// however they cut it into tokens. Models RowProcessor<Id>. Everything passed by reference is
+/// borrowed.
 ///
 /// On the target's side some token has to be left wherever the grammar lets a text come to (a
 /// vocabulary of all single bytes suffices); a row without a token is an error there. On the
@@ -48,7 +49,7 @@ public:
     grammar_mask(G grammar, const Tokenizer& tokenizer, const byte_order<Id>& order,
                  std::size_t prompt_bytes, std::vector<Id> ends)
         : grammar_(std::move(grammar)), tokenizer_(&tokenizer), order_(&order),
-          ends_(std::move(ends)), begin_{grammar_.begin(), prompt_bytes},
+          ends_(std::move(ends)), of_ends_(ends_.size()), begin_{grammar_.begin(), prompt_bytes},
           path_(order.longest() + 1, begin_.state) {}
 
     void reserve(std::size_t tokens) {
@@ -89,10 +90,12 @@ private:
                 row[id.index()] = forbidden;
         };
         const bool may_end = !at.refused && grammar_.complete(at.state);
+        for (std::size_t i = 0; i < ends_.size(); ++i)
+            of_ends_[i] =
+                may_end && ends_[i].index() < row.size() ? row[ends_[i].index()] : forbidden;
         const order_range silent = order_->silent();
         for (std::size_t i = 0; i < silent.last; ++i)
-            if (!may_end || !is_one_of<Id>(ends_, order_->id(i)))
-                forbid(order_->id(i));
+            forbid(order_->id(i));
         for (std::size_t i = order_->size(); i < row.size(); ++i)
             row[i] = forbidden;
 
@@ -118,12 +121,16 @@ private:
             if (good < text.size())
                 forbid(order_->id(i));
         }
+        for (std::size_t i = 0; i < ends_.size(); ++i)
+            if (ends_[i].index() < row.size())
+                row[ends_[i].index()] = of_ends_[i];
     }
 
     G grammar_;
     const Tokenizer* tokenizer_;
     const byte_order<Id>* order_;
     std::vector<Id> ends_;
+    std::vector<float> of_ends_; // [ends] their logits
     place begin_;
     token_history<Id> history_;
     std::vector<place> places_;    // behind each token of the history

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <specdec/core/error.hpp>
@@ -14,6 +15,22 @@
 #include <specdec/speculation/text.hpp>
 
 namespace specdec {
+
+/// What f gives; errors begin with the place that a text came from, if it is known.
+template <class F>
+[[nodiscard]] auto at_place([[maybe_unused]] const std::string& where, const F& f) {
+#if defined(__cpp_exceptions)
+    try {
+        return f();
+    } catch (const error& problem) {
+        if (where.empty())
+            throw;
+        throw error(where + ": " + problem.what());
+    }
+#else
+    return f();
+#endif
+}
 
 /// Decodes texts, `most` of them side by side: a sequence whose text has ended takes the next.
 /// open(request) begins one. drafts: of their drafter, null without one. See decoder::run.

@@ -59,7 +59,7 @@ public:
     }
 
     /// Whatever texts have left is gone (carry_over, measured costs): it is as it was made. Errors:
-    /// specdec::error while a text has a sequence of the drafter.
+    /// specdec::error while a text that was opened is not destroyed.
     virtual void forget() = 0;
 
     /// In words: which rule, what it will do and why. Measures the costs of drafts where automatic

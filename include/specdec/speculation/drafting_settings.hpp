@@ -36,6 +36,15 @@ namespace specdec {
     return s;
 }
 
+/// The likeliest tokens of each place whose log-probabilities are told. Errors: specdec::error for
+/// more than there are.
+[[nodiscard]] inline std::size_t likeliest_of(const decode_settings& s, std::size_t vocabulary) {
+    if (s.log_probabilities && *s.log_probabilities > vocabulary)
+        fail("log probabilities", "likeliest",
+             "expected at most the " + std::to_string(vocabulary) + " tokens of the vocabulary");
+    return s.log_probabilities.value_or(no_log_probabilities);
+}
+
 /// A drafter, and the way from its vocabulary to the target's.
 struct drafting_side {
     speculation_side<draft_id>& side;

@@ -92,6 +92,8 @@ namespace specdec {
 /// lengths need them.
 [[nodiscard]] inline std::string explain(decoder& pair, const decode_settings& s) {
     const rule how = pair.rule_for(s);
+    validate(s.sampling);
+    validate(s.lengths);
     const id_map* const map = pair.map();
     std::string text = std::string(about(how).name) + ": " + std::string(about(how).what) +
                        (about(how).lossless ? ", lossless.\n" : ", NOT lossless.\n");

@@ -22,8 +22,8 @@
 
 namespace specdec {
 
-/// The stop rules by name (see docs/choosing-a-rule): as long as pays; n tokens; while the drafter
-/// is sure; AdaEDL; Transformers' +2 / -1; SpecDec++.
+/// The stop rules by name (see docs/use/choosing-a-rule.md): as long as pays; n tokens; while the
+/// drafter is sure; AdaEDL; Transformers' +2 / -1; SpecDec++.
 enum class length_kind { automatic, fixed, confidence, entropy, heuristic, predicted };
 
 inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed",     "confidence",
@@ -49,6 +49,8 @@ struct length_settings {
 
 /// Errors: specdec::error that names the setting, of those that the kind reads.
 inline void validate(const length_settings& s) {
+    if (s.costs)
+        validate(*s.costs);
     if (s.length > most_draft_tokens)
         fail("lengths", "length", "expected at most " + std::to_string(most_draft_tokens));
     const bool reads_threshold = s.kind == length_kind::confidence ||
@@ -109,7 +111,7 @@ inline void follow_costs(const cost_table& costs, bool measured,
 }
 
 /// Forgets what was learnt by another predictor, or by other costs than these of automatic lengths
-/// (null: the lengths are others). Errors: as validate(costs).
+/// (null: the lengths are others).
 inline void follow_settings(const length_settings& s, std::shared_ptr<learned_lengths>& learned,
                             const cost_table* costs) {
     if (learned->predictor != s.predictor) {
@@ -119,8 +121,6 @@ inline void follow_settings(const length_settings& s, std::shared_ptr<learned_le
     }
     if (costs == nullptr)
         return;
-    if (s.costs)
-        validate(*s.costs);
     follow_costs(*costs, !s.costs, learned);
 }
 

@@ -87,9 +87,10 @@ inline constexpr std::array rules{
     fail(source, std::string(name), "expected one of " + rule_names());
 }
 
-/// The rule that keeps most of what is drafted at a price that is worth it (docs/choosing-a-rule):
-/// greedy text is the drafter's own words, whatever tokens they are; of sampled text the words
-/// seldom come out the same twice, but shared tokens have laws that overlap. Without a drafter what
+/// The rule that keeps most of what is drafted at a price that is worth it
+/// (docs/use/choosing-a-rule.md): greedy text is the drafter's own words, whatever tokens they are;
+/// of sampled text the words seldom come out the same twice, but shared tokens have laws that
+/// overlap. Without a drafter what
 /// was said before is looked up: that costs nothing, and leaves the text of every seed as it is.
 [[nodiscard]] constexpr rule usual_rule(bool drafter, bool equal_vocabularies, float temperature) {
     if (!drafter)

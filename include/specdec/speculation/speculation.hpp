@@ -37,9 +37,8 @@ namespace specdec {
 /// elsewhere meanwhile says forget() before the next text, or has models that tell what they hold
 /// (TellsHeldBatch). What texts take over from each other, carry_over says. The templates that this
 /// is made of, session, text_run and batch, save a few virtual calls a round. Not for several
-/// threads at a time.
-/// All rules are compiled with this header: other files of a program include decoder.hpp, or see
-/// make_text. Errors: specdec::error for sides (require_side) and maps (intersect) that do not fit.
+/// threads at a time. All rules are compiled with this header: other files include decoder.hpp, or
+/// see make_text. Errors: as require_side and intersect, for sides and maps that do not fit.
 class speculation final : public decoder {
 public:
     explicit speculation(speculation_side<target_id> target)
@@ -75,7 +74,8 @@ public:
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
         for (const text_request& text : texts) { // measured before the clock runs
-            const decode_settings own = settings_for(text, settings);
+            const decode_settings own =
+                at_place(text.where, [&] { return settings_for(text, settings); });
             if (needs_costs(own, rule_for(own)))
                 (void)costs();
         }
@@ -121,7 +121,7 @@ public:
     [[nodiscard]] const any_ngram_cache* cache() const override { return tables_.cache(); }
 
     void forget() override {
-        if (seats_.any_taken())
+        if (texts_.use_count() > 1)
             fail("speculation", "forget", "expected no text, one is under way");
         target_.models.clear();
         learned_.clear(); // texts keep what they learn into
@@ -235,7 +235,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     }
     parts.learned = learned;
     parts.settings.end_ids = target_.ends;
-    parts.settings.log_probabilities = s.log_probabilities.value_or(no_log_probabilities);
+    parts.settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
     if (!takes_drafter(how))
         return make_text(how, target_.tokenizer, nullptr, tables_,
                          lookup_of(s.lengths, *learned, texts), request, s, std::move(parts));

@@ -68,8 +68,8 @@ struct text_request {
     std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
     std::string where{};        ///< the prompt came from, for errors
     listener* reader = nullptr; ///< or nobody
-    /// What the rows go through before they are laws (docs/processors). The target's makes the
-    /// text; the drafter's, made of the same, keeps drafts from being in vain.
+    /// What the rows go through before they are laws (docs/use/processors.md). The target's makes
+    /// the text; the drafter's, made of the same, keeps drafts from being in vain.
     any_row_processor<target_id> process{};
     any_row_processor<draft_id> process_draft{};
     // In place of the settings' for this text, whatever texts beside it have:

@@ -7,6 +7,7 @@
 #include <span>
 
 #include <specdec/core/coin.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/text_offset.hpp>
@@ -30,6 +31,12 @@ struct verdict {
     target_id next;            ///< the token behind them; always valid
     token_origin origin = token_origin::free; ///< of `next`; never a proposal
 };
+
+/// Requires that a round is decided once.
+inline void require_undecided(const verdict& v, const char* source) {
+    if (v.next.valid())
+        fail(source, "verify", "expected a round that is not decided yet: draft again, or commit");
+}
 
 /// The verdict of a rule that keeps the first i proposals but not the next one, in whose place it
 /// has drawn `next`.

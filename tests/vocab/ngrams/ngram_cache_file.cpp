@@ -370,4 +370,15 @@ TEST_CASE(
                       Catch::Contains("expected a readable file: Is a directory"));
 }
 
+TEST_CASE("n-gram cache files: what is nobody else's to read stays so") {
+    const scratch_folder folder;
+    replace_file(folder.file(), "x");
+    namespace fs = std::filesystem;
+    const fs::perms mine = fs::perms::owner_read | fs::perms::owner_write;
+    fs::permissions(folder.file(), mine);
+    replace_file(folder.file(), "y");
+    CHECK(fs::status(folder.file()).permissions() == mine);
+    CHECK(read_file(folder.file()) == "y");
+}
+
 } // namespace ngram_cache_file_tests

@@ -124,6 +124,7 @@ public:
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] tree_round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const time_spent timed(counts_.verify_seconds, clock);
+        require_undecided(verdict_, "tree session");
         require_rows(rows, rows_needed(), bridge_.target_size(), "tree session");
         if constexpr (requires { bridge_.require_unchanged(); })
             if (draft_.tree != nullptr)

@@ -98,7 +98,11 @@ public:
             std::remove(name_.c_str());
     }
 
+    /// With the permissions of the file that it replaces.
     void become(const std::string& path, std::string_view bytes) {
+        struct ::stat before {};
+        if (::stat(path.c_str(), &before) == 0 && S_ISREG(before.st_mode))
+            (void)::fchmod(file_.get(), before.st_mode & 0777); // its owner's: else as a new one
         if (!write_all(file_.get(), bytes) || ::fsync(file_.get()) != 0 ||
             std::rename(name_.c_str(), path.c_str()) != 0)
             file_error(path, "cannot be written", errno);
