@@ -90,8 +90,8 @@ inline constexpr std::array rules{
 /// The rule that keeps most of what is drafted at a price that is worth it
 /// (docs/use/choosing-a-rule.md): greedy text is the drafter's own words, whatever tokens they are;
 /// of sampled text the words seldom come out the same twice, but shared tokens have laws that
-/// overlap. Without a drafter what
-/// was said before is looked up: that costs nothing, and leaves the text of every seed as it is.
+/// overlap. Without a drafter what was said before is looked up: that costs nothing, and leaves the
+/// text of every seed as it is.
 [[nodiscard]] constexpr rule usual_rule(bool drafter, bool equal_vocabularies, float temperature) {
     if (!drafter)
         return rule::lookup;

@@ -172,6 +172,23 @@ TEST_CASE("a commit that a model broke off is made again, and loses nothing") {
           tree_text(recursive_rejection{}, shape, siblings, 3));
 }
 
+TEST_CASE("a round of trees is decided once") {
+    const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
+    auto target = model<target_id>(1);
+    auto draft = model<draft_id>(2);
+    model_drafter drafter(draft);
+    const philox_coin coin(3);
+    tree_session decoder(tree_bridge_of(sibling_draw::without_replacement), recursive_rejection{},
+                         session_settings{.capacity = capacity});
+    decoder.start(prompt);
+    decoder.draft(drafter, shape, coin, capacity, capacity);
+    const auto rows = decoder.score(target);
+    const std::size_t n = decoder.verify(rows, coin).tokens.size();
+    CHECK_THROWS_WITH(decoder.verify(rows, coin), Catch::Contains("tree session: verify"));
+    decoder.commit(n);
+    CHECK(decoder.tokens().size() == prompt.size() + n);
+}
+
 TEST_CASE("what is kept of a tree is not fed again") {
     auto target = model<target_id>(1);
     auto draft = model<draft_id>(2);

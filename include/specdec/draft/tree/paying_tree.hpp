@@ -30,9 +30,9 @@ inline void validate(const paying_tree_settings& settings) {
 
 /// A shape that decides its width and depth itself: it counts how often the sibling of each rank
 /// was the one that was kept, and every few rounds plans the tree that gives the most tokens for
-/// the time (tree_budget). Models TreeShape; one for each text, or for texts that
-/// take turns. learn() comes between a round's decision and the next draft. Allocates at
-/// construction only. Errors: as validate and tree_budget.
+/// the time (tree_budget). Models TreeShape; one for each text, or for texts that take turns.
+/// learn() comes between a round's decision and the next draft. Allocates at construction only.
+/// Errors: as validate and tree_budget.
 class paying_tree {
 public:
     explicit paying_tree(const cost_table& costs, const paying_tree_settings& settings = {})
