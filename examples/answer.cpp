@@ -120,7 +120,7 @@ public:
         : f_(f), made_(!std::filesystem::exists(f.out)),
           file_(::open(f.out.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
         if (!file_.is_open())
-            detail::file_error("--out: " + f.out, "cannot be read and written", errno);
+            specdec::detail::file_error("--out: " + f.out, "cannot be read and written", errno);
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
             throw error("--out", f.out, "is being written by another process");
         there_.open(f.out, std::ios::binary);
@@ -174,8 +174,8 @@ public:
             fields["ended"] = r.finish == finish_reason::end_token;
             lines += one_line(fields) + '\n';
         }
-        if (!detail::write_all(file_.get(), lines))
-            detail::file_error("--out: " + f_.out, "cannot be written", errno);
+        if (!specdec::detail::write_all(file_.get(), lines))
+            specdec::detail::file_error("--out: " + f_.out, "cannot be written", errno);
     }
 
 private:
@@ -205,7 +205,7 @@ private:
 
     const flags& f_;
     bool made_;
-    detail::descriptor file_;
+    specdec::detail::descriptor file_;
     std::ifstream there_;
 };
 
