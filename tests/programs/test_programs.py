@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import fcntl, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
+import ast, fcntl, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -1395,7 +1395,7 @@ class BadInput(unittest.TestCase):
             self.assertRefused("/nowhere", program, "--target", "/nowhere", "--drafter", "/nowhere")
         self.assertRefused("/nowhere", "generate", "--drafter", "/nowhere")
 
-    def test_flags_that_would_do_nothing(self):
+    def test_flags_that_no_row_reads(self):
         for words, program, *flags in (
                 ("--cache-size: 5: expected a rule", "generate", "-n", 4, "--cache-size", 5),
                 ("--cache-policy: lru: expected a rule", "generate", "-n", 4, "--cache-policy", "lru"),
@@ -1468,7 +1468,7 @@ class BadInput(unittest.TestCase):
                 ("--equivalences: ", "generate", "--no-drafter", "--equivalences", file),
                 ("--equivalences: ", "generate", *own, "--equivalences", file),
                 ("--drafter-tokenizer: ", "generate", *own, "--drafter-tokenizer", file),
-                ("--rule: slem: expected a drafter", "side_by_side", "--no-drafter")):
+                ("--rule: slem: expected a drafter", "side_by_side", "--no-drafter", "--rule", "slem")):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (1, b""), done)
@@ -1765,5 +1765,14 @@ class LlamaCpp(unittest.TestCase):
         self.assertIn("llama_model_quantize", call("llama_convert", self.prompts, "F32", out, status=1))
 
 
+def expect_each_name_once():
+    """Of two tests of one name in a class Python runs the second alone."""
+    for there in ast.walk(ast.parse(pathlib.Path(__file__).read_text())):
+        if isinstance(there, ast.ClassDef):
+            names = [f.name for f in there.body if isinstance(f, ast.FunctionDef)]
+            assert len(names) == len(set(names)), f"{there.name}: {max(names, key=names.count)} stands there twice"
+
+
 if __name__ == "__main__":
+    expect_each_name_once()
     unittest.main(argv=sys.argv, verbosity=2)
