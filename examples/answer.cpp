@@ -25,6 +25,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -121,7 +122,9 @@ public:
           file_(::open(f.out.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
         if (!file_.is_open())
             specdec::detail::file_error("--out: " + f.out, "cannot be read and written", errno);
-        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        const bool held = ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        struct ::stat about {};
+        if (held || (::fstat(file_.get(), &about) == 0 && about.st_nlink == 0)) // or just removed
             throw error("--out", f.out, "is being written by another process");
         there_.open(f.out, std::ios::binary);
     }

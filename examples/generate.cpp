@@ -215,7 +215,6 @@ void run(flags f, const engine& e) {
     auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;
     const decode_result result = pair->run({&request, 1}, s).texts.front();
-    // What is wrong with a cache's file takes no result with it.
     if (f.json) {
         ordered_json out = report(result, f, facts, prompt.size());
         if (s.lengths.kind == length_kind::automatic && !s.tree && *s.rule != rule::autoregressive)
@@ -223,19 +222,18 @@ void run(flags f, const engine& e) {
         if (s.log_probabilities)
             out["log_probabilities"] = to_json(result.log_probabilities, pair->target_table());
         std::printf("%s\n", one_line(out).c_str());
+    } else {
+        if (f.trace) {
+            echo();
+            std::fwrite(result.text.data(), 1, result.text.size(), stdout);
+        }
+        std::fputs("\n", stdout);
         flush_output();
-        keeper.save();
-        return;
+        print(result.log_probabilities, pair->target_table());
+        summary(result, f, facts);
     }
-    if (f.trace) {
-        echo();
-        std::fwrite(result.text.data(), 1, result.text.size(), stdout);
-    }
-    std::fputs("\n", stdout);
     flush_output();
-    print(result.log_probabilities, pair->target_table());
-    summary(result, f, facts);
-    keeper.save();
+    keeper.save(); // what is wrong with its file takes no result with it
 }
 
 } // namespace

@@ -209,7 +209,7 @@ def other_numbers():
 
 
 def pages_that_headers_name():
-    for header in root.glob("include/*/*/**/*.hpp"):
+    for header in root.glob("include/**/*.hpp"):
         for name in re.findall(r"\bdocs/[\w/.-]*\w", header.read_text()):
             if not (root / name).exists():
                 yield f"{header.relative_to(root)}: names {name}, which does not exist"

@@ -9,6 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/simulated_clock.hpp"
+
 using namespace specdec;
 
 namespace wrong_costs_tests {
@@ -41,7 +43,7 @@ class simulation {
 public:
     simulation(const engine& what, const cost_table& told, bool given = false,
                std::uint64_t seed = 1)
-        : engine_(what), truth_(what.truth()), state_(seed) {
+        : engine_(what), truth_(what.truth()), clock_(seed) {
         learned_.go_by(told, !given);
         if (given)
             settings_.costs = told;
@@ -58,21 +60,12 @@ public:
         return seconds_ - before;
     }
     /// What a token of plain decoding takes.
-    [[nodiscard]] double plain() const { return pass_seconds * (engine_.pass[0] + engine_.beside); }
+    [[nodiscard]] double plain() const {
+        return clock_.pass_seconds * (engine_.pass[0] + engine_.beside);
+    }
     [[nodiscard]] const cost_table& costs() const { return learned_.costs.now(); }
 
 private:
-    static constexpr double pass_seconds = 0.01;
-
-    double uniform() {
-        state_ = state_ * 6364136223846793005U + 1442695040888963407U;
-        return static_cast<double>(state_ >> 11) * 0x1p-53;
-    }
-    /// What a clock says of so many passes: up to a tenth more, and sometimes the system took over.
-    double took(double passes) {
-        const double more = 1 + 0.1 * uniform();
-        return pass_seconds * passes * (uniform() < 0.01 ? 6 : more);
-    }
     std::size_t round(text_lengths& text, bool first) {
         text.begin_round();
         std::vector<draft_progress> steps;
@@ -80,26 +73,27 @@ private:
         std::size_t kept = 0;
         bool rejected = false;
         while (text.rule().more(now)) {
-            const double u = uniform(); // sure of some, unsure of others
+            const double u = clock_.uniform(); // sure of some, unsure of others
             const double sure = u < 0.5 ? engine_.chance * 0.7 : engine_.chance * 1.3;
             const double chance = sure < 0.97 ? sure : 0.97;
             now = extend_progress(now, text.rule(), draft_id{0}, chance, chance, 0);
             steps.push_back(now);
-            if (!rejected && uniform() < chance)
+            if (!rejected && clock_.uniform() < chance)
                 ++kept;
             else
                 rejected = true;
         }
         const std::size_t n = steps.size();
         const auto drafts = static_cast<double>(n);
-        round_seconds spent{took(truth_.pass_over(1 + drafts)), 0};
+        round_seconds spent{clock_.took(truth_.pass_over(1 + drafts)), 0};
         double rest = engine_.beside;
         if (n > 0)
             rest += engine_.begin + engine_.draft * drafts + engine_.feed * missed_;
-        spent.rest = took(rest);
-        seconds_ += pass_seconds * (truth_.pass_over(1 + drafts) + rest); // as if undisturbed
+        spent.rest = clock_.took(rest);
+        seconds_ +=
+            clock_.pass_seconds * (truth_.pass_over(1 + drafts) + rest); // as if undisturbed
         if (first)
-            spent.pass += pass_seconds * 5; // its prompt
+            spent.pass += clock_.pass_seconds * 5; // its prompt
         missed_ = n > 0 ? 0 : missed_ + static_cast<double>(kept + 1);
         text.learn({.steps = steps,
                     .kept = kept,
@@ -115,7 +109,7 @@ private:
     cost_table truth_;
     length_settings settings_{};
     learned_lengths learned_{.table = acceptance_table(0.6)};
-    std::uint64_t state_;
+    specdec::testing::simulated_clock clock_;
     double seconds_ = 0, missed_ = 0;
 };
 

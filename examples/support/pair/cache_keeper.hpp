@@ -13,13 +13,15 @@ namespace specdec::examples {
 
 /// Settings of n-grams that nothing keeps are refused. `used`: a rule is run that has some.
 inline void expect_use_of_cache(const cache_settings& cache, bool used) {
+    if (used)
+        return;
     const char* const wanted = "expected a rule that has n-grams beside it: merge";
     const cache_settings usual;
-    if (!cache.file.empty() && !used)
+    if (!cache.file.empty())
         throw error("--cache", cache.file, wanted);
-    if (cache.capacity != usual.capacity && !used)
+    if (cache.capacity != usual.capacity)
         throw error("--cache-size", std::to_string(cache.capacity), wanted);
-    if (cache.policy != usual.policy && !used)
+    if (cache.policy != usual.policy)
         throw error("--cache-policy", cache.policy, wanted);
 }
 

@@ -54,8 +54,7 @@ template <class Open>
     const std::uint64_t before = draft_passes();
     const steady_seconds clock;
     const double begin = clock();
-    std::size_t next = 0;                   // texts that were tried to begin
-    [[maybe_unused]] std::size_t begun = 0; // that did
+    std::size_t next = 0; // texts that were tried to begin
     const auto take_seats = [&] {
         for (seat& x : seats) {
             if (x.run && x.run->finish() != finish_reason::none) {
@@ -66,9 +65,8 @@ template <class Open>
             if (x.run || next == texts.size() || settings.cancelled())
                 continue;
             x.text = next++;
-            x.run = open(texts[x.text]);
+            x.run = at_place(texts[x.text].where, [&] { return open(texts[x.text]); });
             together.join(*x.run, left);
-            begun = next;
         }
     };
     const auto decode = [&] {
@@ -82,9 +80,9 @@ template <class Open>
         decode();
     } catch (const error& problem) { // of whose text it was
         for (const seat& x : seats) {
-            const bool its = x.run ? texts.size() == 1 || (!together.holds(*x.run) &&
-                                                           x.run->finish() == finish_reason::none)
-                                   : begun < next && x.text == begun;
+            const bool its =
+                x.run && (texts.size() == 1 ||
+                          (!together.holds(*x.run) && x.run->finish() == finish_reason::none));
             if (its && !texts[x.text].where.empty())
                 throw error(texts[x.text].where + ": " + problem.what());
         }

@@ -172,15 +172,21 @@ TEST_CASE("a commit that a model broke off is made again, and loses nothing") {
           tree_text(recursive_rejection{}, shape, siblings, 3));
 }
 
+struct begun_text {
+    toy_tree_model<target_id> target = model<target_id>(1);
+    toy_tree_model<draft_id> draft = model<draft_id>(2);
+    model_drafter<toy_tree_model<draft_id>> drafter{draft};
+    philox_coin coin{3};
+    tree_session<identity_tree_bridge, recursive_rejection> decoder{
+        tree_bridge_of(sibling_draw::without_replacement), {}, {.capacity = capacity}};
+
+    begun_text() { decoder.start(prompt); }
+};
+
 TEST_CASE("a round of trees is decided once") {
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
-    auto target = model<target_id>(1);
-    auto draft = model<draft_id>(2);
-    model_drafter drafter(draft);
-    const philox_coin coin(3);
-    tree_session decoder(tree_bridge_of(sibling_draw::without_replacement), recursive_rejection{},
-                         session_settings{.capacity = capacity});
-    decoder.start(prompt);
+    begun_text begun;
+    auto& [target, draft, drafter, coin, decoder] = begun;
     decoder.draft(drafter, shape, coin, capacity, capacity);
     const auto rows = decoder.score(target);
     const std::size_t n = decoder.verify(rows, coin).tokens.size();
@@ -190,13 +196,8 @@ TEST_CASE("a round of trees is decided once") {
 }
 
 TEST_CASE("what is kept of a tree is not fed again") {
-    auto target = model<target_id>(1);
-    auto draft = model<draft_id>(2);
-    model_drafter drafter(draft);
-    const philox_coin coin(3);
-    tree_session decoder(tree_bridge_of(sibling_draw::without_replacement), recursive_rejection{},
-                         session_settings{.capacity = capacity});
-    decoder.start(prompt);
+    begun_text begun;
+    auto& [target, draft, drafter, coin, decoder] = begun;
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{3, 1});
     while (!decoder.full()) {
         const std::size_t fed = target.fed, passes = draft.calls + draft.trees;

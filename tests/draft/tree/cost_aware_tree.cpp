@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/grown_levels.hpp"
+
 using namespace specdec;
 using Catch::Matchers::Contains;
 
@@ -20,7 +22,7 @@ cost_table costs_of(double a_position, double draft) {
     return costs;
 }
 
-/// What a bridge does: nodes of the given surenesses by rank, level by level, then the choice.
+/// Nodes of the given surenesses by rank, level by level, then the choice, as a bridge has them.
 struct drafted {
     token_tree<target_id> tree;
     std::vector<tree_node> nodes;
@@ -28,22 +30,15 @@ struct drafted {
     std::size_t levels = 0;
 
     drafted(const cost_aware_tree& shape, const std::vector<double>& by_rank, std::size_t most) {
-        std::size_t level = 0;
-        for (;; ++levels) {
-            const std::size_t begin = tree.size();
-            std::vector<std::size_t> children(tree.empty() ? 1 : begin - level);
-            shape.grow({tree, nodes, level}, children);
-            for (std::size_t i = 0; i < children.size(); ++i)
-                for (std::size_t r = 0; r < children[i] && r < by_rank.size(); ++r) {
-                    const std::size_t parent = begin == 0 ? tree_root : level + i;
-                    const double before = begin == 0 ? 1 : nodes[parent].reached;
+        const std::size_t level = specdec::testing::grow_levels(
+            shape, tree, nodes, [&](std::size_t parent, std::size_t children) {
+                for (std::size_t r = 0; r < children && r < by_rank.size(); ++r) {
+                    const double before = parent == tree_root ? 1 : nodes[parent].reached;
                     tree.add(parent, target_id{static_cast<int>(r)});
                     nodes.push_back({by_rank[r], by_rank[r], before * by_rank[r]});
                 }
-            if (tree.size() == begin)
-                break;
-            level = begin;
-        }
+            });
+        levels = tree.levels(tree.size());
         kept.assign(tree.size(), 0);
         if (!tree.empty())
             shape.choose({tree, nodes, level}, most, kept);

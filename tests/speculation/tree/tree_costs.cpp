@@ -12,6 +12,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/grown_levels.hpp"
+#include "support/simulated_clock.hpp"
+
 using namespace specdec;
 
 namespace tree_costs_tests {
@@ -36,7 +39,7 @@ public:
     simulation(const engine& what, const cost_table& told, float temperature, bool measured,
                std::uint64_t seed)
         : engine_(what), drafts_{.nodes = 8, .costs = told}, temperature_(temperature),
-          state_(seed) {
+          clock_(seed) {
         learned_.go_by(told, measured);
     }
 
@@ -56,33 +59,14 @@ public:
     }
 
 private:
-    static constexpr double pass_seconds = 0.01;
-
-    double uniform() {
-        state_ = state_ * 6364136223846793005U + 1442695040888963407U;
-        return static_cast<double>(state_ >> 11) * 0x1p-53;
-    }
-    /// What a clock says of so many passes: up to a tenth more, and sometimes the system took over.
-    double took(double passes) {
-        const double more = 1 + 0.1 * uniform();
-        return pass_seconds * passes * (uniform() < 0.01 ? 6 : more);
-    }
-
-    /// Of the drafter's own: level by level as a bridge grows it, of which the shape may choose.
+    /// Levels of the drafter's own tree, of which the shape may choose.
     template <class Shape>
     std::size_t grow(const Shape& shape) {
         tree_.clear();
         nodes_.clear();
-        std::size_t level = 0;
-        for (bool more = true; more;) {
-            const std::size_t begin = tree_.size();
-            std::vector<std::size_t> children(begin == 0 ? 1 : begin - level);
-            shape.grow({tree_, nodes_, level}, children);
-            for (std::size_t i = 0; i < children.size(); ++i)
-                add(begin == 0 ? tree_root : level + i, children[i]);
-            more = tree_.size() > begin;
-            level = begin;
-        }
+        const std::size_t level = specdec::testing::grow_levels(
+            shape, tree_, nodes_,
+            [this](std::size_t parent, std::size_t children) { add(parent, children); });
         const std::size_t levels = tree_.levels(tree_.size());
         if constexpr (ChoosingShape<Shape>)
             choose(shape, level);
@@ -90,7 +74,7 @@ private:
     }
     /// Sure of some tokens, unsure of others.
     void add(std::size_t parent, std::size_t children) {
-        const double best = engine_.chance * (uniform() < 0.5 ? 0.7 : 1.3);
+        const double best = engine_.chance * (clock_.uniform() < 0.5 ? 0.7 : 1.3);
         double chance = best < 0.95 ? best : 0.95;
         for (std::size_t r = 0; r < children && r < 4 && tree_.size() < 64; ++r) {
             const double reached = parent == tree_root ? 1 : nodes_[parent].reached;
@@ -121,7 +105,7 @@ private:
         const std::size_t levels = shape.visit([&](const auto& s) { return grow(s); });
         std::vector<std::size_t> path;
         for (std::size_t node = tree_root; tree_.first_child(node) != tree_root;) {
-            double u = uniform();
+            double u = clock_.uniform();
             std::size_t child = tree_.first_child(node);
             for (; child != tree_root && u >= nodes_[child].sure; child = tree_.next_sibling(child))
                 u -= nodes_[child].sure;
@@ -132,8 +116,9 @@ private:
         const auto n = static_cast<double>(tree_.size());
         const double pass = engine_.costs().pass_over(1 + n);
         const double rest = 0.02 + engine_.level * static_cast<double>(levels) + engine_.node * n;
-        seconds_ += pass_seconds * (pass + rest); // as if undisturbed
-        const round_seconds spent{took(pass) + (first ? 5 * pass_seconds : 0), took(rest)};
+        seconds_ += clock_.pass_seconds * (pass + rest); // as if undisturbed
+        const round_seconds spent{clock_.took(pass) + (first ? 5 * clock_.pass_seconds : 0),
+                                  clock_.took(rest)};
         shape.learn(tree_.empty() ? nullptr : &tree_, path, nodes_);
         lengths.learn({.forwards = levels, .proposed = tree_.size(), .emitted = path.size() + 1},
                       spent, tree_.size());
@@ -144,7 +129,7 @@ private:
     tree_drafts drafts_;
     float temperature_;
     learned_lengths learned_{};
-    std::uint64_t state_;
+    specdec::testing::simulated_clock clock_;
     double seconds_ = 0;
     token_tree<target_id> tree_;
     std::vector<tree_node> nodes_;

@@ -226,22 +226,22 @@ TEST_CASE("trees: a text goes on from the shape of the text before it, under the
     for (const float temperature : {0.0F, 1.0F}) {
         toy_pair carried(true), alone(true), other(true);
         decode_settings s = with(rule::identity, tree, temperature, 3);
-        const auto rounds_of = [&](toy_pair& toys, std::size_t texts) {
-            std::vector<std::uint64_t> rounds;
+        const auto proposed_of = [&](toy_pair& toys, std::size_t texts) {
+            std::vector<std::uint64_t> proposed;
             for (std::size_t i = 0; i < texts; ++i)
-                rounds.push_back(toys.pair.generate("ab", s).counts.proposed);
-            return rounds;
+                proposed.push_back(toys.pair.generate("ab", s).counts.proposed);
+            return proposed;
         };
-        const auto learnt = rounds_of(carried, 6);
+        const auto learnt = proposed_of(carried, 6);
         CHECK(learnt.back() != learnt.front());
         s.carry.lengths = false;
-        const auto first = rounds_of(alone, 6);
+        const auto first = proposed_of(alone, 6);
         CHECK(std::vector<std::uint64_t>(6, learnt.front()) == first);
         s.carry.lengths = true;
         s.tree->nodes = 5; // another shape
-        (void)rounds_of(other, 6);
+        (void)proposed_of(other, 6);
         s.tree->nodes = 6;
-        CHECK(rounds_of(other, 1).front() == learnt.front());
+        CHECK(proposed_of(other, 1).front() == learnt.front());
     }
 }
 

@@ -116,16 +116,21 @@ public:
     }
     /// How many texts share a pass of the target: a position costs its share.
     void share_pass(std::size_t texts) {
-        if (auto* const paying = std::get_if<cost_aware_tree>(&shape_))
-            paying->share_pass(texts);
+        std::visit(
+            [&](auto& s) {
+                if constexpr (requires { s.share_pass(texts); })
+                    s.share_pass(texts);
+            },
+            shape_);
     }
-
     /// What rounds cost from the next draft on, and whether drafts may be made: of shapes that pay.
     void follow(const cost_table& costs, bool may_draft) {
-        if (auto* const planned = std::get_if<paying_tree>(&shape_))
-            planned->follow(costs, may_draft);
-        else if (auto* const paying = std::get_if<cost_aware_tree>(&shape_))
-            paying->follow(costs, may_draft);
+        std::visit(
+            [&](auto& s) {
+                if constexpr (requires { s.follow(costs, may_draft); })
+                    s.follow(costs, may_draft);
+            },
+            shape_);
     }
 
     template <class Use>
