@@ -13,6 +13,7 @@
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/draft/tree/cost_aware_tree.hpp>
+#include <specdec/process/processed_rows.hpp>
 
 #include "play.hpp"
 #include "tree_law.hpp"
@@ -121,6 +122,92 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
     check_shape("recycled, chosen, recursive", recursive, best);
     check_shape("recycled, chosen, traversal", traversal, best);
     check_shape("recycled, paying, traversal", traversal, paying);
+    CHECK(accepted > 100);
+}
+
+struct failed {};
+
+/// Throws where the law behind so many tokens is asked for, the first time.
+struct fails_once {
+    std::size_t behind;
+    bool* failed_once;
+    void operator()(std::span<const target_id> tokens, std::span<float>) const {
+        if (tokens.size() == behind && !std::exchange(*failed_once, true))
+            throw failed{};
+    }
+};
+
+TEST_CASE("a decision about recycled drafts that throws is drafted again, and the law stays",
+          "[law]") {
+    std::size_t threw = 0, accepted = 0;
+    // Whether the second place is asked for hangs on what the first one drew.
+    const auto check = [&](const char* name, auto made, auto make_target) {
+        for (std::size_t behind = 1; behind <= 3; ++behind)
+            for (const row_kind kind : {row_kind::random, row_kind::zeros}) {
+                row_tree p(toy_rows(kind, 3, 71 + behind));
+                joint_law law;
+                enumerate<interval_coin>([&](interval_coin& coin) {
+                    auto target = make_target(p);
+                    no_drafter nobody;
+                    successor_table table = begun(3, 3);
+                    bool failed_once = false;
+                    auto decoder = made(table, processed_rows(3, fails_once{behind, &failed_once}));
+                    decoder.text.start(std::vector{target_id{0}});
+                    sequence text;
+                    while (text.size() < 3)
+                        try {
+                            const auto r =
+                                decoder.text.round(target, nobody, decoder.drafts, coin, 3);
+                            for (const target_id t : r.tokens)
+                                text.push_back(t.value);
+                            decoder.text.commit(r.tokens.size());
+                        } catch (const failed&) {
+                            ++threw;
+                        }
+                    text.resize(3);
+                    law[text] += coin.probability();
+                    accepted += decoder.text.counts().accepted;
+                });
+                CAPTURE(name, behind, static_cast<int>(kind));
+                REQUIRE(total_variation(law, target_alone(p, 3)) < exact);
+            }
+    };
+    const auto chains = [&](const char* name, const auto& rule) {
+        check(
+            name,
+            [&](successor_table& table, auto laws) {
+                struct {
+                    session<recycled_bridge, std::remove_cvref_t<decltype(rule)>, decltype(laws)>
+                        text;
+                    fixed_length drafts;
+                } made{{recycled_bridge(table, 2), rule, session_settings{.capacity = 16}, laws},
+                       {2}};
+                return made;
+            },
+            [](row_tree& p) { return model_of<target_id>(p); });
+    };
+    const auto trees = [&](const char* name, const auto& rule) {
+        check(
+            name,
+            [&](successor_table& table, auto laws) {
+                struct {
+                    tree_session<recycled_tree_bridge, std::remove_cvref_t<decltype(rule)>,
+                                 decltype(laws)>
+                        text;
+                    fixed_tree drafts;
+                } made{{recycled_tree_bridge(table,
+                                             {.max_nodes = 5, .max_depth = 3, .max_drafted = 9}),
+                        rule, session_settings{.capacity = 16}, laws},
+                       fixed_tree::of_widths(std::vector<std::size_t>{2, 1})};
+                return made;
+            },
+            [](row_tree& p) { return model_of<target_id, toy_tree_model<target_id>>(p); });
+    };
+    chains("rejection", token_rejection{.thinning = {1, 1}});
+    chains("block", block_verification{.thinning = {1, 1}});
+    trees("recursive", recursive);
+    trees("traversal", traversal);
+    CHECK(threw > 100);
     CHECK(accepted > 100);
 }
 

@@ -172,14 +172,14 @@ public:
             if (!draft_.proposals.empty())
                 bridge_.require_unchanged();
         const std::span<const target_id> text = tokens_;
-        if constexpr (requires { bridge_.learn_rows(text, rows); })
-            bridge_.learn_rows(text.subspan(committed_ - 1), rows);
         const auto law_at = [&](std::size_t i) {
             return laws_(rows[i], i, text.first(committed_ + i), sampling_);
         };
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, draft_.proposals, coin, name());
         log_p_.record(rows, text.subspan(committed_, v.accepted), v.next);
+        if constexpr (requires { bridge_.learn_rows(text, rows); })
+            bridge_.learn_rows(text.subspan(committed_ - 1), rows);
         verdict_ = v;
         tokens_.resize(committed_ + v.accepted);
         tokens_.push_back(v.next);

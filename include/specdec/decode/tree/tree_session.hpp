@@ -138,13 +138,13 @@ public:
         const auto law_at = [&](std::size_t node) { // tree_root + 1 is 0
             return laws_(rows[node + 1], node + 1, text_to(node), sampling_);
         };
-        if constexpr (requires { bridge_.learn_rows(tokens(), rows); })
-            bridge_.learn_rows(target_edit().ids, rows);
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, tree, draft_.proposals, coin, name(), work_);
         const std::span<const std::size_t> path = work_.path();
         const auto text = text_to(path.empty() ? tree_root : path.back());
         log_p_.record(path_rows<Rows>{rows, path}, text.subspan(committed_), v.next);
+        if constexpr (requires { bridge_.learn_rows(tokens(), rows); })
+            bridge_.learn_rows(target_edit().ids, rows);
         tokens_.push_back(v.next);
         verdict_ = v;
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
