@@ -91,6 +91,11 @@ public:
         tokens_.resize(context);
         return {rows_.data(), ids.size(), size, size};
     }
+    [[nodiscard]] std::size_t room_for_nodes() const
+        requires requires(const D& d) { d.room_for_nodes(); }
+    {
+        return drafter_.room_for_nodes();
+    }
     void keep(std::span<const std::size_t> nodes, std::span<const draft_id> ids)
         requires TreeDrafter<D>
     {

@@ -109,8 +109,8 @@ public:
 
     [[nodiscard]] law_mark mark() const { return drafter_.mark() + changes_; }
 
-    /// A tree that does not fit beside the window is an error of the drafter's: settings.room is
-    /// for it, too.
+    /// Beside the window: settings.room is for trees, too.
+    [[nodiscard]] std::size_t room_for_nodes() const { return capacity_ - window_.size(); }
     [[nodiscard]] logits_rows<draft_id> grow(std::span<const draft_id> ids,
                                              std::span<const std::size_t> parents)
         requires TreeDrafter<D>

@@ -79,7 +79,7 @@ public:
             if (depth > 0)
                 made_.ask(shape);
             choose_parents(drafted, request.path.end_ids);
-            if (made_.parents.empty())
+            if (made_.parents.empty() || (depth > 0 && !made_.has_room(drafter)))
                 break;
             const std::size_t begin = made_.tree.size();
             draw_level(drafter, reading_of(shape), coin, request.path, depth);

@@ -162,6 +162,13 @@ struct tree_buffers {
         }
     }
 
+    /// Whether the drafter can be fed the parents, as far as it tells.
+    template <DraftContextHolder D>
+    [[nodiscard]] bool has_room(const D& drafter) const {
+        if constexpr (requires { drafter.room_for_nodes(); })
+            return fed_nodes + parents.size() <= drafter.room_for_nodes();
+        return true;
+    }
     /// Feeds the parents to the drafter in one pass.
     template <TreeDrafter D>
     [[nodiscard]] logits_rows<draft_id> feed(D& drafter) {

@@ -76,6 +76,9 @@ concept ChoosingShape =
 ///                            sync forgets them
 ///     d.keep(nodes, ids)     the context continues with these nodes, whose tokens are ids; the
 ///                            others are forgotten. As keep_path
+///     d.room_for_nodes()     optional, where it may be less than the bridge can tell by
+///                            capacity(): how many nodes fit behind the context. A tree that would
+///                            have more ends a level before
 ///
 /// Any other drafter drafts trees, too: it is synced with each node's path.
 template <class D>
