@@ -3,6 +3,7 @@
 // left out, so that a seed's text is the same again.
 #include <specdec/speculation/carry_over.hpp>
 
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -223,6 +224,46 @@ TEST_CASE("carry over: lengths learn from text to text, or each text for itself"
     CHECK(counts(learns, s) == first);
     s.carry.lengths = false;
     CHECK(counts(learns, s) == first);
+}
+
+TEST_CASE("carry over: a request that is refused leaves what texts have learnt") {
+    const auto proposed = [](bool refused) {
+        toys x;
+        speculation pair = x.pair();
+        decode_settings s = fixed(rule::tli, 1);
+        s.lengths = {.length = 6, .costs = cost_table{{1, 1, 1, 1, 1}, 0.2, 0}};
+        s.limits.max_tokens = 60;
+        for (int i = 0; i < 4; ++i)
+            (void)pair.generate("ab c", s);
+        if (refused) {
+            decode_settings other = s;
+            other.lengths.costs = cost_table{{1, 2, 3}, 0.4, 0};
+            CHECK_THROWS_WITH(pair.generate("", other), Contains("prompt"));
+            other.log_probabilities = 1000;
+            CHECK_THROWS_WITH(pair.generate("ab c", other), Contains("log probabilities"));
+            other = s;
+            other.sampling.temperature = std::numeric_limits<float>::quiet_NaN();
+            CHECK_THROWS_WITH(pair.generate("ab c", other), Contains("temperature"));
+            s.sampling.temperature = 0; // which had been taken for that
+            (void)pair.generate("ab c", s);
+            s.sampling.temperature = 1;
+        }
+        return pair.generate("ab c", s).counts.proposed;
+    };
+    CHECK(proposed(true) == proposed(false));
+}
+
+TEST_CASE("carry over: without lookups no successors are recycled from other texts") {
+    toys x;
+    speculation alone(x.target_side());
+    decode_settings s = fixed(rule::recycling, 0);
+    const auto proposed = [&] { return alone.generate("ab c", s).counts.proposed; };
+    s.carry.lookups = false;
+    const auto first = proposed();
+    CHECK(proposed() == first);
+    s.carry.lookups = true;
+    CHECK(proposed() == first); // the others taught nothing
+    CHECK(proposed() > first);
 }
 
 TEST_CASE("carry over: without lookups a text finds its own words alone") {

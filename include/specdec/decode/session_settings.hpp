@@ -27,19 +27,26 @@ struct session_settings {
     std::size_t log_probabilities = no_log_probabilities;
 };
 
-/// Requires a prompt and a prefix of the drafter's context that a session can begin with: not
-/// empty, shorter than the capacity, ids of the bridge's vocabularies. Errors: specdec::error.
-template <class B>
-void require_beginning(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix,
-                       std::size_t capacity, const B& bridge) {
+/// Requires a prompt that a session can begin with: not empty, shorter than the capacity, ids of
+/// the vocabulary. Errors: specdec::error.
+inline void require_prompt(std::span<const target_id> prompt, std::size_t capacity,
+                           std::size_t vocabulary) {
     if (prompt.empty())
         fail("session", "prompt", "at least one token");
     if (prompt.size() >= capacity)
         fail("session", "prompt",
              "fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
                  std::to_string(prompt.size()));
+    require_ids(prompt, vocabulary, "session", "prompt");
+}
+
+/// Requires a prompt, and a prefix of the drafter's context, of the bridge's vocabularies. Errors:
+/// specdec::error.
+template <class B>
+void require_beginning(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix,
+                       std::size_t capacity, const B& bridge) {
     constexpr std::size_t most_ids = ~std::size_t{0};
-    require_ids(prompt, target_size_of(bridge, most_ids), "session", "prompt");
+    require_prompt(prompt, capacity, target_size_of(bridge, most_ids));
     require_ids(draft_prefix, draft_size_of(bridge, most_ids), "session", "prefix");
 }
 

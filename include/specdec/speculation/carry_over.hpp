@@ -16,7 +16,8 @@ struct carry_over {
     /// What the sequences of both models hold: a text is not fed what one of them begins with.
     bool contexts = true;
     /// What texts of one rule, temperature and kind of lengths teach about draft lengths, and about
-    /// the shapes of trees. Without it a text teaches itself alone.
+    /// the shapes of trees, of the last 64 such kinds of texts. Without it a text teaches itself
+    /// alone.
     bool lengths = true;
     /// The n-gram cache of the merge rules. Without it a text has one of its own, which begins with
     /// what cache_settings::file holds.
@@ -25,8 +26,9 @@ struct carry_over {
     /// LearnsFromTexts). Without it, it forgets where the text begins, for which no other text may
     /// be using it.
     bool drafter = true;
-    /// The words of other texts, where texts look up in one memory (lookup_settings::shared).
-    /// Without it a text finds its own, and teaches none.
+    /// The words of other texts, and under rule::recycling the successors of their tokens, where
+    /// texts look up in one memory (lookup_settings::shared). Without it a text finds its own, and
+    /// teaches none.
     bool lookups = true;
 
     [[nodiscard]] static constexpr carry_over nothing() {

@@ -22,6 +22,7 @@ namespace specdec {
 /// The settings as the rule takes them: without a drafter's model there are no trees, and where
 /// there are they say how long a draft is. Errors: as validate.
 [[nodiscard]] inline decode_settings drafting_settings(decode_settings s, rule how) {
+    validate(s.sampling);
     if (!takes_drafter(how) && !can_draft_trees(how))
         s.tree.reset();
     if (s.tree) {
@@ -102,7 +103,8 @@ beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
 /// The successors of tokens of all texts, or a text's own.
 [[nodiscard]] inline successor_table& successors_of(const decode_settings& s, text_parts& parts,
                                                     shared_tables& tables) {
-    parts.successors = s.lookup.shared ? tables.successors() : tables.new_successors();
+    const bool shared = s.lookup.shared && s.carry.lookups;
+    parts.successors = shared ? tables.successors() : tables.new_successors();
     return *parts.successors;
 }
 /// A text without a drafter, of such drafts: where their length is chosen, no stop rule is asked.

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/tree/token_tree.hpp>
@@ -18,6 +22,7 @@
 #include <specdec/draft/costs/round_costs.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/speculation/rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
 namespace specdec {
@@ -94,6 +99,34 @@ struct learned_lengths {
     return std::make_shared<learned_lengths>(
         learned_lengths{.table = acceptance_table(usually_kept)});
 }
+
+/// What texts have taught, by what those that teach each other have in common. At most `most` kinds
+/// of texts: of more, that is forgotten which was asked for longest ago.
+class learned_by_settings {
+public:
+    using key = std::tuple<rule, float, length_kind, std::size_t, bool, bool>;
+    static constexpr std::size_t most = 64;
+
+    /// Null: nothing yet. It stays where it is until the next call.
+    [[nodiscard]] std::shared_ptr<learned_lengths>& of(const key& k) {
+        if (all_.size() >= most && !all_.contains(k))
+            all_.erase(std::min_element(all_.begin(), all_.end(), [](const auto& a, const auto& b) {
+                return a.second.asked < b.second.asked;
+            }));
+        entry& e = all_[k];
+        e.asked = ++asked_;
+        return e.learned;
+    }
+    void clear() { all_.clear(); }
+
+private:
+    struct entry {
+        std::shared_ptr<learned_lengths> learned;
+        std::uint64_t asked = 0;
+    };
+    std::map<key, entry> all_;
+    std::uint64_t asked_ = 0;
+};
 
 /// Before it changes: texts under way keep what they learn into, and the next one gets a copy.
 inline void leave_to_others(std::shared_ptr<learned_lengths>& learned) {

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include <specdec/decode/measure_costs.hpp>
@@ -185,9 +183,7 @@ private:
     shared_tables tables_;
     std::optional<cost_table> costs_;                              // measured
     std::shared_ptr<const char> texts_ = std::make_shared<char>(); // those under way have it, too
-    std::map<std::tuple<rule, float, length_kind, std::size_t, bool, bool>,
-             std::shared_ptr<learned_lengths>>
-        learned_;
+    learned_by_settings learned_;
 };
 
 inline std::unique_ptr<speculative_text>
@@ -198,10 +194,13 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         refuse_rule(how, draft_.has_value());
     if (s.tree)
         require_trees(how, target_.models, takes_drafter(how) ? &draft_->models : nullptr);
+    // Before anything is measured, or forgotten for other costs.
+    require_prompt(request.prompt, target_.models.capacity(), target_.tokenizer.vocabulary_size());
+    const std::size_t likeliest = likeliest_of(s, target_.tokenizer.vocabulary_size());
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
     auto& learned = s.carry.lengths
-                        ? learned_[{how, s.sampling.temperature, s.lengths.kind, s.lengths.length,
-                                    s.tree.has_value(), s.lookup.beside}]
+                        ? learned_.of({how, s.sampling.temperature, s.lengths.kind,
+                                       s.lengths.length, s.tree.has_value(), s.lookup.beside})
                         : own;
     if (learned == nullptr)
         learned = learnt_nothing(usually_kept(how, s.sampling.temperature));
@@ -235,7 +234,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     }
     parts.learned = learned;
     parts.settings.end_ids = target_.ends;
-    parts.settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
+    parts.settings.log_probabilities = likeliest;
     if (!takes_drafter(how))
         return make_text(how, target_.tokenizer, nullptr, tables_,
                          lookup_of(s.lengths, *learned, texts), request, s, std::move(parts));

@@ -164,7 +164,8 @@ public:
     /// What has come of it so far; all of it once it has finished.
     [[nodiscard]] virtual decode_result result() const = 0;
 
-    /// With a model: feeds what needs no row, and tells what is left to score.
+    /// With a model: feeds what needs no row, and tells what is left to score. A sequence whose
+    /// tree was scored is the text's until the call behind commit(), which keeps the tree's path.
     [[nodiscard]] virtual context_edit<target_id> prepare(target_sequence& target) = 0;
 };
 
@@ -183,6 +184,7 @@ inline bool advance(speculative_text& text, any_batch_model<target_id>& target,
     text.target_fed(edit);
     text.decide(rows);
     text.commit();
+    (void)text.prepare(own); // its tree's path is kept before another text uses the sequence
     return true;
 }
 

@@ -211,14 +211,40 @@ TEST_CASE("trees: texts that take turns with a sequence, equally long, are those
         }
         return text->result().tokens;
     };
-    const auto wide = alone("bcb", {4, 3, 2}), narrow = alone("cbc", {1});
-    const auto one = open("bcb", {4, 3, 2}), other = open("cbc", {1});
-    for (bool more = true; more;) {
-        more = advance(*one, pair.target_models());
-        more = advance(*other, pair.target_models()) || more;
+    for (const char* second : {"cbc", "bcb"}) { // or the same: they hold the same tokens, too
+        const auto wide = alone("bcb", {3, 2, 2}), narrow = alone(second, {1});
+        const auto one = open("bcb", {3, 2, 2}), other = open(second, {1});
+        for (bool more = true; more;) {
+            more = advance(*one, pair.target_models());
+            more = advance(*other, pair.target_models()) || more;
+        }
+        CHECK(one->result().tokens == wide);
+        CHECK(other->result().tokens == narrow);
     }
-    CHECK(one->result().tokens == wide);
-    CHECK(other->result().tokens == narrow);
+}
+
+TEST_CASE("trees: in a drafter's context that has little room for them they end a level before") {
+    toy_pair toys(false);
+    for (const std::size_t context : std::vector<std::size_t>{4, 6, 9, 14, 30}) {
+        weighted_model<draft_id> small{draft_rows, toys.others.size(), context};
+        speculation pair({.models = toys.target, .tokenizer = toys.words},
+                         {.models = small, .tokenizer = toys.draft_words});
+        for (const rule how : {rule::tli_exact, rule::slem})
+            for (const tree_drafts& tree : shapes)
+                for (const bool processed : {false, true}) {
+                    const decode_settings s = with(how, tree, 1, 7);
+                    std::vector<target_id> prompt;
+                    toys.words.encode("abcabcaabcb", encode_mode::start, prompt);
+                    text_request request{.prompt = prompt};
+                    if (processed)
+                        request.process_draft = [](std::span<const draft_id>, std::span<float>) {};
+                    const decode_result text = pair.run({&request, 1}, s).texts[0];
+                    decode_settings alone = s;
+                    alone.rule = rule::autoregressive;
+                    CHECK(text.tokens == toys.pair.run({&request, 1}, alone).texts[0].tokens);
+                    CHECK(text.counts.proposed > 0);
+                }
+    }
 }
 
 TEST_CASE("trees: a text goes on from the shape of the text before it, under the same settings") {
