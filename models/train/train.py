@@ -24,13 +24,16 @@ import llama
 import muon
 import precision
 import threads
+from head_loss import head_loss
 
 
 def loss_of(model, ids, wanted, weights):
+    """(sum, count) of the losses: a weight is the probability with which a token counts, so that most of a prompt
+    costs no head."""
     with precision.autocast():
-        logits = model(ids)
-    each = F.cross_entropy(logits.float().flatten(0, 1), wanted.flatten(), reduction="none")
-    return (each * weights.flatten()).sum(), weights.sum()
+        hidden = model.hidden(ids)
+    counts = torch.rand(weights.shape) < weights
+    return head_loss(hidden[counts], model.embed_tokens.weight, wanted[counts]), max(1, int(counts.sum()))
 
 
 @torch.no_grad()
