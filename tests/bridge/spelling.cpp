@@ -15,6 +15,7 @@
 #include <specdec/sampling/law/sparse_law.hpp>
 
 #include "greedy_requests.hpp"
+#include "support/ids.hpp"
 #include "support/place_watch.hpp"
 #include "support/script_drafter.hpp"
 #include "support/toy_rows.hpp"
@@ -53,10 +54,7 @@ struct tree_drafter {
     void push(draft_id) { FAIL("the bridge syncs"); }
 
     const std::vector<float>& row_behind(const std::vector<draft_id>& ids) {
-        sequence prefix;
-        for (const draft_id d : ids)
-            prefix.push_back(d.value);
-        return rows(prefix);
+        return rows(values_of(ids));
     }
     /// The probability of a draft token among those that begin a spelling (or among all).
     double probability(const std::vector<draft_id>& ids, draft_id d, bool beginnings) {

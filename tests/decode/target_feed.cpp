@@ -5,18 +5,15 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
 #include "support/toy_model.hpp"
 
 using namespace specdec;
 using specdec::testing::toy_model;
 
-namespace {
+namespace target_feed_tests {
 
-std::vector<target_id> ids(const std::vector<int>& values) {
-    return {values.begin(), values.end()};
-}
-
-} // namespace
+constexpr auto ids = specdec::testing::ids_of<target_id>;
 
 TEST_CASE("a target is fed what it lacks, but for the tokens whose rows are wanted") {
     toy_model<target_id> model(9, [](const auto&) { return std::vector<float>(9); });
@@ -45,3 +42,5 @@ TEST_CASE("a target is fed what it lacks, but for the tokens whose rows are want
     CHECK(round(ids({1, 2, 8, 0}), 3) == 2);
     CHECK_THROWS_AS(feed.prepare(model, ids({1, 2, 9}), 3), error);
 }
+
+} // namespace target_feed_tests

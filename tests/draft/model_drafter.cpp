@@ -24,10 +24,7 @@ using toy = toy_model<draft_id>;
 constexpr std::size_t vocabulary = 3;
 
 std::vector<float> row_of(const ids& context) {
-    sequence prefix;
-    for (const draft_id id : context)
-        prefix.push_back(id.value);
-    return toy_rows(row_kind::random, vocabulary, 3)(prefix);
+    return toy_rows(row_kind::random, vocabulary, 3)(values_of(context));
 }
 
 toy model() {

@@ -13,6 +13,7 @@
 
 #include "support/archetypes.hpp"
 #include "support/failing_model.hpp"
+#include "support/ids.hpp"
 #include "support/script_drafter.hpp"
 #include "support/toy_model.hpp"
 #include "support/toy_rows.hpp"
@@ -33,10 +34,7 @@ static_assert(Drafter<windowed_drafter<drafter_archetype>>);
 static_assert(!ManyRowsDrafter<windowed_drafter<drafter_archetype>>);
 
 std::vector<float> row_of(const ids& context) {
-    sequence prefix;
-    for (const draft_id id : context)
-        prefix.push_back(id.value);
-    return toy_rows(row_kind::random, vocabulary, 3)(prefix);
+    return toy_rows(row_kind::random, vocabulary, 3)(values_of(context));
 }
 
 toy model(std::size_t capacity) {

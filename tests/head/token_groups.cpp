@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 
 namespace groups_tests {
@@ -13,8 +15,7 @@ namespace groups_tests {
 std::vector<std::vector<int>> members(const token_groups<draft_id>& groups) {
     std::vector<std::vector<int>> out(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        for (const draft_id d : groups[g])
-            out[g].push_back(d.value);
+        out[g] = testing::values_of(groups[g]);
         CHECK(groups.ids().data() + groups.begin_of(g) == groups[g].data());
     }
     return out;

@@ -88,20 +88,13 @@ void check_row(const distillation_sample& text, std::size_t k, std::size_t behin
     }
 }
 
-std::vector<int> ids(const distillation_sample& text) {
-    std::vector<int> out;
-    for (const draft_id d : text.tokens)
-        out.push_back(d.value);
-    return out;
-}
-
 TEST_CASE("rows where tokens begin together, merges of whole tokens") {
     lessons_type lessons(target, draft, map, {.keep = 3, .tokens = 64});
     lessons.start(ids_of<target_id>({0}), ids_of({0}));                // a
     follow(lessons, ids_of<target_id>({1, 2, 0, 2, 5, 0}), {1, 2, 3}); // b ab a ab c a
     distillation_sample text;
     REQUIRE(lessons.finish(text));
-    CHECK(ids(text) == std::vector{0, 1, 2, 1, 2, 1, 1, 3, 1}); // <s> a b a b a a bc a
+    CHECK(values_of(text.tokens) == std::vector{0, 1, 2, 1, 2, 1, 1, 3, 1}); // <s> a b a b a a bc a
     REQUIRE(text.rows.size() == 5);
     check_row(text, 0, 1, 0, 3); // b
     check_row(text, 1, 2, 1, 3); // ab
@@ -127,7 +120,7 @@ TEST_CASE("how rounds divide a text makes no difference") {
     lessons.start(ids_of<target_id>({0})); // another text
     follow(lessons, committed, {1, 1, 3, 0, 2});
     REQUIRE(lessons.finish(parts));
-    CHECK(ids(whole) == ids(parts));
+    CHECK(values_of(whole.tokens) == values_of(parts.tokens));
     REQUIRE(whole.rows.size() == parts.rows.size());
     for (std::size_t k = 0; k < whole.rows.size(); ++k)
         CHECK(whole.rows[k].behind == parts.rows[k].behind);
@@ -144,7 +137,7 @@ TEST_CASE("control tokens: an equivalent is taught, one without leaves its place
     follow(lessons, ids_of<target_id>({4, 1, 3})); // <think> b <end>
     distillation_sample text;
     REQUIRE(lessons.finish(text));
-    CHECK(ids(text) == std::vector{1, 2, 4});
+    CHECK(values_of(text.tokens) == std::vector{1, 2, 4});
     REQUIRE(text.rows.size() == 2);
     check_row(text, 0, 0, 1, 6);
     check_row(text, 1, 1, 2, 6);
@@ -163,7 +156,7 @@ TEST_CASE("what was taught is not taught again when the text goes on") {
     const auto more = ids_of<target_id>({2});
     lessons.follow(rows.view(), more);
     REQUIRE(lessons.finish(text));
-    CHECK(ids(text) == std::vector{0, 1, 2, 1, 1, 2});
+    CHECK(values_of(text.tokens) == std::vector{0, 1, 2, 1, 1, 2});
     REQUIRE(text.rows.size() == 1);
     check_row(text, 0, 3, 2, 2);
     REQUIRE(text.merges.size() == 1);
@@ -259,7 +252,7 @@ TEST_CASE("a session's rounds teach what its text alone does, whatever was draft
     distillation_sample from_rounds, from_text;
     REQUIRE(lessons.finish(from_rounds));
     REQUIRE(alone.finish(from_text));
-    CHECK(ids(from_rounds) == ids(from_text));
+    CHECK(values_of(from_rounds.tokens) == values_of(from_text.tokens));
     REQUIRE(from_rounds.rows.size() == from_text.rows.size());
     CHECK(from_rounds.rows.size() > 10);
     CHECK_FALSE(from_rounds.merges.empty());
@@ -289,7 +282,7 @@ TEST_CASE("rows of probabilities, and what does not fit") {
     lessons.follow(rows.view(), ids_of<target_id>({0}));
     distillation_sample text;
     REQUIRE(lessons.finish(text));
-    CHECK(ids(text) == std::vector{1, 2, 1});
+    CHECK(values_of(text.tokens) == std::vector{1, 2, 1});
     CHECK(text.entries_of(text.rows[0])[0].weight == 0.5F);
     check_row(text, 1, 1, 0, 2);
     CHECK_THROWS_AS(lessons_type(target, draft, map, {.keep = 0}), error);

@@ -34,10 +34,7 @@ std::vector<float> row_behind(const sequence& text) {
     return row;
 }
 std::vector<float> row_of(const std::vector<target_id>& held) {
-    sequence text;
-    for (const target_id t : held)
-        text.push_back(t.value);
-    return row_behind(text);
+    return row_behind(values_of(held));
 }
 
 /// Every law of a sample is the target's behind what its round had drafted, and every feature is

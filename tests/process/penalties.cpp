@@ -10,6 +10,7 @@
 #include <specdec/process/row_processor.hpp>
 
 #include "support/holds.hpp"
+#include "support/ids.hpp"
 
 using namespace specdec;
 
@@ -18,13 +19,9 @@ namespace penalties_tests {
 static_assert(RowProcessor<repetition_penalty<target_id>, target_id>);
 static_assert(RowProcessor<occurrence_penalty<draft_id>, draft_id>);
 
-std::vector<target_id> ids(const std::vector<int>& values) {
-    return {values.begin(), values.end()};
-}
-
 template <class P>
 std::vector<float> processed(P& p, const std::vector<int>& tokens, std::vector<float> row) {
-    p(std::span<const target_id>(ids(tokens)), std::span<float>(row));
+    p(std::span<const target_id>(testing::ids_of<target_id>(tokens)), std::span<float>(row));
     return row;
 }
 

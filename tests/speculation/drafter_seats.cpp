@@ -5,16 +5,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 
 namespace drafter_seats_tests {
 
-std::vector<target_id> ids(std::initializer_list<int> values) {
-    std::vector<target_id> out;
-    for (const int v : values)
-        out.push_back(target_id{v});
-    return out;
-}
+constexpr auto ids = testing::ids_of<target_id>;
 
 TEST_CASE("drafter seats: a text takes the free one whose last text begins as it does") {
     drafter_seats seats(3);

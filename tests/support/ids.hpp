@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include <specdec/core/token_id.hpp>
@@ -18,10 +17,10 @@ std::vector<Id> ids_of(const std::vector<int>& numbers) {
 }
 
 /// The numbers of ids.
-template <class Id = target_id>
-std::vector<int> values_of(std::span<const Id> ids) {
+template <class Ids>
+std::vector<int> values_of(const Ids& ids) {
     std::vector<int> numbers;
-    for (const Id id : ids)
+    for (const auto id : ids)
         numbers.push_back(id.value);
     return numbers;
 }

@@ -34,10 +34,7 @@ struct merging_pair {
             if (!f.step(s, draft_id{d}))
                 break;
         f.finish(s);
-        std::vector<int> tokens;
-        for (const target_id t : s.tokens)
-            tokens.push_back(t.value);
-        return tokens;
+        return values_of(s.tokens);
     }
 };
 

@@ -9,6 +9,7 @@
 
 #include <specdec/vocab/table/intersection.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 #include "support/toy_tokenizer.hpp"
 
@@ -39,11 +40,7 @@ struct retokenising_pair {
         auto s = typename decltype(f)::state_type{};
         f.begin(s);
         std::vector<std::vector<int>> all;
-        const auto note = [&] {
-            all.emplace_back();
-            for (const target_id t : s.tokens)
-                all.back().push_back(t.value);
-        };
+        const auto note = [&] { all.push_back(values_of(s.tokens)); };
         for (const int d : ids) {
             const bool goes_on = f.step(s, draft_id{d});
             note();

@@ -52,7 +52,7 @@ struct fixture {
             std::vector<float> row(10);
             if (context.size() < behind)
                 return row;
-            const std::vector<int> draft = values_of<draft_id>(std::span(context).subspan(behind));
+            const std::vector<int> draft = values_of(std::span(context).subspan(behind));
             float logit = 9;
             if (const auto found = likeliest.find(draft); found != likeliest.end())
                 for (const int d : found->second)
@@ -192,10 +192,7 @@ TEST_CASE("every reason for an empty tree of text") {
 
 TEST_CASE("without branches it is the chain, draw for draw") {
     const auto rows = [](const std::vector<draft_id>& context) {
-        sequence last;
-        for (const draft_id d : context)
-            last.push_back(d.value);
-        return toy_rows(row_kind::random, 10, 5)(last);
+        return toy_rows(row_kind::random, 10, 5)(values_of(context));
     };
     const toy_pair two;
     toy_tree_model<draft_id> model(10, rows), twin(10, rows);
@@ -273,15 +270,15 @@ TEST_CASE("the drafter keeps what it was fed of the committed text") {
     const auto draft = f.propose({2, 2, 2});
     REQUIRE(f.nodes_of(draft)[5] == "c|b|c");
     f.bridge.keep(f.drafter, path{0, 4, 5});
-    CHECK(values_of<draft_id>(f.model.held()) == std::vector{0, c, c, b}); // not fed: c
+    CHECK(values_of(f.model.held()) == std::vector{0, c, c, b}); // not fed: c
     f.bridge.follow(f.two.encode("cbc"));
     const std::size_t fed = f.model.fed;
     (void)f.propose({1});
     CHECK(f.model.fed == fed + 1);
-    CHECK(values_of<draft_id>(f.model.held()) == std::vector{0, c, c, b, c});
+    CHECK(values_of(f.model.held()) == std::vector{0, c, c, b, c});
     f.bridge.follow(f.two.encode("cc")); // something else was committed
     (void)f.propose({1});
-    CHECK(values_of<draft_id>(f.model.held()) == std::vector{0, c, c, b, c, c, c});
+    CHECK(values_of(f.model.held()) == std::vector{0, c, c, b, c, c, c});
 }
 
 TEST_CASE("an abandoned tree of text leaves no trace") {

@@ -12,6 +12,7 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
+#include "support/ids.hpp"
 #include "support/list_drafter.hpp"
 #include "support/toy_rows.hpp"
 #include "support/toy_tree_model.hpp"
@@ -24,10 +25,7 @@ namespace tree_bridge_tests {
 constexpr std::size_t vocabulary = 5;
 
 std::vector<float> row_behind(const std::vector<draft_id>& context) {
-    sequence prefix;
-    for (const draft_id d : context)
-        prefix.push_back(d.value);
-    return toy_rows(row_kind::random, vocabulary, 3)(prefix);
+    return toy_rows(row_kind::random, vocabulary, 3)(values_of(context));
 }
 
 identity_tree_bridge bridge_of(const tree_settings& settings) {

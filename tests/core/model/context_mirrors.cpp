@@ -7,16 +7,13 @@
 
 #include <specdec/core/token_id.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 
 namespace context_mirrors_tests {
 
-std::vector<target_id> ids(std::initializer_list<int> values) {
-    std::vector<target_id> out;
-    for (const int v : values)
-        out.push_back(target_id{v});
-    return out;
-}
+constexpr auto ids = testing::ids_of<target_id>;
 std::vector<target_id> told(const context_mirrors<target_id>& of, std::size_t s, std::size_t size) {
     const auto held = of.held(s, size);
     return {held.begin(), held.end()};

@@ -12,6 +12,7 @@
 #include <specdec/verify/exact_match.hpp>
 
 #include "support/ids.hpp"
+#include "support/script_drafter.hpp"
 #include "support/toy_model.hpp"
 
 using namespace specdec;
@@ -39,13 +40,6 @@ struct fixture {
                               {.round = 5, .max_proposals = room, .end_ids = ends});
     }
 };
-template <class View>
-std::vector<int> tokens_of(const View& draft) {
-    std::vector<int> out;
-    for (const auto& x : draft.proposals)
-        out.push_back(x.token().value);
-    return out;
-}
 
 TEST_CASE("recycled bridge: successor by successor, as far as they are known") {
     fixture f;
@@ -56,18 +50,18 @@ TEST_CASE("recycled bridge: successor by successor, as far as they are known") {
     CHECK(f.propose(bridge).reason == no_draft::nothing_found);
     f.learn(0);
     f.learn(1);
-    CHECK(tokens_of(f.propose(bridge)) == std::vector{1, 2});
+    CHECK(tokens_of(f.propose(bridge)) == ids_of<target_id>({1, 2}));
     f.learn(2);
     f.learn(3);
     const auto all = f.propose(bridge);
-    CHECK(tokens_of(all) == std::vector{1, 2, 3, 0, 1, 2});
+    CHECK(tokens_of(all) == ids_of<target_id>({1, 2, 3, 0, 1, 2}));
     CHECK(all.proposals[0].probability() == 1);
-    CHECK(tokens_of(f.propose(bridge, 3)) == std::vector{1, 2, 3});
-    CHECK(tokens_of(f.propose(bridge, 8, {target_id{2}})) == std::vector{1, 2});
+    CHECK(tokens_of(f.propose(bridge, 3)) == ids_of<target_id>({1, 2, 3}));
+    CHECK(tokens_of(f.propose(bridge, 8, {target_id{2}})) == ids_of<target_id>({1, 2}));
     f.stop.length = 0;
     CHECK(f.propose(bridge).reason == no_draft::stop_rule);
     f.stop.length = 2;
-    CHECK(tokens_of(f.propose(bridge)) == std::vector{1, 2});
+    CHECK(tokens_of(f.propose(bridge)) == ids_of<target_id>({1, 2}));
     CHECK(f.propose(bridge, 0).reason == no_draft::no_room);
     bridge.start({});
     f.stop.length = 8;

@@ -137,9 +137,7 @@ TEST_CASE("what a list has learnt is forgotten: places, weights, likely tokens, 
         drafter.begin_round(text.size());
         drafter.sync(text, 0);
         const logits_row<draft_id> row = drafter.row();
-        std::vector<int> ids;
-        for (const draft_id id : d.hot.ids())
-            ids.push_back(id.value);
+        std::vector<int> ids = values_of(d.hot.ids());
         for (std::size_t v = 0; v < tokens; ++v)
             if (row.values[v] > -__builtin_inff())
                 ids.push_back(static_cast<int>(v));

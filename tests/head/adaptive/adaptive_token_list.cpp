@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 
 namespace adaptive_token_list_tests {
@@ -17,10 +19,7 @@ void see(adaptive_token_list<draft_id>& hot, std::initializer_list<int> numbers)
         (void)hot.see(draft_id{n});
 }
 std::vector<int> ids_of(const adaptive_token_list<draft_id>& hot) {
-    std::vector<int> numbers;
-    for (const draft_id d : hot.ids())
-        numbers.push_back(d.value);
-    return numbers;
+    return testing::values_of(hot.ids());
 }
 
 TEST_CASE("a token outside takes the place of the one that occurred least") {

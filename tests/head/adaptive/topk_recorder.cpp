@@ -32,9 +32,7 @@ std::vector<int> taken(target_topk& likely) {
     likely.take([&](draft_id d) { found.push_back(d.value); });
     return found;
 }
-words ids(const std::vector<int>& numbers) {
-    return ids_of<target_id>(numbers);
-}
+constexpr auto ids = ids_of<target_id>;
 
 static_assert(ModelOf<topk_recorder<toy>, target_id>);
 static_assert(BatchModelOf<topk_recorder<batch_of<target_id, toy>>, target_id>);

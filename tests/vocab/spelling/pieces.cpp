@@ -12,6 +12,7 @@
 #include <specdec/vocab/spelling/split_tokens.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
@@ -24,10 +25,7 @@ using draft_words = tiny_tokenizer<draft_id>;
 using ids = std::vector<int>;
 
 ids pieces_of(const token_pieces& table, int d) {
-    ids found;
-    for (const target_id t : table.of(draft_id{d}))
-        found.push_back(t.value);
-    return found;
+    return values_of(table.of(draft_id{d}));
 }
 
 ids drafts(const token_pieces& table, piece_range range) {
