@@ -70,8 +70,7 @@ auto words_world() {
     same.add("<stop>", "<end>");
     same.add("<go>", "<on>");
     id_map map = intersect(draft.table(), target.table(), same);
-    std::vector<target_id> prompt;
-    target.encode("ab c a", encode_mode::start, prompt);
+    std::vector<target_id> prompt = encoded(target, "ab c a");
     return world<target_words, draft_words>{std::move(target), std::move(draft), std::move(map),
                                             std::move(prompt), {draft_id{0}},    2.5};
 }
@@ -85,8 +84,7 @@ auto bpe_world() {
     toy_bpe<draft_id> draft(test::learn_merges(text, 50, false),
                             {.pre_tokens = false, .characters = true});
     id_map map = intersect(draft.table(), target.table());
-    std::vector<target_id> prompt;
-    target.encode("the cat", encode_mode::start, prompt);
+    std::vector<target_id> prompt = encoded(target, "the cat");
     return world<toy_bpe<target_id>, toy_bpe<draft_id>>{
         std::move(target), std::move(draft), std::move(map), std::move(prompt), {}, -40};
 }

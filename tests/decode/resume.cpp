@@ -115,9 +115,7 @@ struct decode_of {
         : target(w.target_model()), draft(w.draft_model()),
           decoder(std::move(bridge), token_rejection{}, settings()), reader(std::move(r)),
           run(decoder, drafter, stop, coin, w.target, limits, reader) {
-        std::vector<target_id> ids;
-        w.target.encode(w.prompt, encode_mode::start, ids);
-        decoder.start(ids);
+        decoder.start(encoded(w.target, w.prompt));
     }
     static session_settings settings() {
         session_settings s;

@@ -251,8 +251,7 @@ TEST_CASE("ids that a tokenizer makes and does not count are refused") {
             CAPTURE(name, of_target);
             target.wrong = draft.wrong = false;
             session decoder(make(), exact_match{}, world.settings(0, 60));
-            std::vector<target_id> prompt;
-            target.encode("a c b", encode_mode::start, prompt);
+            const std::vector<target_id> prompt = encoded(target, "a c b");
             (of_target ? target.wrong : draft.wrong) = true;
             decoder.start(prompt);
             target_text_model model(target.table());

@@ -36,9 +36,7 @@ struct looked_up_words {
     acceptance_table table; // of automatic lengths
     cost_table costs{{1, 1.1, 1.2, 1.3}, 0, 0};
 
-    explicit looked_up_words(const std::string& text) {
-        words.encode(text, encode_mode::start, prompt);
-    }
+    explicit looked_up_words(const std::string& text) : prompt(encoded(words, text)) {}
     [[nodiscard]] toy_model<target_id> target(row_tree& p) const {
         return model_behind<target_id>(p, prompt.size());
     }

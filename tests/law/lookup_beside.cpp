@@ -31,9 +31,8 @@ struct texts {
     std::vector<target_id> prompt;
     cost_table costs{{1, 1.1, 1.2, 1.3}, 0.1, 0};
 
-    texts(const toy_words& words, const std::string& text) : two(words) {
-        words.target.encode(text, encode_mode::start, prompt);
-    }
+    texts(const toy_words& words, const std::string& text)
+        : two(words), prompt(encoded(words.target, text)) {}
     [[nodiscard]] toy_model<target_id> target(row_tree& p) const {
         return model_behind<target_id>(p, prompt.size());
     }

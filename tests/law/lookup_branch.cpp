@@ -32,8 +32,7 @@ template <class Rule, class MakeBridge>
 joint_law branch_law(const toy_words& two, const std::string& text, const Rule& rule,
                      const std::vector<step>& steps, const tree_case& c, row_tree& p, row_tree& q,
                      const MakeBridge& make_bridge, drafts& seen) {
-    std::vector<target_id> prompt;
-    two.target.encode(text, encode_mode::start, prompt);
+    const std::vector<target_id> prompt = encoded(two.target, text);
     const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0};
     joint_law law;
     enumerate<interval_coin>([&](interval_coin& coin) {
@@ -135,8 +134,7 @@ TEST_CASE("two texts whose trees have looked-up branches have together the targe
         acceptance_table tables[2];
         const auto text_of = [&](std::size_t i) {
             const char* const prompts[] = {"bbabbabb", "aabaab"};
-            std::vector<target_id> prompt;
-            equal.target.encode(prompts[i], encode_mode::start, prompt);
+            const std::vector<target_id> prompt = encoded(equal.target, prompts[i]);
             auto bridge = identity_tree_bridge(identity_map(3, 3), shared_context(3, 24),
                                                {.max_nodes = 4, .max_depth = 8});
             using lookup_type = branching_lookup<prompt_lookup, words_type>;

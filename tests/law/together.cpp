@@ -229,8 +229,7 @@ std::size_t check_pair(const char* name, const toy_words& two, const WithBridge&
                        const char* prompt = "b") {
     std::uint64_t seed = 0;
     std::size_t looked_up = 0;
-    std::vector<target_id> begin;
-    two.target.encode(prompt, encode_mode::start, begin);
+    const std::vector<target_id> begin = encoded(two.target, prompt);
     for (const course how : {course::side_by_side, course::given_up, course::failing,
                              course::joining, course::partial}) {
         if (how == course::partial && !Models::reads_features)

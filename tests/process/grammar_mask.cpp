@@ -9,6 +9,7 @@
 
 #include <specdec/process/row_processor.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
@@ -39,8 +40,7 @@ const byte_order<target_id> order(words);
 
 /// What is left behind a text, by name.
 std::string left(mask_type& mask, std::string_view text, std::size_t row_size = 13) {
-    std::vector<target_id> tokens;
-    words.encode(text, {}, tokens);
+    const std::vector<target_id> tokens = specdec::testing::encoded(words, text);
     std::vector<float> row(row_size, 1);
     mask(std::span<const target_id>(tokens), std::span<float>(row));
     std::string names;

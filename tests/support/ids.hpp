@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include <specdec/core/concepts.hpp>
 #include <specdec/core/token_id.hpp>
 
 namespace specdec::testing {
@@ -23,6 +26,24 @@ std::vector<int> values_of(const Ids& ids) {
     for (const auto id : ids)
         numbers.push_back(id.value);
     return numbers;
+}
+
+/// The tokens of a text, the target's unless said otherwise.
+template <class Id = target_id, class Tokenizer>
+std::vector<Id> encoded(const Tokenizer& tokenizer, std::string_view text,
+                        encode_mode where = encode_mode::start) {
+    std::vector<Id> ids;
+    tokenizer.encode(text, where, ids);
+    return ids;
+}
+
+/// The bytes of tokens, joined.
+template <class Tokenizer, class Ids>
+std::string text_of(const Tokenizer& tokenizer, const Ids& ids) {
+    std::string text;
+    for (const auto id : ids)
+        text += tokenizer.bytes(id);
+    return text;
 }
 
 } // namespace specdec::testing

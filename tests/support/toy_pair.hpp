@@ -16,6 +16,7 @@
 #include <specdec/vocab/table/id_map.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 
+#include "ids.hpp"
 #include "text_model.hpp"
 #include "tiny_tokenizer.hpp"
 
@@ -57,14 +58,10 @@ struct toy_pair {
     static constexpr draft_id stop{6};
 
     [[nodiscard]] std::vector<target_id> encode(std::string_view text) const {
-        std::vector<target_id> ids;
-        target.encode(text, encode_mode::start, ids);
-        return ids;
+        return encoded(target, text);
     }
     [[nodiscard]] std::vector<draft_id> encode_draft(std::string_view text) const {
-        std::vector<draft_id> ids;
-        draft.encode(text, encode_mode::start, ids);
-        return ids;
+        return encoded<draft_id>(draft, text);
     }
 
     [[nodiscard]] words_tli tli(std::size_t max_draft, std::size_t capacity = 512) const {
@@ -91,14 +88,5 @@ struct toy_pair {
         return {target, draft, map, capacity, max_draft};
     }
 };
-
-/// The bytes of tokens, joined.
-template <class Tokenizer, class Ids>
-std::string text_of(const Tokenizer& tokenizer, const Ids& ids) {
-    std::string text;
-    for (const auto id : ids)
-        text += tokenizer.bytes(id);
-    return text;
-}
 
 } // namespace specdec::testing

@@ -9,6 +9,7 @@
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/stop_rule.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
@@ -24,9 +25,7 @@ struct fixture {
 
     fixture() { found.start(); }
     [[nodiscard]] std::vector<target_id> tokens(const std::string& text) const {
-        std::vector<target_id> ids;
-        words.encode(text, encode_mode::start, ids);
-        return ids;
+        return encoded(words, text);
     }
 };
 constexpr fixed_length any{32};

@@ -15,6 +15,7 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/exact_match.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 #include "support/toy_model.hpp"
 
@@ -49,9 +50,7 @@ struct fixture {
         return {make_identity_bridge(5, 5, 64, 3), std::move(lookup), 3};
     }
     [[nodiscard]] std::vector<target_id> tokens(const std::string& text) const {
-        std::vector<target_id> ids;
-        words.encode(text, encode_mode::start, ids);
-        return ids;
+        return encoded(words, text);
     }
     auto propose(std::size_t drafted = 3, std::size_t room = 16) {
         stop = fixed_length{drafted};

@@ -15,6 +15,7 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/tree/tree_exact_match.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 #include "support/toy_tree_model.hpp"
 
@@ -50,9 +51,7 @@ struct fixture {
                 std::move(lookup)};
     }
     [[nodiscard]] std::vector<target_id> tokens(const std::string& text) const {
-        std::vector<target_id> ids;
-        words.encode(text, encode_mode::start, ids);
-        return ids;
+        return encoded(words, text);
     }
     [[nodiscard]] auto propose(bridge_type& bridge, std::size_t depth = 8, std::size_t nodes = 16) {
         return bridge.propose(drafter, shape, coin, {{.round = 5, .max_proposals = depth}, nodes});

@@ -14,6 +14,7 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/exact_match.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;
@@ -36,11 +37,7 @@ struct fixture {
         : bridge(prompt_lookup(1024), words, std::move(limits)) {
         bridge.start({});
     }
-    void say(const std::string& text) {
-        std::vector<target_id> ids;
-        words.encode(text, encode_mode::start, ids);
-        bridge.follow(ids);
-    }
+    void say(const std::string& text) { bridge.follow(encoded(words, text)); }
     template <class Stop>
     draft_view<one_hot_law<target_id>> propose(const Stop& stop, std::size_t room = 32,
                                                std::vector<target_id> ends = {}) {
@@ -169,9 +166,7 @@ TEST_CASE("lookup bridge: what comes of it is learnt, proposed or not") {
 TEST_CASE("lookup bridge: a session counts what was looked up") {
     fixture f;
     session decoder(bridge_type(prompt_lookup(1024), f.words), exact_match{}, {.capacity = 64});
-    std::vector<target_id> prompt;
-    f.words.encode("abc abc ", encode_mode::start, prompt);
-    decoder.start(prompt);
+    decoder.start(encoded(f.words, "abc abc "));
     decoder.draft(f.nobody, any, f.coin, 8);
     const std::size_t rows = decoder.rows_needed();
     REQUIRE(rows == 8);

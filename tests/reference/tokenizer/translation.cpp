@@ -16,6 +16,7 @@
 #include <specdec/core/token_id.hpp>
 #include <specdec/vocab/encoding/continuation.hpp>
 #include <specdec/vocab/encoding/retokenizer.hpp>
+#include <support/ids.hpp>
 #include <support/sample_texts.hpp>
 
 namespace {
@@ -56,9 +57,8 @@ TEST_CASE("real tokenizers: a growing text is encoded as the whole", "[computes]
                 r.append(piece);
                 rest.remove_prefix(piece.size());
             }
-            std::vector<draft_id> whole;
-            tokenizer.encode(text, encode_mode::start, whole);
-            REQUIRE(std::vector<draft_id>(r.ids().begin(), r.ids().end()) == whole);
+            REQUIRE(std::vector<draft_id>(r.ids().begin(), r.ids().end()) ==
+                    testing::encoded<draft_id>(tokenizer, text));
         }
     }
 }
@@ -71,8 +71,7 @@ TEST_CASE("real tokenizers: aligned continuations are accepted at least as often
         std::mt19937_64 bits(3);
         std::size_t aligned = 0, alone = 0, lost = 0;
         for (const std::string& text : texts()) {
-            std::vector<target_id> ids;
-            tokenizer.encode(text, encode_mode::start, ids);
+            const std::vector<target_id> ids = testing::encoded(tokenizer, text);
             for (int round = 0; round < 20; ++round) {
                 const std::size_t at = 1 + bits() % (ids.size() - 1);
                 std::string draft;
@@ -85,15 +84,11 @@ TEST_CASE("real tokenizers: aligned continuations are accepted at least as often
                         ++n;
                     return n;
                 };
-                std::vector<target_id> proposal, naive;
+                std::vector<target_id> proposal;
                 encoder.encode(std::span(ids).first(at), draft, proposal);
-                tokenizer.encode(draft, encode_mode::continuation, naive);
                 aligned += accepted(proposal);
-                alone += accepted(naive);
-                std::string bytes;
-                for (const target_id id : proposal)
-                    bytes += tokenizer.bytes(id);
-                lost += bytes != draft;
+                alone += accepted(testing::encoded(tokenizer, draft, encode_mode::continuation));
+                lost += testing::text_of(tokenizer, proposal) != draft;
             }
         }
         CHECK(aligned >= alone);

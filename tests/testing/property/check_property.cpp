@@ -12,6 +12,8 @@
 #include <specdec/testing/property/vocabularies.hpp>
 #include <specdec/testing/toys/piece_tokenizer.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 using Catch::Matchers::Contains;
 
@@ -49,12 +51,7 @@ TEST_CASE("generated vocabularies write any text of their letters") {
         const vocabulary_pair words = *vocabularies();
         const std::string text = *rc::gen::container<std::string>(rc::gen::element('a', 'b'));
         const piece_tokenizer<draft_id> pieces(words.draft);
-        std::vector<draft_id> ids;
-        pieces.encode(text, encode_mode::start, ids);
-        std::string again;
-        for (const draft_id d : ids)
-            again += pieces.bytes(d);
-        RC_ASSERT(again == text);
+        RC_ASSERT(testing::text_of(pieces, testing::encoded<draft_id>(pieces, text)) == text);
         RC_ASSERT(std::set<std::string>(words.target.begin(), words.target.end()).size() ==
                   words.target.size());
     });

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <support/ids.hpp>
 #include <support/sample_texts.hpp>
 #include <support/toy_tokenizer.hpp>
 
@@ -33,9 +34,7 @@ const bpe& llama_like() {
 
 template <class Tokenizer>
 ids encode(const Tokenizer& tokenizer, std::string_view text) {
-    ids out;
-    tokenizer.encode(text, encode_mode::continuation, out);
-    return out;
+    return testing::encoded(tokenizer, text, encode_mode::continuation);
 }
 
 /// Tokens of these very bytes, one after the other.
@@ -165,13 +164,10 @@ acceptance measure(const Tokenizer& tokenizer) {
     continuation_encoder<Tokenizer> encoder(tokenizer);
     acceptance result;
     for (int round = 0; round < 2000; ++round) {
-        ids text;
-        tokenizer.encode(random_text(bits, 250), encode_mode::start, text);
+        const ids text = testing::encoded(tokenizer, random_text(bits, 250));
         const std::size_t at = 1 + bits() % (text.size() - 1);
-        std::string rest;
-        for (std::size_t i = at; i < text.size(); ++i)
-            rest += tokenizer.bytes(text[i]);
-        const std::string draft = rest.substr(0, 3 + bits() % 25);
+        const std::string draft =
+            testing::text_of(tokenizer, std::span(text).subspan(at)).substr(0, 3 + bits() % 25);
         const auto accepted = [&](const ids& proposal) {
             std::size_t n = 0;
             while (n < proposal.size() && at + n < text.size() && proposal[n] == text[at + n])
@@ -180,12 +176,9 @@ acceptance measure(const Tokenizer& tokenizer) {
         };
         ids proposal;
         encoder.encode(std::span(text).first(at), draft, proposal);
-        std::string bytes;
-        for (const target_id id : proposal)
-            bytes += tokenizer.bytes(id);
         result.aligned += accepted(proposal);
         result.alone += accepted(encode(tokenizer, draft));
-        result.lost += bytes != draft;
+        result.lost += testing::text_of(tokenizer, proposal) != draft;
     }
     return result;
 }

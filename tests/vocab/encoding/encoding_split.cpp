@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <specdec/core/token_id.hpp>
+#include <support/ids.hpp>
 #include <support/sample_texts.hpp>
 #include <support/toy_tokenizer.hpp>
 
@@ -23,17 +24,10 @@ using ids = std::vector<draft_id>;
 using bpe = toy_bpe<draft_id>;
 
 template <class Tokenizer>
-ids encode(const Tokenizer& tokenizer, std::string_view text, encode_mode where) {
-    ids out;
-    tokenizer.encode(text, where, out);
-    return out;
-}
-
-template <class Tokenizer>
 encoding_split split(const Tokenizer& tokenizer, std::string_view text, std::size_t earliest,
                      std::size_t latest) {
     encoding_splitter<Tokenizer, draft_id> splitter(tokenizer);
-    return splitter.exact(text, encode_mode::start, encode(tokenizer, text, encode_mode::start),
+    return splitter.exact(text, encode_mode::start, testing::encoded<draft_id>(tokenizer, text),
                           earliest, latest);
 }
 
@@ -61,9 +55,9 @@ TEST_CASE("encoding_split: the back by itself has the last tokens of the whole")
             ++found;
             REQUIRE(place.byte >= 40);
             REQUIRE(place.byte <= 140);
-            const ids whole = encode(tokenizer, text, encode_mode::start);
+            const ids whole = testing::encoded<draft_id>(tokenizer, text);
             const std::string_view rest = std::string_view(text).substr(place.byte);
-            const ids back = encode(tokenizer, rest, encode_mode::continuation);
+            const ids back = testing::encoded<draft_id>(tokenizer, rest, encode_mode::continuation);
             REQUIRE(whole.size() == place.token + back.size());
             REQUIRE(std::equal(back.rbegin(), back.rend(), whole.rbegin()));
         }
@@ -84,7 +78,7 @@ TEST_CASE("encoding_split: by bytes, where no side apart has the whole's tokens"
     CHECK_FALSE(split(tokenizer, text, 1, 6).found());
     encoding_splitter<toy_first_alone<draft_id>, draft_id> splitter(tokenizer);
     const encoding_split place =
-        splitter.by_bytes(text, encode(tokenizer, text, encode_mode::start), 1, 6);
+        splitter.by_bytes(text, testing::encoded<draft_id>(tokenizer, text), 1, 6);
     CHECK(place.byte == 5);
     CHECK(place.token == 3);
 }

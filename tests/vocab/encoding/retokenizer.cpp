@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <specdec/core/token_id.hpp>
+#include <support/ids.hpp>
 #include <support/sample_texts.hpp>
 #include <support/toy_tokenizer.hpp>
 #include <support/vocab_tsv.hpp>
@@ -37,20 +38,12 @@ const toy_longest_match<draft_id>& longest_match() {
     return tokenizer;
 }
 
+using testing::text_of;
+
 template <class Tokenizer>
 ids encode(const Tokenizer& tokenizer, std::string_view text,
            encode_mode where = encode_mode::start) {
-    ids out;
-    tokenizer.encode(text, where, out);
-    return out;
-}
-
-template <class Tokenizer>
-std::string bytes_of(const Tokenizer& tokenizer, std::span<const draft_id> tokens) {
-    std::string bytes;
-    for (const draft_id id : tokens)
-        bytes += tokenizer.bytes(id);
-    return bytes;
+    return testing::encoded<draft_id>(tokenizer, text, where);
 }
 
 ids copy(std::span<const draft_id> tokens) {
@@ -139,14 +132,14 @@ TEST_CASE("retokenizer: where parts never have the whole's tokens, cuts keep the
     for (int i = 0; i < 4000; ++i)
         text += static_cast<char>('a' + bits() % 26);
     const std::size_t before = tokenizer.encoded_bytes;
-    CHECK(bytes_of(tokenizer, retokenise(tokenizer, text, bits)) == text);
+    CHECK(text_of(tokenizer, retokenise(tokenizer, text, bits)) == text);
     CHECK(tokenizer.encoded_bytes - before < 200 * text.size());
 }
 
 TEST_CASE("retokenizer: an unfinished character is bytes where the tokenizer can") {
     retokenizer<bpe, draft_id> r(gpt2_like());
     r.append("caf\xc3");
-    CHECK(bytes_of(gpt2_like(), r.ids()) == "caf\xc3");
+    CHECK(text_of(gpt2_like(), r.ids()) == "caf\xc3");
     r.append("\xa9");
     CHECK(copy(r.ids()) == encode(gpt2_like(), "caf\u00e9"));
 }
@@ -159,7 +152,7 @@ TEST_CASE("retokenizer: an unfinished character is held back where the tokenizer
     for (std::size_t i = 0; i < text.size(); ++i) {
         r.append(text.substr(i, 1));
         const std::string known = text.substr(0, i + 1);
-        REQUIRE(bytes_of(whole, r.ids()) == known.substr(0, known.size() - utf8_tail(known)));
+        REQUIRE(text_of(whole, r.ids()) == known.substr(0, known.size() - utf8_tail(known)));
         held += utf8_tail(known) > 0;
     }
     CHECK(held > 20);
@@ -188,7 +181,7 @@ TEST_CASE("retokenizer: special tokens end a run of text") {
     const ids second = encode(llama_like(), "The dog", encode_mode::continuation);
     expected.insert(expected.end(), second.begin(), second.end());
     CHECK(copy(r.ids()) == expected);
-    CHECK(bytes_of(llama_like(), second) == "The dog"); // no space added in front
+    CHECK(text_of(llama_like(), second) == "The dog"); // no space added in front
 
     r.reset();
     CHECK(r.ids().empty());

@@ -10,6 +10,7 @@
 #include <specdec/testing/property/any.hpp>
 #include <specdec/testing/property/check_property.hpp>
 
+#include "support/ids.hpp"
 #include "support/tiny_bpe.hpp"
 #include "support/tiny_tokenizer.hpp"
 
@@ -44,11 +45,9 @@ TEST_CASE("an encoding of any text has a border at every seam") {
         const std::string text = *rc::gen::container<std::string>(rc::gen::element('a', 'b', ' '));
         const tiny_bpe<target_id> words(pieces);
         const safe_cuts edges(words);
-        std::vector<target_id> ids;
-        words.encode(text, encode_mode::continuation, ids);
         std::set<std::size_t> borders;
         std::size_t end = 0;
-        for (const target_id id : ids)
+        for (const target_id id : testing::encoded(words, text, encode_mode::continuation))
             borders.insert(end += words.bytes(id).size());
         RC_ASSERT(end == text.size());
         for (std::size_t i = 1; i < text.size(); ++i)
