@@ -153,8 +153,7 @@ TEST_CASE("the counter counts") {
 }
 
 TEST_CASE("a round allocates nothing, whatever the bridge and the rule", "[computes]") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     const text_keys keys(world.two.target, world.two.map);
     for (const sampling_parameters& parameters :
          {sampling_parameters{}, sampling_parameters{.temperature = 0},
@@ -182,8 +181,7 @@ TEST_CASE("a round allocates nothing, whatever the bridge and the rule", "[compu
 }
 
 TEST_CASE("not even the first rounds of a text allocate, where buffers can be bounded") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     for_every_bridge(world, 4, [&](const char* name, auto bridge) {
         if constexpr (!std::is_same_v<decltype(bridge), words_slrs>) {
             draft_text_model draft = world.draft_model();
@@ -196,8 +194,7 @@ TEST_CASE("not even the first rounds of a text allocate, where buffers can be bo
 }
 
 TEST_CASE("rounds that look up text allocate nothing, not even the first ones") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     lookup_memory memory;
     acceptance_table table;
     const cost_table costs{{1, 1, 1, 1, 1}, 0, 0};
@@ -231,8 +228,7 @@ TEST_CASE("lengths whose costs follow the rounds allocate nothing, not even in t
 }
 
 TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     acceptance_table table;
     const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4}, 0.1, 0};
     draft_text_model draft = world.draft_model();
@@ -251,8 +247,7 @@ TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {
 }
 
 TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     no_drafter none;
     successor_table table(world.two.target.vocabulary_size(), 4);
     CHECK(allocations_of(world, recycled_bridge(table, 4), exact_match{}, none, {}, philox_coin(4),
@@ -276,8 +271,7 @@ TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones")
 }
 
 TEST_CASE("rounds of a text longer than the drafter's context allocate nothing") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     for_every_bridge(world, 4, [&](const char* name, auto bridge) {
         draft_text_model draft(world.two.draft.table(), {.seed = 2, .capacity = 64});
         model_drafter whole(draft);
@@ -291,8 +285,7 @@ TEST_CASE("rounds of a text longer than the drafter's context allocate nothing")
 }
 
 TEST_CASE("rounds of drafters whose heads compute a part of the vocabulary allocate nothing") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     hidden_text_model model(world);
     const std::size_t size = model.vocabulary_size();
     toy_head<draft_id> head = toy_head<draft_id>::unit(size);
@@ -324,8 +317,7 @@ TEST_CASE("rounds of drafters whose heads compute a part of the vocabulary alloc
 }
 
 TEST_CASE("rounds of drafters that list allocate nothing, not even the first ones") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     hidden_text_model model(world);
     const std::size_t size = model.vocabulary_size();
     toy_head<draft_id> head = toy_head<draft_id>::unit(size);
@@ -360,8 +352,7 @@ TEST_CASE("rounds of drafters that list allocate nothing, not even the first one
 }
 
 TEST_CASE("rounds of drafters that read features allocate nothing") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     world.prefix.clear();
     for (const bool trim : {false, true}) {
         shown_target shown(world);
@@ -385,8 +376,7 @@ TEST_CASE("rounds of drafters that read features allocate nothing") {
 }
 
 TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of a round") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     target_text_model target = world.target_model();
     draft_text_model draft = world.draft_model();
     model_drafter drafter(draft);
@@ -405,8 +395,7 @@ TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of 
 }
 
 TEST_CASE("a round of several texts allocates nothing, also where they draft together") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     using drafters = batch_of<draft_id, draft_text_model>;
     using gathered = gathered_model<draft_id, drafters>;
     using model = one_sequence<draft_id, gathered>;
@@ -445,8 +434,7 @@ TEST_CASE("a round of several texts allocates nothing, also where they draft tog
 }
 
 TEST_CASE("processors and log-probabilities allocate nothing") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     const auto penalties = [&]<class Id>(std::size_t n, Id) {
         return chain(repetition_penalty<Id>(n, 1.1F),
                      occurrence_penalty<Id>(n, 3, {.presence = 1}));
@@ -472,8 +460,7 @@ TEST_CASE("processors and log-probabilities allocate nothing") {
 }
 
 TEST_CASE("abandoned rounds allocate nothing") {
-    toy_world world;
-    world.capacity = capacity;
+    toy_world world{.capacity = capacity};
     begun_text begun(world, world.two.slem(4, capacity), exact_match{}, world.settings(1, capacity),
                      1);
     auto& [target, draft, drafter, coin, decoder] = begun;

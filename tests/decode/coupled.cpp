@@ -114,11 +114,11 @@ std::vector<target_id> decoded(const World& w, B bridge, V rule, const Stop& sto
     auto target = w.target_model();
     auto draft = w.draft_model();
     model_drafter drafter(draft);
-    session_settings settings;
-    settings.target = settings.draft = parameters;
-    settings.capacity = capacity;
-    settings.end_ids = {target_id{0}};
-    session decoder(std::move(bridge), rule, settings);
+    session decoder(std::move(bridge), rule,
+                    {.target = parameters,
+                     .draft = parameters,
+                     .capacity = capacity,
+                     .end_ids = {target_id{0}}});
     decoder.start(w.prompt, w.prefix);
     auto tokens = play(decoder, target, drafter, stop, coin, length);
     if (counts != nullptr)
@@ -136,12 +136,9 @@ std::vector<target_id> decoded_by_identity(const World& w, std::size_t gamma,
     auto target = w.target_model();
     text_model<draft_id> draft(padded, {.seed = 2, .agreement = 0.8, .control = w.control});
     model_drafter drafter(draft);
-    session_settings settings;
-    settings.target = settings.draft = parameters;
-    settings.capacity = capacity;
     const std::size_t size = w.target.table().size();
     session decoder(make_identity_bridge(size + 1, size, capacity, 5), coupled_match(w.keys),
-                    settings);
+                    {.target = parameters, .draft = parameters, .capacity = capacity});
     decoder.start(w.prompt);
     return play(decoder, target, drafter, fixed_length{gamma}, coin, length);
 }
@@ -334,9 +331,8 @@ TEST_CASE("models that agree are accepted to the end of the draft: every token h
         text_model<target_id> large(target.table(), {.control = 3});
         text_model<draft_id> small(draft.table(), {.control = 3});
         model_drafter drafter(small);
-        session_settings settings;
-        settings.capacity = capacity;
-        session decoder(make_identity_bridge(8, 8, capacity, 5), coupled_match(keys), settings);
+        session decoder(make_identity_bridge(8, 8, capacity, 5), coupled_match(keys),
+                        {.capacity = capacity});
         decoder.start(std::vector{target_id{1}});
         const coupled_coin coin(keys, seed);
         (void)play(decoder, large, drafter, fixed_length{5}, coin, 60);
@@ -355,10 +351,8 @@ TEST_CASE("string-level match with one tokenizer on both sides accepts what ends
         text_model<target_id> large(target.table());
         text_model<draft_id> small(draft.table());
         model_drafter drafter(small);
-        session_settings settings;
-        settings.capacity = capacity;
         session decoder(slem_bridge(target, draft, map, capacity, 5), coupled_match(keys),
-                        settings);
+                        {.capacity = capacity});
         decoder.start(std::vector{target_id{1}});
         const coupled_coin coin(keys, seed);
         (void)play(decoder, large, drafter, fixed_length{5}, coin, 60);
@@ -377,9 +371,7 @@ TEST_CASE("abandoned rounds, partial commits and a second text leave the text as
             auto target = w.target_model();
             auto draft = w.draft_model();
             model_drafter drafter(draft);
-            session_settings settings;
-            settings.capacity = capacity;
-            session decoder(bridge, coupled_match(w.keys), settings);
+            session decoder(bridge, coupled_match(w.keys), {.capacity = capacity});
             decoder.start(w.prompt, w.prefix);
             philox4x64_engine random(seed);
             for (int text = 0; text < 2; ++text) {
@@ -411,14 +403,11 @@ TEST_CASE("stop strings and cancellations end a text that goes on as if they had
             auto target = w.target_model();
             auto draft = w.draft_model();
             model_drafter drafter(draft);
-            session_settings settings;
-            settings.capacity = capacity;
-            session decoder(bridge, coupled_match(w.keys), settings);
+            session decoder(bridge, coupled_match(w.keys), {.capacity = capacity});
             decoder.start(w.prompt, w.prefix);
             std::size_t stopped = 0;
             while (decoder.tokens().size() < w.prompt.size() + length) {
-                recorder reader;
-                reader.cancel_after_rounds = 1 + (seed + stopped) % 3;
+                recorder reader{.cancel_after_rounds = 1 + (seed + stopped) % 3};
                 const generation_limits limits{w.prompt.size() + length - decoder.tokens().size(),
                                                {"b", "ca"}};
                 stopped += generate(decoder, target, drafter, fixed_length{4}, coin, w.target,

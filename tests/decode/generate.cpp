@@ -55,11 +55,11 @@ struct known_text {
         auto draft = model<draft_id>(two.draft, toy_pair::stop);
         model_drafter drafter(draft);
         philox_coin coin(1);
-        session_settings settings;
-        settings.target.temperature = settings.draft.temperature = 0;
-        settings.capacity = capacity;
-        settings.end_ids = {toy_pair::end};
-        session decoder(std::move(bridge), token_rejection{}, settings);
+        session decoder(std::move(bridge), token_rejection{},
+                        {.target = {.temperature = 0},
+                         .draft = {.temperature = 0},
+                         .capacity = capacity,
+                         .end_ids = {toy_pair::end}});
         decoder.start(two.encode(prompt), std::vector{toy_pair::bos});
         const auto why = generate(decoder, target, drafter, fixed_length{draft_length}, coin,
                                   two.target, limits, reader);
@@ -160,16 +160,12 @@ TEST_CASE("a target that is full ends the text") {
 TEST_CASE("the reader cancels: from bytes behind the token, from a round before it is committed") {
     const known_text known{"ccbcbaacb"};
     for (std::size_t bytes = 1; bytes < 9; ++bytes) {
-        recorder reader;
-        reader.cancel_after_bytes = bytes;
-        const auto o = known.run(known.two.tli(8), 4, {}, reader);
+        const auto o = known.run(known.two.tli(8), 4, {}, {.cancel_after_bytes = bytes});
         CHECK(o.why == finish_reason::cancelled);
         CHECK(o.reader.text == known.text.substr(0, bytes));
         CHECK(o.committed == o.reader.text);
     }
-    recorder reader;
-    reader.cancel_after_rounds = 2;
-    const auto o = known.run(known.two.tli(8), 3, {}, reader);
+    const auto o = known.run(known.two.tli(8), 3, {}, {.cancel_after_rounds = 2});
     CHECK(o.why == finish_reason::cancelled);
     CHECK(o.committed == "ccbc");
     CHECK(o.reader.text == "ccbc");
@@ -214,8 +210,7 @@ TEST_CASE("accepted, corrected and free bytes keep their origin") {
 
 TEST_CASE("whatever the draft, the text is that of the committed tokens and of the target alone") {
     for (const double control : {-40.0, 3.0}) { // without and with ends
-        toy_world world;
-        world.control = control;
+        toy_world world{.control = control};
         for_every_rule([&](const char* rule_name, auto rule) {
             for (const float temperature : {0.0F, 1.0F})
                 for (const std::size_t gamma : {0U, 1U, 4U}) {
@@ -250,10 +245,8 @@ TEST_CASE("readers: text alone, nothing at all") {
     auto target = known.model<target_id>(known.two.target, toy_pair::end);
     no_drafter drafter;
     philox_coin coin(1);
-    session_settings settings;
-    settings.end_ids = {toy_pair::end};
-    settings.target.temperature = 0;
-    session decoder(no_bridge{}, exact_match{}, settings);
+    session decoder(no_bridge{}, exact_match{},
+                    {.target = {.temperature = 0}, .end_ids = {toy_pair::end}});
     std::string text;
     decoder.start(known.two.encode("c"));
     CHECK(generate(decoder, target, drafter, fixed_length{}, coin, known.two.target, {},

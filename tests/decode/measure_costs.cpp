@@ -78,8 +78,7 @@ TEST_CASE("costs are measured in passes over one position, and leave the context
 }
 
 TEST_CASE("contexts with little room are measured as far as they go") {
-    toy_world world;
-    world.capacity = 5;
+    toy_world world{.capacity = 5};
     timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};
     timed_model<draft_id, draft_text_model> drafter{world.draft_model(), 1.5, 0.5};
     CHECK(measure_costs(target, drafter, model_clock{}).pass.size() == 5);

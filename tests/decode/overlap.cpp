@@ -118,8 +118,7 @@ TEST_CASE("texts whose rounds overlap in any order are the texts alone") {
 }
 
 TEST_CASE("a drafter's model that is fed a guess of the next round changes no text") {
-    toy_world world;
-    world.agreement = 0.95;
+    toy_world world{.agreement = 0.95};
     for_every_maker(world, [&](const char* name, const auto& make) {
         CAPTURE(name);
         std::vector<target_id> tokens[2];

@@ -118,11 +118,10 @@ struct decode_of {
         decoder.start(encoded(w.target, w.prompt));
     }
     static session_settings settings() {
-        session_settings s;
-        s.target.temperature = s.draft.temperature = 0;
-        s.capacity = 64;
-        s.end_ids = {target_id{static_cast<std::int32_t>(letters.size()) - 1}};
-        return s;
+        return {.target = {.temperature = 0},
+                .draft = {.temperature = 0},
+                .capacity = 64,
+                .end_ids = {target_id{static_cast<std::int32_t>(letters.size()) - 1}}};
     }
     void fail(place where, std::size_t call) {
         if (where == place::target)

@@ -32,8 +32,7 @@ std::vector<target_id> decoded(const toy_world& world, B bridge, V rule, const S
 
 TEST_CASE("greedy text is the target's with every bridge, rule and draft length, and none") {
     for (const double agreement : {0.0, 0.6, 1.0}) {
-        toy_world world;
-        world.agreement = agreement;
+        toy_world world{.agreement = agreement};
         const auto expected = target_alone(world, 0, philox_coin(1), text_length);
         for_every_rule([&](const char* rule_name, auto rule) {
             REQUIRE(decoded(world, no_bridge{}, rule, fixed_length{}, philox_coin(2), 0) ==

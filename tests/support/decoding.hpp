@@ -27,7 +27,7 @@ using draft_text_model = text_model<draft_id>;
 
 /// The toy pair with models of it, and all a decode needs.
 struct toy_world {
-    toy_pair two;
+    toy_pair two{};
     std::vector<target_id> prompt = two.encode("ab c a");
     std::vector<draft_id> prefix{toy_pair::bos};
     double agreement = 0.8;
@@ -43,11 +43,10 @@ struct toy_world {
                 {.seed = 2, .agreement = agreement, .control = control, .capacity = capacity}};
     }
     [[nodiscard]] session_settings settings(float temperature, std::size_t most = 200) const {
-        session_settings s;
-        s.target.temperature = s.draft.temperature = temperature;
-        s.capacity = most;
-        s.end_ids = {toy_pair::end};
-        return s;
+        return {.target = {.temperature = temperature},
+                .draft = {.temperature = temperature},
+                .capacity = most,
+                .end_ids = {toy_pair::end}};
     }
 };
 

@@ -144,8 +144,7 @@ TEST_CASE("a tolerance is for rows that depend on the grouping of positions") {
     const double seen = check(fault::depends_on_grouping).greatest_difference;
     CHECK(seen > 1e-5);
     CHECK(seen < 1e-2);
-    settings s;
-    s.tolerance = 1e-2;
+    settings s{.tolerance = 1e-2};
     const contract_report close = check(fault::depends_on_grouping, s);
     CHECK(close.text() == "");
     CHECK(close.kept == all_clauses);
@@ -159,8 +158,7 @@ TEST_CASE("a tolerance is for rows that depend on the grouping of positions") {
 
 TEST_CASE("settings choose the tokens") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        settings s;
-        s.seed = seed;
+        const settings s{.seed = seed};
         CHECK(check(fault::none, s).kept == all_clauses);
         CHECK(violated(check(fault::stale_keys, s)).size() == 2);
         CHECK(violated(check(fault::row_before_token, s)).size() == 1);
@@ -175,8 +173,7 @@ TEST_CASE("settings choose the tokens") {
 }
 
 TEST_CASE("settings that check nothing are errors") {
-    settings s;
-    s.length = 7;
+    settings s{.length = 7};
     CHECK_THROWS_WITH(check(fault::none, s),
                       "model contract: ids: expected 8 tokens or more, and room for them");
     s.ids.assign(10, target_id{4});
@@ -188,16 +185,13 @@ TEST_CASE("settings that check nothing are errors") {
 }
 
 TEST_CASE("a drafter may forbid every token") {
-    settings s;
-    s.may_forbid_all = true;
+    const settings s{.may_forbid_all = true};
     CHECK(check(fault::forbids_all, s).kept == all_clauses);
     CHECK_FALSE(check(fault::not_a_number, s).ok());
 }
 
 TEST_CASE("a context too large to fill leaves its limit unchecked") {
-    settings s;
-    s.fill_at_most = 39;
-    const contract_report report = check(fault::unbounded, s);
+    const contract_report report = check(fault::unbounded, {.fill_at_most = 39});
     CHECK(report.ok());
     REQUIRE(report.unchecked.size() == 2);
     CHECK(report.unchecked[0].clause == "model.capacity");
@@ -207,14 +201,12 @@ TEST_CASE("a context too large to fill leaves its limit unchecked") {
 
 TEST_CASE("one model, emptied again and again, where there can be but one") {
     faulty_model<target_id> only;
-    settings s;
-    s.several_at_once = false;
     const contract_report report = check_model<target_id>(
         [&]() -> faulty_model<target_id>& {
             only.truncate(0);
             return only;
         },
-        s);
+        {.several_at_once = false});
     CHECK(report.text() == "");
     CHECK(report.kept.size() == all_clauses.size() - 1);
     REQUIRE(report.unchecked.size() == 1);
@@ -250,9 +242,8 @@ TEST_CASE("the toy models of the tests keep the contract, with what the concept 
     CHECK(check_model<draft_id>([] { return model_archetype<draft_id>(7); }).text() == "");
     const toy_pair pair;
     using model = text_model<target_id>;
-    model::settings s;
-    s.capacity = 60;
-    CHECK(check_model<target_id>([&] { return model(pair.target.table(), s); }).text() == "");
+    const auto texts = [&] { return model(pair.target.table(), {.capacity = 60}); };
+    CHECK(check_model<target_id>(texts).text() == "");
     const auto rows = [](const std::vector<target_id>& held) {
         std::vector<float> row(5);
         for (std::size_t i = 0; i < held.size(); ++i)

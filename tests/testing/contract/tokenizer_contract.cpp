@@ -35,11 +35,7 @@ std::vector<std::string> violated(const contract_report& report) {
 /// For tokenizers of a few letters.
 template <class Id>
 tokenizer_contract_settings<Id> letters(std::vector<std::string> texts) {
-    tokenizer_contract_settings<Id> s;
-    s.texts = std::move(texts);
-    s.control_names.clear();
-    s.invalid_utf8.clear();
-    return s;
+    return {.texts = std::move(texts), .control_names = {}, .invalid_utf8 = {}};
 }
 
 const std::vector<std::string> all_clauses{"tokenizer.ids",           "tokenizer.encode_appends",
@@ -109,8 +105,7 @@ TEST_CASE("each fault of a tokenizer violates the clauses it breaks and no other
 }
 
 TEST_CASE("a normalising tokenizer says so, and must be stable") {
-    settings s;
-    s.normalising = true;
+    const settings s{.normalising = true};
     CHECK(check(fault::lower_case, s).kept == all_clauses);
     CHECK(violated(check(fault::doubles_z, s)) == std::vector<std::string>{"tokenizer.round_trip"});
     CHECK(violated(check(fault::space_everywhere, s)) ==
@@ -130,8 +125,7 @@ TEST_CASE("control tokens that are printed come to light in the texts they are a
     };
     const std::vector<std::string> unknown{"tokenizer.empty_text", "tokenizer.round_trip"};
     CHECK(violated(check_tokenizer<target_id>(printing())) == unknown);
-    settings s;
-    s.control = {printing::bos};
+    const settings s{.control = {printing::bos}};
     const std::vector<std::string> known{"tokenizer.empty_text", "tokenizer.control_bytes",
                                          "tokenizer.control_added", "tokenizer.round_trip"};
     CHECK(violated(check_tokenizer<target_id>(printing(), s)) == known);
@@ -162,9 +156,8 @@ TEST_CASE(
 
     const auto merges = test::learn_merges(test::sample_text(), 200);
     CHECK(check_tokenizer<target_id>(test::toy_bpe<target_id>(merges)).text() == "");
-    test::bpe_options options;
-    options.leading_space = true;
-    CHECK(check_tokenizer<target_id>(test::toy_bpe<target_id>(merges, options)).text() == "");
+    const test::toy_bpe<target_id> spaced(merges, {.leading_space = true});
+    CHECK(check_tokenizer<target_id>(spaced).text() == "");
 }
 
 } // namespace tokenizer_contract_tests
