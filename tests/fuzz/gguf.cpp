@@ -36,10 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             attempt([&] { static_cast<void>(value->integers()); });
         }
         const checkpoint c = open_gguf(file);
-        load_options options;
-        options.context.capacity = 4;
-        options.context.threads = 1;
-        options.context.rows = 2;
+        const load_options options{.context = {.threads = 1, .capacity = 4, .rows = 2}};
         transformer t = make_transformer(c, options);
         const std::vector<std::int32_t> ids = {0, 0};
         t.score(ids);

@@ -9,10 +9,7 @@ using namespace specdec::reference;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
-        load_options options;
-        options.context.capacity = 4;
-        options.context.threads = 1;
-        options.context.rows = 2;
+        const load_options options{.context = {.threads = 1, .capacity = 4, .rows = 2}};
         transformer t =
             make_transformer(open_llama2c(std::as_bytes(std::span(data, size)), "fuzz"), options);
         const std::vector<std::int32_t> ids = {0, 0};

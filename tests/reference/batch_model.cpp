@@ -56,10 +56,9 @@ TEST_CASE("a sequence's rows are bit for bit those it gets alone") {
     const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
     for (const precision format : {precision::f32, precision::bf16, precision::q8})
         for (const std::size_t threads : {1U, 2U}) {
-            load_options options;
-            options.number_format = format;
-            options.context = {.threads = threads, .vocabulary_size = 70};
-            options.context.sequences = 3;
+            load_options options{
+                .number_format = format,
+                .context = {.threads = threads, .sequences = 3, .vocabulary_size = 70}};
             batch_model<target_id> several(load_transformer(path, options));
             REQUIRE(several.sequences() == 3);
             options.context.sequences = 1;
@@ -105,10 +104,8 @@ TEST_CASE("a sequence's rows are bit for bit those it gets alone") {
 TEST_CASE("a sequence that is full says so, before anything changes") {
     const toy::temporary_folder folder;
     const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
-    load_options options;
-    options.context.capacity = 8;
-    options.context.sequences = 2;
-    batch_model<target_id> several(load_transformer(path, options));
+    batch_model<target_id> several(
+        load_transformer(path, {.context = {.capacity = 8, .sequences = 2}}));
     CHECK(several.capacity() == 8);
     several.append(0, some_ids(7, 0));
     const auto one = some_ids(1, 0), two = some_ids(2, 0);
@@ -122,9 +119,7 @@ TEST_CASE("a sequence that is full says so, before anything changes") {
 
 TEST_CASE("trees of several sequences and tokens of others share a pass, each as alone") {
     const toy::temporary_folder folder;
-    load_options options;
-    options.context.vocabulary_size = 70;
-    options.context.sequences = 3;
+    load_options options{.context = {.sequences = 3, .vocabulary_size = 70}};
     const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
     batch_model<target_id> several(load_transformer(path, options));
     options.context.sequences = 1;

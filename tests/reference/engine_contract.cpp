@@ -20,10 +20,7 @@ namespace {
 const std::string models = SPECDEC_SOURCE_DIR "/models/";
 
 context_options room(std::size_t capacity) {
-    context_options options;
-    options.capacity = capacity;
-    options.rows = 4; // fewer than are asked for
-    return options;
+    return {.capacity = capacity, .rows = 4}; // fewer rows than are asked for
 }
 
 /// Everything that the tokenizer itself knows to be control tokens.
@@ -47,9 +44,7 @@ TEST_CASE("models of this repository with their tokenizers keep the engine contr
         const tokenizer_of<target_id> words(load_tokenizer(models + name));
         for (const precision format : {precision::f32, precision::bf16, precision::q8}) {
             CAPTURE(name, specdec::reference::name(format));
-            load_options options;
-            options.number_format = format;
-            const transformer engine = load_transformer(models + name, options);
+            const transformer engine = load_transformer(models + name, {.number_format = format});
             const auto make = [&] { return model<target_id>(engine.another_context(room(48))); };
             const contract_report report =
                 check_engine<target_id>(make, words, {}, control_tokens_of(words));
@@ -82,10 +77,8 @@ TEST_CASE("trees get the rows of their paths, bit for bit, in every precision",
         for (const precision format : {precision::f32, precision::bf16, precision::q8})
             for (const isa instructions : {best_isa(), isa::portable}) {
                 CAPTURE(name, specdec::reference::name(format), static_cast<int>(instructions));
-                load_options options;
-                options.number_format = format;
-                const transformer engine =
-                    load_transformer(SPECDEC_SOURCE_DIR "/tests/golden/" + name, options);
+                const transformer engine = load_transformer(
+                    SPECDEC_SOURCE_DIR "/tests/golden/" + name, {.number_format = format});
                 const auto make = [&] {
                     context_options small = room(96);
                     small.instructions = instructions;
@@ -111,9 +104,7 @@ TEST_CASE("trees get the rows of their paths, bit for bit, in all numbers of the
             small.cache = cache;
             return model<target_id>(engine.another_context(small));
         };
-        model_contract_settings<target_id> settings;
-        settings.length = 60;
-        const contract_report report = check_tree_model<target_id>(make, settings);
+        const contract_report report = check_tree_model<target_id>(make, {.length = 60});
         CHECK(report.text() == "");
         CHECK(report.greatest_difference == 0);
     }

@@ -22,8 +22,7 @@ TEST_CASE("a model is its transformer with ids of one vocabulary") {
     const toy::temporary_folder folder;
     const std::string text = toy::checkpoint().gguf();
     const auto path = folder.write("m.gguf", text);
-    load_options options;
-    options.context.vocabulary_size = 70;
+    const load_options options{.context = {.vocabulary_size = 70}};
     model<specdec::draft_id> m(load_transformer(path, options));
     transformer plain = load_transformer(path, options);
 

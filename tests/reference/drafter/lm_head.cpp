@@ -23,11 +23,7 @@ static_assert(SelectableHeadOf<reference::lm_head<draft_id>, draft_id>);
 
 /// 70 tokens of a head of 77 rows.
 load_options options_of(precision p, std::size_t threads = 1) {
-    load_options options;
-    options.number_format = p;
-    options.context.vocabulary_size = 70;
-    options.context.threads = threads;
-    return options;
+    return {.number_format = p, .context = {.threads = threads, .vocabulary_size = 70}};
 }
 
 struct toy_file {

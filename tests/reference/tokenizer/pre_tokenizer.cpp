@@ -18,11 +18,7 @@ regex pattern(const char* text, white_space_rule rule = white_space_rule::unicod
 }
 
 pre_token_step splitting(const char* text, split_behavior behavior, bool invert = false) {
-    pre_token_step step;
-    step.pattern = pattern(text);
-    step.behavior = behavior;
-    step.invert = invert;
-    return step;
+    return {.pattern = pattern(text), .behavior = behavior, .invert = invert};
 }
 
 /// The pieces, with bars between.
@@ -81,9 +77,7 @@ TEST_CASE("bytes that are not UTF-8 are pieces of their own") {
 }
 
 TEST_CASE("prefixes stand at the start only") {
-    pre_token_step step;
-    step.replace = step.prefix = "_";
-    step.rule = prefix_rule::first;
+    pre_token_step step{.replace = "_", .prefix = "_", .rule = prefix_rule::first};
     CHECK(cut(step, "a b", true) == "_a_b");
     CHECK(cut(step, " b", true) == "_b");
     CHECK(cut(step, "a b", true, false) == "a_b");
@@ -117,9 +111,7 @@ TEST_CASE("named pre-tokenizers") {
 TEST_CASE("patterns mean what Oniguruma means") {
     const auto split = [](const char* p, const std::string& text,
                           white_space_rule rule = white_space_rule::unicode) {
-        pre_token_step step;
-        step.pattern = pattern(p, rule);
-        return cut(step, text);
+        return cut(pre_token_step{.pattern = pattern(p, rule)}, text);
     };
     CHECK(split("\\s+", "a\xC2\x85"
                         "b") == "a|\xC2\x85|b"); // U+0085

@@ -18,11 +18,8 @@ TEST_CASE("a pass allocates nothing, neither for rows nor for a long prompt") {
     const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
     for (const precision p : {precision::f32, precision::bf16, precision::q8})
         for (const std::size_t threads : {1U, 2U}) {
-            load_options options;
-            options.number_format = p;
-            options.context.threads = threads;
-            options.context.rows = 8;
-            transformer t = load_transformer(path, options);
+            transformer t = load_transformer(
+                path, {.number_format = p, .context = {.threads = threads, .rows = 8}});
             const std::vector<std::int32_t> ids(50, 3);
             const long before = allocations;
             t.append(ids);

@@ -70,9 +70,7 @@ TEST_CASE("neither grouping nor threads change a bit of a row") {
         for (const isa set : {isa::portable, isa::avx2, isa::avx512, isa::avx512_bf16, isa::amx}) {
             if (usable(set) != set)
                 continue;
-            context_options options;
-            options.instructions = set;
-            options.threads = 1;
+            context_options options{.threads = 1, .instructions = set};
             transformer one = make(p, options);
             const rows expected = score_in_groups(one, ids, 1);
             for (const std::size_t threads : {1U, 2U, 3U}) {
@@ -185,9 +183,8 @@ TEST_CASE("logits with a cache of fewer bits stay near those of f32", "[computes
 }
 
 TEST_CASE("contexts share a team where they are told to, and may use it at the same time") {
-    load_options options;
-    options.context = {.threads = 3, .capacity = 64};
-    transformer a = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
+    transformer a = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target",
+                                     {.context = {.threads = 3, .capacity = 64}});
     transformer b = a.another_context({.threads = 7, .capacity = 64, .team = a.team()});
     CHECK(b.team() == a.team());
     CHECK(b.threads() == 3);
