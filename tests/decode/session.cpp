@@ -15,6 +15,7 @@
 #include "support/archetypes.hpp"
 #include "support/decoding.hpp"
 #include "support/failing_model.hpp"
+#include "support/ids.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -23,10 +24,6 @@ namespace session_tests {
 
 constexpr std::size_t length = 40;
 const fixed_length four{4};
-
-std::vector<target_id> copy(std::span<const target_id> ids) {
-    return {ids.begin(), ids.end()};
-}
 
 /// What an uninterrupted session commits.
 template <class B, class V>
@@ -115,7 +112,7 @@ TEST_CASE("log-probabilities are those of a plain pass, whatever was processed a
                         processed_rows(size, repetition_penalty<target_id>(size, 1.5F)));
         decoder.start(world.prompt, world.prefix);
         for (int round = 0; round < 6; ++round) {
-            const std::vector<target_id> before = copy(decoder.tokens());
+            const std::vector<target_id> before = copy_of(decoder.tokens());
             const round_result r = decoder.round(target, drafter, four, coin, 20);
             REQUIRE(r.log_probabilities.of_tokens.size() == r.tokens.size());
             std::vector<target_id> text = before;
@@ -265,7 +262,7 @@ TEST_CASE("abandoned rounds leave no trace in the text") {
             }
         }
         const auto all = decoder.tokens();
-        REQUIRE(copy(all.subspan(begin)) == expected);
+        REQUIRE(copy_of(all.subspan(begin)) == expected);
     });
 }
 
@@ -285,7 +282,7 @@ TEST_CASE("commits of any part: greedy and exact-match text stays the target's")
                                                  length - (decoder.tokens().size() - begin));
                     decoder.commit(random() % (r.tokens.size() + 1));
                 }
-                REQUIRE(copy(decoder.tokens().subspan(begin)) == expected);
+                REQUIRE(copy_of(decoder.tokens().subspan(begin)) == expected);
                 const statistics& c = decoder.counts();
                 REQUIRE(c.accepted + c.corrected + c.free + c.residual ==
                         c.committed + c.discarded);
@@ -330,7 +327,7 @@ TEST_CASE("an engine that only follows target_edit gets the text of round()") {
             const auto rows = fresh.score(std::span<const target_id>(context).subspan(silent));
             decoder.commit(decoder.verify(rows, coin).tokens.size());
         }
-        REQUIRE(copy(decoder.tokens().subspan(begin)) == expected);
+        REQUIRE(copy_of(decoder.tokens().subspan(begin)) == expected);
     });
 }
 
@@ -342,7 +339,7 @@ TEST_CASE("the target's context is always what a fresh one would be") {
         for (int i = 0; i < 15; ++i) {
             decoder.draft(drafter, four, coin, 20);
             const auto edit = decoder.target_edit();
-            auto wanted = copy(decoder.tokens());
+            auto wanted = copy_of(decoder.tokens());
             const std::size_t proposals = decoder.rows_needed() - 1;
             const auto r = decoder.round(target, drafter, fixed_length{4}, coin, 20);
             for (std::size_t k = 0; k < proposals; ++k)
@@ -371,17 +368,17 @@ TEST_CASE(
             const std::size_t begin = decoder.tokens().size();
             bool failed = false;
             while (decoder.tokens().size() - begin < length) {
-                const auto before = copy(decoder.tokens());
+                const auto before = copy_of(decoder.tokens());
                 try {
                     const auto r = decoder.round(target, drafter, fixed_length{4}, coin,
                                                  length - (decoder.tokens().size() - begin));
                     decoder.commit(r.tokens.size());
                 } catch (const model_failure&) {
                     failed = true;
-                    REQUIRE(copy(decoder.tokens()) == before);
+                    REQUIRE(copy_of(decoder.tokens()) == before);
                 }
             }
-            REQUIRE(copy(decoder.tokens().subspan(begin)) == expected);
+            REQUIRE(copy_of(decoder.tokens().subspan(begin)) == expected);
             return failed;
         };
         for (const bool target_fails : {true, false}) {
@@ -432,13 +429,13 @@ TEST_CASE("a row with NaN or +infinity of either side is refused at every temper
                         philox_coin coin(7);
                         session decoder(bridge, rule, world.settings(temperature));
                         decoder.start(world.prompt, world.prefix);
-                        const auto before = copy(decoder.tokens());
+                        const auto before = copy_of(decoder.tokens());
                         CAPTURE(of_target, everywhere, bad, temperature);
                         CHECK_THROWS_WITH(decoder.round(target, drafter, four, coin, 20),
                                           Catch::Contains(of_target
                                                               ? "logits row: target's values"
                                                               : "logits row: drafter's values"));
-                        CHECK(copy(decoder.tokens()) == before);
+                        CHECK(copy_of(decoder.tokens()) == before);
                     }
     });
 }
@@ -469,7 +466,7 @@ TEST_CASE(
         decoder.start(second.prompt, second.prefix);
         CHECK(decoder.rows_needed() == 1);             // the abandoned draft is gone
         CHECK(decoder.target_edit().truncate_to == 3); // ab, space, c
-        REQUIRE(copy(decoder.tokens()) == second.prompt);
+        REQUIRE(copy_of(decoder.tokens()) == second.prompt);
         REQUIRE(play(decoder, target, drafter, fixed_length{4}, coin, length) == expected);
     });
 }
@@ -533,9 +530,7 @@ TEST_CASE("a session runs with nothing but what the concepts promise") {
     const auto run = [&](auto bridge, auto rule, auto&& drafter) {
         model_archetype<target_id> target(4);
         coin_archetype coin;
-        session_settings settings;
-        settings.capacity = 32;
-        session decoder(std::move(bridge), rule, settings);
+        session decoder(std::move(bridge), rule, {.capacity = 32});
         decoder.start(prompt);
         for (int i = 0; i < 5; ++i)
             decoder.commit(

@@ -31,10 +31,6 @@ toy model() {
     return toy(vocabulary, row_of);
 }
 
-std::vector<float> values(logits_row<draft_id> row) {
-    return {row.values.begin(), row.values.end()};
-}
-
 std::size_t agreeing(const ids& a, const ids& b) {
     std::size_t n = 0;
     while (n < a.size() && n < b.size() && a[n] == b[n])
@@ -57,7 +53,7 @@ TEST_CASE("what a model holds at construction is dropped") {
     CHECK(drafter.capacity() == m.capacity());
     const ids context = ids_of({0});
     drafter.sync(context, 0);
-    CHECK(values(drafter.row()) == row_of(context));
+    CHECK(copy_of(drafter.row().values) == row_of(context));
 }
 
 TEST_CASE("what a model that tells it holds at construction is used, if that is wished") {
@@ -69,7 +65,7 @@ TEST_CASE("what a model that tells it holds at construction is used, if that is 
         CHECK(m.size() == (left == left_context::reused ? 3U : 0U));
         const ids context = ids_of({0, 1, 0, 1});
         drafter.sync(context, 0);
-        CHECK(values(drafter.row()) == row_of(context));
+        CHECK(copy_of(drafter.row().values) == row_of(context));
         CHECK(m.fed == (left == left_context::reused ? 2U : 4U));
     }
 }
@@ -82,26 +78,26 @@ TEST_CASE("nothing is fed before a row is asked for, and then only what is new")
     CHECK(m.fed == 0);
     CHECK(drafter.pending().truncate_to == 0);
     CHECK(drafter.pending().append.size() == 3);
-    CHECK(values(drafter.row()) == row_of(first));
+    CHECK(copy_of(drafter.row().values) == row_of(first));
     CHECK(m.fed == 3);
 
     drafter.push(draft_id{1});
     CHECK(m.fed == 3);
-    CHECK(values(drafter.row()) == row_of(ids_of({0, 1, 2, 1})));
+    CHECK(copy_of(drafter.row().values) == row_of(ids_of({0, 1, 2, 1})));
     CHECK(m.fed == 4);
     drafter.push(draft_id{2}); // never fed: no row is asked for
 
     const ids accepted = ids_of({0, 1, 2, 1, 0});
     drafter.sync(accepted, 3);
     CHECK(drafter.pending().truncate_to == 4); // the accepted draft token is still there
-    CHECK(values(drafter.row()) == row_of(accepted));
+    CHECK(copy_of(drafter.row().values) == row_of(accepted));
     CHECK(m.fed == 5);
     CHECK(m.held() == accepted);
 
     const ids rejected = ids_of({0, 1, 1});
     drafter.sync(rejected, 2);
     CHECK(m.size() == 5);
-    CHECK(values(drafter.row()) == row_of(rejected));
+    CHECK(copy_of(drafter.row().values) == row_of(rejected));
     CHECK(m.fed == 6);
     CHECK(m.held() == rejected);
 }
@@ -113,7 +109,7 @@ TEST_CASE("an unchanged context costs one token") {
     drafter.sync(context, 0);
     (void)drafter.row();
     drafter.sync(context, context.size());
-    CHECK(values(drafter.row()) == row_of(context));
+    CHECK(copy_of(drafter.row().values) == row_of(context));
     CHECK(m.fed == context.size() + 1);
 }
 
@@ -130,7 +126,7 @@ TEST_CASE("a long tail is fed without rows, a short one in one pass") {
         while (context.size() < length)
             context.push_back(draft_id{1});
         drafter.sync(context, 0);
-        CHECK(values(drafter.row()) == row_of(context));
+        CHECK(copy_of(drafter.row().values) == row_of(context));
         CHECK(m.fed == length);
         CHECK(m.calls == 1);
         CHECK(rows == (length > 8 ? 1 : length));
@@ -162,14 +158,14 @@ TEST_CASE("any contexts: always the right row, always the shortest edit") {
             last = context;
             if (what == 3)
                 continue;
-            RC_ASSERT(values(drafter.row()) == row_of(context));
+            RC_ASSERT(copy_of(drafter.row().values) == row_of(context));
             const std::size_t kept = std::min(agreeing(held, context), context.size() - 1);
             RC_ASSERT(m.fed - fed == context.size() - kept);
             ids pushed = context;
             for (const std::size_t id : behind) {
                 pushed.push_back(id_at<draft_id>(id));
                 drafter.push(pushed.back());
-                RC_ASSERT(values(drafter.row()) == row_of(pushed));
+                RC_ASSERT(copy_of(drafter.row().values) == row_of(pushed));
             }
         }
     });
@@ -192,18 +188,18 @@ TEST_CASE("a model that fails at any call leaves the drafter usable") {
             drafter.sync(context, agreeing(last, context));
             last = context;
             try {
-                const std::vector<float> row = values(drafter.row());
+                const std::vector<float> row = copy_of(drafter.row().values);
                 REQUIRE(row == row_of(context));
                 drafter.push(draft_id{2});
                 ids pushed = context;
                 pushed.push_back(draft_id{2});
-                const std::vector<float> behind = values(drafter.row());
+                const std::vector<float> behind = copy_of(drafter.row().values);
                 REQUIRE(behind == row_of(pushed));
             } catch (const model_failure&) {
                 ++failures;
                 if (step % 2 == 0) { // the same row once more
                     drafter.sync(context, context.size());
-                    REQUIRE(values(drafter.row()) == row_of(context));
+                    REQUIRE(copy_of(drafter.row().values) == row_of(context));
                 }
             }
         }
@@ -229,18 +225,18 @@ TEST_CASE("model_drafter: the rows behind the last tokens of a context, in one p
     REQUIRE(rows.size() == 3);
     CHECK(m.calls == 1);
     for (std::size_t i = 0; i < 3; ++i)
-        CHECK(values(rows[i]) ==
+        CHECK(copy_of(rows[i].values) ==
               row_of(ids(context.begin(), context.begin() + 3 + static_cast<std::ptrdiff_t>(i))));
 
     // The model holds the tokens, but their rows are gone.
     drafter.sync(context, context.size());
-    CHECK(values(drafter.rows(2)[0]) == row_of(ids_of({0, 1, 0, 1})));
+    CHECK(copy_of(drafter.rows(2)[0].values) == row_of(ids_of({0, 1, 0, 1})));
     CHECK(m.held() == context);
 
     // A long context is fed without rows but for the last.
     const ids longer(30, draft_id{1});
     drafter.sync(longer, 0);
-    CHECK(values(drafter.rows(2)[1]) == row_of(longer));
+    CHECK(copy_of(drafter.rows(2)[1].values) == row_of(longer));
     CHECK(m.held() == longer);
 }
 
@@ -253,7 +249,7 @@ TEST_CASE("a context that the engine dropped is fed again") {
     m.truncate(0);
     const ids longer = ids_of({0, 1, 0, 0, 1, 1});
     drafter.sync(longer, 5);
-    CHECK(values(drafter.row()) == row_of(longer));
+    CHECK(copy_of(drafter.row().values) == row_of(longer));
 }
 
 } // namespace model_drafter_tests

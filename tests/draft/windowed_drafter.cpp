@@ -41,10 +41,6 @@ toy model(std::size_t capacity) {
     return toy(vocabulary, row_of, 3, capacity);
 }
 
-std::vector<float> values(logits_row<draft_id> row) {
-    return {row.values.begin(), row.values.end()};
-}
-
 ids numbers(int n) {
     ids result;
     for (int i = 0; i < n; ++i)
@@ -190,13 +186,13 @@ TEST_CASE("windowed drafter: a row is the same however its context was reached")
                     REQUIRE(rows.size() == n);
                     for (std::size_t i = 0; i < n; ++i)
                         REQUIRE(
-                            values(rows[i]) ==
+                            copy_of(rows[i].values) ==
                             expected(ids(context.begin(),
                                          context.end() - static_cast<std::ptrdiff_t>(n - 1 - i))));
                     continue;
                 }
                 for (std::size_t pushes = random() % 6; pushes > 0; --pushes) {
-                    REQUIRE(values(drafter.row()) == expected(context));
+                    REQUIRE(copy_of(drafter.row().values) == expected(context));
                     context.push_back(draft_id{static_cast<std::int32_t>(random() % 3)});
                     drafter.push(context.back());
                 }
@@ -231,7 +227,7 @@ TEST_CASE("windowed drafter: a model that fails at any call leaves it usable") {
                     for (int i = 0; i < 3; ++i) { // one more than there is room
                         if (i == 2)
                             shown = without(shown, 1, least(shown.size(), 6, 2));
-                        const std::vector<float> row = values(drafter.row());
+                        const std::vector<float> row = copy_of(drafter.row().values);
                         REQUIRE(row == row_of(shown));
                         drafter.push(draft_id{2});
                         shown.push_back(draft_id{2});

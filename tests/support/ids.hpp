@@ -19,6 +19,12 @@ std::vector<Id> ids_of(const std::vector<int>& numbers) {
     return ids;
 }
 
+/// What a view shows, to be kept or compared.
+template <class View>
+auto copy_of(const View& view) {
+    return std::vector(view.begin(), view.end());
+}
+
 /// The numbers of ids.
 template <class Ids>
 std::vector<int> values_of(const Ids& ids) {

@@ -9,6 +9,8 @@
 
 #include <specdec/core/drafting.hpp>
 
+#include "ids.hpp"
+
 namespace specdec::testing {
 
 /// A drafter that says what it is told: its i-th row behind a sync has the largest logit at
@@ -56,10 +58,6 @@ std::vector<target_id> tokens_of(const Draft& draft) {
     for (const auto& x : draft.proposals)
         tokens.push_back(x.token());
     return tokens;
-}
-
-inline std::vector<draft_id> copy_of(std::span<const draft_id> ids) {
-    return {ids.begin(), ids.end()};
 }
 
 } // namespace specdec::testing

@@ -5,16 +5,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
 #include "support/toy_pair.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 
 namespace drafted_text_tests {
-
-std::vector<target_id> copy_of(std::span<const target_id> ids) {
-    return {ids.begin(), ids.end()};
-}
 
 TEST_CASE("a drafted text is its tokens behind the committed ones, to the end and the room") {
     const toy_pair two;

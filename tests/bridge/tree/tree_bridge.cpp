@@ -107,10 +107,8 @@ TEST_CASE("a drafter that scores trees and one that does not draft the same tree
     const philox_coin coin(4);
     const auto a = bridge.propose(by_level, beam_tree{}, coin, request_of(0));
     const auto b = twin.propose(by_path, beam_tree{}, coin, request_of(0));
-    CHECK(std::vector(a.tree->ids().begin(), a.tree->ids().end()) ==
-          std::vector(b.tree->ids().begin(), b.tree->ids().end()));
-    CHECK(std::vector(a.tree->parents().begin(), a.tree->parents().end()) ==
-          std::vector(b.tree->parents().begin(), b.tree->parents().end()));
+    CHECK(copy_of(a.tree->ids()) == copy_of(b.tree->ids()));
+    CHECK(copy_of(a.tree->parents()) == copy_of(b.tree->parents()));
     CHECK(levels.calls + levels.trees == 3); // a pass a level, until 32 nodes are drawn
 }
 
@@ -124,8 +122,7 @@ TEST_CASE("a greedy drafter's siblings without replacement are its likeliest tok
     const philox_coin coin(4);
     const auto a = greedy.propose(drafter, wide(), coin, request);
     const auto b = likeliest.propose(drafter, wide(), coin, request_of(0));
-    CHECK(std::vector(a.tree->ids().begin(), a.tree->ids().end()) ==
-          std::vector(b.tree->ids().begin(), b.tree->ids().end()));
+    CHECK(copy_of(a.tree->ids()) == copy_of(b.tree->ids()));
     CHECK(a.proposals[1].probability() == 1.0);
 }
 

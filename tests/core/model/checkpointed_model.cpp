@@ -10,6 +10,7 @@
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/testing/contract/engine_contract.hpp>
 
+#include "support/ids.hpp"
 #include "support/recurrent_model.hpp"
 
 using namespace specdec;
@@ -83,8 +84,7 @@ TEST_CASE("behind every partial commit the state is that from scratch, by one pa
                             fed.begin() + 1 + static_cast<std::ptrdiff_t>(kept));
                 model.truncate(text.size());
                 text.push_back(id_at<target_id>(static_cast<std::size_t>(round)));
-                CHECK(std::vector(model.held().begin(), model.held().end()) ==
-                      std::vector(text.begin(), text.end() - 1));
+                CHECK(copy_of(model.held()) == std::vector(text.begin(), text.end() - 1));
             }
             CHECK(row_behind(model, text.back()) == from_scratch(text));
         }
@@ -183,14 +183,14 @@ TEST_CASE("sequences that are fed different numbers of tokens again share one pa
                 std::vector<target_id> text = now[s];
                 text.insert(text.end(), ids.begin(), ids.begin() + static_cast<int>(i) + 1);
                 const auto values = rows[first].values;
-                CHECK(std::vector(values.begin(), values.end()) == from_scratch(text));
+                CHECK(copy_of(values) == from_scratch(text));
             }
         for (std::size_t s = 0; s < 3; ++s) { // keeps none, one, two ... of them
             const std::size_t kept = (round + s) % (drafts[s].size() + 1);
             now[s].insert(now[s].end(), drafts[s].begin(),
                           drafts[s].begin() + static_cast<int>(kept));
             model.truncate(s, now[s].size());
-            CHECK(std::vector(model.held(s).begin(), model.held(s).end()) == now[s]);
+            CHECK(copy_of(model.held(s)) == now[s]);
         }
     }
 }
@@ -208,7 +208,7 @@ TEST_CASE("a pass of several that throws leaves all of its sequences") {
     CHECK(model.size(1) == 1);
     const auto rows = model.score(parts);
     const auto last = rows[2].values;
-    CHECK(std::vector(last.begin(), last.end()) == from_scratch(words({1, 3})));
+    CHECK(copy_of(last) == from_scratch(words({1, 3})));
 }
 
 TEST_CASE("a drafter that is told of rounds is never fed its text again") {
@@ -232,7 +232,7 @@ TEST_CASE("a drafter that is told of rounds is never fed its text again") {
         text.push_back(target_id{0});
         recurrent alone(5, 512);
         const auto last = alone.score(text)[text.size() - 1].values;
-        return std::vector(last.begin(), last.end());
+        return copy_of(last);
     }());
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("rows that cannot be copied are asked for behind passes of the tokens 
     model.truncate(0, 1);
     model.truncate(1, 1);
     const auto last = model.score(parts)[3].values;
-    CHECK(std::vector(last.begin(), last.end()) == from_scratch(words({1, 1, 2})));
+    CHECK(copy_of(last) == from_scratch(words({1, 1, 2})));
 }
 
 } // namespace checkpointed_model_tests

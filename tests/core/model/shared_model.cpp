@@ -12,6 +12,7 @@
 
 #include "support/batch_of.hpp"
 #include "support/failing_model.hpp"
+#include "support/ids.hpp"
 #include "support/toy_model.hpp"
 
 using namespace specdec;
@@ -141,6 +142,5 @@ TEST_CASE("a shared model of one that scores trees scores them, and knows what i
     const std::vector<std::size_t> parents{tree_root, 0, 0}, path{0, 2};
     (void)s.score_tree(a, parents);
     s.keep_path(path);
-    CHECK(std::vector(s.held().begin(), s.held().end()) ==
-          std::vector{a[0], a[1], a[2], a[0], a[2]});
+    CHECK(copy_of(s.held()) == std::vector{a[0], a[1], a[2], a[0], a[2]});
 }

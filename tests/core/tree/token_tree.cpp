@@ -7,6 +7,8 @@
 
 #include <specdec/core/token_id.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 
 namespace token_tree_tests {
@@ -23,13 +25,11 @@ TEST_CASE("a token tree knows parents, children, siblings, ranks and depths") {
     CHECK(tree.add(1, target_id{14}) == 4);
     CHECK(tree.add(4, target_id{15}) == 5);
     CHECK(tree.size() == 6);
-    const std::vector<std::size_t> parents(tree.parents().begin(), tree.parents().end());
+    const auto parents = testing::copy_of(tree.parents());
     CHECK(parents == std::vector<std::size_t>{tree_root, tree_root, 1, 0, 1, 4});
-    const std::vector<std::size_t> children(tree.first_children().begin(),
-                                            tree.first_children().end());
+    const auto children = testing::copy_of(tree.first_children());
     CHECK(children == std::vector<std::size_t>{0, 3, 2, tree_root, tree_root, 5, tree_root});
-    const std::vector<std::size_t> siblings(tree.next_siblings().begin(),
-                                            tree.next_siblings().end());
+    const auto siblings = testing::copy_of(tree.next_siblings());
     CHECK(siblings == std::vector<std::size_t>{1, tree_root, 4, tree_root, tree_root, tree_root});
     CHECK(tree.rank(1) == 1);
     CHECK(tree.rank(3) == 0);

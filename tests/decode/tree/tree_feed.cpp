@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
 #include "support/toy_tree_model.hpp"
 
 using namespace specdec;
@@ -30,12 +31,9 @@ TEST_CASE("a target is fed the text, then the last token and the tree behind it"
     feed.draft(text.back(), &tree);
     const tree_edit edit = feed.edit(text);
     CHECK(edit.truncate_to == 0);
-    CHECK(std::vector(edit.append.begin(), edit.append.end()) ==
-          std::vector{target_id{0}, target_id{1}});
-    CHECK(std::vector(edit.ids.begin(), edit.ids.end()) ==
-          std::vector{target_id{2}, target_id{1}, target_id{2}, target_id{3}});
-    CHECK(std::vector(edit.parents.begin(), edit.parents.end()) ==
-          std::vector<std::size_t>{tree_root, 0, 0, 1});
+    CHECK(copy_of(edit.append) == std::vector{target_id{0}, target_id{1}});
+    CHECK(copy_of(edit.ids) == std::vector{target_id{2}, target_id{1}, target_id{2}, target_id{3}});
+    CHECK(copy_of(edit.parents) == std::vector<std::size_t>{tree_root, 0, 0, 1});
 
     auto target = model();
     feed.prepare(target, text);
@@ -44,7 +42,7 @@ TEST_CASE("a target is fed the text, then the last token and the tree behind it"
     CHECK(feed.score(target).size() == 4); // a round that was abandoned leaves no node
     const std::vector<std::size_t> path{0, 2};
     const auto keep = feed.to_keep(path, 3); // 1, 3 and the target's own
-    CHECK(std::vector(keep.begin(), keep.end()) == std::vector<std::size_t>{0, 1, 3});
+    CHECK(copy_of(keep) == std::vector<std::size_t>{0, 1, 3});
     target.keep_path(keep);
     text.insert(text.end(), {target_id{1}, target_id{3}, target_id{0}});
     feed.kept(text, 3);

@@ -36,7 +36,7 @@ TEST_CASE("found tokens: what followed, in tokens, as many as are wanted") {
     CHECK_FALSE(f.found.asked());
     REQUIRE(f.found.find(any));
     CHECK(f.found.asked());
-    CHECK(std::vector(f.found.ids().begin(), f.found.ids().end()) == f.tokens("abcd "));
+    CHECK(copy_of(f.found.ids()) == f.tokens("abcd "));
     REQUIRE(f.found.steps().size() == 4);
     CHECK(f.found.steps()[0].sure < f.found.steps()[1].sure); // two bytes, one
     f.found.forget();

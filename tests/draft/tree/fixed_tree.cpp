@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 
 namespace fixed_tree_tests {
@@ -34,14 +36,14 @@ TEST_CASE("a fixed tree of widths") {
     CHECK(shape.depth() == 3);
     const token_tree<target_id> tree = grown(shape);
     CHECK(tree.size() == 8);
-    CHECK(std::vector(tree.parents().begin(), tree.parents().end()) ==
+    CHECK(testing::copy_of(tree.parents()) ==
           std::vector<std::size_t>{tree_root, tree_root, 0, 1, 2, 2, 3, 3});
 }
 
 TEST_CASE("a fixed tree of parents, wherever they stand") {
     const std::vector<std::size_t> parents{tree_root, 0, 1, tree_root, 0, 3};
     const token_tree<target_id> tree = grown(fixed_tree::of_parents(parents));
-    CHECK(std::vector(tree.parents().begin(), tree.parents().end()) ==
+    CHECK(testing::copy_of(tree.parents()) ==
           std::vector<std::size_t>{tree_root, tree_root, 0, 0, 1, 2});
 }
 

@@ -7,6 +7,8 @@
 
 #include <specdec/draft/tree/fixed_tree.hpp>
 
+#include "support/ids.hpp"
+
 using namespace specdec;
 
 namespace tree_budget_tests {
@@ -57,8 +59,7 @@ TEST_CASE("a budget's shape is the best of all trees") {
                 const auto shape = fixed_tree::of_parents(budget.parents_of_best(n));
                 CHECK(shape.size() <= n);
                 CHECK(shape.depth() <= depth);
-                const std::vector<std::size_t> parents(shape.parents().begin(),
-                                                       shape.parents().end());
+                const auto parents = testing::copy_of(shape.parents());
                 CHECK(tokens_of(parents, by_rank, depth) == Approx(budget.tokens(n)));
                 CHECK(budget.tokens(n) == Approx(best_of_all(n, by_rank, depth)));
             }

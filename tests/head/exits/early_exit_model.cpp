@@ -53,7 +53,7 @@ TEST_CASE("each row is that of the first exit that is sure, however tokens are g
                 const std::size_t e = wanted_exit(tau, prefix);
                 CHECK(draft.exit_of(0, first + i) == e);
                 const std::vector<float> wanted = row_of(e, prefix);
-                CHECK(std::vector<float>(rows[i].values.begin(), rows[i].values.end()) == wanted);
+                CHECK(copy_of(rows[i].values) == wanted);
                 ++spoke[e];
             }
         }
@@ -77,7 +77,7 @@ TEST_CASE("a fixed exit is the drafter of that depth, and no other is computed")
         const sequence_tokens<draft_id> part{0, ids};
         const auto rows = draft.score(std::span(&part, 1));
         const std::vector<float> wanted = row_of(e, {4, 4});
-        CHECK(std::vector<float>(rows[2].values.begin(), rows[2].values.end()) == wanted);
+        CHECK(copy_of(rows[2].values) == wanted);
         for (std::size_t k = 0; k < 3; ++k)
             CHECK(model.asked[k] == (k == e ? 3U : 0U));
     }

@@ -38,16 +38,13 @@ const toy_longest_match<draft_id>& longest_match() {
     return tokenizer;
 }
 
+using testing::copy_of;
 using testing::text_of;
 
 template <class Tokenizer>
 ids encode(const Tokenizer& tokenizer, std::string_view text,
            encode_mode where = encode_mode::start) {
     return testing::encoded<draft_id>(tokenizer, text, where);
-}
-
-ids copy(std::span<const draft_id> tokens) {
-    return {tokens.begin(), tokens.end()};
 }
 
 /// Appends the text in random pieces and follows changed_from() as an engine's context would.
@@ -66,7 +63,7 @@ ids retokenise(const Tokenizer& tokenizer, std::string_view text, std::mt19937_6
         context.insert(context.end(), r.ids().begin() + static_cast<std::ptrdiff_t>(context.size()),
                        r.ids().end());
     }
-    REQUIRE(context == copy(r.ids()));
+    REQUIRE(context == copy_of(r.ids()));
     return context;
 }
 
@@ -141,7 +138,7 @@ TEST_CASE("retokenizer: an unfinished character is bytes where the tokenizer can
     r.append("caf\xc3");
     CHECK(text_of(gpt2_like(), r.ids()) == "caf\xc3");
     r.append("\xa9");
-    CHECK(copy(r.ids()) == encode(gpt2_like(), "caf\u00e9"));
+    CHECK(copy_of(r.ids()) == encode(gpt2_like(), "caf\u00e9"));
 }
 
 TEST_CASE("retokenizer: an unfinished character is held back where the tokenizer cannot") {
@@ -156,7 +153,7 @@ TEST_CASE("retokenizer: an unfinished character is held back where the tokenizer
         held += utf8_tail(known) > 0;
     }
     CHECK(held > 20);
-    CHECK(copy(r.ids()) == encode(whole, text));
+    CHECK(copy_of(r.ids()) == encode(whole, text));
 
     r.append("\xf0\x9f"); // its rest never comes
     const std::size_t before = r.ids().size();
@@ -180,14 +177,14 @@ TEST_CASE("retokenizer: special tokens end a run of text") {
     expected.push_back(end);
     const ids second = encode(llama_like(), "The dog", encode_mode::continuation);
     expected.insert(expected.end(), second.begin(), second.end());
-    CHECK(copy(r.ids()) == expected);
+    CHECK(copy_of(r.ids()) == expected);
     CHECK(text_of(llama_like(), second) == "The dog"); // no space added in front
 
     r.reset();
     CHECK(r.ids().empty());
     CHECK(r.changed_from() == 0);
     r.append("The");
-    CHECK(copy(r.ids()) == encode(llama_like(), "The"));
+    CHECK(copy_of(r.ids()) == encode(llama_like(), "The"));
 }
 
 TEST_CASE("retokenizer: changed_from is the oldest change since the mark") {
