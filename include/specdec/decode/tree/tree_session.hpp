@@ -42,7 +42,8 @@ public:
         : bridge_(std::move(bridge)), verify_(std::move(verifier)), laws_(std::move(laws)),
           settings_(std::move(settings)) {
         set_sampling(settings_.target, settings_.draft);
-        const std::size_t nodes = bridge_.settings().max_nodes, depth = deepest(settings_.capacity);
+        const std::size_t nodes = bridge_.settings().max_nodes;
+        const std::size_t depth = bridge_.settings().longest_path(settings_.max_proposals);
         tokens_.reserve(settings_.capacity + depth + 1);
         feed_.reserve(settings_.capacity + depth + 1, nodes, depth);
         laws_.reserve(nodes + 1, settings_.capacity + depth + 1);
@@ -86,8 +87,8 @@ public:
                Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
         forget_draft();
-        const std::size_t space = settings_.capacity - committed_;
-        const std::size_t most = deepest((room < space ? room : space) - 1);
+        const std::size_t most =
+            bridge_.settings().longest_path(proposals_within(settings_, committed_, room));
         sampling_ = settings_.target;
         tree_request request{{name(), most, settings_.draft, settings_.end_ids}, max_nodes};
         if constexpr (FollowsText<V>)
@@ -209,10 +210,6 @@ public:
 
 private:
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
-    [[nodiscard]] std::size_t deepest(std::size_t most) const {
-        return bridge_.settings().longest_path(
-            most < settings_.max_proposals ? most : settings_.max_proposals);
-    }
     void forget_draft() {
         draft_ = {};
         verdict_ = {};
