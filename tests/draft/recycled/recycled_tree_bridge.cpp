@@ -91,8 +91,7 @@ TEST_CASE("recycled tree: a session gives it the rows of every node") {
     no_drafter nobody;
     philox_coin coin(3);
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
-    session_settings settings{.capacity = 64};
-    settings.target.temperature = 0;
+    const session_settings settings{.target = {.temperature = 0}, .capacity = 64};
     tree_session session(recycled_tree_bridge(table, {.max_nodes = 8, .max_depth = 4}),
                          tree_exact_match{}, settings);
     session.start(std::vector{target_id{0}});
