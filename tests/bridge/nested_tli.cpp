@@ -15,6 +15,7 @@
 #include "greedy_requests.hpp"
 #include "support/ids.hpp"
 #include "support/script_drafter.hpp"
+#include "support/watched_coin.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -43,21 +44,6 @@ struct nested_fixture {
     }
     auto propose(std::size_t room, std::size_t length = 8) {
         return bridge.propose(drafter, fixed_length{length}, coin, {4, room, greedy, ends});
-    }
-};
-
-/// Remembers the sites of its decisions.
-struct recording_coin {
-    philox_coin coin{3};
-    std::vector<draw_site> drawn{}, revealed{};
-    bool flip(draw_site site, double probability) {
-        revealed.push_back(site);
-        return coin.flip(site, probability);
-    }
-    template <class L>
-    auto pick(draw_site site, const L& law) {
-        drawn.push_back(site);
-        return coin.pick(site, law);
     }
 };
 
@@ -269,15 +255,15 @@ TEST_CASE("nested TLI: every piece is drawn at its own place in the text, and it
     const std::vector<std::uint32_t> widths{1, 10, 200, 3000};
     text_offset place(widths);
     place.pass(target_id{3});
-    recording_coin coin;
+    watched_coin<> coin; // picks the pieces, reveals by flips
     (void)f.bridge.propose(f.drafter, fixed_length{2}, coin, {4, 16, greedy, ends, place});
-    REQUIRE(coin.drawn.size() == 4);
+    REQUIRE(coin.picked.size() == 4);
     const std::vector<std::uint64_t> places{3000, 3200, 3210, 6210};
     for (std::uint32_t i = 0; i < 4; ++i) {
-        CHECK(coin.drawn[i].place == places[i]);
-        CHECK(coin.drawn[i].position == 4);
-        CHECK(coin.drawn[i].attempt == 2 * i);
-        CHECK(coin.revealed[i].attempt == 2 * i + 1);
-        CHECK(coin.drawn[i].why == purpose::draft);
+        CHECK(coin.picked[i].place == places[i]);
+        CHECK(coin.picked[i].position == 4);
+        CHECK(coin.picked[i].attempt == 2 * i);
+        CHECK(coin.flipped[i].attempt == 2 * i + 1);
+        CHECK(coin.picked[i].why == purpose::draft);
     }
 }

@@ -9,8 +9,8 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 
 #include "greedy_requests.hpp"
-#include "support/place_watch.hpp"
 #include "support/script_drafter.hpp"
+#include "support/watched_coin.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -145,14 +145,14 @@ TEST_CASE("every draft site has the place of its bytes, if the request has one")
     text_offset place(widths);
     place.pass("c");
     for (int i = 0; i < 2; ++i) { // an abandoned draft moves nothing
-        place_watch watch;
+        watched_coin<> watch;
         (void)f.bridge.propose(drafter, fixed_length{4}, watch,
                                draft_request{1, 8, greedy, {}, place});
-        CHECK(watch.places == std::vector<std::uint64_t>{1, 3, 4, 6});
+        CHECK(watch.places() == std::vector<std::uint64_t>{1, 3, 4, 6});
     }
-    place_watch watch;
+    watched_coin<> watch;
     (void)f.bridge.propose(drafter, fixed_length{4}, watch, draft_request{1, 8, greedy, {}});
-    CHECK(watch.places == std::vector<std::uint64_t>(4));
+    CHECK(watch.places() == std::vector<std::uint64_t>(4));
 }
 
 TEST_CASE("a row of the drafter that forbids everything ends the draft") {

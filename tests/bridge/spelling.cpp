@@ -16,9 +16,9 @@
 
 #include "greedy_requests.hpp"
 #include "support/ids.hpp"
-#include "support/place_watch.hpp"
 #include "support/script_drafter.hpp"
 #include "support/toy_rows.hpp"
+#include "support/watched_coin.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -313,20 +313,20 @@ TEST_CASE("every draw of a guess has a site of its own, at the place of that gue
     const spelling_fixture f;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         tree_drafter drafter(seed);
-        place_watch coin{philox_coin(seed)};
+        watched_coin<> coin{philox_coin(seed)};
         words_spelling bridge = f.bridge({.max_draft = 2, .likely_rest = 1e9});
         const auto draft = f.propose(bridge, drafter, coin, 2);
         const std::uint64_t first = f.place().value();
         REQUIRE(!draft.proposals.empty());
         const std::uint64_t second =
             first + text_width(f.two.target.bytes(draft.proposals[0].token()));
-        REQUIRE(coin.places.front() == first);
-        for (const std::uint64_t place : coin.places)
-            REQUIRE((place == first || place == second));
+        REQUIRE(coin.picked.front().place == first);
+        for (const draw_site& site : coin.picked)
+            REQUIRE((site.place == first || site.place == second));
         if (draft.proposals.size() == 2)
-            REQUIRE(coin.places.back() == second);
-        for (std::uint32_t i = 0; i < coin.attempts.size(); ++i)
-            REQUIRE(coin.attempts[i] == i);
+            REQUIRE(coin.picked.back().place == second);
+        for (std::uint32_t i = 0; i < coin.picked.size(); ++i)
+            REQUIRE(coin.picked[i].attempt == i);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <specdec/verify/token_rejection.hpp>
 
 #include "support/toy_pair.hpp"
+#include "support/watched_coin.hpp"
 #include "support/watched_laws.hpp"
 
 using namespace specdec;
@@ -30,22 +31,6 @@ constexpr std::size_t length = 4;
 const toy_pair two;
 const text_keys keys(two.target, two.map);
 
-/// The coin of a seed; remembers the sites.
-struct watched_coin {
-    coupled_coin coin;
-    std::vector<draw_site> sites{};
-
-    bool flip(draw_site site, double p) {
-        sites.push_back(site);
-        return coin.flip(site, p);
-    }
-    template <class L>
-    auto pick(draw_site site, const L& law) {
-        sites.push_back(site);
-        return coin.pick(site, law);
-    }
-};
-
 std::uint64_t width(target_id t) {
     return t.valid() ? text_width(two.target.bytes(t)) : 1;
 }
@@ -62,7 +47,7 @@ std::vector<target_id> own_tokens(watched_laws laws, const coupled_coin& coin,
 }
 
 verdict verify(const coupled_match& rule, watched_laws& laws,
-               const std::vector<certain_proposal>& draft, watched_coin& coin) {
+               const std::vector<certain_proposal>& draft, watched_coin<coupled_coin>& coin) {
     return rule(laws, std::span<const certain_proposal>(draft), coin, begin);
 }
 
@@ -90,7 +75,7 @@ TEST_CASE("coupled match draws each token at the place where the one before it e
             coupled_match rule(keys);
             rule.start(two.encode("ab c"));
             watched_laws laws(random_rows(length + 1, 9, seed));
-            watched_coin coin{coupled_coin(keys, seed)};
+            watched_coin<coupled_coin> coin{coupled_coin(keys, seed)};
             const auto own = own_tokens(laws, coin.coin, 4);
             std::vector<certain_proposal> draft;
             for (std::size_t i = 0; i < length; ++i)
@@ -102,13 +87,14 @@ TEST_CASE("coupled match draws each token at the place where the one before it e
             CHECK(v.origin == (all ? token_origin::free : token_origin::corrected));
             CHECK(v.next == own[agreeing]);
             CHECK(laws.asked == first_places(agreeing + 1));
-            REQUIRE(coin.sites.size() == agreeing + 1);
+            CHECK(coin.flipped.empty());
+            REQUIRE(coin.picked.size() == agreeing + 1);
             std::uint64_t place = 4;
             for (std::size_t i = 0; i <= agreeing; ++i) {
-                CHECK(coin.sites[i].position == begin + i);
-                CHECK(coin.sites[i].why == purpose::target);
-                CHECK(coin.sites[i].attempt == 0);
-                CHECK(coin.sites[i].place == place);
+                CHECK(coin.picked[i].position == begin + i);
+                CHECK(coin.picked[i].why == purpose::target);
+                CHECK(coin.picked[i].attempt == 0);
+                CHECK(coin.picked[i].place == place);
                 place += width(own[i]);
             }
             CHECK(rule.place().value() == 4); // a verdict is not a commit
@@ -138,7 +124,7 @@ TEST_CASE("coupled match: a proposal that left the vocabulary is replaced") {
     coupled_match rule(keys);
     rule.start(two.encode("b"));
     watched_laws laws(random_rows(length + 1, 9, 8));
-    watched_coin coin{coupled_coin(keys, 8)};
+    watched_coin<coupled_coin> coin{coupled_coin(keys, 8)};
     const auto own = own_tokens(laws, coin.coin, 1);
     const verdict v = verify(rule, laws, {certain(target_id{})}, coin);
     CHECK(v.accepted == 0);

@@ -11,8 +11,8 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 
 #include "bridge/greedy_requests.hpp"
-#include "support/place_watch.hpp"
 #include "support/script_drafter.hpp"
+#include "support/watched_coin.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -172,12 +172,12 @@ TEST_CASE("every draft site has the place of its token, if the request has one")
     text_offset place(widths);
     place.pass("abc");
     for (int i = 0; i < 2; ++i) { // an abandoned draft moves nothing
-        place_watch watch;
+        watched_coin<> watch;
         (void)f.bridge.propose(f.drafter, fixed_length{8}, watch,
                                draft_request{3, 8, greedy, {}, place});
-        CHECK(watch.places == std::vector<std::uint64_t>{3, 4, 6, 7});
+        CHECK(watch.places() == std::vector<std::uint64_t>{3, 4, 6, 7});
     }
-    place_watch watch;
+    watched_coin<> watch;
     (void)f.bridge.propose(f.drafter, fixed_length{8}, watch, draft_request{3, 8, greedy, {}});
-    CHECK(watch.places == std::vector<std::uint64_t>(4));
+    CHECK(watch.places() == std::vector<std::uint64_t>(4));
 }

@@ -17,9 +17,9 @@
 
 #include "bridge/greedy_requests.hpp"
 #include "support/ids.hpp"
-#include "support/place_watch.hpp"
 #include "support/toy_rows.hpp"
 #include "support/toy_tree_model.hpp"
+#include "support/watched_coin.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -88,10 +88,6 @@ struct fixture {
 };
 using nodes = std::vector<std::string>;
 using path = std::vector<std::size_t>;
-
-path copy_of(std::span<const std::size_t> of) {
-    return {of.begin(), of.end()};
-}
 
 TEST_CASE("paths of text are scored once where they are alike") {
     fixture f({{{}, {c, a}}, {{c}, {space, c}}, {{a}, {c, space}}});
@@ -216,8 +212,7 @@ TEST_CASE("without branches it is the chain, draw for draw") {
             REQUIRE(one.proposals.size() == same.proposals.size());
             for (std::size_t i = 0; i < one.proposals.size(); ++i)
                 CHECK(one.proposals[i].token() == same.proposals[i].token());
-            CHECK(std::vector(one.draft_tokens.begin(), one.draft_tokens.end()) ==
-                  std::vector(same.draft_tokens.begin(), same.draft_tokens.end()));
+            CHECK(copy_of(one.draft_tokens) == copy_of(same.draft_tokens));
         }
     }
 }
@@ -300,16 +295,16 @@ TEST_CASE("every draw of a tree of text has the place of its bytes") {
     drawn.start(std::vector{toy_pair::bos});
     drawn.follow(f.two.encode("c"));
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 2});
-    place_watch watch;
+    watched_coin<> watch;
     const auto draft =
         drawn.propose(f.drafter, shape, watch, tree_request{{1, 8, {}, {}, place}, 8});
-    REQUIRE(watch.places.size() == draft.draft_tokens.size());
-    for (std::size_t i = 0; i < watch.places.size(); ++i) {
+    REQUIRE(watch.picked.size() == draft.draft_tokens.size());
+    for (std::size_t i = 0; i < watch.picked.size(); ++i) {
         const bool root = i < 2; // siblings, and behind them their children
         const std::size_t parent = i / 2 - 1;
         const std::uint64_t begin =
             root ? 1 : 1 + text_width(f.two.draft.bytes(draft.draft_tokens[parent]));
-        CHECK(watch.places[i] == begin);
+        CHECK(watch.picked[i].place == begin);
     }
 }
 
