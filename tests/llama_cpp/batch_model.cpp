@@ -27,13 +27,6 @@ namespace {
 using several = llama_cpp_batch_model<target_id>;
 constexpr double tolerance = 1e-3; // of logits between -20 and 20
 
-std::vector<target_id> text(std::size_t n, std::size_t from) {
-    std::vector<target_id> ids;
-    for (std::size_t i = from; i < from + n; ++i)
-        ids.push_back(id_at<target_id>(3 + i * 37 % 290));
-    return ids;
-}
-
 llama_context_ptr context_of(const loaded_model& engine, std::uint32_t sequences) {
     llama_context_params p = loaded_model::parameters(256 * sequences);
     p.n_seq_max = sequences;
@@ -129,10 +122,8 @@ TEST_CASE("sequences of a context keep the engine contract; scored alone, bit fo
             : several(c.get(), scoring), context(std::move(c)) {}
     };
     for (const auto scoring : {llama_cpp_scoring::together, llama_cpp_scoring::alone}) {
-        model_contract_settings<target_id> settings;
-        settings.tolerance = 1e-3;
         const contract_report report = check_batch_model<target_id>(
-            [&] { return owned(context_of(engine, 3), scoring); }, settings);
+            [&] { return owned(context_of(engine, 3), scoring); }, {.tolerance = 1e-3});
         CAPTURE(static_cast<int>(scoring));
         CHECK(report.text() == "");
         CHECK(report.unchecked.empty());

@@ -22,13 +22,6 @@ using row = std::vector<float>;
 constexpr double tolerance = 1e-3; // of logits between -20 and 20
 constexpr auto alone = llama_cpp_scoring::alone;
 
-std::vector<target_id> text(std::size_t n, std::size_t from = 0) {
-    std::vector<target_id> ids;
-    for (std::size_t i = from; i < from + n; ++i)
-        ids.push_back(id_at<target_id>(3 + i * 37 % 290));
-    return ids;
-}
-
 std::vector<row> rows_of(const logits_rows<target_id>& rows) {
     std::vector<row> all;
     for (std::size_t i = 0; i < rows.size(); ++i)

@@ -51,12 +51,6 @@ struct owned {
     checkpointed<Id> view;
 };
 
-std::vector<target_id> text(std::size_t n, std::size_t from = 0) {
-    std::vector<target_id> ids;
-    for (std::size_t i = from; i < from + n; ++i)
-        ids.push_back(id_at<target_id>(3 + i * 37 % 290));
-    return ids;
-}
 std::vector<float> row_behind(owned<target_id>& m, target_id next) {
     const logits_rows<target_id> rows = m.score(std::span(&next, 1));
     return {rows[0].values.begin(), rows[0].values.end()};
@@ -100,10 +94,8 @@ TEST_CASE("recurrent and hybrid models keep the engine contract behind checkpoin
         const loaded_model engine(file);
         for (const auto scoring : {llama_cpp_scoring::together, llama_cpp_scoring::alone}) {
             CAPTURE(static_cast<int>(kind), static_cast<int>(scoring));
-            model_contract_settings<target_id> settings;
-            settings.tolerance = 1e-3;
-            const contract_report report =
-                check_model<target_id>([&] { return owned<target_id>(engine, scoring); }, settings);
+            const contract_report report = check_model<target_id>(
+                [&] { return owned<target_id>(engine, scoring); }, {.tolerance = 1e-3});
             CHECK(report.text() == "");
             CHECK(report.unchecked.empty());
         }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <ggml.h>
 #include <gguf.h>
@@ -15,6 +16,7 @@
 
 #include "support/temporary_folder.hpp"
 #include "tiny_vocabulary.hpp"
+#include <specdec/core/token_id.hpp>
 
 /// GGUF files with random weights, made where a test needs them: about 200 KB, two vocabularies,
 /// the architectures whose memories differ.
@@ -225,5 +227,13 @@ public:
 private:
     llama_model_ptr model_;
 };
+
+/// n tokens of either vocabulary, of an endless text those from `from` on.
+inline std::vector<target_id> text(std::size_t n, std::size_t from = 0) {
+    std::vector<target_id> ids;
+    for (std::size_t i = from; i < from + n; ++i)
+        ids.push_back(id_at<target_id>(3 + i * 37 % 290));
+    return ids;
+}
 
 } // namespace specdec::tiny

@@ -58,12 +58,6 @@ struct owned {
     one_sequence<Id, trees<Id>> view{model, 0};
 };
 
-std::vector<target_id> text(std::size_t n, std::size_t from = 0) {
-    std::vector<target_id> ids;
-    for (std::size_t i = from; i < from + n; ++i)
-        ids.push_back(id_at<target_id>(3 + i * 37 % 290));
-    return ids;
-}
 using nodes = std::vector<std::size_t>;
 constexpr std::size_t root = tree_root;
 
@@ -77,10 +71,8 @@ TEST_CASE("llama.cpp scores trees as the contract says") {
         const loaded_model engine(file);
         for (const auto scoring : {llama_cpp_scoring::together, llama_cpp_scoring::alone}) {
             CAPTURE(static_cast<int>(kind), static_cast<int>(scoring));
-            model_contract_settings<target_id> settings;
-            settings.tolerance = 1e-3;
             const contract_report report = check_tree_model<target_id>(
-                [&] { return owned<target_id>(engine, scoring); }, settings);
+                [&] { return owned<target_id>(engine, scoring); }, {.tolerance = 1e-3});
             CHECK(report.text() == "");
             CHECK(report.unchecked.empty());
         }
