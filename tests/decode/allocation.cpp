@@ -145,6 +145,27 @@ struct text_body {
 
 } // namespace
 
+TEST_CASE("a drafter's context that is copied into its bridge has room again when a text begins") {
+    toy_world world{.capacity = capacity};
+    const words_context context(world.two.target, world.two.draft, world.two.map, capacity);
+    const shared_context same(9, capacity);
+    const auto grown = [&](auto bridge, auto& drafter) { // from the first rounds on
+        return allocations_of(world, std::move(bridge), token_rejection{}, drafter, {},
+                              philox_coin(1), false, 1);
+    };
+    draft_text_model draft = world.draft_model();
+    model_drafter drafter(draft);
+    CHECK(grown(token_bridge(tli_map(world.two.map), context, 4), drafter) ==
+          grown(token_bridge(
+                    tli_map(world.two.map),
+                    words_context(world.two.target, world.two.draft, world.two.map, capacity), 4),
+                drafter));
+    text_model<draft_id> equal(world.two.target.table(), {.seed = 2, .capacity = capacity});
+    model_drafter equal_drafter(equal);
+    CHECK(grown(token_bridge(identity_map(9, 9), same, 4), equal_drafter) ==
+          grown(make_identity_bridge(9, 9, capacity, 4), equal_drafter));
+}
+
 TEST_CASE("the counter counts") {
     const long before = allocations;
     void* const memory = ::operator new(100); // a call, which no optimiser may leave out

@@ -32,11 +32,9 @@ class retokenised_context {
 public:
     retokenised_context(const TargetTokenizer& target, const DraftTokenizer& draft,
                         const id_map& map, std::size_t capacity)
-        : target_(target), map_(map), text_(draft) {
+        : target_(target), map_(map), capacity_(capacity), text_(draft) {
         require_map(map, target, draft, "drafter's context");
-        text_.reserve(2 * capacity);
-        noted_.reserve(capacity);
-        bytes_.reserve(together);
+        reserve();
     }
 
     // Each of the three is borrowed.
@@ -48,6 +46,7 @@ public:
                         const id_map&& gone_before_use, std::size_t) = delete;
 
     void start(std::span<const draft_id> prefix) {
+        reserve(); // a copy has lost it
         noted_.clear();
         bytes_.clear();
         text_.reset();
@@ -71,6 +70,11 @@ private:
     using text_type = retokenizer<DraftTokenizer, draft_id>;
     static constexpr std::size_t together = 128;
 
+    void reserve() {
+        text_.reserve(2 * capacity_);
+        noted_.reserve(capacity_);
+        bytes_.reserve(together);
+    }
     /// The text, with all noted tokens encoded.
     text_type& read() const {
         for (const target_id t : noted_) {
@@ -101,6 +105,7 @@ private:
 
     const TargetTokenizer& target_;
     const id_map& map_;
+    std::size_t capacity_;
     mutable text_type text_;
     mutable std::vector<target_id> noted_; // committed, not yet in text_
     mutable std::string bytes_;            // of noted tokens, to be encoded next

@@ -15,11 +15,13 @@ namespace specdec {
 /// reserved capacity only.
 class shared_context {
 public:
-    shared_context(std::size_t draft_size, std::size_t capacity) : draft_size_(draft_size) {
+    shared_context(std::size_t draft_size, std::size_t capacity)
+        : draft_size_(draft_size), capacity_(capacity) {
         ids_.reserve(capacity);
     }
 
     void start(std::span<const draft_id> prefix) {
+        ids_.reserve(capacity_); // a copy has lost it
         ids_.assign(prefix.begin(), prefix.end());
         unchanged_ = 0;
     }
@@ -37,7 +39,7 @@ public:
     void mark() { unchanged_ = ids_.size(); }
 
 private:
-    std::size_t draft_size_;
+    std::size_t draft_size_, capacity_;
     std::vector<draft_id> ids_;
     std::size_t unchanged_ = 0;
 };
