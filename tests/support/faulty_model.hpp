@@ -25,6 +25,7 @@ enum class model_fault {
     forbids_all,          ///< -infinity all over one row
     row_of_next_token,    ///< row i of a call is row i + 1, the last stays
     row_before_token,     ///< the law before token i, in any call
+    row_before_but_first, ///< the same, but for the context's first token
     vocabulary_as_stride, ///< rows are padded, but the vocabulary is given as their distance
     rows_pile_up,         ///< rows of all calls in one buffer, of which the beginning is returned
     rows_one_call_late,   ///< the other one of two buffers is returned
@@ -81,10 +82,12 @@ public:
                 hold(id);
         size_ = before;
         for (const Id id : ids) {
-            if (has(model_fault::row_before_token))
+            const bool late = has(model_fault::row_before_token) ||
+                              (has(model_fault::row_before_but_first) && size_ > 0);
+            if (late)
                 rows.push_back(row(ids.size()));
             hold(id);
-            if (!has(model_fault::row_before_token))
+            if (!late)
                 rows.push_back(row(ids.size()));
         }
         if (has(model_fault::row_of_next_token))
