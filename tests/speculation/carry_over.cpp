@@ -160,6 +160,27 @@ TEST_CASE("contexts: what somebody else did with a model is seen") {
         pair.forget();
     });
 
+    const std::string others = x.run(pair, other, s, counts);
+    CHECK(x.run(pair, prompt, s, counts) == text);
+    spoil("by the engine's own passes for a text, as many tokens", [&] {
+        const std::size_t n = x.target.size(0);
+        const text_request request{.prompt = other};
+        const auto own = pair.open(request, s);
+        while (own->draft(x.target.capacity())) {
+            const context_edit<target_id> edit = own->target_edit();
+            x.target.truncate(0, edit.truncate_to);
+            const sequence_tokens<target_id> part{0, edit.append};
+            const auto rows = x.target.score({&part, 1});
+            own->target_fed(edit);
+            own->decide(rows);
+            own->commit();
+        }
+        CHECK(own->result().text == others);
+        if (x.target.size(0) < n)
+            x.target.append(0, prompt_of(n - x.target.size(0), 1));
+        x.target.truncate(0, n);
+    });
+
     // A model that tells what it holds needs no telling.
     target_model target(x.words.target.table());
     draft_model draft(x.words.draft.table(), {.seed = 2});

@@ -46,8 +46,9 @@ public:
     /// The vocabularies meet by bytes, and what ends or begins texts (see meet).
     speculation(speculation_side<target_id> target, speculation_side<draft_id> drafter,
                 cache_settings cache = {})
-        : target_(std::move(target)), draft_(std::move(drafter)), map_(meet_checked()),
-          rows_(draft_->models), seats_(draft_->models.sequences()),
+        : target_(std::move(target)), draft_(std::move(drafter)),
+          map_((require_sides(), build_id_map(*draft_, target_))), rows_(draft_->models),
+          seats_(draft_->models.sequences()),
           tables_(target_.tokenizer, &draft_->tokenizer, &*map_, std::move(cache)) {}
     /// With a map that was made before.
     speculation(speculation_side<target_id> target, speculation_side<draft_id> drafter, id_map map,
@@ -55,8 +56,7 @@ public:
         : target_(std::move(target)), draft_(std::move(drafter)), map_(std::move(map)),
           rows_(draft_->models), seats_(draft_->models.sequences()),
           tables_(target_.tokenizer, &draft_->tokenizer, &*map_, std::move(cache)) {
-        require_side(target_, "target");
-        require_side(*draft_, "drafter");
+        require_sides();
         require_map(*map_, target_.tokenizer, draft_->tokenizer, "speculation");
     }
 
@@ -156,16 +156,18 @@ private:
                  "expected no other text: one is using what the drafter has learnt");
         rows_->forget_learnt();
     }
-    [[nodiscard]] id_map meet_checked() const {
+    void require_sides() const {
         require_side(target_, "target");
         require_side(*draft_, "drafter");
-        return build_id_map(*draft_, target_);
     }
     std::unique_ptr<speculative_text> open(const text_request& request, const decode_settings& s,
                                            std::size_t texts);
+    /// Before anything is measured, or forgotten for other costs. Errors: of all that it asks for.
     [[nodiscard]] decode_settings settings_for(const text_request& text,
                                                const decode_settings& of_all) const {
         const decode_settings s = settings_of(text, of_all);
+        require_prompt(text.prompt, target_.models.capacity(), target_.tokenizer.vocabulary_size());
+        (void)likeliest_of(s, target_.tokenizer.vocabulary_size());
         return drafting_settings(s, rule_for(s));
     }
     /// The drafter's own beginning of a text, unless the prompt brings it along.
@@ -181,8 +183,8 @@ private:
     std::optional<drafter_rows> rows_; // of the drafter's models
     drafter_seats seats_{0};
     shared_tables tables_;
-    std::optional<cost_table> costs_;                              // measured
-    std::shared_ptr<const char> texts_ = std::make_shared<char>(); // those under way have it, too
+    std::optional<cost_table> costs_;                                    // measured
+    std::shared_ptr<open_texts> texts_ = std::make_shared<open_texts>(); // of those under way, too
     learned_by_settings learned_;
 };
 
@@ -194,9 +196,8 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         refuse_rule(how, draft_.has_value());
     if (s.tree)
         require_trees(how, target_.models, takes_drafter(how) ? &draft_->models : nullptr);
-    // Before anything is measured, or forgotten for other costs.
-    require_prompt(request.prompt, target_.models.capacity(), target_.tokenizer.vocabulary_size());
-    const std::size_t likeliest = likeliest_of(s, target_.tokenizer.vocabulary_size());
+    if (std::exchange(texts_->passes_unseen, false))
+        target_.models.lost();
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
     auto& learned = s.carry.lengths
                         ? learned_.of({how, s.sampling.temperature, s.lengths.kind,
@@ -234,7 +235,7 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
     }
     parts.learned = learned;
     parts.settings.end_ids = target_.ends;
-    parts.settings.log_probabilities = likeliest;
+    parts.settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
     if (!takes_drafter(how))
         return make_text(how, target_.tokenizer, nullptr, tables_,
                          lookup_of(s.lengths, *learned, texts), request, s, std::move(parts));

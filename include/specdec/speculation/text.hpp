@@ -120,6 +120,11 @@ struct decode_results {
     batch_counts passes{};
 };
 
+/// What a decoder and the texts that it has opened know of each other.
+struct open_texts {
+    bool passes_unseen = false; ///< an engine asked what to do, and did the target's pass itself
+};
+
 /// A text on its way, whatever its rule: what session and text_run say of each function holds. For
 /// engines that do the target's pass themselves (decoder::open), a few virtual calls a round:
 ///

@@ -38,7 +38,7 @@ struct text_parts {
     std::shared_ptr<learned_lengths> learned{}; ///< by all texts of the rule, or by this one
     std::size_t texts;                          ///< that share the target's passes
     cancel_check cancelled;
-    std::shared_ptr<const char> under_way{}; ///< for the decoder, as long as the text is there
+    std::shared_ptr<open_texts> under_way{}; ///< for the decoder, as long as the text is there
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
     std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
     std::shared_ptr<successor_table> successors{}; ///< of rule recycling
@@ -82,6 +82,8 @@ public:
     [[nodiscard]] draft_step announce() override { return run_.announce(); }
     void draw(double seconds = 0) override { run_.draw(seconds); }
     [[nodiscard]] context_edit<target_id> target_edit() const override {
+        if (parts_.under_way != nullptr)
+            parts_.under_way->passes_unseen = true;
         return session_.target_edit();
     }
     [[nodiscard]] std::size_t rows_needed() const override { return session_.rows_needed(); }

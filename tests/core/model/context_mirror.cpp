@@ -45,6 +45,17 @@ TEST_CASE(
     CHECK(edit.append.size() == 1);
 }
 
+TEST_CASE("a model that does not truncate is found out where its tokens are unknown") {
+    struct {
+        std::size_t tokens = 7;
+        [[nodiscard]] std::size_t size() const { return tokens; }
+        void truncate(std::size_t) {}
+    } deaf;
+    context_mirror<target_id> mirror;
+    CHECK_THROWS_WITH(mirror.meet(deaf),
+                      Catch::Contains("truncate: expected no token to be left, got 7"));
+}
+
 TEST_CASE("a context longer than wanted is cut") {
     context_mirror<target_id> mirror;
     mirror.fed(ids{target_id{1}, target_id{2}, target_id{3}, target_id{4}});

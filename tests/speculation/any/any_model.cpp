@@ -48,6 +48,21 @@ TEST_CASE("any model: several sequences stay apart") {
     CHECK(view.size(1) == two.size(1));
 }
 
+TEST_CASE("any model: one that does not truncate is found out at once") {
+    struct deaf : text_model<target_id> {
+        using text_model<target_id>::text_model;
+        void truncate(std::size_t) {}
+    };
+    const toy_pair words;
+    any_batch_model<target_id> view(deaf(words.target.table()));
+    view.append(0, words.encode("abc a"));
+    const std::size_t n = view.size(0);
+    CHECK_NOTHROW(view.truncate(0, n));
+    CHECK_THROWS_WITH(view.truncate(0, 1),
+                      Catch::Contains("truncate: expected at most 1 tokens to be left, got " +
+                                      std::to_string(n)));
+}
+
 TEST_CASE("any model: it tells what its sequences hold, or nothing where it cannot know") {
     const toy_pair words;
     batch_of<target_id, text_model<target_id>> two(2, text_model<target_id>(words.target.table()));

@@ -4,9 +4,11 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
 
 namespace specdec {
@@ -71,7 +73,7 @@ public:
     /// Makes the record agree with the model, whoever used the model meanwhile; call it before
     /// plan(). Returns how many of the first tokens are as they were recorded. A context whose
     /// tokens are unknown is truncated to nothing. Complexity: O(1); linear in the context for a
-    /// model with held().
+    /// model with held(). Errors: specdec::error for a model that does not truncate.
     template <class M>
     std::size_t meet(M& model) {
         if constexpr (TellsHeld<M, Id>) {
@@ -86,6 +88,9 @@ public:
             return held_.size();
         }
         model.truncate(0);
+        if (model.size() != 0)
+            fail("model", "truncate",
+                 "expected no token to be left, got " + std::to_string(model.size()));
         truncated(0);
         return 0;
     }

@@ -53,6 +53,11 @@ public:
         c.known = c.known || n == 0;
         c.nodes.clear();
     }
+    /// Somebody else may have used all of them, and have left as many tokens.
+    void lost() {
+        for (context& c : contexts_)
+            c = {.known = false};
+    }
     /// The tokens of sequence s, which has `size` of them; none where they are not known.
     [[nodiscard]] std::span<const Id> held(std::size_t s, std::size_t size) const {
         if (s >= contexts_.size() || !contexts_[s].known || contexts_[s].ids.size() != size)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -84,8 +85,15 @@ public:
     void truncate(std::size_t s, std::size_t n) {
         contexts_.meet(s, size(s));
         held_->truncate(s, n);
+        if (size(s) > n)
+            fail("model", "truncate",
+                 "expected at most " + std::to_string(n) + " tokens to be left, got " +
+                     std::to_string(size(s)));
         contexts_.truncated(s, n);
     }
+    /// Somebody else may have used the model, and have left as many tokens: what it does not tell
+    /// of itself is not known.
+    void lost() { contexts_.lost(); }
     /// Truncates all sequences to nothing.
     void clear() {
         for (std::size_t s = 0; s < sequences(); ++s)
