@@ -181,6 +181,67 @@ TEST_CASE("a round without its text's records is refused and leaves nothing behi
     CHECK_THROWS_WITH(feature_lessons(s.records, {.keep = 0}), Contains("settings"));
 }
 
+/// A round whose rows have something that is no number in row `bad`: nothing comes of it.
+void refused_round(scene& s, feature_lessons& lessons, const std::vector<int>& proposed,
+                   std::size_t bad) {
+    s.target.truncate(s.text.empty() ? 0 : s.text.size() - 1);
+    sequence fed(s.text.empty() ? s.text.end() : s.text.end() - 1, s.text.end());
+    fed.insert(fed.end(), proposed.begin(), proposed.end());
+    (void)s.target.score(ids_of<target_id>(fed));
+    std::vector<float> rows((proposed.size() + 1) * vocabulary, 1.0F);
+    rows[bad * vocabulary] = __builtin_nanf("");
+    std::vector<int> committed = proposed;
+    committed.push_back(0);
+    CHECK_THROWS(lessons.follow(
+        logits_rows<target_id>(rows.data(), proposed.size() + 1, vocabulary, vocabulary),
+        ids_of<target_id>(proposed), ids_of<target_id>(committed)));
+}
+
+TEST_CASE("a refused round is not handed out, wherever a sample is asked for behind it") {
+    scene s;
+    feature_lessons lessons(s.records, {.keep = 3});
+    s.start(lessons);
+    feature_sample sample;
+    for (const std::size_t bad : {0U, 1U, 2U}) {
+        refused_round(s, lessons, {4, 5}, bad);
+        CHECK_FALSE(lessons.finish(sample));
+    }
+    s.round(lessons, {4, 5}, 2, 3);
+    refused_round(s, lessons, {4, 5}, 1);
+    REQUIRE(lessons.finish(sample));
+    CHECK(sample.rounds.size() == 1);
+    CHECK(sample.rows.size() == 3);
+    check_sample(sample, s.text, 0);
+    refused_round(s, lessons, {4, 5}, 1);
+    CHECK_FALSE(lessons.finish(sample));
+    s.round(lessons, {6}, 0, 1);
+    REQUIRE(lessons.finish(sample));
+    CHECK(sample.rounds.size() == 1);
+    CHECK(sample.rows.size() == 1);
+    CHECK(sample.features().size() == s.text.size() - 1);
+    check_sample(sample, s.text, 0);
+}
+
+TEST_CASE("a text without a prompt is followed behind a refused round") {
+    scene s;
+    s.text.clear();
+    feature_lessons lessons(s.records, {.keep = 3});
+    lessons.start({});
+    refused_round(s, lessons, {4}, 0);
+    s.target.truncate(0);
+    (void)s.target.score(ids_of<target_id>({1, 2}));
+    const std::vector<float> rows(3 * vocabulary, 1.0F);
+    s.text = {1, 2, 3};
+    lessons.follow(logits_rows<target_id>(rows.data(), 3, vocabulary, vocabulary),
+                   ids_of<target_id>({1, 2}), ids_of<target_id>(s.text));
+    feature_sample sample;
+    CHECK_FALSE(lessons.finish(sample)); // behind no token there is nothing to teach
+    s.round(lessons, {4, 5}, 1, 0);
+    REQUIRE(lessons.finish(sample));
+    CHECK(sample.rounds.size() == 1);
+    check_sample(sample, s.text, 0);
+}
+
 /// What an engine's own trainer does: it gets rounds where everybody gets them.
 struct trainer {
     feature_lessons& lessons;

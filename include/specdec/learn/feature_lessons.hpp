@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
@@ -76,12 +77,12 @@ public:
                      " proposals and one more, and no more committed tokens");
         const std::size_t more = common_prefix(proposed, committed) + settings_.behind_rejected;
         const std::size_t drafted = more < proposed.size() ? more : proposed.size();
-        begin_round(proposed.first(drafted), committed);
-        for (std::size_t j = 0; j <= drafted; ++j) {
-            record_.record(one_row<Rows>{rows, j}, {}, target_id{0});
-            note(record_.all().likeliest(0));
-        }
-        end_round(committed);
+        add_round(proposed.first(drafted), committed, [&] {
+            for (std::size_t j = 0; j <= drafted; ++j) {
+                record_.record(one_row<Rows>{rows, j}, {}, target_id{0});
+                note(record_.all().likeliest(0));
+            }
+        });
     }
 
     /// The same as callbacks get rounds (decode_settings::log_probabilities: as many as shall be
@@ -91,10 +92,10 @@ public:
         if (round.log_probabilities.k == 0)
             fail("feature lessons", "log-probabilities",
                  "expected the likeliest of every token: decode_settings::log_probabilities");
-        begin_round(round.proposed.first(round.accepted), round.tokens);
-        for (std::size_t j = 0; j < round.tokens.size(); ++j)
-            note(round.log_probabilities.likeliest(j));
-        end_round(round.tokens);
+        add_round(round.proposed.first(round.accepted), round.tokens, [&] {
+            for (std::size_t j = 0; j < round.tokens.size(); ++j)
+                note(round.log_probabilities.likeliest(j));
+        });
     }
 
     /// Writes a sample with the next rounds that no sample has had. False: there are none.
@@ -133,8 +134,26 @@ private:
         to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
     }
 
+    /// note_rows notes the round's rows. What throws leaves nothing of the round.
+    template <class NoteRows>
+    void add_round(std::span<const target_id> proposed, std::span<const target_id> committed,
+                   const NoteRows& note_rows) {
+        on_throw guard([this, tokens = all_.tokens.size(), values = all_.values.size(),
+                        drafted = all_.drafted.size(), rounds = all_.rounds.size(),
+                        rows = all_.rows.size(), entries = all_.entries.size()] {
+            all_.tokens.resize(tokens);
+            all_.values.resize(values);
+            all_.drafted.resize(drafted);
+            all_.rounds.resize(rounds);
+            all_.rows.resize(rows);
+            all_.entries.resize(entries);
+        });
+        begin_round(proposed, committed);
+        note_rows();
+        end_round(committed);
+        guard.done();
+    }
     void begin_round(std::span<const target_id> proposed, std::span<const target_id> committed) {
-        forget_unfinished();
         const std::size_t before = all_.tokens.size();
         add(committed, all_.tokens); // to be found in the records
         const std::size_t known = all_.tokens.size() - 1, had = all_.values.size() / all_.width;
@@ -163,21 +182,6 @@ private:
         add(committed, all_.tokens);
         if (all_.rounds.back().begin < 2)
             all_.rounds.pop_back();
-        whole_ = all_.rounds.size();
-    }
-    /// Takes back a round whose rows threw.
-    void forget_unfinished() {
-        if (all_.rounds.empty())
-            whole_ = 0;
-        while (all_.rounds.size() > whole_) {
-            const feature_sample::round& r = all_.rounds.back();
-            all_.drafted.resize(r.first_draft);
-            all_.entries.resize(r.first_row < all_.rows.size() ? all_.rows[r.first_row].first
-                                                               : all_.entries.size());
-            all_.rows.resize(r.first_row);
-            all_.values.resize((r.begin - 1) * all_.width);
-            all_.rounds.pop_back();
-        }
     }
 
     void write(const feature_sample::round& r, std::size_t from, feature_sample& out) const {
@@ -193,9 +197,8 @@ private:
     const feature_records& records_;
     feature_lesson_settings settings_;
     log_probability_record record_;
-    feature_sample all_;    // the text, as far as it has come
-    std::size_t whole_ = 0; // rounds that were followed to their end
-    std::size_t next_ = 0;  // the first round that no sample has had
+    feature_sample all_;   // the text, as far as it has come
+    std::size_t next_ = 0; // the first round that no sample has had
 };
 
 } // namespace specdec
