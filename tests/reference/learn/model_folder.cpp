@@ -2,6 +2,7 @@
 #include <specdec/reference/learn/model_folder.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,17 @@ TEST_CASE("a model that is saved is the same when it is loaded") {
         two.score(ids);
         CHECK(std::equal(one.logits().begin(), one.logits().end(), two.logits().begin()));
     }
+}
+
+TEST_CASE("a model that is saved into the folder of a sharded one is what is loaded there") {
+    const toy::temporary_folder folder;
+    const std::filesystem::path at = folder.path() / "model";
+    std::filesystem::copy(SPECDEC_SOURCE_DIR "/tests/golden/llama-f16-sharded", at);
+    auto learnt = read_parameters(open_checkpoint(at));
+    for (float& v : learnt.values())
+        v += 1;
+    save_model_folder(at, learnt);
+    CHECK(std::ranges::equal(read_parameters(open_checkpoint(at)).values(), learnt.values()));
 }
 
 TEST_CASE("the exits of a model are saved with it, and their norms where they have some") {

@@ -20,8 +20,8 @@ inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
 
 } // namespace detail
 
-/// A Hugging Face folder: config.json, generation_config.json (optional), and model.safetensors or
-/// the shards that model.safetensors.index.json names.
+/// A Hugging Face folder: config.json, generation_config.json (optional), and model.safetensors or,
+/// where there is none, the shards that model.safetensors.index.json names.
 [[nodiscard]] inline checkpoint open_hf_folder(const std::filesystem::path& folder) {
     namespace fs = std::filesystem;
     checkpoint c;
@@ -34,12 +34,15 @@ inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
             if (std::find(c.config.eos.begin(), c.config.eos.end(), id) == c.config.eos.end())
                 c.config.eos.push_back(id);
     }
-    if (const fs::path index = folder / "model.safetensors.index.json"; is_there(index)) {
+    const fs::path whole = folder / "model.safetensors";
+    const fs::path index = folder / "model.safetensors.index.json";
+    // As Transformers choose: a model that is saved beside old shards is the one that is meant.
+    if (is_there(whole) || !is_there(index)) {
+        detail::add_safetensors(c, whole);
+    } else {
         const mapped_file file(index);
         for (const std::string& shard : shard_names(file.text(), file.source()))
             detail::add_safetensors(c, folder / shard);
-    } else {
-        detail::add_safetensors(c, folder / "model.safetensors");
     }
     return c;
 }
