@@ -90,6 +90,20 @@ TEST_CASE("a tokenizer in SentencePiece's style falls back to bytes") {
     CHECK(decode(t, encode(t, "xaab z\xFE", encode_mode::continuation)) == "xaab z\xFE");
 }
 
+TEST_CASE(
+    "added tokens that are literal have spaces for the signs, too; names have their own text") {
+    json file = toys::space_sign({"_", "a", "__"}, {});
+    file["added_tokens"].push_back(toys::added(261, toys::piece("__"), false));
+    file["added_tokens"].push_back(toys::added(262, toys::piece("<_>"), true));
+    const tokenizer t = read(file);
+    CHECK(t.bytes(261) == "  ");
+    CHECK(t.table().kind(261) == token_kind::user);
+    CHECK(t.table().entry(262) == toys::piece("<_>"));
+    json bytes = toys::byte_level();
+    bytes["added_tokens"].push_back(toys::added(256, toys::piece("__"), false));
+    CHECK(read(bytes).bytes(256) == toys::piece("__"));
+}
+
 TEST_CASE("without byte fallback what has no token is unknown") {
     json file = toys::space_sign({"_", "a"}, {});
     file["model"]["byte_fallback"] = false;

@@ -130,10 +130,10 @@ private:
     [[nodiscard]] std::string bytes_of(const entry& e) const {
         if (e.kind == token_kind::byte)
             return std::string(1, *byte_of_name(*e.text));
+        if (steps_.space_sign && (e.kind == token_kind::user || e.kind == token_kind::normal))
+            return with_spaces(*e.text);
         if (e.kind != token_kind::normal)
             return *e.text;
-        if (steps_.space_sign)
-            return with_spaces(*e.text);
         return form(*e.text).value_or(*e.text);
     }
 
