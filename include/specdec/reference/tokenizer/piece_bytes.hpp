@@ -11,13 +11,21 @@ namespace specdec::reference {
 /// SentencePiece's sign for a space, U+2581.
 inline constexpr std::string_view space_sign = "\xE2\x96\x81";
 
-/// A piece with real spaces for the signs.
-[[nodiscard]] inline std::string with_spaces(std::string_view piece) {
+/// A text with `with` wherever it has `what`.
+[[nodiscard]] inline std::string replaced(std::string_view text, std::string_view what,
+                                          std::string_view with) {
     std::string out;
-    for (std::size_t at; (at = piece.find(space_sign)) != std::string_view::npos;
-         piece.remove_prefix(at + space_sign.size()))
-        out.append(piece.substr(0, at)).push_back(' ');
-    return out.append(piece);
+    for (std::size_t at; (at = text.find(what)) != std::string_view::npos;
+         text.remove_prefix(at + what.size()))
+        out.append(text.substr(0, at)).append(with);
+    return out.append(text);
+}
+/// A piece with real spaces for the signs, and a text with signs for the spaces.
+[[nodiscard]] inline std::string with_spaces(std::string_view piece) {
+    return replaced(piece, space_sign, " ");
+}
+[[nodiscard]] inline std::string with_signs(std::string_view text) {
+    return replaced(text, " ", space_sign);
 }
 
 /// The byte that a name such as "<0x4F>" stands for.

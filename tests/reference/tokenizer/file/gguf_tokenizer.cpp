@@ -40,11 +40,13 @@ gguf byte_level_file(const std::string& pre = "gpt-2") {
     return out;
 }
 
-gguf scored_file(bool with_scores = true) {
+gguf scored_file(bool with_scores = true, const std::vector<scored>& more = {}) {
     std::vector<std::string> tokens;
     std::vector<std::int32_t> types;
     std::vector<float> scores;
-    for (const scored& s : scored_pieces({{"_", -9}, {"a", -9}, {"_a", -1}})) {
+    std::vector<scored> pieces = scored_pieces({{"_", -9}, {"a", -9}, {"_a", -1}});
+    pieces.insert(pieces.end(), more.begin(), more.end());
+    for (const scored& s : pieces) {
         tokens.push_back(s.text);
         types.push_back(s.type);
         scores.push_back(s.score);
@@ -96,6 +98,14 @@ TEST_CASE("llama models of GGUF files") {
     const tokenizer plain = read(scored_file().boolean("tokenizer.ggml.add_space_prefix", false));
     CHECK(encode(plain, "a a") == ids{260, 261});
     CHECK_FALSE(plain.add_bos());
+}
+
+TEST_CASE("user-defined tokens of llama models are found, with real spaces and with signs") {
+    for (const char* const text : {"x y", "x\xE2\x96\x81y"}) {
+        const tokenizer t = read(scored_file(true, {{text, -9, 4}}));
+        CHECK(encode(t, "ax ya", encode_mode::continuation) == ids{260, 262, 260});
+        CHECK(t.bytes(262) == "x y");
+    }
 }
 
 TEST_CASE("broken tokenizers in GGUF files") {

@@ -56,8 +56,9 @@ struct space_rules {
             builder.add_token(piece.text, id, false, place);
             parts.table.add(with_spaces(piece.text), piece.kind);
             break;
-        case token_kind::user:
-            parts.normalized_text.add({.content = piece.text, .id = id});
+        case token_kind::user: // which GGUF files write with real spaces, too
+            parts.normalized_text.add(
+                {.content = rules.escape ? with_signs(piece.text) : piece.text, .id = id});
             parts.table.add(with_spaces(piece.text), piece.kind);
             break;
         case token_kind::control:
