@@ -140,6 +140,21 @@ TEST_CASE("added tokens may be matched after normalizing") {
     file["added_tokens"] = json::array({token, toys::added(257, "DEF", false)});
     const tokenizer t = read(file);
     CHECK(encode(t, "xAbcDEFdef") == ids{'x', 256, 257, 'd', 'e', 'f'});
+    CHECK(decode(t, {256, 257}) == "abcDEF");
+}
+
+TEST_CASE("an added token that is normalized begins with what the normalizer puts in front") {
+    json file = toys::space_sign({"_", "a", "b"}, {});
+    json token = toys::added(262, "x", false);
+    token["normalized"] = true;
+    file["added_tokens"].push_back(token);
+    const tokenizer t = read(file);
+    CHECK(encode(t, "x") == ids{262});
+    CHECK(encode(t, "a x b") == ids{259, 260, 262, 259, 261});
+    CHECK(encode(t, " x") == ids{259, 262});
+    CHECK(encode(t, "ax") == ids{259, 260, 'x' + 3});
+    CHECK(encode(t, "x", encode_mode::continuation) == ids{'x' + 3});
+    CHECK(decode(t, encode(t, "a x", encode_mode::continuation)) == "a x");
 }
 
 TEST_CASE("control tokens inside the vocabulary never come from merges or whole pre-tokens") {

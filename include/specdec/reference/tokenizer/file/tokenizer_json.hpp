@@ -34,6 +34,7 @@ private:
         const std::string* text = nullptr; // of the vocabulary, or an added token's content
         token_kind kind = token_kind::normal;
         bool in_model = false;
+        std::string normal{}; // of a token that is matched behind the normalizer: what it matches
     };
 
     tokenizer_json_reader(const json_view& root, white_space_rule spaces)
@@ -78,7 +79,8 @@ private:
             entry& e = entries_[static_cast<std::size_t>(v.id_below(count))];
             if (e.text != nullptr)
                 v.expected("an id of its own, \"" + *e.text + "\" has it too");
-            e = {&text, token_kind::normal, true};
+            e.text = &text;
+            e.in_model = true;
             if (byte_fallback_ && byte_of_name(text))
                 e.kind = token_kind::byte;
         }
@@ -112,7 +114,8 @@ private:
             }
             e.kind = token_kind::user;
             if (v.boolean_or("normalized", true) && !parts_.normalize.empty()) {
-                parts_.normalize.apply(token.content, false, matcher);
+                parts_.normalize.apply(token.content, true, matcher); // Prepend, too, as it does
+                e.normal = token.content;
                 parts_.normalized_text.add(std::move(token));
             } else {
                 parts_.raw_text.add(token);
@@ -130,11 +133,12 @@ private:
     [[nodiscard]] std::string bytes_of(const entry& e) const {
         if (e.kind == token_kind::byte)
             return std::string(1, *byte_of_name(*e.text));
-        if (steps_.space_sign && (e.kind == token_kind::user || e.kind == token_kind::normal))
-            return with_spaces(*e.text);
-        if (e.kind != token_kind::normal)
+        if (e.kind != token_kind::normal && e.kind != token_kind::user)
             return *e.text;
-        return form(*e.text).value_or(*e.text);
+        const std::string& text = e.normal.empty() ? *e.text : e.normal;
+        if (steps_.space_sign)
+            return with_spaces(text);
+        return e.kind == token_kind::user ? text : form(text).value_or(text);
     }
 
     void read_merges() {
