@@ -22,7 +22,7 @@ namespace specdec {
 struct lesson_settings {
     std::size_t keep = 32;     ///< likeliest entries of a row
     std::size_t tokens = 2048; ///< of the target, prompt included: memory for a text
-    std::size_t window = 512;  ///< most draft tokens of a distillation_sample, prefix included
+    std::size_t window = 256;  ///< most draft tokens of a distillation_sample, prefix included
 };
 
 /// Follows a text round by round and makes training samples of it (OmniDraft, 3.2: KL where tokens

@@ -128,4 +128,20 @@ TEST_CASE("states that are torn, corrupt or foreign are refused, and nothing cha
     CHECK(specdec::read_file(path) == good);
 }
 
+TEST_CASE("numbers that are not finite are not saved over a state") {
+    const toy::temporary_folder folder;
+    pupil one;
+    const std::string path = folder.path() / "state.safetensors";
+    one.save(path, "note");
+    const std::string good = specdec::read_file(path);
+    one.weights.values()[one.weights.values().size() - 1] = __builtin_nanf("");
+    CHECK_THROWS_WITH(one.save(path, ""), Contains("state.safetensors: tensor ") &&
+                                              Contains("expected finite numbers"));
+    pupil two;
+    two.optimiser.second_moments()[0] = __builtin_inff();
+    CHECK_THROWS_WITH(two.save(path, ""), Contains("tensor adamw.second.model.") &&
+                                              Contains("expected finite numbers"));
+    CHECK(specdec::read_file(path) == good);
+}
+
 } // namespace learning_state_tests

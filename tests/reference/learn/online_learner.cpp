@@ -15,6 +15,8 @@
 
 #include "taught.hpp"
 #include "toys.hpp"
+#include <specdec/learn/distillation_recorder.hpp>
+#include <specdec/learn/feature_lessons.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
 
 namespace online_learner_tests {
@@ -267,12 +269,14 @@ TEST_CASE("what a thread throws is thrown where a round begins or its work is sa
     settings.own_thread = true;
     online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
     const auto throws_in_the_end = [&](const auto& what) {
-        online.add(toy_text(s.map, 60, 0)); // longer than the learner takes
+        distillation_sample text = s.texts[0];
+        text.tokens[1] = draft_id{1000}; // that the drafter has not
+        online.add(text);
         const auto wait_for_it = [&] {
             for (;; std::this_thread::yield())
                 what();
         };
-        CHECK_THROWS_WITH(wait_for_it(), Contains("length of a sequence"));
+        CHECK_THROWS_WITH(wait_for_it(), Contains("token 1000"));
     };
     throws_in_the_end([&] { online.round_begins(); });
     bool begun = false; // the last round
@@ -282,6 +286,24 @@ TEST_CASE("what a thread throws is thrown where a round begins or its work is sa
         else
             online.with_learner([](drafter_learner&) {});
     });
+}
+
+TEST_CASE("a text that is longer than the learner takes is refused where it comes") {
+    scene s;
+    double now = 0;
+    online_learner<float, hand> online(s.learner, s.serving, every(10), {&now});
+    CHECK_THROWS_WITH(online.add(toy_text(s.map, 41, 0)),
+                      "online learner: text: expected at most learner_settings::length = 40 tokens "
+                      "(a recorder's window), got 41");
+    CHECK(online.counts().texts == 0);
+    online.add(toy_text(s.map, 40, 0));
+    for (int round = 0; round < 20; ++round) { // none of them draws what was refused
+        online.add(s.texts[0]);
+        online.round_begins();
+    }
+    CHECK(online.counts().updates == 20);
+    CHECK(lesson_settings{}.window <= learner_settings{}.length);
+    CHECK(feature_lesson_settings{}.window <= learner_settings{}.length);
 }
 
 TEST_CASE("settings of online learning are checked") {

@@ -19,6 +19,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/reference/file/byte_reader.hpp>
 #include <specdec/reference/file/json_fields.hpp>
+#include <specdec/reference/file/quantised.hpp>
 #include <specdec/reference/file/safetensors.hpp>
 #include <specdec/reference/file/write_safetensors.hpp>
 #include <specdec/reference/learn/adamw.hpp>
@@ -95,22 +96,29 @@ inline std::string checksum_of(std::string_view steps, std::string_view note,
 
 /// Saves weights of that layout and the optimiser's state; what was at the path is replaced by a
 /// whole new file or stays as it was (atomic_file.hpp). `note`: UTF-8; `anchor`: empty: none.
-/// Errors: specdec::error where the file cannot be written; std::bad_alloc.
+/// Errors: specdec::error for a number that is not finite, naming its tensor, and where the file
+/// cannot be written; std::bad_alloc.
 inline void save_learning_state(const std::string& path, const parameter_layout& layout,
                                 std::span<const float> weights, const adamw<float>& optimiser,
                                 const std::string& note = "", std::span<const float> anchor = {}) {
     SPECDEC_PRECONDITION(weights.size() == layout.size() &&
                          optimiser.first_moments().size() == layout.size() &&
                          (anchor.empty() || anchor.size() == layout.size()));
-    std::vector<tensor> tensors = tensors_of(layout, weights);
+    std::vector<tensor> tensors = tensors_of(layout, weights, "", path);
     for (const std::vector<tensor>& moments :
-         std::array{tensors_of(layout, optimiser.first_moments(), "adamw.first."),
-                    tensors_of(layout, optimiser.second_moments(), "adamw.second.")})
+         std::array{tensors_of(layout, optimiser.first_moments(), "adamw.first.", path),
+                    tensors_of(layout, optimiser.second_moments(), "adamw.second.", path)})
         tensors.insert(tensors.end(), moments.begin(), moments.end());
     if (!anchor.empty()) {
-        const std::vector<tensor> began = tensors_of(layout, anchor, "anchor.");
+        const std::vector<tensor> began = tensors_of(layout, anchor, "anchor.", path);
         tensors.insert(tensors.end(), began.begin(), began.end());
     }
+    std::vector<float> row; // what cannot be loaded takes no good state's place
+    for (const tensor& t : tensors)
+        for (std::size_t r = 0; r < t.rows(); ++r) {
+            row.resize(t.columns());
+            read_weights(t, r, row);
+        }
     const std::string steps = std::to_string(optimiser.steps());
     write_safetensors(path, tensors,
                       {{"format", detail::learning_format},

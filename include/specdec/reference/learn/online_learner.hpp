@@ -21,27 +21,10 @@
 #include <specdec/learn/regression_guard.hpp>
 #include <specdec/learn/replay_buffer.hpp>
 #include <specdec/reference/learn/drafter_learner.hpp>
+#include <specdec/reference/learn/online_settings.hpp>
 #include <specdec/reference/learn/serving_weights.hpp>
 
 namespace specdec::reference {
-
-/// When a drafter that serves learns, and from what.
-struct online_settings {
-    std::size_t every = 64;   ///< newly taught rows before an update
-    double budget = 0.1;      ///< the share of time that updates may take; 0: none, 1: no limit
-    std::size_t replayed = 1; ///< texts of an update that are drawn from all that are remembered
-    std::size_t remembered = std::size_t{1} << 18; ///< draft tokens of the texts that are
-    std::uint64_t seed = 1;                        ///< of the draws
-    bool own_thread = false;          ///< updates beside the rounds instead of between them
-    std::uint64_t rounds_before = 64; ///< the first update, for the watch to compare with
-    watch_settings watch{};
-};
-
-struct online_counts {
-    std::uint64_t texts = 0, rows = 0, updates = 0, learnt_tokens = 0, rollbacks = 0;
-    double seconds = 0;           ///< in updates, with publishing
-    distillation_losses latest{}; ///< of the latest update, before it
-};
 
 /// A drafter learns from the texts that it drafts for:
 ///
@@ -77,8 +60,14 @@ public:
             thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     }
 
-    /// A text teaches from now on. Errors: as replay_buffer::add.
+    /// A text teaches from now on. Errors: specdec::error for a text longer than the learner takes,
+    /// which every update that drew it would be refused for, and as replay_buffer::add.
     void add(const sample& text) {
+        if (const std::size_t most = learner_.settings().length; text.tokens.size() > most)
+            throw error("online learner", "text",
+                        "expected at most learner_settings::length = " + std::to_string(most) +
+                            " tokens (a recorder's window), got " +
+                            std::to_string(text.tokens.size()));
         const std::lock_guard lock(mutex_);
         buffer_.add(text);
         ++new_texts_;
