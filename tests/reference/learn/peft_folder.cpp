@@ -55,6 +55,14 @@ TEST_CASE("folders that do not fit are refused by file and field") {
     refused("bias", "all", "adapter_config.json: bias: ");
     refused("use_dora", true, "adapter_config.json: use_dora: ");
     refused("rank_pattern", {{"q_proj", 3}}, "adapter_config.json: rank_pattern: ");
+    for (const char* const start : {"pissa", "pissa_niter_4", "olora", "loftq", "corda", "mica"})
+        refused("init_lora_weights", start,
+                "adapter_config.json: init_lora_weights: expected a start that leaves");
+    refused("alora_invocation_tokens", {1, 2}, "adapter_config.json: alora_invocation_tokens: ");
+    refused("use_qalora", true, "adapter_config.json: use_qalora: ");
+    refused("use_bdlora", {{"nblocks", 2}}, "adapter_config.json: use_bdlora: ");
+    refused("trainable_token_indices", {3}, "adapter_config.json: trainable_token_indices: ");
+    refused("target_parameters", {"x"}, "adapter_config.json: target_parameters: ");
     refused("target_modules", {"q_proj", "lm_head"}, "target_modules: expected projections");
     refused("target_modules", "all-linear", "target_modules: expected an array");
     refused("lora_alpha", "x", "adapter_config.json: lora_alpha: ");
@@ -62,6 +70,26 @@ TEST_CASE("folders that do not fit are refused by file and field") {
     refused("r", 100, "adapter_config.json: r: expected 1 to 36");
     refused("target_modules", {"q_proj"}, "adapter_model.safetensors: tensors: expected 4");
     refused("target_modules", {"q_proj", "v_proj", "o_proj"}, "o_proj.lora_A.weight");
+}
+
+TEST_CASE("what PEFT writes for plain adapters is read") {
+    const toy::temporary_folder folder;
+    const auto c = open_toy(form::untied).open().config;
+    save_peft_folder(folder.path(), drawn(c, {.rank = 2}));
+    nlohmann::json config =
+        nlohmann::json::parse(specdec::read_file(folder.path() / "adapter_config.json"));
+    for (const char* const none : {"alora_invocation_tokens", "use_bdlora", "target_parameters",
+                                   "trainable_token_indices", "layer_replication"})
+        config[none] = nullptr;
+    config["use_qalora"] = false;
+    config["rank_pattern"] = nlohmann::json::object();
+    for (const nlohmann::json& start :
+         {nlohmann::json(true), nlohmann::json(false), nlohmann::json(nullptr),
+          nlohmann::json("gaussian"), nlohmann::json("eva"), nlohmann::json("orthogonal")}) {
+        config["init_lora_weights"] = start;
+        folder.write("adapter_config.json", config.dump());
+        CHECK_NOTHROW(read_peft_folder(folder.path(), c));
+    }
 }
 
 /// For read_by_peft.py, which says where: base/ is there; adapter/, the logits with it and merged/

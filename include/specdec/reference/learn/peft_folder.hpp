@@ -85,10 +85,21 @@ inline lora_settings read_peft_config(std::string_view text, const std::string& 
     for (const char* const flag : {"use_rslora", "use_dora", "fan_in_fan_out", "lora_bias"})
         if (fields.boolean_or(flag, false))
             fields.fail(flag, "expected false: it is not supported");
-    for (const char* const more : {"rank_pattern", "alpha_pattern", "modules_to_save",
-                                   "layers_to_transform", "layer_replication", "exclude_modules"})
-        if (fields.has(more) && !config[more].empty())
+    for (const char* const more :
+         {"rank_pattern", "alpha_pattern", "modules_to_save", "layers_to_transform",
+          "layer_replication", "exclude_modules", "target_parameters", "trainable_token_indices",
+          "alora_invocation_tokens", "use_qalora", "use_bdlora"})
+        if (fields.has(more) && config[more] != false && !config[more].empty())
             fields.fail(more, "expected none: it is not supported");
+    // Others (pissa, olora, ...) take the first adapters out of the base model's weights.
+    if (fields.has("init_lora_weights") && !config["init_lora_weights"].is_boolean()) {
+        const std::string start = fields.text("init_lora_weights");
+        if (start != "gaussian" && start != "eva" && start != "orthogonal")
+            fields.fail("init_lora_weights",
+                        "expected a start that leaves the base model as it is (true, false, "
+                        "gaussian, eva or orthogonal), found " +
+                            start);
+    }
     return {fields.size("r"), fields.number("lora_alpha"), peft_targets(config, fields)};
 }
 
