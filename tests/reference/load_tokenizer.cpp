@@ -63,6 +63,26 @@ TEST_CASE("a folder with a SentencePiece model") {
     CHECK(encode(t, "a") == ids{259, 260});
 }
 
+TEST_CASE("tokens that were added beside a SentencePiece model are not left out unsaid") {
+    const temporary_folder folder;
+    folder.write("tokenizer.model", sentencepiece(scored_pieces({{"_", -1}, {"a", -2}})));
+    folder.write("added_tokens.json", R"({"</s>": 2, "a": 260})");
+    folder.write(
+        "tokenizer_config.json",
+        R"({"model_max_length": 1e30, "added_tokens_decoder": {"2": {"content": "</s>"}}})");
+    CHECK(load_tokenizer(folder.path()).vocabulary_size() == 261);
+    const auto refusal = [&] { return error_of([&] { (void)load_tokenizer(folder.path()); }); };
+    const std::string why = ": expected an id below 261, the number of tokens of tokenizer.model: "
+                            "more of them are read from a tokenizer.json alone";
+    folder.write("tokenizer_config.json",
+                 R"({"added_tokens_decoder": {"261": {"content": "<x>"}}})");
+    CHECK(refusal().ends_with("tokenizer_config.json: added_tokens_decoder.261" + why));
+    folder.write("added_tokens.json", R"({"<pad>": 261})");
+    CHECK(refusal().ends_with("added_tokens.json: \"<pad>\"" + why));
+    folder.write("tokenizer.json", special_file().dump()); // which names all tokens itself
+    CHECK(load_tokenizer(folder.path()).vocabulary_size() == 259);
+}
+
 TEST_CASE("files of every kind") {
     const temporary_folder folder;
     const auto pieces = scored_pieces({{" ", -1}, {"a", -2}});

@@ -20,7 +20,8 @@ namespace specdec::reference {
 
 /// The tokenizer of a Hugging Face folder: tokenizer.json or else tokenizer.model, with the special
 /// tokens that tokenizer_config.json, generation_config.json and config.json name.
-/// Errors: specdec::error that names file and field.
+/// Errors: specdec::error that names file and field, also for tokens that were added beside a
+/// tokenizer.model.
 [[nodiscard]] inline tokenizer load_tokenizer_folder(const std::filesystem::path& folder) {
     const auto read = [&folder](const char* name, auto&& reader) {
         const mapped_file file(folder / name);
@@ -37,6 +38,16 @@ namespace specdec::reference {
                    [](text t, path p) { return tokenizer_json_reader::read(t, p); })
             : read("tokenizer.model",
                    [](text t, path p) { return sentencepiece_reader::read(t, p); });
+    if (!has("tokenizer.json")) {
+        if (has("added_tokens.json"))
+            read("added_tokens.json", [&parts](text t, path p) {
+                tokenizer_config_reader::require_no_added_tokens(t, p, parts);
+            });
+        if (has("tokenizer_config.json"))
+            read("tokenizer_config.json", [&parts](text t, path p) {
+                tokenizer_config_reader::require_no_added_decoder(t, p, parts);
+            });
+    }
     if (has("tokenizer_config.json"))
         read("tokenizer_config.json", [&parts](text t, path p) {
             tokenizer_config_reader::read_tokenizer_config(t, p, parts);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error> // std::errc
 
 #include <specdec/reference/tokenizer/file/json_view.hpp>
 #include <specdec/reference/tokenizer/tokenizer.hpp>
@@ -45,7 +47,38 @@ public:
             add_end(id.id_below(parts.table.size()), false, parts);
     }
 
+    /// added_tokens.json (ids by name) beside a tokenizer.model: refused where it names a token
+    /// that the model has not, since the model alone is read.
+    static void require_no_added_tokens(std::string_view text, const std::string& source,
+                                        const tokenizer_parts& parts) {
+        const nlohmann::json document = parse_json(text, source, "file");
+        for (const auto& [name, id] : document.items())
+            if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= parts.table.size())
+                refuse_added(json_view(id, source, "\"" + name + "\""), parts);
+    }
+    /// The same of tokenizer_config.json's added_tokens_decoder (tokens by id).
+    static void require_no_added_decoder(std::string_view text, const std::string& source,
+                                         const tokenizer_parts& parts) {
+        const nlohmann::json document = parse_json(text, source, "file");
+        const auto decoder = json_view(document, source).find("added_tokens_decoder");
+        if (!decoder)
+            return;
+        for (const auto& [digits, token] : decoder->value().items()) {
+            std::size_t id = 0;
+            const char* const end = digits.data() + digits.size();
+            const auto [behind, wrong] = std::from_chars(digits.data(), end, id);
+            if (wrong != std::errc() || behind != end || id >= parts.table.size())
+                refuse_added(json_view(token, source, decoder->field() + "." + digits), parts);
+        }
+    }
+
 private:
+    [[noreturn]] static void refuse_added(const json_view& token, const tokenizer_parts& parts) {
+        token.expected("an id below " + std::to_string(parts.table.size()) +
+                       ", the number of tokens of tokenizer.model: more of them are read from a "
+                       "tokenizer.json alone");
+    }
+
     /// A token's name, plain or as {"content": name}.
     static std::int32_t id_of(const json_view& v, const tokenizer_parts& parts) {
         const json_view name = v.is_object() ? v.at("content") : v;
