@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A drafter that fails while a decision asks it: the round is drafted again. The law is the
-// target's where all is as it was, and not where a decision that needs no row was kept and one
+// A drafter that fails while a decision asks it: the round is drafted or decided again. The law is
+// the target's where all is as it was, and not where a decision that needs no row was kept and one
 // that does is made in another way.
 #include <specdec/decode/session.hpp>
 
@@ -48,26 +48,63 @@ struct fresh_coin {
     }
 };
 
-enum class again : std::uint8_t { same, without_draft };
+/// What follows a failure: the same round, one without a draft, or the decision alone.
+enum class again : std::uint8_t { same, without_draft, decision };
 
-/// The law of two tokens with slrs, whose drafter fails once, behind so many rows.
+/// Does `what` until it goes well. Returns how often it failed.
+std::size_t insist(const auto& what) {
+    for (std::size_t failures = 0;; ++failures)
+        try {
+            what();
+            return failures;
+        } catch (const failed&) {
+            continue;
+        }
+}
+
+/// A draft and its decision, each made until it goes well. Returns how often the decision failed.
+std::size_t insist_on_round(auto& text, const fixed_length& stop) {
+    auto& decoder = text.decoder;
+    (void)decoder.prepare(text.target);
+    (void)insist([&] { decoder.draft(text.drafter, stop, text.coin, 3); });
+    const auto rows = decoder.score(text.target);
+    std::size_t tokens = 0;
+    const std::size_t failures =
+        insist([&] { tokens = decoder.verify(rows, text.coin).tokens.size(); });
+    decoder.commit(tokens);
+    return failures;
+}
+
+struct outcome {
+    double deviation;
+    std::size_t failures = 0; ///< of decisions that were made again, over all paths
+};
+
+/// The law of two tokens, whose drafter fails once, behind so many rows.
 template <class WrapCoin>
-double deviation_after_failure(std::size_t rows, again how, WrapCoin wrap) {
-    const toy_words two({"a", "b", "ab", "ba"}, {"b", "a"});
-    row_tree p(toy_rows(row_kind::random, 4, 1)), q(toy_rows(row_kind::random, 2, 2));
+outcome after_failure(std::size_t rows, again how, WrapCoin wrap, const toy_words& two,
+                      const auto& bridge, std::uint64_t seed) {
+    row_tree p(toy_rows(row_kind::random, two.target_size(), seed)),
+        q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
     const auto make = [&](auto&, const auto& use) {
         auto target = model_of<target_id>(p);
         auto draft = model_of<draft_id>(q);
         failing_drafter drafter{model_drafter(draft), rows};
         use(target, drafter);
     };
+    std::size_t failures = 0;
     const auto law = on_every_path([&](interval_coin& coin) {
         auto&& drawn = wrap(coin);
         sequence tokens;
         fixed_length stop{2};
-        with_session(made_world{p, make}, two.slrs(0), token_rejection{.thinning = {1, 1}}, {},
-                     drawn, [&](auto text) {
+        with_session(made_world{p, make}, bridge, token_rejection{.thinning = {1, 1}}, {}, drawn,
+                     [&](auto text) {
                          tokens = text.play(2, [&](std::size_t) {
+                             if (how == again::decision) {
+                                 failures += insist_on_round(text, stop);
+                                 stop.length = 0;
+                                 return;
+                             }
                              try {
                                  text.decoder.commit(text.round(stop, 3).tokens.size());
                                  stop.length = 0;
@@ -79,7 +116,14 @@ double deviation_after_failure(std::size_t rows, again how, WrapCoin wrap) {
                      });
         return tokens;
     });
-    return total_variation(law, target_alone(p, 2));
+    return {total_variation(law, target_alone(p, 2)), failures};
+}
+
+/// The same with slrs.
+template <class WrapCoin>
+double deviation_after_failure(std::size_t rows, again how, WrapCoin wrap) {
+    const toy_words two({"a", "b", "ab", "ba"}, {"b", "a"});
+    return after_failure(rows, how, wrap, two, two.slrs(0), 1).deviation;
 }
 
 const auto by_site = [](interval_coin& coin) -> interval_coin& { return coin; };
@@ -91,6 +135,24 @@ TEST_CASE("a drafter that failed once and is asked the same again leaves the tar
           "[law]") {
     for (std::size_t rows = 0; rows < 6; ++rows)
         CHECK(deviation_after_failure(rows, again::same, by_site) < 1e-12);
+}
+
+TEST_CASE("a decision that failed and is made again leaves the target's law", "[law]") {
+    const toy_words two({"a", "b", "ab", "ba"}, {"b", "a"});
+    const auto check = [&](const auto& bridge) {
+        std::size_t failures = 0;
+        for (std::uint64_t seed = 1; seed < 6; seed += 2)
+            for (std::size_t rows = 0; rows < 5; ++rows) {
+                CAPTURE(seed, rows);
+                const outcome found =
+                    after_failure(rows, again::decision, by_site, two, bridge, seed);
+                CHECK(found.deviation < 1e-12);
+                failures += found.failures;
+            }
+        CHECK(failures > 0);
+    };
+    check(two.slrs(0));
+    check(two.merge(0, {{{1, 0}, 2}}));
 }
 
 TEST_CASE("who goes on in another way where a decision failed changes the law", "[law]") {

@@ -36,6 +36,14 @@ template <class State>
     return n;
 }
 
+/// From now on child_of finds the node behind its parent.
+template <class State>
+void link(std::vector<draft_node<State>>& nodes, std::size_t node) {
+    std::size_t& first = nodes[nodes[node].parent].child;
+    nodes[node].sibling = first;
+    first = node;
+}
+
 /// Appends the tokens on the way to the node.
 template <class State>
 void append_path(const std::vector<draft_node<State>>& nodes, std::size_t node,

@@ -11,6 +11,7 @@
 #include <specdec/bridge/strings/draft_source.hpp>
 #include <specdec/bridge/strings/translation.hpp>
 #include <specdec/core/basic/builtins.hpp>
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
@@ -137,8 +138,11 @@ public:
         const std::size_t left = // rows it can be asked for
             source_.several ? max_draft_ - nodes_[node].depth - 1 : 0;
         const std::size_t made = add(node, d, state, mass);
+        on_throw guard([&] { size_ = made; });
         fetch(made, ahead.first(ahead.size() < left ? ahead.size() : left));
         require_unchanged();
+        guard.done();
+        link(nodes_, made); // not before its row is there: without one, a draft ends
         return made;
     }
 
@@ -165,10 +169,6 @@ private:
         n.mass = mass;
         n.depth = parent == none ? 0 : nodes_[parent].depth + 1;
         n.progress = parent == none ? draft_progress{} : progress_behind(parent, d);
-        if (parent != none) {
-            n.sibling = nodes_[parent].child;
-            nodes_[parent].child = size_;
-        }
         return size_++;
     }
 
@@ -195,6 +195,7 @@ private:
         if (!(mass > 0) || !step(node, d, mass, ahead_))
             return false;
         node = add(node, d, ahead_, mass);
+        link(nodes_, node);
         return true;
     }
 

@@ -9,6 +9,7 @@
 
 #include <specdec/bridge/strings/possible_drafts.hpp>
 #include <specdec/core/basic/heap.hpp>
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/vocab/table/token_strings.hpp>
 
 namespace specdec {
@@ -88,12 +89,14 @@ public:
     void refine(tree_type& tree) {
         const item widest = heap_pop(heap_, lighter);
         open_ -= widest.mass;
+        on_throw guard([&] { add(widest); }); // who asks again finds it open
         if (widest.is_node)
             open_node(tree, widest);
         else if (widest.range.size() == 1)
             follow(tree, widest);
         else
             halve(tree, widest);
+        guard.done();
         if (heap_.empty())
             open_ = 0; // what rounding left
         else if (!(open_ > counted_ * 0x1p-16))
