@@ -13,6 +13,7 @@
 #include <specdec/verify/token_rejection.hpp>
 
 #include "support/archetypes.hpp"
+#include "support/stack_watch.hpp"
 #include "support/watched_laws.hpp"
 #include "verify/coin_ends.hpp"
 
@@ -134,6 +135,24 @@ TEST_CASE("block verification: a draft of many tokens") {
     for (std::size_t i = 0; i < gamma; ++i)
         draft.push_back(certain(laws(i).top()));
     CHECK(verify(laws, draft, 1, block_verification{}).accepted == gamma);
+}
+
+TEST_CASE("block verification: a proposal takes the stack of its law and little else") {
+    constexpr std::size_t gamma = 20;
+    const std::vector<float> even(4, 0.0F);
+    const std::vector rows(gamma, even);
+    const auto draft = drawn(rows, 1);
+    const philox_coin coin(1);
+    stack_watch stack;
+    const auto law_at = [&](std::size_t) {
+        stack.pass();
+        return make_law(logits_row<target_id>{even}, {});
+    };
+    const verdict v = block_verification{}(law_at, std::span<const proposal<law>>(draft), coin, 5);
+    CHECK(v.accepted == gamma);
+    REQUIRE(stack.places.size() == gamma + 1);
+    if (stack_watch::works)
+        CHECK(stack.a_level() < sizeof(law) + 512);
 }
 
 TEST_CASE("block verification: equal laws are kept whole, at any cap on the draws") {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/sampling/residual.hpp>
 #include <specdec/verify/verdict.hpp>
 
@@ -33,7 +34,7 @@ namespace specdec {
 ///
 /// P_i in double underflows where the true value is below 1e-307. The sum over t of q_i(t) *
 /// P_{i+1} is at most P_i, so the law is off by no more than that. Complexity: gamma laws (fewer if
-/// a proposal has p = 0), all alive at once: about 1 KB of stack a proposal. With one proposal
+/// a proposal has p = 0), all alive at once: about 1.3 KB of stack a proposal. With one proposal
 /// every draw is token_rejection's. Sites: the round's; attempts of accept and residual are
 /// numbered through all places; target has attempt gamma. Allocates nothing.
 struct block_verification {
@@ -85,22 +86,25 @@ private:
         if (i == gamma) {
             if (gamma > 0 && !coin.flip(test_site(round, gamma, 0), weight))
                 return {};
-            const target_id t = coin.pick(
-                round.site(purpose::target, static_cast<std::uint32_t>(gamma)), law_at(gamma));
+            const draw_site free = round.site(purpose::target, static_cast<std::uint32_t>(gamma));
+            const target_id t = builtin::apart([&] { return coin.pick(free, law_at(gamma)); });
             return {gamma, gamma, t, token_origin::free};
         }
-        const auto p = law_at(i);
+        const auto p = builtin::apart([&] { return law_at(i); });
         const Law& q = proposals[i].law();
         const target_id x = proposals[i].token();
-        const double ratio = x.valid() ? weight * (p.probability(x) / q.probability(x)) : 0.0;
+        const double ratio = builtin::apart(
+            [&] { return x.valid() ? weight * (p.probability(x) / q.probability(x)) : 0.0; });
         if (ratio > 0) {
             const double capped = ratio < 1 ? ratio : 1.0;
             const verdict longer = longest(law_at, proposals, coin, round, i + 1, capped);
             if (longer.next.valid())
                 return longer;
         }
-        const target_id t = i == 0 ? draw_residual(p, q, coin, round, thinning)
-                                   : test(p, q, weight, coin, round, i);
+        const target_id t = builtin::apart([&] {
+            return i == 0 ? draw_residual(p, q, coin, round, thinning)
+                          : test(p, q, weight, coin, round, i);
+        });
         return reject(proposals, i, t);
     }
 

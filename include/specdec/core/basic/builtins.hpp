@@ -48,6 +48,13 @@
 #define SPECDEC_LANES_BITS(to, v) ::std::bit_cast<to>(v)
 #define SPECDEC_LANES_CONVERT(to, v) ::specdec::builtin::convert<to>(v)
 #endif
+#if SPECDEC_GNU_EXTENSIONS
+#define SPECDEC_NEVER_INLINE __attribute__((noinline))
+#elif defined _MSC_VER
+#define SPECDEC_NEVER_INLINE __declspec(noinline)
+#else
+#define SPECDEC_NEVER_INLINE
+#endif
 #if SPECDEC_X86_KERNELS
 #define SPECDEC_LANES_KEPT(a, b, c, d) __asm__("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d))
 #else
@@ -98,6 +105,12 @@ inline float logf(float x) {
     return std::log(x);
 }
 #endif
+
+/// f(), with its locals in a frame of its own: a caller that recurses does not keep them.
+template <class F>
+SPECDEC_NEVER_INLINE auto apart(const F& f) {
+    return f();
+}
 
 /// The widest kernels that this CPU runs.
 enum class instructions { any, avx2_fma, avx512 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/sampling/remaining_law.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/tree/tree_verifier.hpp>
@@ -28,7 +29,7 @@ namespace specdec {
 ///
 /// Paper: Traversal Verification (arXiv 2505.12398). Symbols: x = proposals[i].token(), q =
 /// proposals[i].law(), p = law_at(node). Complexity: a law a node that is visited, as many alive
-/// as the path is long (about 1 KB of stack each); a pass over the vocabulary for each rejected
+/// as the path is long (about 1.6 KB of stack each); a pass over the vocabulary for each rejected
 /// child but the last of its siblings, which is thinned. Sites: block_verification's, by node + 1
 /// in place of i. Allocates nothing.
 struct traversal_verification {
@@ -61,14 +62,16 @@ private:
             if (node != tree_root && !coin.flip(block.test_site(round, place, 0), weight))
                 return {};
             const draw_site free = round.site(purpose::target, static_cast<std::uint32_t>(place));
-            return {depth, depth, coin.pick(free, law_at(node)), token_origin::free};
+            const target_id t = builtin::apart([&] { return coin.pick(free, law_at(node)); });
+            return {depth, depth, t, token_origin::free};
         }
-        const auto p = law_at(node);
+        const auto p = builtin::apart([&] { return law_at(node); });
         remaining_law left(p, work.row(depth));
         for (;;) {
             const Law& q = proposals[child].law();
             const target_id x = proposals[child].token();
-            const double ratio = weight * (left.probability(x) / q.probability(x));
+            const double ratio =
+                builtin::apart([&] { return weight * (left.probability(x) / q.probability(x)); });
             if (ratio > 0) {
                 work.path().push_back(child);
                 const verdict longer = visit(law_at, tree, proposals, coin, round, work, child,
@@ -79,12 +82,13 @@ private:
             }
             const std::size_t next = tree.next_sibling(child);
             if (next == tree_root) {
-                const target_id t = node == tree_root
-                                        ? draw_residual(left, q, coin, round, thinning)
-                                        : block.test(left, q, weight, coin, round, place);
+                const target_id t = builtin::apart([&] {
+                    return node == tree_root ? draw_residual(left, q, coin, round, thinning)
+                                             : block.test(left, q, weight, coin, round, place);
+                });
                 return {depth, depth + 1, t, token_origin::corrected};
             }
-            const double mass = left.subtract(q, weight);
+            const double mass = builtin::apart([&] { return left.subtract(q, weight); });
             weight = weight < 1 ? mass / (mass + (1 - weight)) : 1.0;
             if (!(weight > 0))
                 return {};
