@@ -11,6 +11,7 @@
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/testing/enumerating_coin.hpp>
+#include <specdec/testing/interval_coin.hpp>
 
 #include "interval_measure.hpp"
 #include "random_rows.hpp"
@@ -72,6 +73,14 @@ const std::vector<weights> rows{
     {1e-38F, 1, 1e-42F, 0},
     {0.5F, 0.5F, 0, 0},
     {1e-7F, 1, 1, 1e-7F},
+};
+
+/// The same law, which is compared.
+struct compared_law : dense {
+    [[nodiscard]] bool below(target_id t, UnitNumber auto bound) const {
+        return bound > probability(t);
+    }
+    [[nodiscard]] bool below(target_id t, double bound) const { return probability(t) < bound; }
 };
 
 } // namespace
@@ -155,6 +164,32 @@ TEST_CASE("without residual mass the draw is from p") {
     });
     CHECK(drawn.at(3) == Approx(0.625));
     CHECK(drawn.count(2) == 0);
+}
+
+TEST_CASE("a compared law's residual is exact behind any cap on the draws") {
+    const weights target{1, 2, 3}, draft{3, 2, 1};
+    const dense p = law_of(target);
+    const compared_law q{law_of(draft)};
+    for (const std::uint32_t draws : {0U, 1U, 2U, 3U}) {
+        INFO("draws " << draws);
+        std::map<std::size_t, double> drawn;
+        enumerate<interval_coin>([&](interval_coin& coin) {
+            const target_id t = draw_residual(p, q, coin, 0, {.draws = 9, .lazy_draws = draws});
+            drawn[t.index()] += coin.probability();
+        });
+        CHECK(total_variation(drawn, formula(p, q)) < 1e-12);
+    }
+}
+
+TEST_CASE("a residual that outlasts the draws by default is summed, too") {
+    constexpr float mass = 0x1p-24F; // 15 of 16 residuals do
+    const weights target{0.5F, 0.5F}, draft{0.5F - mass, 0.5F + mass};
+    const dense p = law_of(target);
+    const compared_law q{law_of(draft)};
+    for (std::uint64_t seed = 1; seed < 9; ++seed) {
+        const philox_coin coin(seed);
+        CHECK(draw_residual(p, q, coin, 0) == target_id{0});
+    }
 }
 
 TEST_CASE("thinning draws at sites of its own") {

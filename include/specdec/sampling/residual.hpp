@@ -121,15 +121,12 @@ private:
     std::array<double, block_limit> ends_; ///< excess of the blocks up to and with b
 };
 
-/// How many draws by thinning before the residual is summed exactly. Affects speed only, unless the
-/// residual has no mass.
+/// How many draws by thinning before the residual is summed exactly. Affects speed only.
 struct thinning_limits {
-    static constexpr std::uint32_t unlimited = 1U << 20;
-
     std::uint32_t draws = 32;
-    /// The same for a comparable law, whose sums take long. `unlimited`: after a million draws it
-    /// draws from p, because the residual has then rounded to nothing.
-    std::uint32_t lazy_draws = unlimited;
+    /// The same for a comparable law, whose sums take long. A residual of mass m is asked for with
+    /// probability m and outlasts them with (1 - m)^lazy_draws: by default at most 3.5e-7 together.
+    std::uint32_t lazy_draws = 1U << 20;
 };
 
 /// Draws from norm(max(p - q, 0)) by thinning: draw t ~ p, keep it with probability
@@ -151,10 +148,7 @@ template <class P, class Q, Coin C>
                         t))
             return t;
     }
-    const draw_site last = round.site(purpose::residual, 2 * most);
-    if (lazy && most == thinning_limits::unlimited)
-        return coin.pick(last, p);
-    return coin.pick(last, residual_law<P, Q>(p, q));
+    return coin.pick(round.site(purpose::residual, 2 * most), residual_law<P, Q>(p, q));
 }
 
 } // namespace specdec

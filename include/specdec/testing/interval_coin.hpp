@@ -26,7 +26,7 @@ namespace specdec {
 /// Parts narrower than `grain` (about what a double of philox_coin tells apart) are left out:
 /// rounding makes them where two bounds are equal. Cost: one call for each path; a lazy decision
 /// has a path for each place where it may stop. Give rules thinning_limits of a few draws, which
-/// change no law: unlimited thinning has paths without end. Errors: specdec::error when the code
+/// change no law: a million draws have paths without end. Errors: specdec::error when the code
 /// draws or compares differently after the same outcomes.
 class interval_coin {
 public:
