@@ -2,6 +2,7 @@
 #include <specdec/bridge/tree/tree_bridge.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -169,6 +170,27 @@ TEST_CASE("a shape that chooses gets the surest nodes of what it drafted") {
     }
     bridge.keep(drafter, std::vector<std::size_t>{0});
     CHECK(model.size() == 3);
+}
+
+TEST_CASE("a row that makes no law is refused, whatever siblings are drawn") {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const philox_coin coin(1);
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), infinity})
+        for (const auto siblings : {sibling_draw::independent, sibling_draw::without_replacement,
+                                    sibling_draw::likeliest})
+            for (const float temperature : {0.0F, 1.0F}) {
+                toy_tree_model<draft_id> model(vocabulary, [bad](const std::vector<draft_id>&) {
+                    return std::vector<float>{0, 1, bad, 2, 1};
+                });
+                model_drafter drafter(model);
+                auto bridge = bridge_of({.max_nodes = 32, .siblings = siblings});
+                tree_request request = request_of(1);
+                request.path.sampling.temperature = temperature;
+                CHECK_THROWS_WITH(
+                    bridge.propose(drafter, wide(), coin, request),
+                    "logits row: drafter's values: expected no NaN, no +infinity and at least one "
+                    "finite value");
+            }
 }
 
 TEST_CASE("drafters that give lists draft trees of what they list") {

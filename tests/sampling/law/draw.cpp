@@ -73,3 +73,24 @@ TEST_CASE("top ids are those that sorting gives") {
     std::iota(ascending.begin(), ascending.end(), 0.0F);
     CHECK(top_of(ascending, 64) == sorted_top(ascending, 64));
 }
+
+TEST_CASE("likeliest ids are the top ids of a row that holds numbers only, else refused") {
+    const auto likeliest_of = [](const std::vector<float>& row, std::size_t count) {
+        std::vector<target_id> ids(count);
+        ids.resize(likeliest_ids(logits_row<target_id>{row}, std::span(ids)));
+        return ids;
+    };
+    CHECK(likeliest_of({minus_infinity, minus_infinity}, 2).empty());
+    for (const std::size_t size : sizes) {
+        const auto row = random_row(size, static_cast<unsigned>(size));
+        CHECK(likeliest_of(row, 3) == sorted_top(row, 3));
+        for (const float bad : {std::nanf(""), -std::nanf(""), -minus_infinity})
+            for (const std::size_t place : {std::size_t{0}, size / 2, size - 1}) {
+                auto broken = row;
+                broken[place] = bad;
+                CHECK_THROWS_AS(likeliest_of(broken, 3), error);
+                if (bad != bad && size > 1)
+                    CHECK(top_of(broken, 1).size() == 1);
+            }
+    }
+}

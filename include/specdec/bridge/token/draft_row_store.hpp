@@ -45,9 +45,9 @@ public:
         return make_law(logits_row<draft_id>{row(i)}, sampling);
     }
 
-    /// The likeliest ids of the i-th, as top_ids. Returns how many there are.
+    /// The likeliest ids of the i-th, as likeliest_ids. Returns how many there are.
     std::size_t likeliest(std::size_t i, std::span<draft_id> ids) const {
-        return top_ids(logits_row<draft_id>{row(i)}, ids);
+        return likeliest_ids(logits_row<draft_id>{row(i)}, ids);
     }
     /// draft_progress::sure of tokens of the i-th, as a function.
     [[nodiscard]] auto sureness(std::size_t i) const {

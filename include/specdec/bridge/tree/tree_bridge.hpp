@@ -48,7 +48,7 @@ public:
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
 
     /// One draft. Views, which live until the next call. Errors: specdec::error for a shape that
-    /// chooses among siblings that are drawn.
+    /// chooses among siblings that are drawn, and for a drafter's row that makes no law.
     template <DraftContextHolder D, TreeShape Shape, Coin C>
         requires(Kept::template takes<D>)
     [[nodiscard]] draft_tree_view<law_type> propose(D& drafter, const Shape& shape, C& coin,

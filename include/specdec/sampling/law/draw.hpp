@@ -39,23 +39,28 @@ template <class Id>
     return id_at<Id>(i);
 }
 
-/// The ids of the largest logits, largest first, lower ids first among equals, into `ids`; returns
-/// how many there are: ids.size(), or fewer when fewer logits are above -infinity. NaN is never
-/// chosen. Complexity: about one read for few ids (chunks without a candidate are only compared),
-/// and at most O(V * ids.size()). Allocates nothing.
+namespace detail {
+
+/// As top_ids. numbers: made false where the row holds NaN.
 template <class Id>
-std::size_t top_ids(logits_row<Id> row, std::span<Id> ids) {
+std::size_t find_top_ids(logits_row<Id> row, std::span<Id> ids, bool& numbers) {
     constexpr std::size_t chunk = 64;
+    constexpr std::size_t at_once = 16;
     if (ids.empty())
         return 0;
     const auto value = [&](Id id) { return row.values[id.index()]; };
     std::size_t count = 0;
-    float least = -row_kernels::infinity; // what a candidate must exceed
+    float maxima[at_once], least = -row_kernels::infinity; // what a candidate must exceed
     for (std::size_t first = 0; first < row.size(); first += chunk) {
-        const std::size_t n = row.size() - first < chunk ? row.size() - first : chunk;
-        if (!(row_kernels::best().maximum(&row.values[first], n) > least))
+        const std::size_t left = row.size() - first, c = first / chunk % at_once;
+        if (c == 0)
+            numbers = row_kernels::best().block_maxima(
+                          &row.values[first], left < at_once * chunk ? left : at_once * chunk,
+                          chunk, maxima) &&
+                      numbers;
+        if (!(maxima[c] > least))
             continue;
-        for (std::size_t i = first; i < first + n; ++i) {
+        for (std::size_t i = first; i < first + (left < chunk ? left : chunk); ++i) {
             if (!(row.values[i] > least))
                 continue;
             std::size_t place = count < ids.size() ? count++ : count - 1;
@@ -66,6 +71,28 @@ std::size_t top_ids(logits_row<Id> row, std::span<Id> ids) {
                 least = value(ids[count - 1]);
         }
     }
+    return count;
+}
+
+} // namespace detail
+
+/// The ids of the largest logits, largest first, lower ids first among equals, into `ids`; returns
+/// how many there are: ids.size(), or fewer when fewer logits are above -infinity. NaN is never
+/// chosen. Complexity: about one read for few ids (chunks without a candidate are only compared),
+/// and at most O(V * ids.size()). Allocates nothing.
+template <class Id>
+std::size_t top_ids(logits_row<Id> row, std::span<Id> ids) {
+    bool numbers = true;
+    return detail::find_top_ids(row, ids, numbers);
+}
+
+/// The same where these ids are to be drawn. Errors: as argmax, if any id is asked for.
+template <class Id>
+std::size_t likeliest_ids(logits_row<Id> row, std::span<Id> ids) {
+    bool numbers = true;
+    const std::size_t count = detail::find_top_ids(row, ids, numbers);
+    require_logits(numbers && (count == 0 || row.values[ids[0].index()] < row_kernels::infinity),
+                   side_of<Id>());
     return count;
 }
 
