@@ -254,6 +254,14 @@ TEST_CASE("a control token is kept if its equivalent was") {
     CHECK(copy_of(f.bridge.kept(path{0, 1}).path) == path{0, 1});
 }
 
+TEST_CASE("a control token is kept behind all of the kept text only") {
+    fixture f({{{}, {ca, c}}, {{ca}, {stop}}, {{c}, {stop}}});
+    const auto names = f.nodes_of(f.propose({2, 1}));
+    REQUIRE(names == nodes{"c", "c|a", "c|a|<end>", "c|<end>"});
+    CHECK(copy_of(f.bridge.kept(path{0, 1, 2}).path) == path{0, 2}); // ca, not c
+    CHECK(copy_of(f.bridge.kept(path{0, 3}).path) == path{1, 3});
+}
+
 TEST_CASE("the drafter keeps what it was fed of the committed text") {
     fixture f({{{}, {c, a}},
                {{c}, {c, b}},

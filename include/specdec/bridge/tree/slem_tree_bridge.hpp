@@ -122,9 +122,11 @@ public:
             const std::size_t begin = parent == tree_root ? 0 : ends_[parent];
             const draft_id d = drafted_.draft_tokens[node];
             const std::string_view bytes = draft_.bytes(d);
-            if (begin == nowhere ||
-                (bytes.empty() ? !last.valid() || map_.to_target(d) != last
-                               : !std::string_view(kept_text_).substr(begin).starts_with(bytes)))
+            if (begin == nowhere)
+                continue;
+            const std::string_view rest = std::string_view(kept_text_).substr(begin);
+            if (bytes.empty() ? !rest.empty() || !last.valid() || map_.to_target(d) != last
+                              : !rest.starts_with(bytes))
                 continue;
             ends_[node] = begin + bytes.size();
             if (ends_[node] > most || bytes.empty()) {
