@@ -106,6 +106,28 @@ TEST_CASE("bridges run with nothing but what the concepts promise") {
     run(make_identity_bridge(4, 4, 16, 3));
 }
 
+TEST_CASE("a draft that the drafter's context has no room for is not begun, however long") {
+    shared_context context(4, 16);
+    context.start({});
+    context.follow(std::vector(4, target_id{0}));
+    script_drafter drafter(4, {draft_id{1}});
+    REQUIRE(drafter.capacity() > 4);
+    const std::size_t room = drafter.capacity() - 4, most = ~std::size_t{0};
+    const auto begun = [&](std::size_t longest) {
+        return begin_draft(context, drafter, fixed_length{2}, 4, longest);
+    };
+    CHECK(begun(room) == no_draft::none);
+    for (const std::size_t longest : {room + 1, room + 4, room + 5, most - 4, most - 3, most})
+        CHECK(begun(longest) == no_draft::drafter_full);
+}
+
+TEST_CASE("slrs and merge refuse a longest draft that is no length") {
+    const toy_pair two;
+    CHECK_THROWS_WITH(make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 512,
+                                       {.max_draft = ~std::size_t{0}}),
+                      "pushforward bridge: max_draft: expected at most the capacity");
+}
+
 TEST_CASE("a drafter that wants to know is told where a round begins, by every bridge") {
     struct told_drafter : script_drafter {
         using script_drafter::script_drafter;

@@ -63,7 +63,8 @@ template <DraftContext Context, DraftContextHolder D, StopRule Stop>
     const std::size_t tokens = std::span<const draft_id>(context.ids()).size();
     if (tokens == 0)
         return no_draft::nothing_to_say;
-    if (tokens + longest > drafter.capacity())
+    const std::size_t capacity = drafter.capacity();
+    if (longest > capacity || tokens > capacity - longest)
         return no_draft::drafter_full;
     specdec::begin_round(drafter, tokens);
     return no_draft::none;

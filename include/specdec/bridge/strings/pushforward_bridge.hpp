@@ -40,6 +40,8 @@ public:
         : context_(std::move(context)), law_(std::move(f), capacity), limits_(limits) {
         if (!(limits.lightest_draft >= 0 && limits.lightest_draft <= 1))
             fail("pushforward bridge", "lightest_draft", "expected a number from 0 to 1");
+        if (limits.max_draft > capacity) // their sum was more than a number holds
+            fail("pushforward bridge", "max_draft", "expected at most the capacity");
     }
 
     void start(std::span<const draft_id> prefix) {
