@@ -53,7 +53,14 @@ TEST_CASE("equivalences: errors name the token and what was expected") {
     equivalences outside;
     outside.add("<s>", target_id{2});
     CHECK_THROWS_WITH(outside.resolve(draft, target),
-                      "equivalences: target token 2: expected an id below 2");
+                      "equivalences: target token 2: expected an id from 0 on, below 2");
+
+    vocabulary with_unused = target;
+    with_unused.add("", token_kind::unused);
+    equivalences none; // of an end that was not found, say
+    none.add("<s>", target_id{});
+    CHECK_THROWS_WITH(none.resolve(draft, with_unused),
+                      "equivalences: target token -1: expected an id from 0 on, below 3");
 
     equivalences twofold;
     twofold.add("<s>", target_id{0});

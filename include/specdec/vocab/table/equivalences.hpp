@@ -29,18 +29,19 @@ public:
     template <class Id>
     class token {
     public:
-        token(Id id) : id_(id) {}
+        token(Id id) : id_(id), has_name_(false) {}
         token(const char* name) : name_(name) {}
         token(std::string_view name) : name_(name) {}
         token(std::string name) : name_(std::move(name)) {}
 
-        [[nodiscard]] bool has_name() const { return !id_.valid(); }
+        [[nodiscard]] bool has_name() const { return has_name_; }
         [[nodiscard]] Id id() const { return id_; }
         [[nodiscard]] const std::string& name() const { return name_; }
 
     private:
         Id id_;
         std::string name_;
+        bool has_name_ = true;
     };
 
     struct id_pair {
@@ -85,8 +86,9 @@ private:
     static Id resolve(const token<Id>& wanted, const vocabulary& table, const char* side) {
         const std::string field = std::string(side) + " token " + printed(wanted);
         if (!wanted.has_name()) {
-            if (wanted.id().index() >= table.size())
-                fail("equivalences", field, "expected an id below " + std::to_string(table.size()));
+            if (!wanted.id().valid() || wanted.id().index() >= table.size())
+                fail("equivalences", field,
+                     "expected an id from 0 on, below " + std::to_string(table.size()));
             return wanted.id();
         }
         for (const bool control : {true, false}) {
