@@ -192,6 +192,16 @@ TEST_CASE("a residual that outlasts the draws by default is summed, too") {
     }
 }
 
+TEST_CASE("limits of thinning are refused where sites would meet") {
+    CHECK_NOTHROW(validate(thinning_limits{}, 0));
+    CHECK_NOTHROW(validate(thinning_limits{}, (1U << 24) - 1));
+    CHECK_THROWS_WITH(validate(thinning_limits{}, 1U << 24),
+                      "thinning: draws: expected less than 2^29, times the places of the round");
+    CHECK_THROWS_AS(validate(thinning_limits{.draws = ~0U}, 1), error);
+    CHECK_THROWS_WITH(validate(thinning_limits{.lazy_draws = 1U << 29}, 1),
+                      "thinning: lazy_draws: expected less than 2^29");
+}
+
 TEST_CASE("thinning draws at sites of its own") {
     // The enumerating coin refuses a site that is used twice.
     const weights a{1, 2, 3}, b{3, 2, 1};

@@ -199,6 +199,19 @@ TEST_CASE("block verification: no two decisions of a round have one site, howeve
     CHECK(most > 40);
 }
 
+TEST_CASE("block verification: more draws than sites can be numbered are refused") {
+    const auto rows = random_rows(3, 4, 1);
+    const auto draft = drawn({rows[0], rows[1]}, 2);
+    const auto decide = [&](thinning_limits limits) {
+        watched_laws laws(rows);
+        return verify(laws, draft, 3, block_verification{limits}).next;
+    };
+    CHECK(decide({.draws = (1U << 28) - 1}) == decide({}));
+    CHECK_THROWS_AS(decide({.draws = 1U << 28}), error);
+    CHECK_THROWS_AS(decide({.draws = ~0U}), error);
+    CHECK_THROWS_AS(decide({.lazy_draws = 1U << 29}), error);
+}
+
 TEST_CASE("block verification: a coin of 0 or 1 keeps and draws nothing that p forbids") {
     check_ends_of_the_coin(block_verification{});
     check_ends_of_the_coin(block_verification{.thinning = {0, 0}});

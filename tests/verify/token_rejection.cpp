@@ -92,6 +92,13 @@ TEST_CASE("token rejection: the number of thinning draws changes no verdict but 
     }
 }
 
+TEST_CASE("token rejection: more draws than sites can be numbered are refused") {
+    watched_laws laws(random_rows(2, 4, 1));
+    const std::vector draft{certain(target_id{0})};
+    CHECK_THROWS_AS(verify(laws, draft, 1, token_rejection{1U << 29}), error);
+    CHECK(laws.asked.empty());
+}
+
 TEST_CASE("token rejection: a coin of 0 or 1 keeps and draws nothing that p forbids") {
     check_ends_of_the_coin(token_rejection{});
     check_ends_of_the_coin(token_rejection{.thinning = {0, 0}});

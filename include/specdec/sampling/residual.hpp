@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <specdec/core/coin.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
 #include <specdec/sampling/law/block_of.hpp>
 #include <specdec/sampling/law/floating_point.hpp>
@@ -129,13 +130,23 @@ struct thinning_limits {
     std::uint32_t lazy_draws = 1U << 20;
 };
 
+/// Requires that the draws of a round that thins at so many places have sites of their own. Errors:
+/// specdec::error. Rules call it before they decide.
+inline void validate(const thinning_limits& limits, std::size_t places) {
+    constexpr std::uint64_t most = 1U << 29;
+    if (!(std::uint64_t{limits.draws} * places < most))
+        fail("thinning", "draws", "expected less than 2^29, times the places of the round");
+    if (!(limits.lazy_draws < most))
+        fail("thinning", "lazy_draws", "expected less than 2^29");
+}
+
 /// Draws from norm(max(p - q, 0)) by thinning: draw t ~ p, keep it with probability
 /// 1 - min(1, q(t) / p(t)), else again; after so many draws from residual_law. Exactly the
 /// normalised residual, for any limits. Expected draws 1 / mass, and a proposal is rejected with
 /// probability mass: one draw a position, whatever p and q are. Sites: of the round,
-/// purpose::residual, attempts 0 .. 2 * draws. Pre: called after a rejection, so that the residual
-/// has mass; draws from p if it rounds to none. Complexity: a draw costs p.at(u) and one
-/// probability of each. Allocates nothing.
+/// purpose::residual, attempts 0 .. 2 * draws. Pre: limits that validate() takes; called after a
+/// rejection, so that the residual has mass; draws from p if it rounds to none. Complexity: a draw
+/// costs p.at(u) and one probability of each. Allocates nothing.
 template <class P, class Q, Coin C>
 [[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, round_name round,
                                  thinning_limits limits = {}) {

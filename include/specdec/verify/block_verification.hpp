@@ -36,15 +36,16 @@ namespace specdec {
 /// P_{i+1} is at most P_i, so the law is off by no more than that. Complexity: gamma laws (fewer if
 /// a proposal has p = 0), all alive at once: about 1.3 KB of stack a proposal. With one proposal
 /// every draw is token_rejection's. Sites: the round's; attempts of accept and residual are
-/// numbered through all places; target has attempt gamma. Allocates nothing.
+/// numbered through all places; target has attempt gamma. Allocates nothing. Errors:
+/// specdec::error where thinning.draws times gamma, or thinning.lazy_draws, is 2^29 or more, as the
+/// sites are numbered.
 struct block_verification {
-    /// Precondition: thinning.draws times the number of proposals is below 2^29, because the sites
-    /// are numbered.
     thinning_limits thinning{};
 
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
                                      C& coin, round_name round) const {
+        validate(thinning, proposals.size());
         return longest(law_at, proposals, coin, round, 0, 1.0);
     }
 

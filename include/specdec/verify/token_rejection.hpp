@@ -21,13 +21,14 @@ namespace specdec {
 /// outside the target's vocabulary has p = 0 and is rejected. Complexity: one law a position up to
 /// the rejection; thinning draws the residual, with at most 1 draw a position expected, whatever p
 /// and q are. Sites: the round's; accept and target are numbered by the place in the draft.
-/// Allocates nothing.
+/// Allocates nothing. Errors: specdec::error for draws by thinning of 2^29 or more.
 struct token_rejection {
     thinning_limits thinning{};
 
     template <class LawAt, class Law, Coin C>
     [[nodiscard]] verdict operator()(LawAt&& law_at, std::span<const proposal<Law>> proposals,
                                      C& coin, round_name round) const {
+        validate(thinning, 1);
         const std::size_t gamma = proposals.size();
         for (std::size_t i = 0; i < gamma; ++i) {
             const auto p = law_at(i);

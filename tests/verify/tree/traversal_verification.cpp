@@ -8,9 +8,10 @@
 
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
+#include <specdec/verify/tree/recursive_rejection.hpp>
 
 #include "support/stack_watch.hpp"
-#include "support/watched_laws.hpp"
+#include "two_level_tree.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -40,4 +41,16 @@ TEST_CASE("traversal verification: a level of a path takes the stack of its law 
     REQUIRE(stack.places.size() == depth + 1);
     if (stack_watch::works)
         CHECK(stack.a_level() < sizeof(law) + 768);
+}
+
+TEST_CASE("rules of trees refuse more draws than sites can be numbered") {
+    const auto decide = [](const auto& rule) {
+        two_level_tree nodes({1, 2, 3}, {3, 2, 1});
+        philox_coin coin(1);
+        return nodes.decide(rule, coin).next; // of five nodes
+    };
+    CHECK(decide(traversal_verification{{.draws = (1U << 29) / 6}}).valid());
+    CHECK_THROWS_AS(decide(traversal_verification{{.draws = (1U << 29) / 6 + 1}}), error);
+    CHECK(decide(recursive_rejection{{.draws = (1U << 29) - 1}}).valid());
+    CHECK_THROWS_AS(decide(recursive_rejection{{.draws = 1U << 29}}), error);
 }

@@ -28,6 +28,7 @@ namespace specdec {
 /// Symbols: x = proposals[i].token(), q = proposals[i].law(), p = law_at(node). Complexity: a law a
 /// level; a pass over the vocabulary for each rejected child but the last, which is thinned. Sites:
 /// the round's; accept is numbered by the node, target by the depth. Allocates nothing.
+/// Errors: token_rejection's.
 struct recursive_rejection {
     thinning_limits thinning{};
 
@@ -37,6 +38,7 @@ struct recursive_rejection {
     [[nodiscard]] verdict operator()(LawAt&& law_at, const token_tree<target_id>& tree,
                                      std::span<const proposal<Law>> proposals, C& coin,
                                      round_name round, tree_workspace& work) const {
+        validate(thinning, 1);
         work.path().clear();
         for (std::size_t node = tree_root;;) {
             const std::size_t depth = work.path().size();

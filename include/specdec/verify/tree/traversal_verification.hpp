@@ -31,10 +31,8 @@ namespace specdec {
 /// proposals[i].law(), p = law_at(node). Complexity: a law a node that is visited, as many alive
 /// as the path is long (about 1.6 KB of stack each); a pass over the vocabulary for each rejected
 /// child but the last of its siblings, which is thinned. Sites: block_verification's, by node + 1
-/// in place of i. Allocates nothing.
+/// in place of i. Allocates nothing. Errors: block_verification's, by the number of nodes.
 struct traversal_verification {
-    /// Precondition: thinning.draws times the number of nodes is below 2^29, because the sites are
-    /// numbered.
     thinning_limits thinning{};
 
     [[nodiscard]] static constexpr std::size_t rows(std::size_t depth) { return depth; }
@@ -43,6 +41,7 @@ struct traversal_verification {
     [[nodiscard]] verdict operator()(LawAt&& law_at, const token_tree<target_id>& tree,
                                      std::span<const proposal<Law>> proposals, C& coin,
                                      round_name round, tree_workspace& work) const {
+        validate(thinning, tree.size() + 1);
         work.path().clear();
         return visit(law_at, tree, proposals, coin, round, work, tree_root, 1.0);
     }
