@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
 
 #include "toys.hpp"
 #include <specdec/reference/tokenizer/pre_token_patterns.hpp>
@@ -13,7 +14,7 @@ using toys::error_of;
 
 namespace {
 
-regex pattern(const char* text, white_space_rule rule = white_space_rule::unicode) {
+regex pattern(std::string_view text, white_space_rule rule = white_space_rule::unicode) {
     return {text, rule, "test", "pattern"};
 }
 
@@ -109,7 +110,7 @@ TEST_CASE("named pre-tokenizers") {
 }
 
 TEST_CASE("patterns mean what Oniguruma means") {
-    const auto split = [](const char* p, const std::string& text,
+    const auto split = [](std::string_view p, const std::string& text,
                           white_space_rule rule = white_space_rule::unicode) {
         return cut(pre_token_step{.pattern = pattern(p, rule)}, text);
     };
@@ -133,10 +134,24 @@ TEST_CASE("patterns mean what Oniguruma means") {
                 "b",
                 white_space_rule::ecmascript) == "a|\xEF\xBB\xBF|b");
     CHECK(split("[\\w-]+", "a_\xCC\x81-1 .") == "a_\xCC\x81-1| .");
+    // Without the joiners; with a fraction of Latin-1 outside a set, not in one.
+    CHECK(split("\\w+", "a\xE2\x80\x8D-\xC2\xBD") == "a|\xE2\x80\x8D-|\xC2\xBD");
+    CHECK(split("[\\w]+", "a-\xC2\xBD") == "a|-\xC2\xBD");
+    CHECK(split("\\b", "a\xE2\x80\x8D a\xC2\xBD") == "a|\xE2\x80\x8D |a\xC2\xBD");
+    CHECK(split(pre_token_pattern::words, "a\xE2\x80\x8D"
+                                          "b") == "a\xE2\x80\x8D"
+                                                  "b"); // Rust's
     CHECK(split("\\W+", "a, b") == "a|, |b");
     CHECK(split("\\u0062+", "abbc") == "a|bb|c");
     CHECK(split("[]a]+", "x]a") == "x|]a");
     CHECK(split("[[:digit:]]+", "x12") == "x|12");
+    CHECK(split("[[:space:]x]+", "a x\xE1\xA0\x8E") == "a| x|\xE1\xA0\x8E"); // U+180E is none
+    for (const char* const name :
+         {"alpha", "^alpha", "upper", "lower", "alnum", "word", "punct", "print", "graph", "blank"})
+        CHECK(error_of([&] { (void)pattern(std::string("[[:") + name + ":]]"); })
+                  .starts_with(std::string("test: pattern: expected a regular expression without "
+                                           "the class [:") +
+                               name + ":]"));
     CHECK(split("\\[|\\]", "[a]") == "[|a|]");
     for (const char* bad :
          {"(", "[a&&b]", "[a[b]]", "[\\W]", "[\\S]", "\\u00", "[[:x", "\\C", "a{9999999}"})

@@ -25,7 +25,9 @@ inline constexpr std::string_view default_steps[] = {
 inline constexpr std::string_view digit = R"(\p{N})";
 inline constexpr std::string_view digits = R"(\p{N}+)";
 inline constexpr std::string_view punctuation = R"([\p{P}$+<=>^`|~])";
-inline constexpr std::string_view words = R"(\w+|[^\w\s]+)";
+/// \w+|[^\w\s]+ in Rust, whose \w has the joiners.
+inline constexpr std::string_view words =
+    R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D}\s]+)";
 inline constexpr std::string_view white_space = R"(\s+)";
 } // namespace pre_token_pattern
 

@@ -38,13 +38,23 @@ inline std::size_t end_of_options(std::string_view pattern, std::size_t at) {
     return end == std::string_view::npos || (pattern[end] != ':' && pattern[end] != ')') ? at : end;
 }
 
+/// Whether a set's class has the same characters in Oniguruma as in PCRE2.
+inline bool is_common_class(std::string_view name) {
+    for (const std::string_view common : {"[:digit:]", "[:cntrl:]", "[:xdigit:]", "[:ascii:]",
+                                          "[:^digit:]", "[:^cntrl:]", "[:^xdigit:]", "[:^ascii:]"})
+        if (name == common)
+            return true;
+    return false;
+}
+
 } // namespace detail
 
 /// A pattern in the dialect of tokenizer.json (Oniguruma's for Ruby, its doc/RE) in PCRE2's. With
 /// PCRE2_MULTILINE and (*LF), ^ and $ are those of lines in both: a newline at the end of the text
 /// begins no line, but $ matches before and behind it.
 ///   \s \S   by the rule (PCRE2's own \s also takes U+180E)
-///   \w \W   as UTS 18 has it (PCRE2 10.42's \w has no marks and one connector)
+///   \w \W   as UTS 18 has it, but without the joiners U+200C and U+200D, and outside a set with
+///           Latin-1's superscripts and fractions (PCRE2 10.42's \w has no marks, one connector)
 ///   \b \B   between such characters and others
 ///   \h \H   hexadecimal digits (PCRE2's own: horizontal white space)
 ///   \v      U+000B (PCRE2's own: all vertical white space)
@@ -52,12 +62,14 @@ inline std::size_t end_of_options(std::string_view pattern, std::size_t at) {
 ///   {,n}    {0,n} (PCRE2 10.42's: the text itself)
 ///   \uHHHH  \x{HHHH}
 /// Errors: what the two read differently and has no counterpart: sets inside sets, && between sets,
-/// \S, \W, \H or \B inside a set, {n,m}+ (any number of times), {n}? (or none), \Q, \E and \V
+/// classes such as [:alpha:] but for [:space:], [:digit:], [:cntrl:], [:xdigit:] and [:ascii:], \S,
+/// \W, \H or \B inside a set, {n,m}+ (any number of times), {n}? (or none), \Q, \E and \V
 /// (letters).
 [[nodiscard]] inline std::string to_pcre2_syntax(std::string_view pattern, white_space_rule rule,
                                                  const std::string& source,
                                                  const std::string& field) {
-    const std::string word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200C}\\x{200D}";
+    const std::string word_in_set = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+    const std::string word = word_in_set + "\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}";
     const std::string space =
         rule == white_space_rule::unicode
             ? "\\p{White_Space}"
@@ -70,13 +82,14 @@ inline std::size_t end_of_options(std::string_view pattern, std::size_t at) {
                     "expected a regular expression without " + what + ", found " +
                         std::string(pattern));
     };
+    bool in_set = false;
     const auto members = [&](char escaped) -> const std::string& {
         return escaped == 's' || escaped == 'S'   ? space
-               : escaped == 'w' || escaped == 'W' ? word
-                                                  : digit;
+               : escaped == 'h' || escaped == 'H' ? digit
+               : in_set                           ? word_in_set
+                                                  : word;
     };
     std::string out;
-    bool in_set = false;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
         const char c = pattern[i];
         if (c == '\\' && i + 1 < pattern.size()) {
@@ -148,7 +161,10 @@ inline std::size_t end_of_options(std::string_view pattern, std::size_t at) {
             const std::size_t close = pattern.find(":]", i);
             if (close == std::string_view::npos)
                 refuse("an unfinished [: :]");
-            out += pattern.substr(i, close + 2 - i);
+            const std::string_view name = pattern.substr(i, close + 2 - i);
+            if (name != "[:space:]" && !detail::is_common_class(name))
+                refuse("the class " + std::string(name));
+            out += name == "[:space:]" ? std::string_view(space) : name;
             i = close + 1;
             continue;
         }
