@@ -317,4 +317,35 @@ TEST_CASE("a node reads its parent's own feature, and a kept path is like one th
         }
 }
 
+TEST_CASE("a call of which one part is refused leaves the nodes and tokens of all") {
+    toy_feature_target plain = make_target();
+    feature_records records(1, plain.capacity(), plain.feature_width());
+    feature_recorder target(plain, records);
+    target.append(ids_of<target_id>({4, 1, 5}));
+    toy_body body(9, 2);
+    feature_model model(body, records);
+    for (const std::size_t s : {0U, 1U}) {
+        model.begin_round(s, 4);
+        model.append(s, ids_of({4, 1, 5, 2}));
+    }
+    const std::vector<draft_id> one = ids_of({3}), none = ids_of({99});
+    const std::vector<std::size_t> root{tree_root}, first{0}, second{1};
+    using nodes = std::vector<sequence_nodes<draft_id>>;
+    (void)model.hidden_tree(nodes{{0, one, root}});
+    const auto refused = [&](const nodes& call) {
+        CHECK_THROWS_AS(model.hidden_tree(call), error);
+    };
+    refused({{0, one, first}, {1, one, second}});
+    refused({{0, one, first}, {1, none, root}});
+    refused({{0, one, first}, {1, none, {}}});
+    const std::vector<std::size_t> both{0, 0};
+    refused({{0, one, both}});
+    refused({{0, one, second}}); // there is one node
+    refused({{1, one, {}}, {0, one, second}});
+    CHECK(model.size(1) == 4);
+    CHECK(body.size(1) == 3);
+    model.keep_path(0, first);
+    CHECK(model.size(0) == 5);
+}
+
 } // namespace feature_model_tests

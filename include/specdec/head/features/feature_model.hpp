@@ -11,7 +11,6 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
-#include <specdec/core/require.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/feature_text.hpp>
 #include <specdec/head/features/features.hpp>
@@ -36,8 +35,8 @@ namespace specdec {
 /// allocated at construction; a longer call or draft than before allocates. Complexity beside the
 /// body's: O(1) a row; once a round it compares the text with a record. Errors: specdec::error if
 /// body and records disagree, if no round has begun, and if the records lack a feature: the target
-/// has to be fed all but the text's last token first (session::prepare). A body that throws forgets
-/// the tree.
+/// has to be fed all but the text's last token first (session::prepare). Tokens and nodes that are
+/// refused change nothing, in no part of a call. A body that throws forgets the trees of the call.
 template <FeatureBody Body>
 class feature_model {
 public:
@@ -107,9 +106,19 @@ public:
     [[nodiscard]] hidden_states hidden_tree(std::span<const sequence_nodes<draft_id>> parts)
         requires FeatureTreeBody<Body>
     {
+        for (const auto& [s, ids, parents] : parts) // before any of them changes
+            parents.empty() ? require_takes(s, ids, 0) : require_nodes(s, ids, parents);
         states_.clear();
-        for (const auto& [s, ids, parents] : parts)
+        std::size_t done = 0;
+        on_throw guard([&] {
+            for (const auto& [s, ids, parents] : parts.first(done))
+                truncate(s, parents.empty() ? size(s) - ids.size() : size(s));
+        });
+        for (; done < parts.size(); ++done) {
+            const auto& [s, ids, parents] = parts[done];
             parents.empty() ? read(s, ids, true) : read_nodes(s, ids, parents);
+        }
+        guard.done();
         return {states_.data(), states_.size() / body_.width(), body_.width(), body_.width()};
     }
     void keep_path(std::size_t s, std::span<const std::size_t> path)
@@ -137,25 +146,18 @@ private:
         texts_[s].forget_nodes();
     }
     void require_takes(std::size_t s, std::span<const draft_id> ids, std::size_t nodes) const {
-        require_ids(ids, vocabulary_size(), "feature model", "tokens");
-        const std::size_t room = capacity() - size(s) - nodes;
-        if (ids.size() > room)
-            fail("feature model", "tokens",
-                 "expected at most " + std::to_string(room) + " more, got " +
-                     std::to_string(ids.size()));
-        if (!texts_[s].round)
-            fail("feature model", "round",
-                 "expected begin_round before tokens: does a drafter not hand it on?");
+        texts_[s].require_takes(ids, capacity() - size(s) - nodes, vocabulary_size());
+    }
+    void require_nodes(std::size_t s, std::span<const draft_id> ids,
+                       std::span<const std::size_t> parents) const {
+        require_takes(s, ids, texts_[s].nodes.size());
+        texts_[s].require_under(ids.size(), parents);
     }
 
-    /// Level by level, since a node reads what its parent made.
+    /// Level by level, since a node reads what its parent made. Pre: require_nodes.
     void read_nodes(std::size_t s, std::span<const draft_id> ids,
                     std::span<const std::size_t> parents) {
         text& t = texts_[s];
-        require_takes(s, ids, t.nodes.size());
-        require_parents(ids.size(), parents, t.nodes.size(), "feature model");
-        if (size(s) == 0 || size(s) < *t.round)
-            fail("feature model", "tree", "expected it behind the text of the round");
         on_throw guard([this, s] { forget_nodes(s); });
         while (!ids.empty()) {
             const std::size_t n = t.ready(parents, at_once);

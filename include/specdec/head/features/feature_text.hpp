@@ -11,6 +11,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/features.hpp>
@@ -90,6 +91,26 @@ struct feature_text {
         nodes.clear();
         parents.clear();
         nodes_own.clear();
+    }
+    /// Errors: specdec::error for ids that are none, for more than there is room for, and before a
+    /// round.
+    void require_takes(std::span<const draft_id> more, std::size_t room,
+                       std::size_t vocabulary) const {
+        require_ids(more, vocabulary, "feature model", "tokens");
+        if (more.size() > room)
+            fail("feature model", "tokens",
+                 "expected at most " + std::to_string(room) + " more, got " +
+                     std::to_string(more.size()));
+        if (!round)
+            fail("feature model", "round",
+                 "expected begin_round before tokens: does a drafter not hand it on?");
+    }
+    /// Of nodes, behind require_takes. Errors: specdec::error for a parent that is none, and before
+    /// the round's text is there.
+    void require_under(std::size_t more, std::span<const std::size_t> of) const {
+        require_parents(more, of, nodes.size(), "feature model");
+        if (size() == 0 || size() < *round)
+            fail("feature model", "tree", "expected it behind the text of the round");
     }
     /// How many of the first of these have parents that are nodes already, or none; at most `most`.
     [[nodiscard]] std::size_t ready(std::span<const std::size_t> more, std::size_t most) const {
