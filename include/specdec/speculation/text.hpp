@@ -184,12 +184,14 @@ inline bool advance(speculative_text& text, any_batch_model<target_id>& target,
     if (!text.draft(target.capacity()))
         return false;
     const context_edit<target_id> edit = text.prepare(own);
+    const bool tree = !edit.nodes.empty();
     const logits_rows<target_id> rows =
-        edit.nodes.empty() ? own.score(edit.append) : own.score_tree(edit.nodes, edit.parents);
+        tree ? own.score_tree(edit.nodes, edit.parents) : own.score(edit.append);
     text.target_fed(edit);
     text.decide(rows);
     text.commit();
-    (void)text.prepare(own); // its tree's path is kept before another text uses the sequence
+    if (tree) // its path is kept before another text uses the sequence
+        (void)text.prepare(own);
     return true;
 }
 
