@@ -201,7 +201,8 @@ TEST_CASE("block verification: no two decisions of a round have one site, howeve
 
 TEST_CASE("block verification: more draws than sites can be numbered are refused") {
     const auto rows = random_rows(3, 4, 1);
-    const auto draft = drawn({rows[0], rows[1]}, 2);
+    const std::vector drafted{rows[0], rows[1]}; // borrowed by the draft's laws
+    const auto draft = drawn(drafted, 2);
     const auto decide = [&](thinning_limits limits) {
         watched_laws laws(rows);
         return verify(laws, draft, 3, block_verification{limits}).next;
