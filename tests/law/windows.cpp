@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "toy_bridges.hpp"
+#include "tree_law.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -70,4 +71,51 @@ void check_windows(const char* name, const WithBridge& with_bridge) {
 TEST_CASE("texts longer than the drafter's context have the target's law", "[law]") {
     check_windows("tli", twofold_words().tli());
     check_windows("slrs", twofold_words().slrs(0));
+}
+
+TEST_CASE("trees that a window has no room to end have the target's law", "[law]") {
+    std::size_t accepted = 0, whole = 0, cut = 0; // rounds whose tree has all levels, or fewer
+    const auto check = [&](const char* name, const auto& rule, sibling_draw siblings) {
+        double worst = 0;
+        for (std::size_t context = 3; context <= 8; ++context) {
+            row_tree p(toy_rows(row_kind::random, 3, 40 + context)),
+                q(toy_rows(row_kind::random, 3, 50 + context));
+            joint_law law;
+            enumerate<interval_coin>([&](interval_coin& coin) {
+                auto target = model_of<target_id, toy_tree_model<target_id>>(p);
+                toy_tree_model<draft_id> draft(
+                    3, [&](const auto& ids) { return q(std::span(ids)); }, context);
+                model_drafter all(draft);
+                windowed_drafter drafter(all, {.keep = 1, .block = 1, .room = 4});
+                tree_session text(
+                    identity_trees(3, {.max_nodes = 8, .max_depth = 3, .siblings = siblings}), rule,
+                    session_settings{.capacity = 24});
+                text.start(std::vector{target_id{0}}, std::vector{draft_id{0}, draft_id{1}});
+                sequence found;
+                while (found.size() < 4) {
+                    const bool drafts = found.empty();
+                    const tree_round_result r = text.round(
+                        target, drafter, drafts ? tree_of({2, 1, 1}) : no_tree(), coin, 8);
+                    if (drafts && r.tree != nullptr)
+                        ++(r.tree->size() < 6 ? cut : whole);
+                    for (const target_id t : r.tokens)
+                        found.push_back(t.value);
+                    text.commit(r.tokens.size(), target, drafter);
+                }
+                found.resize(4);
+                law[found] += coin.probability();
+                accepted += text.counts().accepted;
+            });
+            CAPTURE(name, context);
+            const double tv = total_variation(law, target_alone(p, 4));
+            worst = tv > worst ? tv : worst;
+            REQUIRE(tv < exact);
+        }
+        std::printf("trees in windows, %-10s worst total variation %.1e\n", name, worst);
+    };
+    check("recursive", recursive, sibling_draw::without_replacement);
+    check("traversal", traversal, sibling_draw::likeliest);
+    CHECK(accepted > 100);
+    CHECK(whole > 0);
+    CHECK(cut > 0);
 }
