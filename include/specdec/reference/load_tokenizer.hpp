@@ -38,18 +38,15 @@ namespace specdec::reference {
                    [](text t, path p) { return tokenizer_json_reader::read(t, p); })
             : read("tokenizer.model",
                    [](text t, path p) { return sentencepiece_reader::read(t, p); });
-    if (!has("tokenizer.json")) {
-        if (has("added_tokens.json"))
-            read("added_tokens.json", [&parts](text t, path p) {
-                tokenizer_config_reader::require_no_added_tokens(t, p, parts);
-            });
-        if (has("tokenizer_config.json"))
-            read("tokenizer_config.json", [&parts](text t, path p) {
-                tokenizer_config_reader::require_no_added_decoder(t, p, parts);
-            });
-    }
+    const bool has_all = has("tokenizer.json"); // a tokenizer.model has no added tokens
+    if (!has_all && has("added_tokens.json"))
+        read("added_tokens.json", [&parts](text t, path p) {
+            tokenizer_config_reader::require_no_added_tokens(t, p, parts);
+        });
     if (has("tokenizer_config.json"))
-        read("tokenizer_config.json", [&parts](text t, path p) {
+        read("tokenizer_config.json", [&](text t, path p) {
+            if (!has_all)
+                tokenizer_config_reader::require_no_added_decoder(t, p, parts);
             tokenizer_config_reader::read_tokenizer_config(t, p, parts);
         });
     for (const char* name : {"generation_config.json", "config.json"})
