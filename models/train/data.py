@@ -63,6 +63,9 @@ def encode(tokenizer, end, entries, chat=False, prompt_weight=1.0):
     return documents
 
 
+SPLIT = 7  # of all runs: texts that are drawn anew are not new to weights that have learnt them
+
+
 def split(entries, part, seed):
     """(train, held out): all entries with one prompt go to the same side, which hangs on nothing but the prompt and
     the seed: text that comes later moves none."""

@@ -23,13 +23,13 @@ def main():
     p.add_argument("--chat", action="store_true")
     p.add_argument("--length", type=int, default=512)
     p.add_argument("--threads", type=int, default=1)
-    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--split", type=int, default=data.SPLIT, help="as the training had it")
     args = p.parse_args()
     torch.set_num_threads(args.threads)
     model = llama.load(args.model).eval()
     tokenizer = Tokenizer.from_file(str(args.model / "tokenizer.json"))
     entries = data.read(args.text)
-    held = {e[0] for e in data.split(entries, args.heldout_part, args.seed)[1]} if args.heldout_part else None
+    held = {e[0] for e in data.split(entries, args.heldout_part, args.split)[1]} if args.heldout_part else None
     files = data.json_files(args.text)
     groups = {f.name: data.read_jsonl(f) for f in files} if files else {args.text.name: entries}
     for name, group in groups.items():

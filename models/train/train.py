@@ -93,7 +93,7 @@ def read_texts(args, tokenizer, end):
     if getattr(args, "heldout", None):
         held = data.read(args.heldout)
     else:
-        entries, held = data.split(entries, args.heldout_part, getattr(args, "split", args.seed))
+        entries, held = data.split(entries, args.heldout_part, args.split)
     options = dict(chat=args.chat, prompt_weight=args.prompt_weight)
     texts = data.encode(tokenizer, end, entries, **options)
     held = data.encode(tokenizer, end, held, **options)
@@ -118,8 +118,7 @@ def main():
     p.add_argument("--text", type=Path, nargs="+", required=True, help="folders of *.txt or *.jsonl")
     p.add_argument("--heldout", type=Path, help="folder; without it a part of the prompts is held out")
     p.add_argument("--heldout-part", type=float, default=0.04)
-    p.add_argument("--split", type=int, default=7, help="which texts are held out hangs on this and on their prompts alone: "
-                   "as in the runs before, or what goes on has learnt them, and seems better than what it becomes")
+    p.add_argument("--split", type=int, default=data.SPLIT, help="which texts are held out hangs on this and their prompts alone")
     p.add_argument("--heldout-most", type=int, default=400, help="texts to evaluate on, at most")
     p.add_argument("--chat", action="store_true", help="the text is SmolLM2 conversations")
     p.add_argument("--prompt-weight", type=float, default=0.1)
