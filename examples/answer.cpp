@@ -62,6 +62,18 @@ struct question {
     std::vector<target_id> ids;
 };
 
+/// A line of JSON; discarded where it is none, unless that throws. Errors: specdec::error for more
+/// levels than a walk through them has stack for.
+json parsed(std::string_view line, const std::string& file, const std::string& where,
+            bool throws = false) {
+    const auto shallow = [&](int depth, json::parse_event_t, const json&) {
+        if (depth > 64)
+            throw error(file, where, "expected at most 64 levels of JSON");
+        return true;
+    };
+    return json::parse(line, shallow, throws);
+}
+
 /// As short as it was written: 0.7, not what a float makes of it.
 json as_written(float x) {
     char digits[32];
@@ -81,7 +93,7 @@ question read_question(std::string_view line, const std::string& where, std::siz
                        const flags& f, loaded_pair& pair) {
     question q;
     try {
-        q.fields = as_asked(json::parse(line), f);
+        q.fields = as_asked(parsed(line, f.prompts, where, true), f);
         sampling_parameters& sampling = q.request.sampling.emplace(f.decoding.sampling);
         generation_limits& limits = q.request.limits.emplace(f.decoding.limits);
         if (!q.fields.at("temperature").is_number())
@@ -143,10 +155,11 @@ public:
         if (!std::getline(there_, found))
             return false;
         const bool whole = !there_.eof();
-        json asked = json::parse(prompt, nullptr, false);
+        json asked = parsed(prompt, f_.prompts, where);
         if (asked.is_object())
             asked = as_asked(std::move(asked), f_);
-        if (!asked.is_object() || (whole ? !is_answer(found, asked) : !begins_answer(found, asked)))
+        if (!asked.is_object() || (whole ? !is_answer(parsed(found, f_.out, where), asked)
+                                         : !begins_answer(found, asked)))
             throw error("--out", f_.out,
                         where + ": expected the answer to that line of " + f_.prompts +
                             ", as these flags ask it, or no such file");
@@ -182,8 +195,7 @@ public:
     }
 
 private:
-    static bool is_answer(const std::string& line, json asked) {
-        json found = json::parse(line, nullptr, false);
+    static bool is_answer(json found, json asked) {
         if (!found.contains("text") || !found.contains("ended"))
             return false;
         for (const char* made : {"text", "ended"}) {

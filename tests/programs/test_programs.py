@@ -146,6 +146,7 @@ class Answer(unittest.TestCase):
         for line, words in (("no JSON", "expected a JSON object"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
                             ('{"prompt": ""}', "gives no token"), ('{"prompt": "a", "temperature": -1}', "temperature"),
                             ('{"prompt": "a", "temperature": true}', "temperature"),
+                            (f'{{"prompt": "a", "x": {"[" * 400000}{"]" * 400000}}}', "expected at most 64 levels of JSON"),
                             *((f'{{"prompt": "a", "max_tokens": {n}}}', '"max_tokens"') for n in ('"b"', -1, 0, 1.9, 1e30))):
             self.prompts.write_text('{"prompt": "def f"}\n' + line + "\n")
             said = self.answer(status=1)
