@@ -61,6 +61,8 @@ def main():
         with open(args.out / f"temperature_{temperature}.jsonl", "w", encoding="utf-8") as f:
             while written < answers:
                 asked = [q for q in (new_prompt(rng) for _ in range(min(args.batch, answers - written))) if q not in kept]
+                if not asked:  # the last few, all of them among those
+                    continue
                 asked = [f"Question: {q} Answer:" if args.plain else q for q in asked]
                 batch = tokenizer([begin + q if args.plain else data.conversation(q) for q in asked],
                                   return_tensors="pt", padding=True, add_special_tokens=False)
