@@ -98,7 +98,11 @@ def read_texts(args, tokenizer, end):
     texts = data.encode(tokenizer, end, entries, **options)
     held = data.encode(tokenizer, end, held, **options)
     random.Random(args.seed).shuffle(held)
-    return texts, held[:args.heldout_most]
+    held = held[:args.heldout_most]
+    if not texts or not held:
+        raise SystemExit(f"{' '.join(map(str, args.text))}: expected texts to train on and texts to hold out, found {len(texts)} and "
+                         f"{len(held)}")
+    return texts, held
 
 
 def descend(model, opts, base, scale, loss):
