@@ -216,8 +216,7 @@ def main():
         except BaseException:
             folder.rmdir()  # for the next who comes
             raise
-        folder.rmdir()
-        part.rename(folder)
+        part.rename(folder)  # in the place of the empty one: there is no moment in which another process could begin it
         print(f"{name}: prompts of {min(map(len, prompts))} to {max(map(len, prompts))} tokens, {len(kept)} of {len(entries)} kept, {tokens} tokens, {tokens / (time.time() - began):.0f} a second", flush=True)
 
 
