@@ -5,6 +5,7 @@ so that part is computed once; behind it they end in one column of a key-value c
 are taken out of it.
 """
 import ctypes
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -22,7 +23,7 @@ BEGIN = f"<|im_start|>system\n{data.SYSTEM}<|im_end|>\n<|im_start|>user\n"
 
 def compiled():
     """attend.c, where the CPU and a compiler have what it takes."""
-    if not precision.FAST_BF16:
+    if not precision.FAST_BF16 or not shutil.which("cc"):
         return None
     library = tempfile.NamedTemporaryFile(suffix=".so")
     flags = "-O3 -march=native -ffast-math -fno-finite-math-only -shared -fPIC -o".split()
