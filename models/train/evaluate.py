@@ -2,7 +2,7 @@
 
     python models/train/evaluate.py --model models/docs-drafter --text GENERATED --heldout-part 0.04
 
-With --heldout-part, only the entries that train.py holds out with that part and seed; without, all.
+With --heldout-part, only the entries that train.py holds out with that part and --split; without, all.
 """
 import argparse
 from pathlib import Path
