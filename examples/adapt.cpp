@@ -64,7 +64,8 @@ struct flags {
     std::size_t tokens = 20000, window = 1000, limit = 0, longest = 8, save_every = 0;
     float held_temperature = 0;
     bool json = false;
-    std::vector<given_flag> of_features; ///< of drafters that read them
+    std::vector<given_flag> of_learning; ///< of drafters that learn
+    std::vector<given_flag> of_features; ///< of drafters that read features
 };
 
 /// Prompts of a kind: the first 60 % to learn from, the others to measure with.
@@ -337,6 +338,8 @@ void run(flags f, const adapting_engine& e) {
     const bool learns = set_learning(f.learn, f.learner);
     if (!learns && !(f.save.empty() && f.resume.empty()))
         throw error("--learn", f.learn, "expected full or lora:RANK to save or resume");
+    if (!learns)
+        expect_none(f.of_learning, "expected nothing: under --learn none nothing is taught");
     if (f.save_every > 0 && f.save.empty())
         throw error("--save-every", std::to_string(f.save_every), "expected a folder to --save to");
     if (!f.head.empty())
@@ -589,6 +592,10 @@ int main(int argc, char** argv) {
     app.add_option("--svg", f.svg, "a file for the curve");
     add_model_flags(app, f.models, e);
     return run_program(app, argc, argv, [&] {
+        f.of_learning = given_of(
+            app, {"--loss", "--taught-temperature", "--rate", "--anchor", "--batch", "--replayed",
+                  "--remembered", "--chains", "--depth", "--every", "--budget", "--thread",
+                  "--learning-threads", "--learning-numbers", "--behind-rejected"});
         f.of_features = given_of(app, {"--chains", "--depth", "--behind-rejected"});
         run(f, e);
     });

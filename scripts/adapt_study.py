@@ -7,7 +7,7 @@
 Runs build/release/examples/adapt for each cell: it serves --tokens tokens of a task while the drafter learns, then measures on
 prompts of the task that were not served: without a drafter, with it as it was, as it has become, and where an acceptance head
 ends drafts. Prints Markdown tables; speed-ups are those over plain decoding in the same run. Loss names are those of adapt --loss.
-What stands behind -- goes to adapt.
+What stands behind -- goes to adapt in every cell, --learning in those where the drafter learns.
 """
 import argparse
 import json
@@ -49,7 +49,8 @@ class Study:
         return held
 
     def omnidraft(self, task, *flags, head="interleaved", loss=BOTH, rule="merge"):
-        return self.cell(task, "--rule", rule, "--loss", loss, *(("--acceptance-head", head) if head else ()), *flags)
+        learning = () if "none" in flags else ("--loss", loss, *shlex.split(self.a.learning))
+        return self.cell(task, "--rule", rule, *learning, *(("--acceptance-head", head) if head else ()), *flags)
 
 
 def row(name, x):
@@ -118,6 +119,7 @@ if __name__ == "__main__":
     p.add_argument("--pair", default="--models smollm2", help="flags of adapt that name it")
     p.add_argument("--prompts", type=pathlib.Path, default=ROOT / "models/prompts/tasks", help="folder of TASK.txt")
     p.add_argument("--tasks", nargs="+", default=["recipes", "letters", "python"])
+    p.add_argument("--learning", default="", help="flags of adapt that say how it learns: --learning='--rate 1e-4'")
     p.add_argument("--tables", nargs="+", default=["1", "2", "5", "6", "11"], choices=["1", "2", "5", "6", "11"])
     p.add_argument("--tokens", type=int, default=5000)
     p.add_argument("--limit", type=int, default=75, help="prompts of a task, of which 60 %% are served")

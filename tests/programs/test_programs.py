@@ -939,7 +939,7 @@ class Features(unittest.TestCase):
         few, saved = self.drafter / "few.json", self.drafter / "learnt"
         few.write_text(json.dumps(list(range(2048))))
         common = (*self.pair, "--head", f"trimmed:{few}", "--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--limit", 5,
-                  "-n", 24, "--every", 8, "--budget", 1, "--rate", 1e-3, "--anchor", 0, "--threads", 1, "--json")
+                  "-n", 24, "--threads", 1, "--json", "--every", 8, "--budget", 1, "--rate", 1e-3, "--anchor", 0)
         adapt = lambda *more: rows(call("adapt", *common, *more))
         *stream, plain, before, after = adapt("--tokens", 200, "--save", saved)
         self.assertGreater(stream[-1]["updates"], 3)
@@ -949,7 +949,7 @@ class Features(unittest.TestCase):
         self.assertNotEqual(before["target_calls"], after["target_calls"])
         resumed = adapt("--tokens", 0, "--resume", saved)[-1]
         self.assertEqual(resumed["target_calls"], after["target_calls"])
-        drafted = rows(call("adapt", *self.pair[:2], "--drafter", saved, *common[4:], "--tokens", 0, "--learn", "none"))[-1]
+        drafted = rows(call("adapt", *self.pair[:2], "--drafter", saved, *common[4:-8], "--tokens", 0, "--learn", "none"))[-1]
         self.assertEqual(drafted["target_calls"], after["target_calls"])
         listed = self.drafter / "listed"
         listed.mkdir()
@@ -987,14 +987,14 @@ class Adapt(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.few = ("--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--limit", 8, "--tokens", 200, "--window", 100,
-                    "-n", 20, "--every", 20, "--budget", 1, "--json")
+                    "-n", 20, "--json", "--every", 20, "--budget", 1)  # the last four: of what learns
 
     def tokens(self, n):
         return [n if x == 200 else x for x in self.few]
 
     def adapt(self, *arguments):
         """Rows of the stream, then those of what was held out, but for the one without a drafter."""
-        found = rows(call("adapt", *self.few, *arguments))
+        found = rows(call("adapt", *(self.few[:-4] if "none" in arguments else self.few), *arguments))
         held = [row for row in found if "held_out" in row]
         names = ["none", "unadapted", "adapted", "with head"]
         self.assertEqual([row["held_out"] for row in held], names[:4 if "--acceptance-head" in arguments else 3])
@@ -1060,7 +1060,7 @@ class Adapt(unittest.TestCase):
 
     def test_a_rules_memory_is_kept(self):
         cache = self.folder / "cache"
-        call("adapt", *self.tokens(40), "--rule", "merge", "--cache", cache, "--learn", "none")
+        call("adapt", *self.tokens(40)[:-4], "--rule", "merge", "--cache", cache, "--learn", "none")
         self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
 
     def test_what_cannot_be_written_is_said_before_the_work(self):
@@ -1118,6 +1118,8 @@ class Adapt(unittest.TestCase):
                 (("--learn", "lora:0"), "lora:RANK"), (("--learn", "some"), "expected full"),
                 (("--loss", "dm+some"), "expected dm"), (("--budget", 2), "--budget"),
                 (("--replayed", 4), "replayed"), (("--learn", "none", "--save", self.folder), "to save"),
+                *((("--learn", "none", *flag), f"{flag[0]}: {flag[-1] if flag[1:] else 'true'}: expected nothing: under --learn none")
+                  for flag in (("--loss", "tv"), ("--rate", 0.5), ("--batch", 2), ("--budget", 0), ("--thread",), ("--depth", 4))),
                 (("--resume", "/nowhere"), "/nowhere"), (("--no-drafter",), "drafter"),
                 (("--adapter", "/nowhere"), "--resume"), (("--save-every", 10), "folder to --save"),
                 (("--acceptance-head", "often"), "expected joint"), (("--remembered", 0), "--remembered"), (("--taught-temperature", 0), "--taught-temperature")):
