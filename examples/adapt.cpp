@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -345,6 +346,9 @@ void run(flags f, const adapting_engine& e) {
     if (!f.head.empty())
         f.ends = updates_of(f.head);
     const loaded_pair pair = load_pair(e, f.models);
+    for (const fs::path& model : e.read())
+        if (std::error_code unknown; fs::equivalent(f.save, model, unknown))
+            throw error("--save", f.save, "expected another folder than that of a model here");
     f.learner.products.numbers = numbers_of(f.learning_numbers);
     adapting_features* const features = e.features();
     const bool whole_body = features != nullptr && !f.learner.adapters;

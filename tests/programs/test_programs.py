@@ -1274,6 +1274,9 @@ class Output(unittest.TestCase):
                                     ("adapt", "--task", f"a={link}", "--svg", file)):
                 self.assertIn("expected another file than the one that is read", call(program, *flags, status=1))
             self.assertEqual(len(file.read_text()), 38)
+            drafter = shutil.copytree(ROOT / "models/docs-drafter", pathlib.Path(folder, "drafter"))
+            self.assertIn(f"--save: {folder}/./drafter: expected another folder",
+                          call("adapt", "--drafter", drafter, "--save", f"{folder}/./drafter", "--tokens", 0, status=1))
 
     def test_a_cache_that_cannot_be_written_is_refused_before_decoding(self):
         for program, *flags in (("generate", "-n", 4, "--rule", "merge"), ("compare", "-n", 4, "--limit", 1, "--rules", "merge"),

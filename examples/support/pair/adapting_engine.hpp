@@ -35,6 +35,7 @@ public:
                                     const model_flags& flags) const override {
         if (!drafter)
             throw error("--drafter", "path", "expected a drafter, there is none");
+        read_ = {target.model, drafter->model};
         if (inner_->needs_target(*drafter)) {
             loaded_sides sides = inner_->load(target, drafter, flags);
             features_ = std::make_unique<adapting_features>(*drafter, *sides.features);
@@ -65,6 +66,8 @@ public:
         return sides;
     }
 
+    /// The models of the latest pair.
+    [[nodiscard]] const std::vector<std::filesystem::path>& read() const { return read_; }
     /// Of the latest pair: one that runs alone, or one that reads features; null: it is the other.
     [[nodiscard]] adapting_drafter* drafter() const { return drafter_.get(); }
     [[nodiscard]] adapting_features* features() const { return features_.get(); }
@@ -78,6 +81,7 @@ private:
     }
 
     CLI::Option *adapter_ = nullptr, *exits_ = nullptr, *cache_type_ = nullptr;
+    mutable std::vector<std::filesystem::path> read_;
     mutable std::unique_ptr<adapting_drafter> drafter_;
     mutable std::unique_ptr<adapting_features> features_;
 };
