@@ -202,6 +202,7 @@ public:
         online_.with_learner([&](auto& learner) { learnt = drafter_.pack(learner.weights()); });
         decode_settings fixed = f_.decoding, ended = settings_;
         fixed.sampling.temperature = ended.sampling.temperature = f_.held_temperature;
+        fixed.carry.lengths = ended.carry.lengths = false; // no drafter teaches another's lengths
         decode_settings plain = fixed;
         plain.rule = rule::autoregressive;
         std::vector<measured<Drafter>> found{{"none", plain, start, {}},

@@ -1106,6 +1106,11 @@ class Adapt(unittest.TestCase):
     def test_rates_are_taken(self):
         self.assertNotEqual(*(self.adapt("--rate", rate)[2]["target_calls"] for rate in (1e-5, 5e-3)))
 
+    def test_drafters_that_are_compared_teach_each_other_no_lengths(self):
+        self.few = self.tokens(0)
+        before, after = self.adapt("--lengths", "auto", "--costs", "0.1,0,1,1.05,1.1,1.15,1.2,1.25,1.3,1.35,1.4")[1:]
+        self.assertEqual(before["target_calls"], after["target_calls"])  # with the same weights
+
     def test_threads_and_none(self):
         self.assertEqual(self.adapt("--learn", "none")[0][-1]["updates"], 0)
         self.adapt("--thread", "--loss", "dm+ngram-p")
