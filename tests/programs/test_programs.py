@@ -1117,7 +1117,7 @@ class Adapt(unittest.TestCase):
 
     def test_refuses_what_it_cannot_do(self):
         for arguments, words in (
-                (("--task", "docs"), "NAME=FILE"), (("--task", "a=/nowhere"), "/nowhere"), (("--task", "a="), "--task: a=: expected NAME=FILE"),
+                (("--task", "docs"), "NAME=FILE"), (("--task", "a=/nowhere"), "/nowhere"), (("--task", "a=/dev/null"), "adapt: /dev/null: file: expected one prompt a line"), (("--task", "a="), "--task: a=: expected NAME=FILE"),
                 (("--batch", 1), "--batch: 1: expected more"), (("--remembered", 1), "--remembered: 1: expected at least"),
                 (("--learning-threads", 1000), "--learning-threads: expected"),
                 (("--learn", "lora:0"), "lora:RANK"), (("--learn", "some"), "expected full"),

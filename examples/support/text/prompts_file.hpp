@@ -96,7 +96,7 @@ template <class Words>
         return limit == 0 || prompts.size() < limit;
     });
     if (prompts.empty())
-        throw error("--prompts", path, "expected one prompt a line, found none");
+        throw error(path, "file", "expected one prompt a line, found none");
     return prompts;
 }
 
