@@ -184,6 +184,9 @@ void run(flags f, const engine& e) {
     if (s.lookup.beside && !takes_drafter(*s.rule))
         throw error("--lookup", std::string(about(*s.rule).name),
                     "expected a rule that drafts with a model");
+    if (s.tree && s.lengths.costs && !s.tree->needs_costs() && !s.lookup.beside)
+        throw error("--costs", "list",
+                    "expected a tree that grows as pays, or --lookup, beside it");
     f.rule = about(*s.rule).name;
     if (*s.rule == rule::autoregressive && (f.draft_length || f.lengths.given()))
         throw error("--rule", f.rule, "expected no flag of draft lengths beside it");
