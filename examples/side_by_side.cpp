@@ -41,6 +41,7 @@ struct flags {
     decode_settings decoding = interruptible();
     std::size_t repeats = 3;
     std::vector<std::size_t> draft_lengths{0, 1, 2, 3, 4};
+    std::vector<given_flag> of_drafts;
     std::string prompts, rule;
     std::optional<std::size_t> limit;
     tree_flags tree;
@@ -92,6 +93,10 @@ void run(flags f, const engine& e) {
                       : tree && pair->applies(rule::tli) ? rule::tli
                                                          : pair->rule_for(f.decoding);
     const std::string name(about(*f.decoding.rule).name);
+    if (f.decoding.rule == rule::autoregressive) {
+        expect_none(f.of_drafts, "expected nothing beside --rule autoregressive");
+        f.draft_lengths = {0};
+    }
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
     if (tree && !can_draft_trees(*f.decoding.rule))
@@ -203,5 +208,8 @@ int main(int argc, char** argv) {
                "default: 0");
     add_number(app, "--repeats", f.repeats, {1, 100}, "the shortest time counts (default: 3)");
     add_model_flags(app, f.models, *e);
-    return run_program(app, argc, argv, [&] { run(f, *e); });
+    return run_program(app, argc, argv, [&] {
+        f.of_drafts = given_of(app, {"--draft-lengths"});
+        run(f, *e);
+    });
 }

@@ -1459,6 +1459,7 @@ class BadInput(unittest.TestCase):
                 ("--costs: list: expected --lengths auto beside it", "compare", "--costs", "0.1,0,1", "--draft-length", 2),
                 ("--costs: cost table: pass over 2", "generate", "--costs", "1,1,5,4"),
                 ("--costs: list: expected a tree that grows as pays", "generate", "--tree", "3,2,1", "--costs", "0.1,0,1,1.1"),
+                ("--draft-lengths: 2: expected nothing", "side_by_side", "--rule", "autoregressive", "--draft-lengths", 2),
                 ("--tokens-at-least: 9: expected one of --temperatures above 0", "compare", "--temperatures", "0,0", "--tokens-at-least", 9),
                 *((f"{flag}: {value}: expected a drafter that reads its target's features", "adapt", flag, value)
                   for flag, value in (("--chains", "every:2"), ("--depth", 2), ("--behind-rejected", 1))),
