@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <specdec/core/basic/builtins.hpp>
@@ -39,6 +40,14 @@ public:
             });
     }
 
+    /// Errors: specdec::error that names `source`, for a row with ids that are not counted.
+    void require_row(std::size_t row, const char* source) const {
+        if (row > count_.size())
+            fail(source, "row",
+                 "expected at most the " + std::to_string(count_.size()) +
+                     " logits of its vocabulary, got " + std::to_string(row));
+    }
+
     /// The tokens that occur, each once.
     [[nodiscard]] std::span<const Id> distinct() const { return distinct_; }
     [[nodiscard]] std::size_t operator[](Id id) const { return count_[id.index()]; }
@@ -53,7 +62,7 @@ private:
 /// The repetition penalty of CTRL (Keskar et al. 2019) as Transformers has it: of every token that
 /// stands in the text, prompt included, the logit is divided by the penalty if it is positive and
 /// multiplied if negative. 1: off. Models RowProcessor<Id>. Complexity: linear in the distinct
-/// tokens.
+/// tokens. Errors: specdec::error for a row of more logits than the vocabulary.
 template <class Id>
 class repetition_penalty {
 public:
@@ -67,6 +76,7 @@ public:
     void reserve(std::size_t tokens) { seen_.reserve(tokens); }
 
     void operator()(std::span<const Id> tokens, std::span<float> row) {
+        seen_.require_row(row.size(), "repetition penalty");
         seen_.follow(tokens);
         for (const Id id : seen_.distinct())
             if (id.index() < row.size()) {
@@ -88,7 +98,7 @@ struct occurrence_costs {
 
 /// Presence and frequency penalty as in OpenAI's API, over the tokens behind a prompt of `prompt`
 /// tokens: logit(i) -= frequency * count(i) + presence * [count(i) > 0]. Models RowProcessor<Id>.
-/// Complexity: linear in the distinct tokens.
+/// Complexity: linear in the distinct tokens. Errors: as repetition_penalty's row.
 template <class Id>
 class occurrence_penalty {
 public:
@@ -103,6 +113,7 @@ public:
     void reserve(std::size_t tokens) { seen_.reserve(tokens); }
 
     void operator()(std::span<const Id> tokens, std::span<float> row) {
+        seen_.require_row(row.size(), "occurrence penalty");
         seen_.follow(tokens);
         for (const Id id : seen_.distinct())
             if (id.index() < row.size())
