@@ -114,7 +114,7 @@ void make(const std::string& mistake, const toy_world& world) {
         const fixed_length none{0};
         (void)decoder.round(target, nobody, none, coin, length);
     } else if (mistake == "bad_prompt") {
-        expected = "session: prompt: at least one token";
+        expected = "session: prompt: expected at least one token";
         session decoder(no_bridge{}, exact_match{}, world.settings(1));
         decoder.start({});
     } else if (mistake == "bad_setting") {

@@ -32,10 +32,10 @@ struct session_settings {
 inline void require_prompt(std::span<const target_id> prompt, std::size_t capacity,
                            std::size_t vocabulary) {
     if (prompt.empty())
-        fail("session", "prompt", "at least one token");
+        fail("session", "prompt", "expected at least one token");
     if (prompt.size() >= capacity)
         fail("session", "prompt",
-             "fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
+             "expected fewer tokens than the capacity of " + std::to_string(capacity) + ", got " +
                  std::to_string(prompt.size()));
     require_ids(prompt, vocabulary, "session", "prompt");
 }
