@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <fstream>
 #include <functional>
+#include <new>
 #include <span>
 #include <string>
 #include <thread>
@@ -237,6 +238,43 @@ TEST_CASE("weights are not kept for what those before them drafted") {
     online.round_begins();
     CHECK(online.counts().rollbacks == 1);
     CHECK(learner.numbers[0] == 0);
+}
+
+TEST_CASE("what an update that throws would have learnt is as new as before, and its time counts") {
+    counting_learner learner;
+    no_serving serving;
+    double now = 0;
+    online_settings settings = every(1);
+    settings.replayed = 0;
+    settings.budget = 0.5;
+    basic_online_learner<counting_learner, no_serving, hand> online(learner, serving, settings,
+                                                                    {&now});
+    now = 3;
+    for (int i = 0; i < 20; ++i)
+        online.see({.emitted = 3});
+    const distillation_sample text = toy_text(toy_map(), 20, 0);
+    online.add(text);
+    online.round_begins();
+    for (int i = 0; i < 8; ++i)
+        online.see({.emitted = 0}); // to be rolled back
+    online.add(text);
+    learner.meanwhile = [&] {
+        ++now;
+        throw std::bad_alloc();
+    };
+    for (int i = 0; i < 3; ++i)
+        CHECK_THROWS_AS(online.round_begins(), std::bad_alloc);
+    online.round_begins(); // 3 of 6 seconds are spent
+    CHECK(online.counts().seconds == 3);
+    CHECK(online.counts().rollbacks == 1);
+    CHECK(learner.numbers[0] == 0);
+    learner.meanwhile = [] {};
+    now = 10;
+    online.round_begins();
+    CHECK(learner.numbers[0] == 1);
+    CHECK(online.counts().updates == 2);
+    online.round_begins(); // nothing new
+    CHECK(online.counts().updates == 2);
 }
 
 // Under -fsanitize=thread, too, by hand.

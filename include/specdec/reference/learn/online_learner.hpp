@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/draft/draft_outcome.hpp>
@@ -31,7 +32,8 @@ namespace specdec::reference {
 ///     texts -> replay_buffer -> drafter_learner, every so many rows -> serving_weights
 ///     rounds -> regression_guard: worse than before -> the weights before publish again
 ///
-/// An update starts only if past update time plus the last one's fits the budget. Decoding calls
+/// An update starts only if past update time plus the last one's fits the budget. Of one that
+/// throws the time counts, and its texts are as new as before. Decoding calls
 ///
 ///     online.round_begins();  if (auto next = serving.take()) drafter.use(next);
 ///     ...                     online.see(outcome);           behind every round
@@ -154,24 +156,25 @@ private:
         std::unique_lock lock(mutex_);
         if (!is_due())
             return;
-        const watch_verdict said = std::exchange(verdict_, watch_verdict::wait);
+        const watch_verdict said = verdict_;
+        const std::size_t texts = new_texts_, rows = new_rows_;
         choose();
         lock.unlock();
         const double begin = clock_();
-        if (said == watch_verdict::roll_back)
-            roll_back();
-        else if (said == watch_verdict::keep)
-            remember();
-        chosen_.clear();
-        for (const sample& text : batch_)
-            chosen_.push_back(&text);
+        on_throw guard([&] { // what it would have learnt is as new as before
+            lock.lock();
+            counts_.seconds += clock_() - begin;
+        });
+        heed(said);
         const update_result done = batch_.empty() ? update_result{} : learner_.learn(chosen_);
         if (done.applied)
             serving_.publish(learner_.weights());
         const double seconds = clock_() - begin;
+        guard.done();
         lock.lock();
         counts_.seconds += seconds;
-        counts_.rollbacks += said == watch_verdict::roll_back ? 1 : 0;
+        new_texts_ -= batch_.empty() ? 0 : texts;
+        new_rows_ -= batch_.empty() ? 0 : rows;
         if (!done.applied)
             return;
         latest_seconds_ = seconds;
@@ -195,9 +198,18 @@ private:
                      settings_.replayed, chosen_);
         for (const sample* text : chosen_)
             batch_.push_back(*text);
-        new_texts_ = new_rows_ = 0;
+        for (std::size_t i = 0; i < batch_.size(); ++i)
+            chosen_[i] = &batch_[i];
     }
-
+    /// Once, whatever an update behind it throws.
+    void heed(watch_verdict said) {
+        if (said == watch_verdict::wait)
+            return;
+        said == watch_verdict::roll_back ? roll_back() : remember();
+        const std::lock_guard lock(mutex_);
+        verdict_ = watch_verdict::wait;
+        counts_.rollbacks += said == watch_verdict::roll_back ? 1 : 0;
+    }
     void remember() {
         good_.assign(learner_.values().begin(), learner_.values().end());
         good_optimiser_ = learner_.optimiser();
