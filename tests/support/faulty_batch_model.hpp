@@ -19,6 +19,7 @@ enum class batch_fault {
     rows_by_sequence,    ///< rows stand in the order of the sequences, whatever the parts' is
     rows_of_first_part,  ///< only the first part's rows are computed
     truncates_all,       ///< truncate forgets every sequence's tokens
+    truncates_behind,    ///< the same of those behind it, in one memory
     one_memory,          ///< capacity() counts the room that all share
     half_pass,           ///< a refused pass keeps the parts before the refused one
     sees_others,         ///< rows depend on the other sequences: no mask between them
@@ -49,7 +50,9 @@ public:
     }
     void truncate(std::size_t s, std::size_t n) {
         for (std::size_t i = 0; i < models_.size(); ++i)
-            if (i == s || (has(batch_fault::truncates_all) && models_[i].size() > n))
+            if (i == s || ((has(batch_fault::truncates_all) ||
+                            (has(batch_fault::truncates_behind) && i > s)) &&
+                           models_[i].size() > n))
                 models_[i].truncate(n);
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> given) {

@@ -51,6 +51,8 @@ TEST_CASE("each fault of several sequences violates the clause it breaks") {
         {fault::rows_of_first_part, "batch.row_order", "rows of 11 values from a pass over"},
         {fault::truncates_all, "batch.sequences_apart",
          "size(0) 1 instead of 4 after another sequence's truncate"},
+        {fault::truncates_behind, "batch.sequences_apart",
+         "size(2) 1 instead of 4 after another sequence's truncate"},
         {fault::sees_others, "batch.row_order", "of sequence"},
         {fault::one_memory, "batch.capacity",
          "the append of 40 tokens to sequence 1 threw the exception \"no room\""},

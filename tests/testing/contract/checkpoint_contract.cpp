@@ -97,6 +97,15 @@ TEST_CASE("each clause is broken by an engine that does what it forbids") {
         }
     };
     CHECK(broken_by(one_checkpoint_for_all(2, 5)) == "checkpoint.sequences_apart");
+
+    struct clears_behind : several {
+        using several::several;
+        void clear(std::size_t s) {
+            for (; s < models.size(); ++s)
+                models[s].clear();
+        }
+    };
+    CHECK(broken_by(clears_behind(2, 5)) == "checkpoint.sequences_apart");
 }
 
 } // namespace checkpoint_contract_tests

@@ -97,19 +97,21 @@ private:
     void sequences_apart() {
         if (sequences_ < 2)
             throw clause_left_out{"sequences() is 1"};
-        auto&& m = make_();
-        const std::size_t other = few() - 1;
-        m.append(0, right(0, 3));
-        m.append(other, wrong(0, 4));
-        (void)m.score(parts{{other, wrong(4, 6)}});
-        expect_size(m, 0, 3, "calls for another sequence");
-        require_rows(m, {{0, right(3, 4)}}, "after another sequence's append and score");
-        m.truncate(other, 1);
-        expect_size(m, 0, 4, "another sequence's truncate");
-        m.truncate(other, 0);
-        m.append(other, right(0, 2));
-        require_rows(m, {{0, right(4, 5)}}, "after another sequence's truncate");
-        require_rows(m, {{other, right(2, 4)}, {0, right(5, 6)}}, "beside another sequence");
+        for (const std::size_t still : {std::size_t{0}, few() - 1}) {
+            auto&& m = make_();
+            const std::size_t other = few() - 1 - still;
+            m.append(still, right(0, 3));
+            m.append(other, wrong(0, 4));
+            (void)m.score(parts{{other, wrong(4, 6)}});
+            expect_size(m, still, 3, "calls for another sequence");
+            require_rows(m, {{still, right(3, 4)}}, "after another sequence's append and score");
+            m.truncate(other, 1);
+            expect_size(m, still, 4, "another sequence's truncate");
+            m.truncate(other, 0);
+            m.append(other, right(0, 2));
+            require_rows(m, {{still, right(4, 5)}}, "after another sequence's truncate");
+            require_rows(m, {{other, right(2, 4)}, {still, right(5, 6)}}, "beside another one");
+        }
     }
 
     void capacity() {

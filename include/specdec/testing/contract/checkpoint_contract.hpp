@@ -142,21 +142,24 @@ private:
         throw clause_broken{"no exception from a score beyond capacity()"};
     }
     void sequences_apart() {
-        engine m(make_);
-        if (m.sequences() < 2)
-            throw clause_left_out{"one sequence"};
-        m.append(0, right(0, 3));
-        m.checkpoint(0);
-        m.append(0, wrong(3, 4));
-        const std::size_t other = m.sequences() - 1;
-        m.append(other, right(0, 1));
-        m.checkpoint(other);
-        (void)scored(m, other, wrong(1, 4));
-        m.restore(other);
-        expect(m, other, 1, "beside another sequence");
-        m.clear(other);
-        m.restore(0);
-        expect(m, 0, 3, "after another sequence's calls");
+        for (const bool first : {true, false}) {
+            engine m(make_);
+            if (m.sequences() < 2)
+                throw clause_left_out{"one sequence"};
+            const std::size_t still = first ? 0 : m.sequences() - 1;
+            const std::size_t other = m.sequences() - 1 - still;
+            m.append(still, right(0, 3));
+            m.checkpoint(still);
+            m.append(still, wrong(3, 4));
+            m.append(other, right(0, 1));
+            m.checkpoint(other);
+            (void)scored(m, other, wrong(1, 4));
+            m.restore(other);
+            expect(m, other, 1, "beside another sequence");
+            m.clear(other);
+            m.restore(still);
+            expect(m, still, 3, "after another sequence's calls");
+        }
     }
 
     /// The sequence has n tokens, all right ones, and its next rows are theirs.
