@@ -62,6 +62,16 @@ TEST_CASE("other parameters are used from the next round on") {
     CHECK(head.next({}) == before);
     stop.learn({});
     CHECK(head.next({}) == 0.5);
+    struct learning : two_tokens {
+        const law_mark* now = nullptr;
+        [[nodiscard]] law_mark mark() const { return *now; }
+    } embedding;
+    law_mark now = 0; // of what it embeds by
+    embedding.now = &now;
+    const acceptance_head<learning> other(embedding, shape, parameters);
+    const law_mark first = other.mark();
+    ++now;
+    CHECK(other.mark() != first);
     CHECK_THROWS_AS(head.take(std::vector<float>(3)), error);
     CHECK_THROWS_AS(head_type({}, shape, std::vector<float>(3)), error);
 }

@@ -62,7 +62,7 @@ public:
         ++changes_;
         used_ = next_;
     }
-    [[nodiscard]] law_mark mark() const { return changes_; }
+    [[nodiscard]] law_mark mark() const { return changes_ + mark_of(embedding_); }
 
 private:
     void require_fitting(std::span<const float> parameters) const {
