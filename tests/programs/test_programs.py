@@ -1776,6 +1776,18 @@ class LlamaCpp(unittest.TestCase):
         self.assertIn("bytes", call("llama_convert", self.target, "Q8_0", out))
         self.assertLess(out.stat().st_size, self.target.stat().st_size)
         self.assertIn("llama_model_quantize", call("llama_convert", self.prompts, "F32", out, status=1))
+        before = out.read_bytes()
+        for _ in range(20):  # until the signal comes before the end
+            program = subprocess.Popen([PROGRAMS / "llama_convert", self.target, "F32", out], stdout=subprocess.DEVNULL)
+            while program.poll() is None and not list(out.parent.glob("out.gguf.*.tmp")):
+                pass
+            program.send_signal(signal.SIGINT)
+            status = program.wait()
+            self.assertEqual(list(out.parent.glob("*.tmp")), [])
+            if status != 0:
+                self.assertEqual((status, out.read_bytes()), (-signal.SIGINT, before))
+                break
+            before = out.read_bytes()
 
 
 def expect_each_name_once():
