@@ -81,11 +81,13 @@ TEST_CASE(
     CHECK(got.texts[5].finish == finish_reason::stop_string);
     CHECK(got.texts[6].log_probabilities.size() == 40);
 
-    // One that cannot be followed is named, and the request it is of.
+    // One that cannot be followed is named, and the request it is of, before any is decoded.
+    const std::size_t passes = one.target.passes;
     const std::vector<text_request> wrong{
         {.prompt = prompt}, {.prompt = prompt, .where = "two.txt", .rule = rule::identity}};
-    CHECK_THROWS_WITH(together.run(wrong, all),
+    CHECK_THROWS_WITH(alone.run(wrong, all),
                       Catch::Matchers::Contains("two.txt: rule: identity: expected equal"));
+    CHECK(one.target.passes == passes);
 }
 
 TEST_CASE("a request: a text from its bytes may have all that a request has") {

@@ -72,8 +72,7 @@ public:
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
         for (const text_request& text : texts) { // measured before the clock runs
-            const decode_settings own =
-                at_place(text.where, [&] { return settings_for(text, settings); });
+            const auto own = at_place(text.where, [&] { return settings_for(text, settings); });
             if (needs_costs(own, rule_for(own)))
                 (void)costs();
         }
@@ -117,7 +116,6 @@ public:
     }
     [[nodiscard]] any_batch_model<target_id>& target_models() override { return target_.models; }
     [[nodiscard]] const any_ngram_cache* cache() const override { return tables_.cache(); }
-
     void forget() override {
         if (texts_.use_count() > 1)
             fail("speculation", "forget", "expected no text, one is under way");
@@ -165,10 +163,16 @@ private:
     /// Before anything is measured, or forgotten for other costs. Errors: of all that it asks for.
     [[nodiscard]] decode_settings settings_for(const text_request& text,
                                                const decode_settings& of_all) const {
-        const decode_settings s = settings_of(text, of_all);
+        decode_settings s = settings_of(text, of_all);
         require_prompt(text.prompt, target_.models.capacity(), target_.tokenizer.vocabulary_size());
         (void)likeliest_of(s, target_.tokenizer.vocabulary_size());
-        return drafting_settings(s, rule_for(s));
+        const rule how = rule_for(s);
+        s = drafting_settings(s, how);
+        if (!applies(how))
+            refuse_rule(how, draft_.has_value());
+        if (s.tree)
+            require_trees(how, target_.models, takes_drafter(how) ? &draft_->models : nullptr);
+        return s;
     }
     /// The drafter's own beginning of a text, unless the prompt brings it along.
     [[nodiscard]] std::span<const draft_id> draft_prefix(std::span<const target_id> prompt) const {
@@ -192,10 +196,6 @@ inline std::unique_ptr<speculative_text>
 speculation::open(const text_request& request, const decode_settings& of_all, std::size_t texts) {
     decode_settings s = settings_for(request, of_all);
     const rule how = rule_for(s);
-    if (!applies(how))
-        refuse_rule(how, draft_.has_value());
-    if (s.tree)
-        require_trees(how, target_.models, takes_drafter(how) ? &draft_->models : nullptr);
     if (std::exchange(texts_->passes_unseen, false))
         target_.models.lost();
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
