@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/learn/replay_buffer.hpp>
 
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -59,6 +61,43 @@ TEST_CASE("more and more short texts") {
     REQUIRE(buffer.size() == 100);
     for (int i = 0; i < 100; ++i)
         CHECK(buffer[static_cast<std::size_t>(i)].tokens[0].value == 150 + i);
+}
+
+/// Memory of the texts' tokens.
+std::size_t held = 0;
+template <class T>
+struct counted : std::allocator<T> {
+    using value_type = T;
+    counted() = default;
+    template <class U>
+    counted(const counted<U>&) {}
+    template <class U>
+    struct rebind {
+        using other = counted<U>;
+    };
+    T* allocate(std::size_t n) {
+        held += n;
+        return std::allocator<T>::allocate(n);
+    }
+    void deallocate(T* p, std::size_t n) {
+        held -= n;
+        std::allocator<T>::deallocate(p, n);
+    }
+};
+struct counted_text {
+    std::vector<int, counted<int>> tokens;
+    std::vector<int> rows;
+};
+
+TEST_CASE("what is held bounds the memory, however many shorter texts there were") {
+    basic_replay_buffer<counted_text> buffer(1000);
+    for (const std::size_t length : {1U, 100U, 1U, 100U}) {
+        const counted_text text{std::vector<int, counted<int>>(length), {0}};
+        for (int i = 0; i < 3000; ++i)
+            buffer.add(text);
+        CHECK(buffer.tokens() == 1000);
+        CHECK(held <= 2 * 1000 + length);
+    }
 }
 
 TEST_CASE("the newest, and any") {

@@ -21,8 +21,9 @@ concept UniformSource = requires(U& uniform) {
 /// Keeps the last texts that a drafter learnt from, with at most `max_tokens` draft tokens
 /// together. Text: has tokens and rows, as distillation_sample and feature_sample. An update learns
 /// some of them again, so that the drafter does not forget (OmniDraft, 3.3: "data from previous
-/// batches"). A ring: the oldest texts leave and their memory is reused, so in the long run it
-/// allocates nothing.
+/// batches"). A ring: the oldest texts leave, and a new one takes the memory of the last of these,
+/// so texts of like lengths allocate nothing in the long run, and what texts have left is no more
+/// memory than what is held.
 template <class Text>
 class basic_replay_buffer {
 public:
@@ -37,14 +38,17 @@ public:
                      std::to_string(text.tokens.size()));
         if (text.rows.empty())
             return;
+        Text left; // with the memory of the last one that does
         while (tokens_ + text.tokens.size() > max_tokens_) {
             tokens_ -= texts_[oldest_].tokens.size();
+            left = std::exchange(texts_[oldest_], Text{});
             oldest_ = at(1);
             --size_;
         }
         if (size_ == texts_.size())
             grow();
-        texts_[at(size_)] = text;
+        left = text;
+        texts_[at(size_)] = std::move(left);
         tokens_ += text.tokens.size();
         ++size_;
     }
@@ -96,7 +100,7 @@ private:
     }
 
     std::size_t max_tokens_;
-    std::vector<Text> texts_; // a ring, its places with memory of their own
+    std::vector<Text> texts_; // a ring; places behind the last text are empty
     std::size_t oldest_ = 0, size_ = 0;
     std::size_t tokens_ = 0;
 };
