@@ -13,6 +13,7 @@
 
 #include "support/ids.hpp"
 #include "support/toy_features.hpp"
+#include "support/toy_tree_model.hpp"
 
 namespace feature_model_tests {
 
@@ -60,6 +61,33 @@ TEST_CASE("features of a target are recorded as it is fed, and forgotten as it f
     CHECK_THROWS_WITH(feature_recorder(plain, wide), Contains("width"));
     feature_records small(1, 10, 2);
     CHECK_THROWS_WITH(feature_recorder(plain, small), Contains("capacity"));
+}
+
+TEST_CASE("features of a tree that do not fit are refused, and both forget the text") {
+    struct showing : toy_tree_model<target_id> {
+        using toy_tree_model::toy_tree_model;
+        std::vector<float> shown{};
+        void append(std::span<const target_id> ids) {
+            toy_tree_model::append(ids);
+            shown.assign(2 * ids.size(), 1);
+        }
+        [[nodiscard]] std::size_t feature_width() const { return 2; }
+        [[nodiscard]] hidden_states features() const {
+            return {shown.data(), shown.size() / 2, 2, 2};
+        }
+    } plain(
+        9, [](const auto&) { return std::vector<float>(9); }, 30);
+    feature_records records(1, 30, 2);
+    feature_recorder target(plain, records);
+    const auto text = ids_of<target_id>({1, 2, 3});
+    const std::vector<std::size_t> parents{tree_root, 0, 0};
+    target.append(text);
+    (void)target.score_tree(text, parents); // the append's are three, too
+    CHECK(target.size() == 3);
+    plain.shown.pop_back(), plain.shown.pop_back(); // one too few
+    CHECK_THROWS_WITH(target.score_tree(text, parents), Contains("expected 3 of width 2"));
+    CHECK(target.size() == 0);
+    CHECK(records[0].size() == 0);
 }
 
 TEST_CASE("a drafter reads the target's features up to its round, and its own behind") {

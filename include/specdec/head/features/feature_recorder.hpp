@@ -73,7 +73,7 @@ public:
         requires base::trees
     {
         const logits_rows<target_id> rows = this->rows_of_trees(parts);
-        const hidden_states all = this->wrapped().features();
+        const hidden_states all = features_of(parts);
         std::size_t first = 0;
         for (const auto& [s, ids, parents] : parts) {
             const hidden_states own = all.middle(first, ids.size());
@@ -116,25 +116,32 @@ private:
             nodes.values.insert(nodes.values.end(), x[i].values.begin(), x[i].values.end());
     }
 
-    /// Records the features of these tokens, which the target has been fed. If they do not fit,
-    /// both forget the sequences, and it throws.
-    void record(std::span<const sequence_tokens<target_id>> parts) {
+    /// The features of a pass over these tokens and nodes, which the target has been fed. If they
+    /// do not fit, both forget the sequences, and it throws.
+    template <class Part>
+    [[nodiscard]] hidden_states features_of(std::span<const Part> parts) {
         const hidden_states all = this->wrapped().features();
         std::size_t n = 0;
         bool whole = all.width() == records_.width();
-        for (const sequence_tokens<target_id>& part : parts) {
+        for (const Part& part : parts) {
+            std::size_t held = records_[part.sequence].size() + part.ids.size();
+            if constexpr (requires { part.parents; })
+                held -= part.parents.size();
             n += part.ids.size();
-            whole = whole &&
-                    this->size(part.sequence) == records_[part.sequence].size() + part.ids.size();
+            whole = whole && this->size(part.sequence) == held;
         }
         if (!whole || all.size() != n) {
-            for (const sequence_tokens<target_id>& part : parts)
+            for (const Part& part : parts)
                 truncate(part.sequence, 0);
             fail("recorded target", "features",
                  "expected " + std::to_string(n) + " of width " + std::to_string(records_.width()) +
                      ", of tokens that came through here, got " + std::to_string(all.size()) +
                      " of width " + std::to_string(all.width()));
         }
+        return all;
+    }
+    void record(std::span<const sequence_tokens<target_id>> parts) {
+        const hidden_states all = features_of(parts);
         std::size_t first = 0;
         for (const sequence_tokens<target_id>& part : parts) {
             records_[part.sequence].add(part.ids, all.middle(first, part.ids.size()));
