@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/head/adaptive/adaptive_token_list.hpp>
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -112,10 +113,13 @@ TEST_CASE("a list that is reset does as a new one") {
 }
 
 TEST_CASE("settings of a hot set that mean nothing are refused") {
-    CHECK_THROWS_WITH((adaptive_token_list<draft_id>(begin, {}, {.half_life = 0})),
-                      Catch::Contains("half-life"));
-    CHECK_THROWS_WITH((adaptive_token_list<draft_id>(begin, {}, {.prior = -1})),
-                      Catch::Contains("prior"));
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const adaptive_token_list_settings bad : {adaptive_token_list_settings{.half_life = 0},
+                                                   adaptive_token_list_settings{.half_life = 1e-4},
+                                                   adaptive_token_list_settings{.prior = -1},
+                                                   adaptive_token_list_settings{.prior = infinity}})
+        CHECK_THROWS_WITH((adaptive_token_list<draft_id>(begin, {}, bad)),
+                          Catch::Contains("half-life"));
     CHECK_THROWS_WITH((adaptive_token_list<draft_id>(begin, {}, {.likely = 1.5})),
                       Catch::Contains("likely"));
     const std::vector<draft_id> outside{draft_id{8}};

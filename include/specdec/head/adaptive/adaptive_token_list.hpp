@@ -14,7 +14,7 @@
 namespace specdec {
 
 struct adaptive_token_list_settings {
-    /// Tokens of text after which an occurrence counts half.
+    /// Tokens of text after which an occurrence counts half, 0.01 at least.
     double half_life = 2000;
     /// What a token of the list that one begins with counts for, in occurrences.
     double prior = 1;
@@ -38,9 +38,10 @@ public:
         : begin_(begin.ids().begin(), begin.ids().end()), stay_(stay.begin(), stay.end()),
           prior_(settings.prior), place_(begin.vocabulary_size()),
           growth_(1 / builtin::exp2(-1 / settings.half_life)) {
-        if (!(settings.half_life > 0) || !(settings.prior >= 0))
+        if (!(settings.half_life >= 0.01) || // else all that occurred counts nothing, or NaN
+            !(settings.prior >= 0 && settings.prior < builtin::infinity))
             fail("adaptive list", "settings",
-                 "expected a half-life above 0 and a prior of at least 0");
+                 "expected a half-life of at least 0.01 and a finite prior of at least 0");
         if (!(settings.likely >= 0 && settings.likely <= 1))
             fail("adaptive list", "likely", "expected a part of the list, from 0 to 1");
         require_ids(stay, place_.size(), "adaptive list", "tokens that stay");
