@@ -125,7 +125,9 @@ TEST_CASE("sampling parameters are the model's, and may change between rounds") 
     trimmed few(head, some_tokens());
     listing_model lists(inner, few, {.temperature = 0});
     CHECK(lists.score(ids_of({0}))[0].entries.size() == 1);
+    const law_mark before = lists.mark();
     lists.set_sampling({.top_k = 3});
+    CHECK(lists.mark() != before);
     CHECK(lists.score(ids_of({0}))[0].entries.size() == 3);
     CHECK_THROWS_AS(lists.set_sampling({.temperature = -1}), error);
     CHECK(lists.sampling().top_k == 3);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/law_mark.hpp>
 #include <specdec/head/headed_context.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/sampling/law/parameters.hpp>
@@ -40,9 +41,11 @@ public:
     void set_sampling(const sampling_parameters& sampling) {
         validate(sampling);
         sampling_ = sampling;
+        ++changes_;
     }
+    [[nodiscard]] law_mark mark(std::size_t s) const { return base::mark(s) + changes_; }
 
-    using base::score;
+    using base::score, base::mark;
     [[nodiscard]] listed_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         const hidden_states x = this->states(parts);
         const std::size_t most = this->head().most_listed();
@@ -61,6 +64,7 @@ public:
 
 private:
     sampling_parameters sampling_;
+    law_mark changes_ = 0;
     std::vector<weighted_id<Id>> entries_; // [rows, most listed]
     std::vector<std::size_t> counts_;      // [rows]
 };
