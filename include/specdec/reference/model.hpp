@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/lm_head.hpp>
@@ -83,6 +84,7 @@ public:
         nodes_.clear();
     }
 
+    [[nodiscard]] law_mark mark() const { return engine_.mark(); }
     [[nodiscard]] transformer& engine() { return engine_; }
     [[nodiscard]] const transformer& engine() const { return engine_; }
 

@@ -17,6 +17,7 @@
 
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/law_mark.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 #include <specdec/reference/transformer/context_options.hpp>
 #include <specdec/reference/transformer/contexts.hpp>
@@ -126,7 +127,8 @@ public:
     [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
 
     /// Computes with other weights of the same shapes from the next pass on; all contexts are then
-    /// empty. Errors: specdec::error, as forward_pass::use, and for another number format.
+    /// empty, and the mark is another one. Errors: specdec::error, as forward_pass::use, and for
+    /// another number format.
     template <NumberFormat Format>
     void use(std::shared_ptr<const model_weights<Format>> weights) {
         auto* const pass = std::get_if<forward_pass<Format>>(pass_.get());
@@ -135,7 +137,9 @@ public:
                         "expected " + std::string(name(number_format())));
         pass->use(std::move(weights));
         held_.clear();
+        ++changes_;
     }
+    [[nodiscard]] law_mark mark() const { return changes_; }
 
     /// An empty context that shares the weights (and the threads, where options.team says so).
     [[nodiscard]] transformer another_context(const context_options& options) const {
@@ -236,6 +240,7 @@ private:
     xt::xtensor<float, 2> states_;
     xt::xtensor<float, 2> features_;
     std::size_t passed_ = 0;
+    law_mark changes_ = 0; ///< of weights
 };
 
 } // namespace specdec::reference
