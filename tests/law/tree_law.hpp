@@ -103,13 +103,13 @@ sequence run_trees(Session& text, Target& target, D& drafter, C& coin,
 /// toy_tree_model or toy_model (which is fed path by path).
 template <template <class> class DraftModel = toy_tree_model, class Rule, class Bridge, class Use,
           class Laws = softmax_rows>
-void with_trees(row_tree& p, row_tree& q, const Rule& rule, Bridge bridge,
+void with_trees(row_tree& p, row_tree& q, const Rule& rule, const Bridge& bridge,
                 const session_settings& settings, const Use& use,
                 const std::vector<draft_id>& prefix = {}, Laws laws = {}) {
     auto target = model_of<target_id, toy_tree_model<target_id>>(p);
     auto model = model_of<draft_id, DraftModel<draft_id>>(q);
     model_drafter drafter(model);
-    tree_session text(std::move(bridge), rule, settings, std::move(laws));
+    tree_session text(bridge, rule, settings, std::move(laws)); // a copy of the bridge
     text.start(std::vector{target_id{0}}, prefix);
     use(text, target, drafter);
 }

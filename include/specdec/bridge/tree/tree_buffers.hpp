@@ -102,17 +102,19 @@ struct tree_buffers {
     std::vector<std::uint8_t> chosen;
     token_tree<target_id> spare;
     std::size_t fed_nodes = 0;
+    std::size_t most_nodes, most_laws; // of a draft
 
-    explicit tree_buffers(const tree_settings& settings) {
-        const std::size_t most = settings.drafted();
-        tree.reserve(most);
+    explicit tree_buffers(const tree_settings& settings)
+        : most_nodes(settings.drafted()),
+          most_laws(settings.siblings == sibling_draw::likeliest ? 0 : most_nodes) {
+        const std::size_t most = most_nodes;
+        clear();
         spare.reserve(most);
         proposals.reserve(most);
         draft_ids.reserve(most);
         nodes.reserve(most);
         places.reserve(most);
         fed.reserve(most);
-        laws.reserve(settings.siblings == sibling_draw::likeliest ? 0 : most);
         children.reserve(most);
         parents.reserve(most);
         likeliest.reserve(most);
@@ -129,6 +131,8 @@ struct tree_buffers {
         fed.clear();
         laws.clear();
         level = fed_nodes = 0;
+        tree.reserve(most_nodes); // proposals view its ids, and these laws: a copy has lost it
+        laws.reserve(most_laws);
     }
 
     [[nodiscard]] growing_tree growing() const { return {tree, nodes, level}; }
