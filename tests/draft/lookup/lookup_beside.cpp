@@ -12,6 +12,7 @@
 #include <specdec/decode/session.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/recycled/recycled_bridge.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/exact_match.hpp>
 
@@ -102,6 +103,21 @@ TEST_CASE("lookup beside: what is found speaks for a drafter that proposes nothi
     CHECK(found.looked_up > 0);
     CHECK(text_of(f, found).front() == ' ');
     CHECK(f.propose(3, 0).reason == no_draft::no_room);
+}
+
+TEST_CASE("lookup beside: a bridge that learns of rows is told of them") {
+    fixture f;
+    toy_model<target_id> target{5, [](const std::vector<target_id>&) {
+                                    return std::vector<float>{0, 0, 9, 0, 0};
+                                }};
+    successor_table table(5);
+    session text(
+        lookup_beside<recycled_bridge, prompt_lookup, words_type>(recycled_bridge(table), {}, 3),
+        exact_match{}, session_settings{.capacity = 16});
+    text.start(f.tokens("a"));
+    (void)text.round(target, f.drafter, f.stop, f.coin, 4);
+    REQUIRE(table.of(target_id{0}).size() > 0);
+    CHECK(table.of(target_id{0})[0].id == target_id{2});
 }
 
 TEST_CASE("lookup beside: without a lookup it is the bridge") {

@@ -11,6 +11,7 @@
 #include <specdec/decode/tree/tree_session.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/model_drafter.hpp>
+#include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/tree/tree_exact_match.hpp>
@@ -64,6 +65,21 @@ std::string ids_and_parents(const token_tree<target_id>& tree) {
         out += "abcd "[tree.id(i).index()] +
                (tree.parent(i) == tree_root ? std::string("^") : std::to_string(tree.parent(i)));
     return out;
+}
+
+TEST_CASE("lookup branch: a bridge that learns of rows is told of them") {
+    fixture f;
+    toy_tree_model<target_id> target{5, [](const std::vector<target_id>&) {
+                                         return std::vector<float>{0, 0, 9, 0, 0};
+                                     }};
+    successor_table table(5);
+    tree_session text(lookup_branch<recycled_tree_bridge, prompt_lookup, words_type>(
+                          recycled_tree_bridge(table, {}), {}),
+                      tree_exact_match{}, session_settings{.capacity = 16});
+    text.start(f.tokens("a"));
+    (void)text.round(target, f.drafter, f.shape, f.coin, 4);
+    REQUIRE(table.of(target_id{0}).size() > 0);
+    CHECK(table.of(target_id{0})[0].id == target_id{2});
 }
 
 TEST_CASE("lookup branch: behind the drafter's own nodes as far as they are the same") {

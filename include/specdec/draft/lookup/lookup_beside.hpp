@@ -120,6 +120,13 @@ public:
         return looked_up() ? said() : take(bridge_.drafted());
     }
 
+    /// Whoever spoke.
+    template <class Rows>
+    void learn_rows(std::span<const target_id> ids, const Rows& rows)
+        requires requires(B& b) { b.learn_rows(ids, rows); }
+    {
+        bridge_.learn_rows(ids, rows);
+    }
     // What the bridge shows, of rounds in which it spoke.
     [[nodiscard]] const auto& context() const
         requires requires(const B& b) { b.context(); }

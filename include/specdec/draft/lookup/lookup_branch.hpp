@@ -77,9 +77,23 @@ public:
 
     /// The bridge beside whose trees is looked up.
     [[nodiscard]] const B& bridge() const { return bridge_; }
-    [[nodiscard]] const auto& context() const { return bridge_.context(); }
+    [[nodiscard]] const auto& context() const
+        requires requires(const B& b) { b.context(); }
+    {
+        return bridge_.context();
+    }
     [[nodiscard]] std::size_t target_size() const { return bridge_.target_size(); }
-    [[nodiscard]] std::size_t draft_size() const { return bridge_.draft_size(); }
+    [[nodiscard]] std::size_t draft_size() const
+        requires requires(const B& b) { b.draft_size(); }
+    {
+        return bridge_.draft_size();
+    }
+    template <class Rows>
+    void learn_rows(std::span<const target_id> ids, const Rows& rows)
+        requires requires(B& b) { b.learn_rows(ids, rows); }
+    {
+        bridge_.learn_rows(ids, rows);
+    }
     /// With the branch.
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
 
