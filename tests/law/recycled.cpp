@@ -76,6 +76,31 @@ TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
     CHECK(proposed > accepted);
 }
 
+TEST_CASE("a round that is abandoned for what it gave teaches nothing: it is made again", "[law]") {
+    const auto check = [](const auto& rule) {
+        row_tree p(toy_rows(row_kind::random, 3, 300));
+        successor_table table(3, 2);
+        const auto models = [&](auto&, const auto& use) {
+            auto target = model_of<target_id>(p);
+            no_drafter nobody;
+            table = successor_table(3, 2);
+            use(target, nobody);
+        };
+        const auto round = [](auto& text, std::size_t i) {
+            const round_result r = text.round(fixed_length{2});
+            if (i > 0 || r.tokens[0] == target_id{0})
+                text.decoder.commit(r.tokens.size());
+        };
+        const auto recycled = [&](std::size_t n, const auto& use) {
+            use(recycled_bridge(table, n));
+        };
+        CHECK(
+            play(made_world{p, models}, recycled, rule, rounds_by{scenario{}, round}).deviation() <
+            exact);
+    };
+    for_lossless_rules(check);
+}
+
 TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
     std::size_t accepted = 0;
     const auto check_shape = [&](const char* name, const auto& rule, const auto& shape) {

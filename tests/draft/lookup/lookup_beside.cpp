@@ -116,6 +116,7 @@ TEST_CASE("lookup beside: a bridge that learns of rows is told of them") {
         exact_match{}, session_settings{.capacity = 16});
     text.start(f.tokens("a"));
     (void)text.round(target, f.drafter, f.stop, f.coin, 4);
+    text.commit(1);
     REQUIRE(table.of(target_id{0}).size() > 0);
     CHECK(table.of(target_id{0})[0].id == target_id{2});
 }

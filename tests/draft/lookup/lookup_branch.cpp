@@ -78,6 +78,7 @@ TEST_CASE("lookup branch: a bridge that learns of rows is told of them") {
                       tree_exact_match{}, session_settings{.capacity = 16});
     text.start(f.tokens("a"));
     (void)text.round(target, f.drafter, f.shape, f.coin, 4);
+    text.commit(1);
     REQUIRE(table.of(target_id{0}).size() > 0);
     CHECK(table.of(target_id{0})[0].id == target_id{2});
 }

@@ -107,9 +107,9 @@ template <Drafter D>
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
 ///
 /// A bridge that learns of rows has b.learn_rows(ids, rows): behind a decision the session gives it
-/// the target's rows behind these tokens, the last committed one and the proposals, for later
-/// rounds. (Behind: a decision that throws is drafted again, with the same coin, from what it was.)
-/// It throws nothing.
+/// the target's rows behind these tokens, the last committed one and the proposals. It keeps what
+/// they say, and learns it in follow: a round that is abandoned is drafted again, with the same
+/// coin, from what it was. It throws nothing.
 ///
 /// A bridge whose laws ask again also has b.require_unchanged(), which is called before every
 /// decision, whatever was drawn, and throws specdec::error where one of their marks has changed

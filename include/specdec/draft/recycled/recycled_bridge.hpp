@@ -28,7 +28,7 @@ public:
 
     explicit recycled_bridge(successor_table& table, std::size_t max_draft = 8,
                              std::optional<lookup_length> length = {})
-        : recycling(table), max_draft_(max_draft), length_(std::move(length)) {
+        : recycling(table, max_draft + 1), max_draft_(max_draft), length_(std::move(length)) {
         ids_.reserve(max_draft);
         steps_.reserve(max_draft);
         proposals_.reserve(max_draft);

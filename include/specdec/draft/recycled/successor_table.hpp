@@ -46,22 +46,33 @@ public:
 
     /// Ignored for a token or a row of another vocabulary.
     void learn(target_id t, logits_row<target_id> row) {
-        if (t.index() >= vocabulary() || row.size() > vocabulary())
-            return;
+        successor own[most_width];
+        if (row.size() <= vocabulary())
+            learn(t, std::span<const successor>(own).first(successors_in(row, own)));
+    }
+    /// The same in two parts: what a row of the vocabulary says, of which `out` has room for
+    /// width(), and how many these are; then to learn it.
+    std::size_t successors_in(logits_row<target_id> row, std::span<successor> out) const {
         target_id ids[most_width];
         const std::size_t n = top_ids(row, std::span(ids, width_));
-        successor* const own = entries_.data() + t.index() * width_;
         double all = 0;
         for (std::size_t k = 0; k < n; ++k) {
             const float below = row.values[ids[k].index()] - row.values[ids[0].index()];
-            own[k] = {ids[k], builtin::expf(below)};
-            all += static_cast<double>(own[k].share);
+            out[k] = {ids[k], builtin::expf(below)};
+            all += static_cast<double>(out[k].share);
         }
         for (std::size_t k = 0; k < n; ++k)
-            own[k].share = static_cast<float>(static_cast<double>(own[k].share) / all);
-        counts_[t.index()] = static_cast<unsigned char>(n);
+            out[k].share = static_cast<float>(static_cast<double>(out[k].share) / all);
+        return n;
     }
-
+    void learn(target_id t, std::span<const successor> successors) {
+        if (t.index() >= vocabulary())
+            return;
+        for (std::size_t k = 0; k < successors.size(); ++k)
+            entries_[t.index() * width_ + k] = successors[k];
+        counts_[t.index()] = static_cast<unsigned char>(successors.size());
+    }
+    [[nodiscard]] std::size_t width() const { return width_; }
     [[nodiscard]] std::span<const successor> of(target_id t) const {
         if (t.index() >= vocabulary())
             return {};
@@ -77,11 +88,19 @@ private:
 };
 
 /// What a bridge of recycled tokens remembers: the text's last token, and the table, which it
-/// borrows and teaches, and which texts may share.
+/// borrows and teaches, and which texts may share. What a round's rows say is kept until the round
+/// is committed: one that is abandoned teaches nothing.
 class recycling {
 public:
-    void start(std::span<const draft_id>) { last_ = {}; }
+    void start(std::span<const draft_id>) {
+        last_ = {};
+        learnt_.clear();
+    }
     void follow(std::span<const target_id> committed) {
+        for (std::size_t i = 0; i < learnt_.size(); ++i)
+            table_->learn(learnt_[i].behind,
+                          std::span(successors_).subspan(i * table_->width(), learnt_[i].count));
+        learnt_.clear();
         if (!committed.empty())
             last_ = committed.back();
     }
@@ -89,19 +108,36 @@ public:
     /// The target's rows behind each of these tokens; of an engine's own kind nothing is learnt.
     template <class Rows>
     void learn_rows(std::span<const target_id> ids, const Rows& rows) {
-        for (std::size_t i = 0; i < ids.size() && i < rows.size(); ++i)
-            if constexpr (requires { table_->learn(ids[i], rows[i]); })
-                table_->learn(ids[i], rows[i]);
+        learnt_.clear();
+        if constexpr (requires { table_->learn(ids[0], rows[0]); })
+            for (std::size_t i = 0; i < ids.size() && i < rows.size(); ++i) {
+                if (rows[i].size() > table_->vocabulary())
+                    return;
+                const std::size_t begin = i * table_->width();
+                successors_.resize(begin + table_->width());
+                learnt_.push_back({ids[i], table_->successors_in(
+                                               rows[i], std::span(successors_).subspan(begin))});
+            }
     }
 
 protected:
-    explicit recycling(successor_table& table) : table_(&table) {}
+    /// Of at most so many rows a round; more allocate.
+    recycling(successor_table& table, std::size_t rows) : table_(&table) {
+        learnt_.reserve(rows);
+        successors_.reserve(rows * table.width());
+    }
     [[nodiscard]] const successor_table& table() const { return *table_; }
     [[nodiscard]] target_id last() const { return last_; }
 
 private:
+    struct learnt {
+        target_id behind;
+        std::size_t count = 0;
+    };
     successor_table* table_;
     target_id last_;
+    std::vector<learnt> learnt_;                         // of the last decided round
+    std::vector<successor_table::successor> successors_; // [learnt, width]
 };
 
 } // namespace specdec
