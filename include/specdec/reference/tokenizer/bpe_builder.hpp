@@ -54,6 +54,13 @@ public:
         }
     }
 
+    /// A token that other tokens are made of, and no text becomes: its parts stand for it.
+    void add_unused(std::string_view text, std::int32_t id, const std::string& field) {
+        add_token(text, id, true, field);
+        if (decode_utf8(text, 0).bytes < text.size())
+            model_.unused_.emplace(id, std::pair{-1, -1});
+    }
+
     /// The token of a raw byte: where a code point has no token of its own (code_points).
     void add_byte(char byte, std::int32_t id) {
         model_.byte_ids_[static_cast<unsigned char>(byte)] = id;
@@ -139,6 +146,10 @@ public:
                 model_.merge_symbols(text, s);
             whole.direct = ignore_merges || (text.size() <= longest_direct &&
                                              s.symbols.size() == 1 && s.symbols[0] == whole.id);
+            if (const auto unused = model_.unused_.find(whole.id); unused != model_.unused_.end()) {
+                model_.merge_symbols(text, s);
+                unused->second = s.merges.last; // within a text it is made of the same two
+            }
         }
         for (auto& [text, whole] : model_.tokens_)
             if (controls_.contains(whole.id))
@@ -166,11 +177,9 @@ private:
 
     /// A token, or a single code point that is none and becomes a helper symbol; else -1.
     std::int32_t symbol(std::string_view text) {
-        if (const std::int32_t id = find(text); id >= 0)
-            return id;
         const code_point c = decode_utf8(text, 0);
         if (c.bytes != text.size())
-            return -1;
+            return find(text);
         std::int32_t id = c.value < 128 ? model_.ascii_[c.value] : model_.character(c.value);
         if (id < 0) {
             id = model_.vocabulary_size_ + static_cast<std::int32_t>(model_.helpers_.size());

@@ -7,6 +7,7 @@
 #include <functional> // std::equal_to
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -135,6 +136,10 @@ private:
     void put(std::int32_t symbol, std::size_t begin, std::vector<std::int32_t>& out) const {
         if (symbol == unknown_ && fuse_unknown_ && out.size() > begin && out.back() == unknown_)
             return;
+        if (const auto unused = unused_.find(symbol); unused != unused_.end()) {
+            put(unused->second.first, begin, out);
+            return put(unused->second.second, begin, out);
+        }
         if (symbol < vocabulary_size_)
             return out.push_back(symbol);
         std::string text;
@@ -153,6 +158,8 @@ private:
     /// Code points that are no tokens but parts of tokens: symbols vocabulary_size_, +1, ...
     std::vector<char32_t> helpers_;
     merge_table merges_;
+    /// Tokens that are parts of others only: what they are made of.
+    boost::unordered_flat_map<std::int32_t, std::pair<std::int32_t, std::int32_t>> unused_;
     boost::unordered_flat_map<std::string, whole_token, text_hash, std::equal_to<>> tokens_;
     std::size_t longest_ = 0; // of tokens_, in bytes
     std::string word_sign_;   // where words may be cut; empty: nowhere

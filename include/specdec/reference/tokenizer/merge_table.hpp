@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -32,6 +33,7 @@ public:
             std::int32_t left, right;
         };
         std::vector<candidate> heap;
+        std::pair<std::int32_t, std::int32_t> last; ///< the pair that was joined last
     };
 
     void reserve(std::size_t n) { table_.reserve(n); }
@@ -73,6 +75,7 @@ private:
                     best = i;
             if (pairs[best].id < 0)
                 return;
+            s.last = {symbols[best], symbols[best + 1]};
             symbols[best] = pairs[best].id;
             symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(best) + 1);
             pairs.erase(pairs.begin() + static_cast<std::ptrdiff_t>(best));
@@ -111,6 +114,7 @@ private:
             const std::size_t right = s.next[best.at];
             if (symbols[best.at] != best.left || right >= n || symbols[right] != best.right)
                 continue; // one of the two has been joined since
+            s.last = {best.left, best.right};
             symbols[best.at] = best.what.id;
             symbols[right] = -1;
             s.next[best.at] = s.next[right];

@@ -69,6 +69,18 @@ TEST_CASE("user-defined pieces are matched whole, unused ones never made") {
     CHECK(encode_with_control(t, "<s>ab") == ids{1, 264});
 }
 
+TEST_CASE("unused pieces are parts of others, and where they are left their own parts stand") {
+    const tokenizer t = read(sentencepiece(scored_pieces(
+        {{"a", -11}, {"ab", -1, 5}, {"abab", -2, 5}, {"ababc", -3}, {"c", -9, 5}, {"bab", 0, 5}})));
+    const auto next = encode_mode::continuation;
+    const std::int32_t a = 259, b = 'b' + 3, c = 'c' + 3;
+    CHECK(encode(t, "ababc", next) == ids{262});
+    CHECK(encode(t, "ababa", next) == ids{a, b, a, b, a});
+    CHECK(encode(t, "acab", next) == ids{a, c, a, b});
+    CHECK(encode(t, "babab", next) == ids{b, a, b, a, b});
+    CHECK(encode_with_control(t, "ab", next) == ids{a, b}); // their names are no tokens'
+}
+
 TEST_CASE("the dummy prefix is an option of the model") {
     const tokenizer t = read(sentencepiece(small(), {}, protobuf{}.integer(3, 0)));
     CHECK(encode(t, "ab") == ids{263});

@@ -29,8 +29,9 @@ struct space_rules {
 };
 
 /// A tokenizer of scored pieces: SentencePiece BPE as .model files, GGUF and llama2.c keep it.
-/// A piece of kind `byte` has a name "<0xNN>". Pieces of kind `unused` take no part in merges.
-/// Errors: specdec::error that names source and field ("FIELD[id]").
+/// A piece of kind `byte` has a name "<0xNN>". A piece of kind `unused` is a part of others only:
+/// what it was merged of stands for it. Errors: specdec::error that names source and field
+/// ("FIELD[id]").
 [[nodiscard]] inline tokenizer_parts from_scored_pieces(const std::vector<scored_piece>& pieces,
                                                         space_rules rules,
                                                         const std::string& source,
@@ -61,8 +62,11 @@ struct space_rules {
                 {.content = rules.escape ? with_signs(piece.text) : piece.text, .id = id});
             parts.table.add(with_spaces(piece.text), piece.kind);
             break;
-        case token_kind::control:
         case token_kind::unused:
+            builder.add_unused(piece.text, id, place);
+            parts.table.add(piece.text, piece.kind);
+            break;
+        case token_kind::control:
             if (piece.unknown)
                 builder.set_unknown(id, true);
             parts.raw_text_control.add({.content = piece.text, .id = id});
