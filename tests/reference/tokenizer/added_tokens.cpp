@@ -57,4 +57,6 @@ TEST_CASE("flags of added tokens") {
     CHECK(found(tokens, "a word, words _word word") == "(a )3(, words _word )3");
     CHECK(found(tokens, "\xC3\xA9word") == "(\xC3\xA9word)");
     CHECK(found(tokens, "\xFFword\xFF") == "(\xFF)3(\xFF)");
+    tokens.add({.content = "or", .id = 4});
+    CHECK(found(tokens, "words or word") == "(words )4( )3"); // nothing inside what is no word
 }

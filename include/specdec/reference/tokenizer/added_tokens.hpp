@@ -56,6 +56,8 @@ public:
             }
             std::size_t begin = i;
             i += found->content.size();
+            if (found->single_word && (is_word(text, previous(text, begin)) || is_word(text, i)))
+                continue; // nothing is found inside it either
             if (found->takes_left_space)
                 begin = space_before(text, done, begin);
             if (begin > done)
@@ -73,9 +75,7 @@ private:
     [[nodiscard]] const added_token* match(std::string_view text, std::size_t i) const {
         for (const std::size_t length : lengths_[static_cast<unsigned char>(text[i])]) {
             const auto found = tokens_.find(text.substr(i, length));
-            if (found != tokens_.end() &&
-                !(found->second.single_word &&
-                  (is_word(text, previous(text, i)) || is_word(text, i + length))))
+            if (found != tokens_.end())
                 return &found->second;
         }
         return nullptr;

@@ -27,12 +27,17 @@ struct special_tokens {
     bool add_bos = false;
 };
 
+/// Added tokens, by where they are found.
+struct added_sets {
+    added_tokens raw{};        ///< in the text as it comes
+    added_tokens normalized{}; ///< in what is left of it, after normalizing
+};
+
 /// The parts of a tokenizer, as a loader finds them.
 struct tokenizer_parts {
     vocabulary table{};
-    added_tokens raw_text{};         ///< literal added tokens, found in the text as it comes
-    added_tokens raw_text_control{}; ///< the same and the control tokens
-    added_tokens normalized_text{};  ///< literal added tokens, found after normalizing
+    added_sets literal{};      ///< added tokens that are text
+    added_sets with_control{}; ///< the same and the control tokens
     normalizer normalize{};
     pre_tokenizer pre_tokenize{};
     bpe_model model{};
@@ -64,13 +69,13 @@ public:
 
     /// Appends the ids of the text. Names of control tokens are text like any other.
     void encode(std::string_view text, encode_mode position, std::vector<std::int32_t>& out) const {
-        run(text, position, parts_->raw_text, out);
+        run(text, position, parts_->literal, out);
     }
 
     /// The same, but names of control tokens become those tokens: for chat templates.
     void encode_with_control(std::string_view text, encode_mode position,
                              std::vector<std::int32_t>& out) const {
-        run(text, position, parts_->raw_text_control, out);
+        run(text, position, parts_->with_control, out);
     }
 
     [[nodiscard]] std::optional<std::int32_t> bos() const { return parts_->special.bos; }
@@ -93,23 +98,23 @@ private:
         bpe_model::scratch model;
     };
 
-    void run(std::string_view text, encode_mode position, const added_tokens& added,
+    void run(std::string_view text, encode_mode position, const added_sets& added,
              std::vector<std::int32_t>& out) const {
         scratch s;
         const tokenizer_parts& p = *parts_;
         const bool at_start = position == encode_mode::start;
         const auto token = [&out](std::int32_t id) { out.push_back(id); };
-        added.for_each(
+        added.raw.for_each(
             text,
             [&](std::size_t begin, std::size_t end) {
-                if (p.normalized_text.empty()) {
+                if (added.normalized.empty()) {
                     s.cut.text.assign(text, begin, end - begin);
                     p.normalize.apply(s.cut.text, at_start, s.matcher);
                     return pieces(at_start, begin == 0, s, out);
                 }
                 std::string normal(text.substr(begin, end - begin));
                 p.normalize.apply(normal, at_start, s.matcher);
-                p.normalized_text.for_each(
+                added.normalized.for_each(
                     normal,
                     [&](std::size_t from, std::size_t to) {
                         s.cut.text.assign(normal, from, to - from);

@@ -141,6 +141,20 @@ TEST_CASE("added tokens may be matched after normalizing") {
     const tokenizer t = read(file);
     CHECK(encode(t, "xAbcDEFdef") == ids{'x', 256, 257, 'd', 'e', 'f'});
     CHECK(decode(t, {256, 257}) == "abcDEF");
+    json control = toys::added(258, "GHI", true);
+    control["normalized"] = true;
+    file["added_tokens"].push_back(control);
+    CHECK(encode_with_control(read(file), "ghIABC") == ids{258, 256});
+    CHECK(encode(read(file), "GHI") == ids{'g', 'h', 'i'});
+}
+
+TEST_CASE(
+    "added tokens that are normalized are found behind the others, without a normalizer, too") {
+    json file = toys::byte_level();
+    json token = toys::added(256, "ab", false);
+    token["normalized"] = true;
+    file["added_tokens"] = json::array({token, toys::added('b', "b", false)});
+    CHECK(encode(read(file), "abc") == ids{'a', 'b', 'c'});
 }
 
 TEST_CASE("an added token that is normalized begins with what the normalizer puts in front") {

@@ -121,8 +121,8 @@ private:
                     builder.add_token(*bytes, id, false, place(tokens_key, i));
             } else {
                 if (kind == token_kind::user)
-                    parts.raw_text.add({.content = text, .id = id});
-                parts.raw_text_control.add({.content = text, .id = id});
+                    parts.literal.raw.add({.content = text, .id = id});
+                parts.with_control.raw.add({.content = text, .id = id});
             }
         }
         const std::vector<std::string_view> merges = file_.at("tokenizer.ggml.merges").strings();

@@ -58,8 +58,9 @@ struct space_rules {
             parts.table.add(with_spaces(piece.text), piece.kind);
             break;
         case token_kind::user: // which GGUF files write with real spaces, too
-            parts.normalized_text.add(
-                {.content = rules.escape ? with_signs(piece.text) : piece.text, .id = id});
+            for (added_sets* found : {&parts.literal, &parts.with_control})
+                found->normalized.add(
+                    {.content = rules.escape ? with_signs(piece.text) : piece.text, .id = id});
             parts.table.add(with_spaces(piece.text), piece.kind);
             break;
         case token_kind::unused:
@@ -69,7 +70,7 @@ struct space_rules {
         case token_kind::control:
             if (piece.unknown)
                 builder.set_unknown(id, true);
-            parts.raw_text_control.add({.content = piece.text, .id = id});
+            parts.with_control.raw.add({.content = piece.text, .id = id});
             parts.table.add(piece.text, piece.kind);
         }
     }

@@ -106,21 +106,19 @@ private:
             if (e.kind != token_kind::normal && e.kind != token_kind::byte)
                 id_field.expected("each added token once");
             e.text = &content;
-            if (v.boolean_or("special", false)) {
-                e.kind = content.starts_with("<|reserved_special_token_") ? token_kind::unused
-                                                                          : token_kind::control;
-                parts_.raw_text_control.add(std::move(token));
-                continue;
-            }
-            e.kind = token_kind::user;
-            if (v.boolean_or("normalized", true) && !parts_.normalize.empty()) {
+            const bool special = v.boolean_or("special", false);
+            e.kind = !special                                           ? token_kind::user
+                     : content.starts_with("<|reserved_special_token_") ? token_kind::unused
+                                                                        : token_kind::control;
+            auto found = &added_sets::raw;
+            if (v.boolean_or("normalized", !special)) {
+                found = &added_sets::normalized;
                 parts_.normalize.apply(token.content, true, matcher); // Prepend, too, as it does
                 e.normal = token.content;
-                parts_.normalized_text.add(std::move(token));
-            } else {
-                parts_.raw_text.add(token);
-                parts_.raw_text_control.add(std::move(token));
             }
+            if (!special)
+                (parts_.literal.*found).add(token);
+            (parts_.with_control.*found).add(std::move(token));
         }
     }
 
