@@ -56,8 +56,15 @@ TEST_CASE("rotary settings in both places Transformers has put them") {
         CHECK(c.rotary.llama3.factor == 8.0);
     }
     CHECK_FALSE(edited([](json& j) {
+                    j["rope_scaling"] = json::object();
                     j["rope_parameters"] = {{"rope_type", "default"}};
                 }).rotary.scaled);
+    const model_config both = edited([&](json& j) { // as Transformers 5 reads them
+        j["rope_scaling"] = llama3;
+        j["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 500000.0}};
+    });
+    CHECK(both.rotary.scaled);
+    CHECK(both.rotary.theta == 10000.0);
     CHECK_THROWS_WITH(edited([](json& j) {
                           j["rope_scaling"] = {{"type", "linear"}};
                       }),

@@ -14,12 +14,14 @@ namespace specdec::reference {
 
 namespace detail {
 
-/// `rope_theta` and `rope_scaling` at the top level, or both in `rope_parameters` (Transformers 5).
+/// `rope_theta` and `rope_scaling` at the top level, or both in `rope_parameters` (Transformers 5,
+/// which goes by a `rope_scaling` that says something if both are there).
 inline rotary_config hf_rotary(const nlohmann::json& json, const std::string& source) {
     const json_fields top(json, source, "");
     rotary_config c;
     c.theta = top.number_or("rope_theta", 10000.0);
-    const char* place = top.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
+    const bool scaling_first = top.has("rope_scaling") && !json["rope_scaling"].empty();
+    const char* place = scaling_first ? "rope_scaling" : "rope_parameters";
     if (!top.has(place))
         return c;
     const json_fields scaling(top.object(place), source, place);
