@@ -172,11 +172,9 @@ TEST_CASE("tensors beyond the configuration's are refused by file and tensor, in
           "lm_head.bias"})
         refused(with(name), name, false);
 
-    // What models compute by themselves, older files have, too; and a head of its own where the
-    // embedding is taken.
+    // What models compute by themselves, older files have, too; and the embedding twice.
     toy::checkpoint more(3, true);
-    const toy::checkpoint head(5);
-    more.tensors["lm_head.weight"] = head.tensors.at("lm_head.weight");
+    more.tensors["lm_head.weight"] = more.tensors.at("model.embed_tokens.weight");
     for (const char* name : {"model.layers.1.self_attn.rotary_emb.inv_freq",
                              "model.rotary_emb.inv_freq", "model.layers.0.self_attn.masked_bias"})
         more.tensors[name] = {{3}, {1, 2, 3}};
@@ -187,6 +185,14 @@ TEST_CASE("tensors beyond the configuration's are refused by file and tensor, in
     transformer without =
         load_transformer(write_folder(folder, plain.config(), plain.safetensors()), full);
     CHECK(found == scores(without, ids));
+
+    // A head that is another one is the model's, as Transformers has it.
+    toy::checkpoint own(3);
+    nlohmann::json config = own.config();
+    transformer untied = load_transformer(write_folder(folder, config, own.safetensors()), full);
+    config["tie_word_embeddings"] = true;
+    transformer said = load_transformer(write_folder(folder, config, own.safetensors()), full);
+    CHECK(scores(said, ids) == scores(untied, ids));
 }
 
 TEST_CASE("weights that are not finite are refused by file and tensor, in every format") {
