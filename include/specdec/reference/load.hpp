@@ -24,7 +24,8 @@ struct load_options {
 };
 
 /// Opens a checkpoint by what it is: a folder (Hugging Face), a file that begins with "GGUF", or
-/// else llama2.c. Nothing but headers is read.
+/// else llama2.c. Nothing but headers is read, and of Hugging Face's a head beside an embedding that it
+/// may be tied to.
 [[nodiscard]] inline checkpoint open_checkpoint(const std::filesystem::path& path) {
     if (is_folder(path))
         return open_hf_folder(path);

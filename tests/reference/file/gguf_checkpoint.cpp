@@ -52,6 +52,11 @@ TEST_CASE("other architectures, missing keys and strange tensors are named") {
         CHECK_NOTHROW(open(toy::checkpoint().gguf({{scale, 1}})));
         CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{scale, 4}})), Contains(scale));
     }
+    for (const char* key : {"llama.rope.scaling.attn_factor", "llama.attention.sliding_window"}) {
+        CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{key, 63}})),
+                          Contains("m.gguf: " + std::string(key)));
+        CHECK_NOTHROW(open(toy::checkpoint().gguf({{key, key[6] == 'r' ? 1U : 64U}})));
+    }
     CHECK(open(toy::checkpoint().gguf({{"tokenizer.ggml.eos_token_id", 7}})).config.eos ==
           std::vector<std::int32_t>{7});
     CHECK(open(toy::checkpoint().gguf({{"tokenizer.ggml.eos_token_id", 0xFFFFFFFF}}))

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -167,5 +168,22 @@ private:
     std::unordered_map<std::string, gguf_value> values_;
     std::vector<tensor> tensors_;
 };
+
+/// The token that a key names, below `end`; nothing where the key is missing or has llama.cpp's own
+/// "none". Errors: specdec::error for another number.
+[[nodiscard]] inline std::optional<std::int32_t>
+gguf_token_id(const gguf_file& file, const char* key, std::size_t end = std::size_t{1} << 31) {
+    const gguf_value* const value = file.find(key);
+    if (value == nullptr)
+        return std::nullopt;
+    const std::int64_t id = value->integer();
+    if (id == -1 || id == 0xFFFFFFFF)
+        return std::nullopt;
+    if (id < 0 || static_cast<std::uint64_t>(id) >= end)
+        throw error(file.source(), key,
+                    "expected an id from 0 to " + std::to_string(end) + " (exclusive), found " +
+                        std::to_string(id));
+    return static_cast<std::int32_t>(id);
+}
 
 } // namespace specdec::reference

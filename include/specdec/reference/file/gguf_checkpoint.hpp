@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <cstring> // std::memcpy
-#include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -100,22 +98,16 @@ inline std::string hf_name(const std::string& name) {
         if (const gguf_value* x = file.find(key(factor)); type == nullptr && x != nullptr)
             if (const double scale = x->number(); scale != 0 && scale != 1)
                 throw error(source, key(factor), "expected 1, as positions are not scaled here");
+    if (const gguf_value* x = file.find(key("rope.scaling.attn_factor")); x && x->number() != 1)
+        throw error(source, key("rope.scaling.attn_factor"), "expected 1: scores are not scaled");
+    const std::string window = key("attention.sliding_window"); // 0: none
+    if (const std::size_t n = detail::gguf_size_or(file, window, 0); n > 0 && n < c.context)
+        throw error(source, window, "expected none below the context: it is not supported");
     c.rotary.interleaved = true;
-    const auto id_of = [&](const char* name) -> std::optional<std::int32_t> {
-        const gguf_value* const value = file.find(name);
-        if (value == nullptr)
-            return std::nullopt;
-        const std::int64_t id = value->integer();
-        if (id == -1 || id == 0xFFFFFFFF) // llama.cpp's own "none"
-            return std::nullopt;
-        if (id < 0 || id > std::numeric_limits<std::int32_t>::max())
-            throw error(source, name, "expected the id of a token, found " + std::to_string(id));
-        return static_cast<std::int32_t>(id);
-    };
-    if (const auto id = id_of("tokenizer.ggml.bos_token_id"))
+    if (const auto id = gguf_token_id(file, "tokenizer.ggml.bos_token_id"))
         c.bos = *id;
     for (const char* end : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-        if (const auto id = id_of(end))
+        if (const auto id = gguf_token_id(file, end))
             c.eos.push_back(*id);
     return c;
 }

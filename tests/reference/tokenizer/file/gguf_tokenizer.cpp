@@ -115,6 +115,7 @@ TEST_CASE("broken tokenizers in GGUF files") {
               .starts_with("toy.gguf: tokenizer.ggml.pre: expected a known"));
     CHECK(refusal(scored_file(false)) ==
           "toy.gguf: tokenizer.ggml.scores: expected this metadata key, it is missing");
+    CHECK(refusal(byte_level_file().integer("tokenizer.ggml.bos_token_id", 0xFFFFFFFF)).empty());
     CHECK(refusal(byte_level_file().integer("tokenizer.ggml.eos_token_id", 261)) ==
           "toy.gguf: tokenizer.ggml.eos_token_id: expected an id from 0 to 261 (exclusive), found "
           "261");

@@ -151,15 +151,7 @@ private:
     }
 
     [[nodiscard]] std::optional<std::int32_t> special_id(const char* key) const {
-        const gguf_value* value = file_.find(key);
-        if (value == nullptr)
-            return std::nullopt;
-        const std::int64_t id = value->integer();
-        if (id < 0 || id >= static_cast<std::int64_t>(tokens_.size()))
-            throw error(file_.source(), key,
-                        "expected an id from 0 to " + std::to_string(tokens_.size()) +
-                            " (exclusive), found " + std::to_string(id));
-        return static_cast<std::int32_t>(id);
+        return gguf_token_id(file_, key, tokens_.size());
     }
 
     void read_special(tokenizer_parts& parts) const {
