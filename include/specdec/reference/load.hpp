@@ -24,8 +24,7 @@ struct load_options {
 };
 
 /// Opens a checkpoint by what it is: a folder (Hugging Face), a file that begins with "GGUF", or
-/// else llama2.c. Nothing but headers is read, and of Hugging Face's a head beside an embedding that it
-/// may be tied to.
+/// else llama2.c. Nothing but headers is read, and a head of Hugging Face's that may be tied.
 [[nodiscard]] inline checkpoint open_checkpoint(const std::filesystem::path& path) {
     if (is_folder(path))
         return open_hf_folder(path);
