@@ -128,6 +128,10 @@ TEST_CASE("tensors: shapes are reversed, places are checked") {
     fails(one_tensor({0, 2}, 0, 0, 64));
     fails(one_tensor({}, 0, 0, 64));
     fails(one_tensor({1, 1, 1, 1, 1}, 0, 0, 64));
+    std::string overlapping = toy::checkpoint().gguf();
+    const std::string name = "blk.1.attn_q.weight"; // then the number of axes, two, a type
+    overlapping.replace(overlapping.find(name) + name.size() + 4 + 2 * 8 + 4, 8, 8, '\0');
+    CHECK_THROWS_WITH(read(overlapping), Contains("overlaps tensor"));
 }
 
 TEST_CASE("quantisations that are not read are told by name where they are used") {

@@ -83,6 +83,7 @@ private:
         for (std::size_t i = 0; i < tensors; ++i)
             offsets.push_back(entry(in));
         place(bytes, in.position(), offsets);
+        require_apart(tensors_);
     }
 
     /// Reads one tensor entry; returns its offset in the data.

@@ -88,22 +88,12 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
     const std::span<const std::byte> data = bytes.subspan(in.position());
 
     std::vector<tensor> tensors;
-    std::vector<std::pair<std::size_t, std::size_t>> ranges; // begin and index of the tensor
     for (const auto& [name, entry] : header.items()) {
         if (name == "__metadata__")
             continue;
         tensors.push_back(detail::safetensors_entry(source, name, entry, data));
-        if (!tensors.back().bytes.empty())
-            ranges.emplace_back(static_cast<std::size_t>(tensors.back().bytes.data() - data.data()),
-                                tensors.size() - 1);
     }
-    std::sort(ranges.begin(), ranges.end());
-    for (std::size_t i = 1; i < ranges.size(); ++i) {
-        const tensor& before = tensors[ranges[i - 1].second];
-        if (ranges[i - 1].first + before.bytes.size() > ranges[i].first)
-            throw error(source, "tensor " + tensors[ranges[i].second].name,
-                        "data_offsets: overlaps tensor " + before.name);
-    }
+    require_apart(tensors);
     return tensors;
 }
 

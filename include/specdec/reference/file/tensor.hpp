@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::equal
+#include <algorithm> // std::equal, std::sort
 #include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
@@ -48,6 +48,21 @@ inline void require_shape(const tensor& t, std::span<const std::size_t> shape) {
         throw error(t.source, "tensor " + t.name,
                     "expected shape " + shape_text(shape) + " from the configuration, found " +
                         shape_text(t.shape));
+}
+
+/// Throws unless no two tensors of a file share bytes.
+inline void require_apart(std::span<const tensor> tensors) {
+    std::vector<const tensor*> rising;
+    for (const tensor& t : tensors)
+        if (!t.bytes.empty())
+            rising.push_back(&t);
+    std::sort(rising.begin(), rising.end(),
+              [](const tensor* a, const tensor* b) { return a->bytes.data() < b->bytes.data(); });
+    for (std::size_t i = 1; i < rising.size(); ++i) {
+        const tensor &before = *rising[i - 1], &t = *rising[i];
+        if (before.bytes.data() + before.bytes.size() > t.bytes.data())
+            throw error(t.source, "tensor " + t.name, "overlaps tensor " + before.name);
+    }
 }
 
 /// The values of a tensor of whole numbers. Errors: specdec::error unless it is I64 or I32 of one
