@@ -72,15 +72,32 @@ TEST_CASE("tokens that were added beside a SentencePiece model are not left out 
         R"({"model_max_length": 1e30, "added_tokens_decoder": {"2": {"content": "</s>"}}})");
     CHECK(load_tokenizer(folder.path()).vocabulary_size() == 261);
     const auto refusal = [&] { return error_of([&] { (void)load_tokenizer(folder.path()); }); };
-    const std::string why = ": expected an id below 261, the number of tokens of tokenizer.model: "
-                            "more of them are read from a tokenizer.json alone";
+    const std::string why = ": expected an id below 261, the number of tokens that are read: those "
+                            "of tokenizer.json or tokenizer.model alone";
     folder.write("tokenizer_config.json",
                  R"({"added_tokens_decoder": {"261": {"content": "<x>"}}})");
     CHECK(refusal().ends_with("tokenizer_config.json: added_tokens_decoder.261" + why));
     folder.write("added_tokens.json", R"({"<pad>": 261})");
     CHECK(refusal().ends_with("added_tokens.json: \"<pad>\"" + why));
-    folder.write("tokenizer.json", special_file().dump()); // which names all tokens itself
-    CHECK(load_tokenizer(folder.path()).vocabulary_size() == 259);
+}
+
+TEST_CASE("flags of added tokens beside a tokenizer.json count, more tokens are refused") {
+    const temporary_folder folder;
+    folder.write("tokenizer.json", special_file().dump());
+    const auto decoder = [&](const std::string& tokens) {
+        folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {)" + tokens + "}}");
+    };
+    const auto refusal = [&] { return error_of([&] { (void)load_tokenizer(folder.path()); }); };
+    CHECK(encode_with_control(load_tokenizer(folder.path()), "a <s>") == ids{'a', ' ', 256});
+    decoder(R"("256": {"content": "<s>", "special": true, "lstrip": true})");
+    CHECK(encode_with_control(load_tokenizer(folder.path()), "a <s>") == ids{'a', 256});
+    decoder(R"("259": {"content": "<x>"})");
+    CHECK(refusal().ends_with("tokenizer_config.json: added_tokens_decoder.259: expected one of "
+                              "tokenizer.json's added tokens"));
+    decoder("");
+    folder.write("added_tokens.json", R"({"<pad>": 259})");
+    CHECK(refusal().find("added_tokens.json: \"<pad>\": expected an id below 259") !=
+          std::string::npos);
 }
 
 TEST_CASE("files of every kind") {

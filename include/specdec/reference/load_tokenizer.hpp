@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +21,7 @@ namespace specdec::reference {
 
 /// The tokenizer of a Hugging Face folder: tokenizer.json or else tokenizer.model, with the special
 /// tokens that tokenizer_config.json, generation_config.json and config.json name.
-/// Errors: specdec::error that names file and field, also for tokens that were added beside a
-/// tokenizer.model.
+/// Errors: specdec::error that names file and field, also for tokens that were added beside it.
 [[nodiscard]] inline tokenizer load_tokenizer_folder(const std::filesystem::path& folder) {
     const auto read = [&folder](const char* name, auto&& reader) {
         const mapped_file file(folder / name);
@@ -32,23 +32,29 @@ namespace specdec::reference {
         throw error(folder.string(), "folder", "expected tokenizer.json or tokenizer.model");
     using text = std::string_view;
     using path = const std::string&;
+    const bool json = has("tokenizer.json");
+    std::optional<mapped_file> config;
+    if (has("tokenizer_config.json"))
+        config.emplace(folder / "tokenizer_config.json");
     tokenizer_parts parts =
-        has("tokenizer.json")
-            ? read("tokenizer.json",
-                   [](text t, path p) { return tokenizer_json_reader::read(t, p); })
-            : read("tokenizer.model",
-                   [](text t, path p) { return sentencepiece_reader::read(t, p); });
-    const bool has_all = has("tokenizer.json"); // a tokenizer.model has no added tokens
-    if (!has_all && has("added_tokens.json"))
+        json ? read("tokenizer.json",
+                    [&](text t, path p) {
+                        nlohmann::json document = parse_json(t, p, "file");
+                        if (config)
+                            tokenizer_config_reader::lay_over(config->text(), config->source(),
+                                                              document);
+                        return tokenizer_json_reader::read(document, p);
+                    })
+             : read("tokenizer.model",
+                    [](text t, path p) { return sentencepiece_reader::read(t, p); });
+    if (has("added_tokens.json"))
         read("added_tokens.json", [&parts](text t, path p) {
             tokenizer_config_reader::require_no_added_tokens(t, p, parts);
         });
-    if (has("tokenizer_config.json"))
-        read("tokenizer_config.json", [&](text t, path p) {
-            if (!has_all)
-                tokenizer_config_reader::require_no_added_decoder(t, p, parts);
-            tokenizer_config_reader::read_tokenizer_config(t, p, parts);
-        });
+    if (config && !json)
+        tokenizer_config_reader::require_no_added_decoder(config->text(), config->source(), parts);
+    if (config)
+        tokenizer_config_reader::read_tokenizer_config(config->text(), config->source(), parts);
     for (const char* name : {"generation_config.json", "config.json"})
         if (has(name))
             read(name, [&parts](text t, path p) {

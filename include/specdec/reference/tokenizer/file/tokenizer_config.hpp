@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <system_error> // std::errc
@@ -47,8 +48,29 @@ public:
             add_end(id.id_below(parts.table.size()), false, parts);
     }
 
-    /// added_tokens.json (ids by name) beside a tokenizer.model: refused where it names a token
-    /// that the model has not, since the model alone is read.
+    /// tokenizer_config.json's added_tokens_decoder over the added tokens of a tokenizer.json: its
+    /// flags count, as in Transformers. Refused where it names a token that the latter has not.
+    static void lay_over(std::string_view text, const std::string& source,
+                         nlohmann::json& tokenizer) {
+        const nlohmann::json document = parse_json(text, source, "file");
+        const auto decoder = json_view(document, source).find("added_tokens_decoder");
+        if (!decoder || !tokenizer.is_object())
+            return;
+        nlohmann::json& added = tokenizer["added_tokens"];
+        std::map<std::string, nlohmann::json*> by_content;
+        for (nlohmann::json& token : added)
+            if (token.is_object() && token.contains("content") && token["content"].is_string())
+                by_content.emplace(token["content"].get<std::string>(), &token);
+        for (const auto& [digits, token] : decoder->value().items()) {
+            const json_view v(token, source, decoder->field() + "." + digits);
+            const auto found = by_content.find(v.at("content").string());
+            if (found == by_content.end())
+                v.expected("one of tokenizer.json's added tokens");
+            found->second->update(token);
+        }
+    }
+    /// added_tokens.json (ids by name), of which nothing is read: refused where it names a token
+    /// that the tokenizer has not.
     static void require_no_added_tokens(std::string_view text, const std::string& source,
                                         const tokenizer_parts& parts) {
         const nlohmann::json document = parse_json(text, source, "file");
@@ -75,8 +97,8 @@ public:
 private:
     [[noreturn]] static void refuse_added(const json_view& token, const tokenizer_parts& parts) {
         token.expected("an id below " + std::to_string(parts.table.size()) +
-                       ", the number of tokens of tokenizer.model: more of them are read from a "
-                       "tokenizer.json alone");
+                       ", the number of tokens that are read: those of tokenizer.json or "
+                       "tokenizer.model alone");
     }
 
     /// A token's name, plain or as {"content": name}.

@@ -23,9 +23,9 @@ namespace specdec::reference {
 /// Errors: specdec::error that names file and field.
 class tokenizer_json_reader {
 public:
-    [[nodiscard]] static tokenizer_parts read(std::string_view text, const std::string& source,
+    [[nodiscard]] static tokenizer_parts read(const nlohmann::json& document,
+                                              const std::string& source,
                                               white_space_rule spaces = white_space_rule::unicode) {
-        const nlohmann::json document = parse_json(text, source, "file");
         return tokenizer_json_reader(json_view(document, source), spaces).read_all();
     }
 
@@ -237,7 +237,7 @@ private:
 [[nodiscard]] inline tokenizer
 read_tokenizer_json(std::string_view text, const std::string& source,
                     white_space_rule spaces = white_space_rule::unicode) {
-    return tokenizer(tokenizer_json_reader::read(text, source, spaces));
+    return tokenizer(tokenizer_json_reader::read(parse_json(text, source, "file"), source, spaces));
 }
 
 } // namespace specdec::reference
