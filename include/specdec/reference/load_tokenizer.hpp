@@ -9,6 +9,7 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/reference/file/gguf.hpp>
+#include <specdec/reference/file/json_fields.hpp>
 #include <specdec/reference/file/mapped_file.hpp>
 #include <specdec/reference/tokenizer/file/gguf_tokenizer.hpp>
 #include <specdec/reference/tokenizer/file/llama2c_tokenizer.hpp>

@@ -60,4 +60,5 @@ TEST_CASE("a pass is refused before anything changes") {
     refused({1, bad, parents});
     refused({1, good, none});
     refused({2, good, parents}); // no such sequence
+    refused({0, good});          // the same one twice
 }

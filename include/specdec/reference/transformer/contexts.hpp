@@ -37,10 +37,16 @@ public:
     }
 
     /// Before a pass over these: nodes are part of the trees from here on. Errors, before anything
-    /// changes: specdec::error for what has no room, ids and parents that are none.
+    /// changes: specdec::error for what has no room, ids and parents that are none, and a sequence
+    /// that stands there twice.
     void begin(std::span<const sequence_part> parts) {
-        for (const sequence_part& part : parts)
-            require(part);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            require(parts[i]);
+            for (std::size_t j = 0; j < i; ++j)
+                if (parts[j].sequence == parts[i].sequence)
+                    throw error("batch", "sequence " + std::to_string(parts[i].sequence),
+                                "expected each sequence once");
+        }
         for (const sequence_part& part : parts)
             trees_[part.sequence].reserve(part.parents.size());
         for (const sequence_part& part : parts)

@@ -83,7 +83,7 @@ public:
         score({&part, 1});
     }
     /// The same for several sequences in one pass; the rows of one part after those of the other.
-    /// Precondition: no sequence twice.
+    /// Errors: as append, and for a sequence that stands there twice.
     void score(std::span<const sequence_part> parts) {
         run(parts, pass_output::kind::logits, logits_);
     }
