@@ -52,18 +52,6 @@ TEST_CASE("exact match keeps the agreeing prefix and asks for no row behind it")
         }
 }
 
-TEST_CASE("exact match: a proposal that left the vocabulary is replaced") {
-    watched_laws laws(random_rows(2, 5, 8));
-    const philox_coin coin(8);
-    const auto own = own_tokens(laws, 2, coin);
-    const verdict v = verify(laws, {certain(target_id{})}, coin);
-    CHECK(v.accepted == 0);
-    CHECK(v.evaluated == 1);
-    CHECK(v.next == own[0]);
-    CHECK(v.origin == token_origin::corrected);
-    CHECK(laws.asked == first_places(1));
-}
-
 TEST_CASE("exact match: the tokens of a seed are the same whatever is proposed") {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         const philox_coin coin(seed);

@@ -49,37 +49,6 @@ TEST_CASE("token rejection: counts and rows fit each other on random laws") {
     }
 }
 
-TEST_CASE("token rejection: a proposal that left the vocabulary is replaced by the target's own") {
-    watched_laws laws(random_rows(2, 5, 4));
-    const verdict v = verify(laws, std::vector{certain(target_id{})}, 4, token_rejection{});
-    CHECK(v.accepted == 0);
-    CHECK(v.evaluated == 1);
-    CHECK(v.next.valid());
-    CHECK(v.origin == token_origin::corrected);
-    CHECK(laws.asked == first_places(1));
-}
-
-TEST_CASE("token rejection: a proposal that the target forbids is rejected and not drawn again") {
-    constexpr float no = -std::numeric_limits<float>::infinity();
-    for (std::uint64_t seed = 0; seed < 50; ++seed)
-        for (const std::uint32_t draws : {0U, 1U, 32U}) {
-            watched_laws laws({{0.0F, no, 1.0F}, {0.0F, 0.0F, 0.0F}});
-            const verdict v =
-                verify(laws, std::vector{certain(target_id{1})}, seed, token_rejection{draws});
-            REQUIRE(v.accepted == 0);
-            REQUIRE((v.next == target_id{0} || v.next == target_id{2}));
-        }
-}
-
-TEST_CASE("token rejection: a one-hot proposal that was rejected is never the replacement") {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        watched_laws laws(random_rows(2, 3, seed));
-        const verdict v = verify(laws, std::vector{certain(target_id{1})}, seed, token_rejection{});
-        if (v.accepted == 0)
-            REQUIRE(v.next != target_id{1});
-    }
-}
-
 TEST_CASE("token rejection: the number of thinning draws changes no verdict but the replacement") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         watched_laws laws(random_rows(3, 4, seed));
