@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/sampling/listing.hpp>
 
-#include <catch2/catch.hpp>
-
 #include "support/list_drafter.hpp"
 
 using namespace specdec;
@@ -36,14 +34,5 @@ static_assert(ListingModelOf<lists, draft_id>);
 static_assert(ScoringModelOf<lists, draft_id>);
 static_assert(!ListingModelOf<lists, target_id>);
 static_assert(!ListingModelOf<scores<logits_rows<draft_id>>, draft_id>);
-
-TEST_CASE("a drafter that lists says its lists in turn") {
-    list_drafter drafter(5, {{{draft_id{1}, 1.0F}}, {}});
-    drafter.sync({}, 0);
-    CHECK(drafter.list().entries.size() == 1);
-    drafter.push(draft_id{1});
-    CHECK(drafter.list().entries.empty());
-    CHECK(drafter.list().vocabulary == 5);
-}
 
 } // namespace listing_tests

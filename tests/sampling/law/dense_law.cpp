@@ -24,16 +24,6 @@ TEST_CASE("a dense law is the normalised row") {
     check_intervals<target_id>(law, 1e-12);
 }
 
-TEST_CASE("weights of a dense law, for screening") {
-    const std::vector<float> row{0, 1, 0, 5, 2, 0};
-    const dense_law law(probabilities_row<target_id>{row});
-    std::vector<float> weights(3);
-    const double unit = law.weights(2, weights);
-    for (std::size_t j = 0; j < weights.size(); ++j)
-        CHECK(static_cast<double>(weights[j]) * unit ==
-              Approx(law.probability(id_at<target_id>(2 + j))));
-}
-
 TEST_CASE("a dense law of denormals") {
     const float tiny = std::numeric_limits<float>::denorm_min();
     const std::vector<float> weights{tiny, 3 * tiny, 0};
