@@ -13,7 +13,7 @@ set(specdec_parts
     "rounds=law/(block|bridges|merge|nested|paper_merge|slrs)"
     "sessions=law/(faults|given_rows|sessions|windows)"
     "learning=law/(learning|lengths)"
-    "lazy=law/(processors|sampled_lazy|sessions_lazy)"
+    "lazy=law/(processors|sessions_lazy)"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
     "transformer=reference/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|(gguf_)?feature_.+|lm_head|speculators_config)|transformer/(forward|own_types|pack|transformer))"
     "loaders=reference/tokenizer/(file/(.+_tokenizer|.*sentencepiece.*)|real_vocabularies)"

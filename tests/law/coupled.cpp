@@ -95,16 +95,6 @@ TEST_CASE("coupled match: the law of the target, with every bridge", "[law]") {
     });
 }
 
-TEST_CASE("coupled match: the law of the text over whole decodes", "[law][computes]") {
-    const coupled_pair two;
-    for_decoded_texts(two.target, 900, [&](const auto& check) {
-        two.for_every_bridge(2, [&](const char* name, auto bridge) {
-            CAPTURE(name);
-            check(bridge, coupled_match(two.keys));
-        });
-    });
-}
-
 TEST_CASE("coupled trees give the text of coupled match", "[law]") {
     const coupled_pair two;
     row_tree p(toy_rows(row_kind::random, 5, 13)), q(toy_rows(row_kind::random, 5, 14));

@@ -132,15 +132,6 @@ TEST_CASE("nested TLI: control tokens and bytes that the target lacks are never 
     check_every_rule(two, 2);
 }
 
-TEST_CASE("nested TLI: whole decodes, the law of the text over bytes", "[law][computes]") {
-    const nested_pair two({"a", "b", "ab", "<end>"}, {"a", "bab", "b", "<end>"});
-    for_decoded_texts(two.target, 500, [&](const auto& check) {
-        check(two.bridge(2), rejection);
-        check(two.bridge(2), exact_match{});
-        check(two.bridge(2), block);
-    });
-}
-
 TEST_CASE("nested TLI with all tokens shared keeps what TLI keeps", "[law]") {
     const nested_pair two({"b", "a", "ab"}, {"a", "b"});
     for_every_pair_of_rows(two.t(), two.d(), [&](row_tree& p, row_tree& q) {
