@@ -232,23 +232,6 @@ TEST_CASE("the stop rule is told the probability of the draft token, not of its 
     }
 }
 
-TEST_CASE("nested TLI: an abandoned draft leaves no trace; the context follows what is committed") {
-    nested_fixture once, twice;
-    const draft_request request{4, 6, {}, ends};
-    for (int i = 0; i < 3; ++i)
-        (void)twice.bridge.propose(twice.drafter, fixed_length{}, twice.coin, request);
-    const auto a = once.bridge.propose(once.drafter, fixed_length{}, once.coin, request);
-    const auto b = twice.bridge.propose(twice.drafter, fixed_length{}, twice.coin, request);
-    CHECK(tokens_of(a) == tokens_of(b));
-    CHECK(copy_of(a.draft_tokens) == copy_of(b.draft_tokens));
-    CHECK(twice.drafter.unchanged == twice.drafter.context.size());
-    once.bridge.follow(ids_of<target_id>({2})); // the first piece of ba
-    (void)once.propose(8);
-    std::vector<draft_id> expected = once.two.encode_draft("abcb");
-    expected.insert(expected.begin(), toy_pair::bos);
-    CHECK(once.drafter.context == expected);
-}
-
 TEST_CASE("nested TLI: every piece is drawn at its own place in the text, and its own site") {
     nested_fixture f;
     f.drafter = script_drafter(10, {draft_id{3}, draft_id{8}}); // b a, c a

@@ -116,28 +116,6 @@ TEST_CASE("every reason for an empty draft of text") {
     CHECK(reason(f.propose(drafter, 8)) == no_draft::nothing_to_say);
 }
 
-TEST_CASE("an abandoned draft leaves no trace, a committed one moves the context") {
-    slem_fixture once, twice;
-    script_drafter one(10, {ba, c}), two(10, {ba, c});
-    const draft_request request{4, 4, {}, ends};
-    for (int i = 0; i < 3; ++i)
-        (void)twice.bridge.propose(two, fixed_length{}, twice.coin, request);
-    const auto x = once.bridge.propose(one, fixed_length{}, once.coin, request);
-    const auto y = twice.bridge.propose(two, fixed_length{}, twice.coin, request);
-    CHECK(tokens_of(x) == tokens_of(y));
-    CHECK(copy_of(x.draft_tokens) == copy_of(y.draft_tokens));
-    CHECK(one.context == two.context);
-
-    once.bridge.follow(once.two.encode("ab"));
-    (void)once.propose(one, 8);
-    CHECK(text_of(once.two.draft, one.context) == "cab");
-    once.bridge.start(std::vector{toy_pair::bos}); // and another text
-    once.bridge.follow(once.two.encode("b"));
-    (void)once.propose(one, 8);
-    CHECK(one.context == std::vector{toy_pair::bos, b});
-    CHECK(one.unchanged == 0);
-}
-
 TEST_CASE("every draft site has the place of its bytes, if the request has one") {
     slem_fixture f;
     script_drafter drafter(10, {ba, c, ca, toy_pair::stop});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/bridge/union.hpp>
 
-#include <cmath>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -28,18 +27,4 @@ TEST_CASE("a token outside T is proposed as no token and ends the draft") {
     CHECK(draft.draft_tokens.size() == 2);
     CHECK(drafter.rows == 2);
     CHECK(drafter.pushed.size() == 1); // what nobody can accept is not fed
-}
-
-TEST_CASE("q is not renormalised: the mass outside T stays there") {
-    const toy_pair two;
-    words_union bridge = two.union_of(1);
-    bridge.start(std::vector{toy_pair::bos});
-    script_drafter drafter(10, {draft_id{5}});
-    philox_coin coin(5);
-    const auto draft = bridge.propose(drafter, fixed_length{}, coin, {0, 8, {}, {}});
-    REQUIRE(draft.proposals.size() == 1);
-    const double z = 9 + std::exp(2.0);
-    CHECK(draft.proposals[0].law().probability(target_id{2}) ==
-          Approx(std::exp(2.0) / z).epsilon(1e-5));
-    CHECK(draft.proposals[0].law().probability(target_id{1}) == Approx(2 / z).epsilon(1e-5));
 }

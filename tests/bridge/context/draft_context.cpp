@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/bridge/context/draft_context.hpp>
 
-#include <catch2/catch.hpp>
-
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/shared_context.hpp>
 
@@ -39,11 +37,3 @@ static_assert(!DraftContext<context_follows_draft_ids>);
 static_assert(!DraftContext<gives_target_ids>);
 static_assert(!DraftContext<ids_not_const>);
 static_assert(!DraftContext<no_unchanged>);
-
-TEST_CASE("an archetype of a draft context follows") {
-    draft_context_archetype context;
-    const target_id committed[1] = {target_id{2}};
-    context.start({});
-    context.follow(committed);
-    CHECK(std::span<const draft_id>(context.ids()).size() == 1);
-}

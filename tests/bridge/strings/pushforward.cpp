@@ -166,24 +166,6 @@ TEST_CASE("slrs: lazy decisions are those of the whole sums, on 50,000 random ro
     CHECK(lazy < full / 2);
 }
 
-TEST_CASE("merge: lazy decisions are those of the whole sums, on 50,000 random rounds",
-          "[computes]") {
-    const spelled_pair two;
-    ngram_cache<no_eviction> cache;
-    const auto insert = [&](std::vector<draft_id> ids, int t) { cache.insert(ids, target_id{t}); };
-    insert({draft_id{0}, draft_id{1}}, 2);
-    insert({draft_id{1}, draft_id{2}}, 3);
-    insert({draft_id{1}, draft_id{1}, draft_id{0}}, 3);
-    insert({draft_id{0}, draft_id{0}, draft_id{1}}, 4);
-    const auto [lazy, full] = check_lazy(
-        [&](std::size_t gamma) {
-            return make_ngram_merge_bridge(cache, two.target, two.draft, two.map, two.order, 16,
-                                           {gamma, 0});
-        },
-        5, 3, 50000);
-    CHECK(lazy < full);
-}
-
 TEST_CASE("slrs: the last proposal is kept with the law's probability, over all ways to draw it",
           "[computes]") {
     const spelled_pair two;

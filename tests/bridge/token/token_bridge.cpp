@@ -122,19 +122,6 @@ TEST_CASE("a drafter that runs dry ends the draft with what it has") {
     CHECK(tokens_of(draft) == std::vector{target_id{1}});
 }
 
-TEST_CASE("an abandoned draft leaves no trace") {
-    tli_fixture once, twice;
-    const draft_request request{4, 4, {}, ends};
-    for (int i = 0; i < 3; ++i)
-        (void)twice.bridge.propose(twice.drafter, fixed_length{}, twice.coin, request);
-    const auto a = once.bridge.propose(once.drafter, fixed_length{}, once.coin, request);
-    const auto b = twice.bridge.propose(twice.drafter, fixed_length{}, twice.coin, request);
-    CHECK(tokens_of(a) == tokens_of(b));
-    CHECK(copy_of(a.draft_tokens) == copy_of(b.draft_tokens));
-    CHECK(once.drafter.context == twice.drafter.context);
-    CHECK(twice.drafter.unchanged == twice.drafter.context.size());
-}
-
 TEST_CASE("every proposal keeps the law it was drawn from after the drafter has moved on") {
     tli_fixture f;
     const auto draft = f.bridge.propose(f.drafter, fixed_length{}, f.coin, {4, 4, {}, ends});
@@ -151,17 +138,6 @@ TEST_CASE("every proposal keeps the law it was drawn from after the drafter has 
             sum += draft.proposals[i].law().probability(id_at<target_id>(t));
         CHECK(sum == Approx(1.0));
     }
-}
-
-TEST_CASE("the context follows what is committed, not what was proposed") {
-    tli_fixture f;
-    (void)f.propose(8);
-    f.bridge.follow(f.two.encode("b"));
-    (void)f.propose(8);
-    std::vector<draft_id> expected = f.two.encode_draft("abcb");
-    expected.insert(expected.begin(), toy_pair::bos);
-    CHECK(f.drafter.context == expected);
-    CHECK(f.drafter.unchanged == 4);
 }
 
 TEST_CASE("every draft site has the place of its token, if the request has one") {
