@@ -141,22 +141,6 @@ TEST_CASE("a full context ends the text") {
     }
 }
 
-TEST_CASE("a target that is full ends the text") {
-    toy_world world;
-    for_every_bridge(world, 4, [&](const char* name, auto bridge) {
-        CAPTURE(name);
-        target_text_model target(world.two.target.table(), {.capacity = 20});
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(1);
-        session decoder(bridge, exact_match{}, world.settings(1));
-        decoder.start(world.prompt, world.prefix);
-        CHECK(generate(decoder, target, drafter, fixed_length{4}, coin, world.two.target, {},
-                       silent_reader{}) == finish_reason::context_full);
-        CHECK(decoder.tokens().size() == 21);
-    });
-}
-
 TEST_CASE("the reader cancels: from bytes behind the token, from a round before it is committed") {
     const known_text known{"ccbcbaacb"};
     for (std::size_t bytes = 1; bytes < 9; ++bytes) {

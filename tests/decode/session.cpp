@@ -266,32 +266,6 @@ TEST_CASE("abandoned rounds leave no trace in the text") {
     });
 }
 
-TEST_CASE("commits of any part: greedy and exact-match text stays the target's") {
-    toy_world world;
-    for (const float temperature : {0.0F, 1.0F}) {
-        const auto expected = target_alone(world, temperature, philox_coin(7), length);
-        for_every_bridge(world, 4, [&](const char* name, auto bridge) {
-            CAPTURE(name);
-            for (unsigned seed = 0; seed < 5; ++seed) {
-                begun_text begun(world, bridge, exact_match{}, world.settings(temperature));
-                auto& [target, draft, drafter, coin, decoder] = begun;
-                std::mt19937 random(seed);
-                const std::size_t begin = decoder.tokens().size();
-                while (decoder.tokens().size() - begin < length) {
-                    const auto r = decoder.round(target, drafter, fixed_length{random() % 5}, coin,
-                                                 length - (decoder.tokens().size() - begin));
-                    decoder.commit(random() % (r.tokens.size() + 1));
-                }
-                REQUIRE(copy_of(decoder.tokens().subspan(begin)) == expected);
-                const statistics& c = decoder.counts();
-                REQUIRE(c.accepted + c.corrected + c.free + c.residual ==
-                        c.committed + c.discarded);
-                REQUIRE(c.committed == length);
-            }
-        });
-    }
-}
-
 TEST_CASE("an engine that only follows target_edit gets the text of round()") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
@@ -507,19 +481,6 @@ TEST_CASE("statistics add up") {
         CHECK(c.target_seconds == 2 * static_cast<double>(rounds)); // fed before drafts, and scored
         CHECK(c.verify_seconds == static_cast<double>(rounds));
     });
-}
-
-TEST_CASE("rounds without a drafter say so") {
-    toy_world world;
-    target_text_model target = world.target_model();
-    no_drafter drafter;
-    philox_coin coin(1);
-    session decoder(no_bridge{}, token_rejection{}, world.settings(1));
-    decoder.start(world.prompt);
-    (void)play(decoder, target, drafter, fixed_length{}, coin, 5);
-    CHECK(decoder.counts().without_draft[static_cast<std::size_t>(no_draft::no_drafter)] == 5);
-    CHECK(decoder.counts().free == 5);
-    CHECK(decoder.counts().tokens_per_target_call() == 1.0);
 }
 
 TEST_CASE("a session runs with nothing but what the concepts promise") {

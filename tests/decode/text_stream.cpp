@@ -86,21 +86,6 @@ TEST_CASE("the length of an incomplete character") {
     CHECK(incomplete_utf8("\xC3\xC3") == 1); // the first is lost, the second may still become one
 }
 
-TEST_CASE("a character is given when it is whole") {
-    reading r;
-    text_stream stream;
-    push(stream, "a\xF0\x9F", accepted, r);
-    CHECK(r.text == "a");
-    push(stream, "\x98", accepted, r);
-    CHECK(r.text == "a");
-    push(stream,
-         "\x80"
-         "b",
-         accepted, r);
-    CHECK(r.text == "a\xF0\x9F\x98\x80"
-                    "b");
-}
-
 TEST_CASE("invalid bytes are passed on, an incomplete end comes with the end") {
     CHECK(read({"\xFF", "\x80", "\xC0\x80"}) == "\xFF\x80\xC0\x80");
     CHECK(read({"\xC3", "a"}) == "\xC3"

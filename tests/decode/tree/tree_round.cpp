@@ -19,11 +19,3 @@ TEST_CASE("rows along a path: the first one, then each node's") {
     CHECK(along[1].values[0] == 2);
     CHECK(along[2].values[0] == 6);
 }
-
-TEST_CASE("a round tells where each token came from") {
-    tree_round_result r{};
-    r.accepted = 1;
-    r.last = token_origin::corrected;
-    CHECK(r.origin(0) == token_origin::accepted);
-    CHECK(r.origin(1) == token_origin::corrected);
-}
