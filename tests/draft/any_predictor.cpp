@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/draft/length_rule.hpp>
-
 using namespace specdec;
 
 namespace any_predictor_tests {
@@ -44,27 +42,6 @@ TEST_CASE("any predictor answers and learns as the one it views") {
     unmoved.learn({});
     CHECK(unmoved.next({}) == 1);
     CHECK(reading_of(unmoved) == row_reading::sureness);
-}
-
-TEST_CASE("length rules go by any predictor") {
-    by_place own;
-    any_predictor any(own);
-    length_rule ends(predicted_end(any, 0.6, 9));
-    CHECK(ends.reads() == row_reading::entropy);
-    const draft_progress one = extend_progress({}, ends, draft_id{0}, 1, 1, 0);
-    const draft_progress two = extend_progress(one, ends, draft_id{0}, 1, 1, 0);
-    const draft_progress three = extend_progress(two, ends, draft_id{0}, 1, 1, 0);
-    CHECK(ends.more(two)); // 1 - 1 * 1/2
-    CHECK_FALSE(ends.more(three));
-    ends.learn({});
-    CHECK(own.taught == 1);
-
-    const cost_table costs{{1, 1, 1, 1}, 0.05, 0};
-    length_rule pays(cost_aware(any, costs, {.longest = 4}));
-    pays.start(10, 1);
-    CHECK(pays.more({})); // 0.25 of a token for 0.05 of a pass
-    pays.learn({});
-    CHECK(own.taught == 2);
 }
 
 } // namespace any_predictor_tests

@@ -290,19 +290,6 @@ TEST_CASE("a position of a pass that texts share costs its share") {
     CHECK_FALSE(together.more(now));
 }
 
-TEST_CASE("the same rounds give the same lengths") {
-    std::vector<double> rates;
-    for (int i = 0; i < 2; ++i) {
-        acceptance_table table;
-        cost_aware rule(table, cheap);
-        world w{cheap, 0.6};
-        for (int k = 0; k < 200; ++k)
-            w.round(rule);
-        rates.push_back(w.rate());
-    }
-    CHECK(rates[0] == rates[1]);
-}
-
 TEST_CASE("where costs follow the rounds, a few of them show what others do not, at little cost") {
     for (const double chance : {0.5, 0.9}) {
         acceptance_table table;

@@ -102,17 +102,6 @@ TEST_CASE("nothing is fed before a row is asked for, and then only what is new")
     CHECK(m.held() == rejected);
 }
 
-TEST_CASE("an unchanged context costs one token") {
-    toy m = model();
-    model_drafter drafter(m);
-    const ids context = ids_of({0, 1, 2, 0});
-    drafter.sync(context, 0);
-    (void)drafter.row();
-    drafter.sync(context, context.size());
-    CHECK(copy_of(drafter.row().values) == row_of(context));
-    CHECK(m.fed == context.size() + 1);
-}
-
 TEST_CASE("a long tail is fed without rows, a short one in one pass") {
     for (const std::size_t length : {1U, 2U, 8U, 9U, 50U}) {
         std::size_t rows = 0;
@@ -205,15 +194,6 @@ TEST_CASE("a model that fails at any call leaves the drafter usable") {
         }
         REQUIRE(failures == 1);
     }
-}
-
-TEST_CASE("an archetype of a model drafts") {
-    model_archetype<draft_id> m(4);
-    model_drafter drafter(m);
-    CHECK(drafter.capacity() == 64);
-    const ids context = ids_of({0, 1});
-    drafter.sync(context, 0);
-    CHECK(drafter.row().size() == 4);
 }
 
 TEST_CASE("model_drafter: the rows behind the last tokens of a context, in one pass") {

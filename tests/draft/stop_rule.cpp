@@ -5,14 +5,6 @@
 
 using namespace specdec;
 
-TEST_CASE("fixed_length drafts its length, however likely the tokens were") {
-    for (std::size_t length : {0U, 1U, 5U})
-        for (std::size_t drafted = 0; drafted < 8; ++drafted)
-            for (const double sure : {0.0, 1.0})
-                CHECK(fixed_length{length}.more({.drafted = drafted, .sure = sure}) ==
-                      (drafted < length));
-}
-
 TEST_CASE("confidence ends behind the first unlikely token and at its length") {
     const confidence stop{0.4, 3};
     CHECK(stop.more({})); // before the first token

@@ -72,17 +72,6 @@ std::string refused(std::size_t capacity, window_settings settings) {
     return "";
 }
 
-TEST_CASE("windowed drafter: a context that fits is shown whole") {
-    script_drafter inner(3, {draft_id{0}}, 10);
-    windowed_drafter drafter(inner, {.keep = 1, .block = 4, .room = 0});
-    for (int n = 1; n <= 10; ++n) {
-        drafter.sync(numbers(n), static_cast<std::size_t>(n - 1));
-        CHECK(inner.context == numbers(n));
-        CHECK(inner.unchanged == static_cast<std::size_t>(n - 1));
-        CHECK(drafter.dropped() == 0);
-    }
-}
-
 TEST_CASE("windowed drafter: of a longer one blocks are dropped behind what is kept") {
     script_drafter inner(3, {draft_id{0}}, 10);
     windowed_drafter drafter(inner, {.keep = 2, .block = 4, .room = 0});

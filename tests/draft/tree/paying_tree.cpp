@@ -59,13 +59,6 @@ TEST_CASE("a paying tree learns the chances of ranks, and plans by them") {
     CHECK(shape.shape().depth() < shape.shape().size()); // no chain
 }
 
-TEST_CASE("a paying tree is a chain where only first siblings are kept") {
-    paying_tree shape(costs_of(0.02, 0.02));
-    play(shape, {0.8}, 3000, 2);
-    CHECK(shape.shape().depth() >= 4);
-    CHECK(shape.shape().size() <= shape.shape().depth() + 2);
-}
-
 TEST_CASE("a paying tree drafts nothing but probes where nothing pays, and comes back") {
     paying_tree shape(costs_of(0.3, 0.3));
     play(shape, {0.02}, 2000, 3);

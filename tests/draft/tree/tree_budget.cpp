@@ -66,13 +66,6 @@ TEST_CASE("a budget's shape is the best of all trees") {
         }
 }
 
-TEST_CASE("where only first siblings are kept the shape is a chain") {
-    tree_budget budget(std::vector{0.8, 0.0}, 4, 8);
-    const auto shape = fixed_tree::of_parents(budget.parents_of_best(4));
-    CHECK(shape.depth() == 4);
-    CHECK(shape.size() == 4);
-}
-
 TEST_CASE("a budget that knows what nodes cost decides how many there are") {
     tree_budget budget(std::vector{0.6, 0.2, 0.1}, 16, 6);
     cost_table free;
