@@ -101,22 +101,6 @@ TEST_CASE("a sequence's rows are bit for bit those it gets alone") {
         }
 }
 
-TEST_CASE("a sequence that is full says so, before anything changes") {
-    const toy::temporary_folder folder;
-    const auto path = folder.write("m.gguf", toy::checkpoint().gguf());
-    batch_model<target_id> several(
-        load_transformer(path, {.context = {.capacity = 8, .sequences = 2}}));
-    CHECK(several.capacity() == 8);
-    several.append(0, some_ids(7, 0));
-    const auto one = some_ids(1, 0), two = some_ids(2, 0);
-    const std::vector<sequence_tokens<target_id>> parts = {{1, one}, {0, two}};
-    CHECK_THROWS_AS(several.score(parts), specdec::error);
-    CHECK(several.size(0) == 7);
-    CHECK(several.size(1) == 0);
-    several.append(1, some_ids(8, 1));
-    CHECK(several.size(1) == 8);
-}
-
 TEST_CASE("trees of several sequences and tokens of others share a pass, each as alone") {
     const toy::temporary_folder folder;
     load_options options{.context = {.sequences = 3, .vocabulary_size = 70}};

@@ -117,25 +117,6 @@ TEST_CASE("where adapters learn the weights stay, and what is decoded with has b
     CHECK(total(merged.measure({&one, 1})) == Approx(after).epsilon(1e-4));
 }
 
-TEST_CASE("what is learnt does not depend on the number of threads") {
-    const open_toy toy(form::tied);
-    const id_map map = toy_map();
-    const std::vector<distillation_sample> texts{toy_text(map, 30, 0), toy_text(map, 22, 1),
-                                                 toy_text(map, 9, 2)};
-    const std::vector<const distillation_sample*> all{&texts[0], &texts[1], &texts[2]};
-    std::vector<std::vector<float>> found;
-    for (const std::size_t threads : {1U, 2U, 3U}) {
-        learner_settings s = small(direct_loss::reverse_kl, ngram_loss::nll_by_probability);
-        s.threads = threads;
-        drafter_learner learner(read_parameters(toy.open()), map, s);
-        for (int i = 0; i < 3; ++i)
-            (void)learner.learn(all);
-        found.emplace_back(learner.values().begin(), learner.values().end());
-    }
-    CHECK(found[0] == found[1]);
-    CHECK(found[0] == found[2]);
-}
-
 TEST_CASE("texts that teach nothing change nothing, and what does not fit is refused") {
     const open_toy toy(form::tied);
     const id_map map = toy_map();

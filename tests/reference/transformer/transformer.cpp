@@ -196,34 +196,6 @@ TEST_CASE("contexts share a team where they are told to, and may use it at the s
     CHECK(same_bits(of_a, of_b));
 }
 
-TEST_CASE("append, then score, gives the rows of scoring everything") {
-    const std::vector<std::int32_t> ids = some_ids(50);
-    for (const precision p : {precision::f32, precision::bf16, precision::q8}) {
-        transformer t = make(p, {.threads = 2});
-        const rows all = score_in_groups(t, ids, 50);
-        t.truncate(0);
-        t.append({ids.data(), 41});
-        CHECK(t.size() == 41);
-        CHECK(same_bits(score_in_groups(t, {ids.begin() + 41, ids.end()}, 4),
-                        rows(all.begin() + 41, all.end())));
-    }
-}
-
-TEST_CASE("after truncate a row is what it is in a fresh context") {
-    std::vector<std::int32_t> ids = some_ids(40);
-    for (const precision p : {precision::f32, precision::bf16, precision::q8})
-        for (const std::size_t kept : {0U, 1U, 17U, 31U, 32U, 33U, 39U}) {
-            transformer t = make(p, {.threads = 2});
-            t.append(ids);
-            t.truncate(kept);
-            transformer fresh = make(p, {.threads = 1});
-            fresh.append({ids.data(), kept});
-            const std::vector<std::int32_t> other = {5, 3, 70, 2, 11};
-            CAPTURE(kept);
-            CHECK(same_bits(score_in_groups(t, other, 5), score_in_groups(fresh, other, 1)));
-        }
-}
-
 TEST_CASE("the bf16 format stays near f32") {
     const std::vector<std::int32_t> ids = some_ids(30);
     transformer full = make(precision::f32, {});

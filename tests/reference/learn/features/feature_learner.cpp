@@ -94,21 +94,6 @@ TEST_CASE("where adapters learn the body stays, and what is decoded with has bot
           Approx(learner.measure({&one, 1}).direct).epsilon(1e-4));
 }
 
-TEST_CASE("what a body learns does not depend on the number of threads") {
-    const std::vector<feature_sample> samples{some_sample(30, 1), some_sample(22, 2)};
-    const std::vector<const feature_sample*> both{&samples[0], &samples[1]};
-    std::vector<std::vector<float>> found;
-    for (const std::size_t threads : {1U, 3U}) {
-        learner_settings s = small();
-        s.threads = threads;
-        feature_learner learner(some_body<float>(), some_ends(), s);
-        for (int i = 0; i < 3; ++i)
-            (void)learner.learn(both);
-        found.emplace_back(learner.values().begin(), learner.values().end());
-    }
-    CHECK(found[0] == found[1]);
-}
-
 TEST_CASE("samples that teach nothing change nothing, and what does not fit is refused") {
     const auto start = some_body<float>();
     feature_learner learner(start, some_ends(), small());
