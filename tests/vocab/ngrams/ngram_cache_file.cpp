@@ -17,7 +17,6 @@
 #include <fstream>
 #include <random>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <specdec/core/error.hpp>
@@ -333,22 +332,6 @@ TEST_CASE("n-gram cache files: what killed writers left goes, what living ones w
     save_ngram_cache(cache, folder.file());
     CHECK(folder.files() == 5);
     CHECK(load_ngram_cache<lru>(folder.file(), settings).size() == 40);
-}
-
-TEST_CASE("n-gram cache files: threads that save to one path at a time leave a whole file") {
-    const scratch_folder folder;
-    const ngram_cache<lru> small(settings), large = used_cache<lru>();
-    std::vector<std::thread> writers;
-    for (int k = 0; k < 4; ++k)
-        writers.emplace_back([&, k] {
-            for (int i = 0; i < 20; ++i)
-                save_ngram_cache(k % 2 == 0 ? small : large, folder.file());
-        });
-    for (std::thread& t : writers)
-        t.join();
-    const std::size_t size = load_ngram_cache<lru>(folder.file(), settings).size();
-    CHECK((size == 0 || size == 40));
-    CHECK(folder.files() == 1);
 }
 
 TEST_CASE(

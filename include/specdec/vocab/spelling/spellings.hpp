@@ -3,12 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <span>
 #include <string_view>
 #include <vector>
 
-#include <specdec/core/contract.hpp>
 #include <specdec/vocab/spelling/byte_trie.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
 
@@ -100,50 +97,5 @@ private:
 
     byte_trie pieces_;
 };
-
-/// The smallest value, quartiles and the greatest of some numbers. Element floor(k * (n - 1) / 4)
-/// of n numbers in ascending order is quartile k: always one of the numbers.
-struct quartiles {
-    std::uint64_t min = 0, lower = 0, median = 0, upper = 0, max = 0;
-
-    friend bool operator==(const quartiles&, const quartiles&) = default;
-};
-
-/// Quartiles of `ways` over the n shortest text tokens of a vocabulary (all, if there are fewer;
-/// all zero, if there is none). Length is in bytes, of equally long tokens those of lower ids come
-/// first.
-///
-/// The paper's Table 8, n = 150,000 of Qwen2: 1, 7, 15, 56, 65536, longest 17. Its "length in
-/// characters" is that of the byte-level alphabet of the tokenizer's file, one letter a byte (mean
-/// 6.21, standard deviation 2.87 are of bytes); decoded to text the longest would have 14 and the
-/// greatest number would be 4,479,742. Whether the 3 control tokens are among the 150,000 makes no
-/// difference to the five numbers.
-///
-/// Pre: counts.size() == target.size(). Complexity: linear, times the logarithm of the number of
-/// different values. Allocates.
-[[nodiscard]] inline quartiles ways_of_shortest(const vocabulary& target,
-                                                std::span<const spellings> counts, std::size_t n) {
-    SPECDEC_PRECONDITION(counts.size() == target.size());
-    std::map<std::size_t, std::vector<std::uint64_t>> by_length;
-    for (std::size_t t = 0; t < target.size(); ++t)
-        if (!target.text(t).empty())
-            by_length[target.text(t).size()].push_back(counts[t].ways);
-    std::map<std::uint64_t, std::size_t> tokens_of; // ways -> how many tokens have them
-    std::size_t taken = 0;
-    for (const auto& [length, ways] : by_length)
-        for (std::size_t i = 0; i < ways.size() && taken < n; ++i, ++taken)
-            ++tokens_of[ways[i]];
-
-    const auto element = [&](std::size_t rank) -> std::uint64_t {
-        for (const auto& [ways, tokens] : tokens_of) {
-            if (rank < tokens)
-                return ways;
-            rank -= tokens;
-        }
-        return 0;
-    };
-    const std::size_t last = taken == 0 ? 0 : taken - 1;
-    return {element(0), element(last / 4), element(last / 2), element(3 * last / 4), element(last)};
-}
 
 } // namespace specdec
