@@ -4,18 +4,11 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/sampling/coin/philox.hpp>
-#include <specdec/sampling/coin/philox_coin.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
 
 #include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
-
-static_assert(Coin<coin_archetype>);
-static_assert(Coin<philox_coin>);
-static_assert(Coin<generator_coin<philox4x64_engine>>);
-static_assert(Coin<enumerating_coin>);
 
 namespace {
 struct no_pick {

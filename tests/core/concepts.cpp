@@ -6,21 +6,12 @@
 #include <catch2/catch.hpp>
 
 #include "support/archetypes.hpp"
-#include "support/failing_model.hpp"
 #include "support/text_model.hpp"
 #include "support/tiny_tokenizer.hpp"
-#include "support/toy_model.hpp"
 #include "support/whole_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
-
-static_assert(ModelOf<model_archetype<target_id>, target_id>);
-static_assert(ModelOf<toy_model<draft_id>, draft_id>);
-static_assert(ModelOf<text_model<target_id>, target_id>);
-static_assert(ModelOf<failing_model<text_model<target_id>, target_id>, target_id>);
-static_assert(TokenizerOf<tokenizer_archetype<draft_id>, draft_id>);
-static_assert(TokenizerOf<tiny_tokenizer<target_id>, target_id>);
 
 // The wrong side is no model and no tokenizer.
 static_assert(!ModelOf<model_archetype<draft_id>, target_id>);

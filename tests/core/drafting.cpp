@@ -3,21 +3,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
-#include <specdec/draft/stop_rule.hpp>
 
 #include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
-
-static_assert(Drafter<drafter_archetype>);
-static_assert(Drafter<no_drafter>);
-static_assert(Drafter<model_drafter<model_archetype<draft_id>>>);
-static_assert(StopRule<stop_rule_archetype>);
-static_assert(StopRule<fixed_length>);
-static_assert(StopRule<confidence>);
 
 namespace {
 struct no_sync : no_drafter {

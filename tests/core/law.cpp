@@ -8,19 +8,11 @@
 #include <specdec/sampling/law/dense_law.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
-#include <specdec/sampling/residual.hpp>
 
 #include "support/archetypes.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
-
-static_assert(LawOf<law_archetype<target_id>, target_id>);
-static_assert(LawOf<one_hot_law<target_id>, target_id>);
-static_assert(LawOf<softmax_law<draft_id>, draft_id>);
-static_assert(LawOf<dense_law<target_id>, target_id>);
-static_assert(LawOf<sparse_law<target_id>, target_id>);
-static_assert(LawOf<residual_law<softmax_law<target_id>, one_hot_law<target_id>>, target_id>);
 
 // Dense, sparse and one-hot laws are different types; a law of one side is none of the other.
 static_assert(!std::convertible_to<dense_law<target_id>, sparse_law<target_id>>);

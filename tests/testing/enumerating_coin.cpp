@@ -11,8 +11,6 @@
 
 using namespace specdec;
 
-static_assert(Coin<enumerating_coin>);
-
 namespace enumerating_coin_tests {
 
 draw_site site(std::uint64_t position) {

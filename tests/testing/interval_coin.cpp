@@ -16,7 +16,6 @@
 
 using namespace specdec;
 
-static_assert(Coin<interval_coin>);
 static_assert(UniformCoin<interval_coin>);
 static_assert(UniformCoin<philox_coin>);
 static_assert(UnitNumber<double>);

@@ -18,8 +18,6 @@
 using namespace specdec;
 using namespace specdec::testing;
 
-static_assert(Coin<coupled_coin>);
-
 namespace {
 
 // An error of total variation 0.01, found with power 0.99 at a significance of 1e-6.

@@ -11,11 +11,6 @@
 
 using namespace specdec;
 
-static_assert(Coin<philox_coin>);
-static_assert(Coin<generator_coin<std::mt19937>>);
-static_assert(Coin<generator_coin<std::minstd_rand>>);
-static_assert(Coin<generator_coin<philox4x64_engine>>);
-
 namespace {
 
 /// Mean and the share of true flips over many sites, each within 5 standard errors.

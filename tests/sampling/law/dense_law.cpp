@@ -11,9 +11,6 @@
 
 using namespace specdec;
 
-static_assert(LawOf<dense_law<target_id>, target_id>);
-static_assert(LawOf<dense_law<draft_id>, draft_id>);
-
 TEST_CASE("a dense law is the normalised row") {
     const std::vector<float> weights{0, 1, 0, 5, 2, 0};
     const dense_law law(probabilities_row<target_id>{weights});

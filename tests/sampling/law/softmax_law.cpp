@@ -13,9 +13,6 @@
 
 using namespace specdec;
 
-static_assert(LawOf<softmax_law<target_id>, target_id>);
-static_assert(LawOf<softmax_law<draft_id>, draft_id>);
-
 namespace {
 
 softmax_law<target_id> softmax_of(const std::vector<float>& row,

@@ -10,9 +10,6 @@
 
 using namespace specdec;
 
-static_assert(LawOf<sparse_law<target_id>, target_id>);
-static_assert(LawOf<sparse_law<draft_id>, draft_id>);
-
 namespace {
 
 using entries = std::vector<weighted_id<target_id>>;
