@@ -238,15 +238,6 @@ TEST_CASE("a full context's last bytes are given through a throw") {
     CHECK(d.reader.text == "b");
 }
 
-TEST_CASE("stop strings are seen across a throw, and tokens counted") {
-    world w{"bcdeX", "bcdeX"};
-    decode_of<no_bridge> d(w, no_bridge{}, {60, {"cdX", "de"}}, {});
-    d.target.fails_at = 3;
-    CHECK_THROWS_AS(generate(d.run, d.target), model_failure);
-    CHECK(generate(d.run, d.target) == finish_reason::stop_string);
-    CHECK(d.reader.text == "bc");
-}
-
 TEST_CASE("a text whose reader threw has left its batch, joins again and loses nothing") {
     const world w = two_minds();
     for_some_bridges(w, [&](const char* name, const auto& bridge) {

@@ -86,13 +86,6 @@ TEST_CASE("the length of an incomplete character") {
     CHECK(incomplete_utf8("\xC3\xC3") == 1); // the first is lost, the second may still become one
 }
 
-TEST_CASE("invalid bytes are passed on, an incomplete end comes with the end") {
-    CHECK(read({"\xFF", "\x80", "\xC0\x80"}) == "\xFF\x80\xC0\x80");
-    CHECK(read({"\xC3", "a"}) == "\xC3"
-                                 "a");
-    CHECK(read({"a\xE2\x82"}) == "a\xE2\x82");
-}
-
 TEST_CASE("a run given to the reader never cuts a character, even one of two origins") {
     reading r;
     text_stream stream;

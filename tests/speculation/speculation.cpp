@@ -139,24 +139,6 @@ TEST_CASE("speculation: what no text could be decoded with is not explained") {
     }
 }
 
-TEST_CASE("speculation: several texts are those of one after the other") {
-    toys one, three(3);
-    speculation alone = one.pair(), together = three.pair();
-    const auto a = one.words.encode("ab c"), b = one.words.encode("c"), c = one.words.encode("b a");
-    const std::vector<text_request> texts{{.prompt = a, .sequence = 0},
-                                          {.prompt = b, .sequence = 1},
-                                          {.prompt = c, .sequence = 2},
-                                          {.prompt = a, .sequence = 3}};
-    for (const rule how : {rule::slem, rule::slrs, rule::coupled}) {
-        const decode_results apart = alone.run(texts, fixed(how, 1));
-        const decode_results batched = together.run(texts, fixed(how, 1));
-        CHECK(together.sequences() == 3);
-        CHECK(batched.passes.passes < apart.passes.passes);
-        for (std::size_t i = 0; i < texts.size(); ++i)
-            CHECK(apart.texts[i].tokens == batched.texts[i].tokens);
-    }
-}
-
 TEST_CASE("speculation: texts draft together, under every rule, what each drafts in its turn") {
     const auto decode = [](rule how, float temperature, bool together, bool beside) {
         toys two(4);

@@ -63,7 +63,6 @@ public:
     [[nodiscard]] double plain() const {
         return clock_.pass_seconds * (engine_.pass[0] + engine_.beside);
     }
-    [[nodiscard]] const cost_table& costs() const { return learned_.costs.now(); }
 
 private:
     std::size_t round(text_lengths& text, bool first) {
@@ -215,12 +214,4 @@ TEST_CASE("where drafting loses, it takes little, whatever was measured", "[comp
             CHECK(now.short_texts > 0.97);
             CHECK(now.text > 0.96);
         }
-}
-
-TEST_CASE("costs that are given are gone by, whatever rounds take") {
-    const engine e = large(0.6);
-    const cost_table told = mistaken(e, 2, 1.2);
-    simulation one(e, told, true), other(large(0.6), told, true);
-    CHECK(one.text(400) == other.text(400));
-    CHECK(one.costs() == told);
 }

@@ -26,25 +26,6 @@ std::size_t common_prefix(const ids& held, const ids& wanted) {
 
 } // namespace
 
-TEST_CASE("an empty context is fed everything") {
-    const context_mirror<target_id> mirror;
-    const ids wanted{target_id{4}, target_id{5}};
-    const auto edit = mirror.plan(wanted, 0);
-    CHECK(edit.truncate_to == 0);
-    CHECK(edit.append.size() == 2);
-    CHECK(edit.append.data() == wanted.data()); // a view, not a copy
-}
-
-TEST_CASE(
-    "the last token is fed again when nothing else is new, for only a fed token yields a row") {
-    context_mirror<target_id> mirror;
-    const ids wanted{target_id{4}, target_id{5}, target_id{6}};
-    mirror.fed(wanted);
-    const auto edit = mirror.plan(wanted, 3);
-    CHECK(edit.truncate_to == 2);
-    CHECK(edit.append.size() == 1);
-}
-
 TEST_CASE("a model that does not truncate is found out where its tokens are unknown") {
     struct {
         std::size_t tokens = 7;
@@ -54,14 +35,6 @@ TEST_CASE("a model that does not truncate is found out where its tokens are unkn
     context_mirror<target_id> mirror;
     CHECK_THROWS_WITH(mirror.meet(deaf),
                       Catch::Contains("truncate: expected no token to be left, got 7"));
-}
-
-TEST_CASE("a context longer than wanted is cut") {
-    context_mirror<target_id> mirror;
-    mirror.fed(ids{target_id{1}, target_id{2}, target_id{3}, target_id{4}});
-    const ids wanted{target_id{1}, target_id{2}};
-    CHECK(mirror.plan(wanted, 0).truncate_to == 1);
-    CHECK(mirror.plan(wanted, 2).truncate_to == 1);
 }
 
 TEST_CASE("any edits: the shortest, from scratch and from what is known to be unchanged") {

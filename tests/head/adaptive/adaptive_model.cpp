@@ -7,7 +7,6 @@
 
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/draft/model_drafter.hpp>
-#include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
 
@@ -111,19 +110,6 @@ TEST_CASE("what the target finds likely is there before it occurs, from the next
     drafter.sync(longer, 2);
     CHECK(drafter.row().values[6] > -__builtin_inff());
     CHECK(hot.contains(draft_id{6}));
-}
-
-TEST_CASE("a window is told where rounds begin, too") {
-    drafting d;
-    windowed_drafter<decltype(d.drafter)> windows(d.drafter, {.keep = 1, .block = 4, .room = 2});
-    std::vector<draft_id> text;
-    for (int i = 0; i < 90; ++i)
-        text.push_back(draft_id{i % 3});
-    windows.begin_round(text.size());
-    windows.sync(text, 0);
-    CHECK(windows.row().size() == tokens);
-    CHECK(windows.dropped() > 0);
-    CHECK(d.hot.contains(draft_id{0}));
 }
 
 TEST_CASE("what a list has learnt is forgotten: places, weights, likely tokens, the text") {

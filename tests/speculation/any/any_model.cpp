@@ -38,16 +38,6 @@ TEST_CASE("any model: borrows by name, owns what it is given to keep") {
     CHECK(moved.size(0) == ids.size() + 1);
 }
 
-TEST_CASE("any model: several sequences stay apart") {
-    const toy_pair words;
-    batch_of<target_id, text_model<target_id>> two(2, text_model<target_id>(words.target.table()));
-    any_batch_model<target_id> view(two);
-    view.append(1, words.encode("ab"));
-    CHECK(view.sequences() == 2);
-    CHECK(view.size(0) == 0);
-    CHECK(view.size(1) == two.size(1));
-}
-
 TEST_CASE("any model: one that does not truncate is found out at once") {
     struct deaf : text_model<target_id> {
         using text_model<target_id>::text_model;

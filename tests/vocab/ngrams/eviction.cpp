@@ -31,49 +31,6 @@ std::vector<std::uint32_t> order(const Policy& policy) {
 
 using slots = std::vector<std::uint32_t>;
 
-TEST_CASE("lru: the least recently used goes first") {
-    lru policy;
-    CHECK(policy.victim() == lru::none);
-    policy.reserve(4);
-    for (std::uint32_t s : {2u, 0u, 1u, 3u})
-        policy.add(s);
-    policy.touch(0);
-    policy.touch(2);
-    CHECK(order(policy) == slots{1, 3, 0, 2});
-    policy.touch(2); // the last one already
-    CHECK(order(policy) == slots{1, 3, 0, 2});
-    CHECK(policy.frequency(2) == 3);
-    policy.remove(3);
-    policy.remove(1);
-    CHECK(order(policy) == slots{0, 2});
-    policy.remove(2);
-    policy.remove(0);
-    CHECK(policy.victim() == lru::none);
-    policy.add(1);
-    CHECK(order(policy) == slots{1});
-    CHECK(policy.frequency(1) == 1);
-    policy.clear();
-    CHECK(policy.victim() == lru::none);
-}
-
-TEST_CASE("lfu: the least frequently used goes first, of several the least recently used") {
-    lfu policy;
-    policy.reserve(4);
-    for (std::uint32_t s : {2u, 0u, 1u, 3u})
-        policy.add(s);
-    policy.touch(0); // alone at 2
-    CHECK(order(policy) == slots{2, 1, 3, 0});
-    policy.touch(2); // joins
-    CHECK(order(policy) == slots{1, 3, 0, 2});
-    policy.touch(0); // 3
-    policy.touch(0); // 4: alone, stays where it is
-    CHECK(order(policy) == slots{1, 3, 2, 0});
-    policy.remove(1);
-    policy.add(1); // the newest of those used once
-    CHECK(order(policy) == slots{3, 1, 2, 0});
-    CHECK(policy.frequency(0) == 4);
-}
-
 TEST_CASE("frequencies saturate, and order by recency goes on there") {
     SECTION("none") {
         no_eviction policy;
