@@ -43,15 +43,6 @@ TEST_CASE("a team without a number has one member a core") {
     CHECK(thread_team().size() == std::max(1U, std::thread::hardware_concurrency()));
 }
 
-TEST_CASE("shares begin at multiples of the least share") {
-    thread_team team(3);
-    std::atomic<int> wrong = 0;
-    team.run(1000, 7, [&](team_share s) {
-        wrong += s.begin % 7 != 0 || (s.end % 7 != 0 && s.end != 1000) || s.begin >= s.end;
-    });
-    CHECK(wrong == 0);
-}
-
 TEST_CASE("every member takes part") {
     thread_team team(3);
     // Each waits for the others within its first share: only three threads can end this.

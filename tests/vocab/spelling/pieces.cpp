@@ -28,13 +28,6 @@ ids pieces_of(const token_pieces& table, int d) {
     return values_of(table.of(draft_id{d}));
 }
 
-ids drafts(const token_pieces& table, piece_range range) {
-    ids found;
-    for (std::size_t e = range.begin; e < range.end; ++e)
-        found.push_back(table.entry(e).value);
-    return found;
-}
-
 /// A target tokenizer that writes upper case as lower case and single letters only: what it encodes
 /// need not be the text.
 struct normalising {
@@ -145,24 +138,6 @@ TEST_CASE("split: padding ids of the map's draft side have no pieces") {
     CHECK(table.draft_size() == 3);
     CHECK(table.target_size() == 2);
     CHECK(table.size() == 1);
-}
-
-TEST_CASE("entries are sorted by pieces, shorter first, canonical draft tokens first") {
-    const target_words target{{"a", "b"}};
-    const draft_words draft{{"ba", "aab", "b", "aa", "a", "aba", "aa", "b"}};
-    const id_map map({-1, -1, 1, -1, 0, -1, -1, 1}, {4, 7}, 0, 0); // of the two b the second
-    const token_pieces table = split_tokens(target, draft, map);
-    CHECK(drafts(table, table.all()) == ids{4, 3, 6, 1, 5, 7, 2, 0});
-
-    const piece_range a = table.with_next(table.all(), target_id{0});
-    CHECK(drafts(table, a) == ids{4, 3, 6, 1, 5});
-    const piece_range more = table.longer(a);
-    CHECK(drafts(table, more) == ids{3, 6, 1, 5});
-    const piece_range aa = table.with_next(more, target_id{0});
-    CHECK(drafts(table, aa) == ids{3, 6, 1});
-    CHECK(drafts(table, table.longer(aa)) == ids{1});
-    CHECK(table.longer(table.with_next(table.longer(aa), target_id{1})).size() == 0);
-    CHECK(drafts(table, table.with_next(table.all(), target_id{1})) == ids{7, 2, 0});
 }
 
 TEST_CASE("ranges of random tables are what a search through all draft tokens finds") {

@@ -95,13 +95,6 @@ TEST_CASE("intersect: equivalences join control tokens and override the join by 
     CHECK(map.next_duplicate(draft_id{1}) == draft_id{0});
 }
 
-TEST_CASE("intersect: empty vocabularies") {
-    const vocabulary none, some = table_of({{"a", normal}});
-    CHECK(intersect(none, some).shared() == 0);
-    CHECK(intersect(some, none).shared() == 0);
-    CHECK(intersect(none, none).draft_size() == 0);
-}
-
 TEST_CASE("intersect: agrees with comparing every pair, whatever the tables") {
     const auto tables = rc::gen::map( // length, letter and kind of each token
         up_to(40, rc::gen::tuple(any_in(0, 2), any_in(0, 2), any_in(0, 4))), [](const auto& drawn) {
