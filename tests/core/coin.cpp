@@ -55,15 +55,3 @@ TEST_CASE("a draw site names a target's draw unless told otherwise") {
     CHECK(site.place == 0);
     CHECK(site.retry == 0);
 }
-
-TEST_CASE("a round names its decisions by its first token and by how often it was begun") {
-    constexpr round_name first = 7; // a position is the first round there
-    constexpr draw_site site = round_name(7, 2).site(purpose::accept, 3, 5);
-    CHECK(first.position == 7);
-    CHECK(first.retry == 0);
-    CHECK(site.position == 7);
-    CHECK(site.retry == 2);
-    CHECK(site.why == purpose::accept);
-    CHECK(site.attempt == 3);
-    CHECK(site.place == 5);
-}

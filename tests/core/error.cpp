@@ -17,9 +17,3 @@ TEST_CASE("an error names source, field and what was expected") {
           "config.json: hidden_size: a positive number");
     CHECK(std::string(error("as it stands").what()) == "as it stands");
 }
-
-TEST_CASE("fail throws the error") {
-    CHECK_THROWS_AS(fail("settings", "gamma", "expected a number"), error);
-    CHECK_THROWS_WITH(fail("settings", "gamma", "expected a number"),
-                      "settings: gamma: expected a number");
-}

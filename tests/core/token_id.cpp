@@ -35,12 +35,3 @@ TEST_CASE("a default id is no token") {
     CHECK(target_id{0}.valid());
     CHECK_FALSE(draft_id{-7}.valid());
 }
-
-TEST_CASE("ids are compared by value and index rows") {
-    CHECK(target_id{3} == target_id{3});
-    CHECK(target_id{3} != target_id{4});
-    CHECK(target_id{3} < target_id{4});
-    CHECK(target_id{5}.index() == 5);
-    CHECK(id_at<draft_id>(9) == draft_id{9});
-    static_assert(std::same_as<decltype(id_at<draft_id>(9)), draft_id>);
-}

@@ -35,26 +35,6 @@ static_assert(!borrows<target_words, draft_words&, id_map&>);
 static_assert(!borrows<target_words&, draft_words, id_map&>);
 static_assert(!borrows<target_words&, draft_words&, id_map>);
 
-TEST_CASE("a target token that the drafter lacks becomes several draft tokens") {
-    const toy_pair two;
-    words_context context(two.target, two.draft, two.map, 64);
-    context.start({});
-    context.follow(std::vector{target_id{8}}); // abc
-    CHECK(copy_of(context.ids()) == two.encode_draft("abc"));
-    CHECK(context.ids().size() == 3);
-}
-
-TEST_CASE("tokens of the drafter reach over the target's") {
-    const toy_pair two;
-    words_context context(two.target, two.draft, two.map, 64);
-    context.start({});
-    context.follow(two.encode("b"));
-    context.mark();
-    context.follow(two.encode("a")); // b a became ba
-    CHECK(copy_of(context.ids()) == std::vector{draft_id{3}});
-    CHECK(context.unchanged() == 0);
-}
-
 TEST_CASE("a control token becomes its equivalent, or nothing, never UNK") {
     const toy_pair two;
     words_context context(two.target, two.draft, two.map, 64);
