@@ -2,7 +2,6 @@
 #include <specdec/bridge/identity.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 

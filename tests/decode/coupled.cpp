@@ -4,7 +4,6 @@
 // and it accepts about as often as token rejection.
 #include <specdec/verify/coupled_match.hpp>
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/verify/block_verification.hpp>
 
-#include <limits>
 #include <set>
 #include <tuple>
 #include <vector>

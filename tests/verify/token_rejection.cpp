@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/verify/token_rejection.hpp>
 
-#include <limits>
 #include <utility>
 #include <vector>
 
