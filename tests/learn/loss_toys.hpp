@@ -171,8 +171,7 @@ inline void check_gradient(const std::function<long double(const row_of_doubles&
     for (std::size_t i = 0; i < z.size(); ++i) {
         const double found = static_cast<double>(gradient[i]);
         CAPTURE(i, found, differences[i], largest);
-        CHECK(std::abs(found - differences[i]) <=
-              1e-4 * std::abs(differences[i]) + 1e-6 * largest + 1e-12);
+        CHECK(std::abs(found - differences[i]) <= 1e-5 * largest + 1e-12);
         CHECK((z[i] != forbidden || found == 0));
         sum += found;
     }
