@@ -68,8 +68,8 @@ function(specdec_tests folder)
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
     target_include_directories(${target} PRIVATE ${specdec_folder})
     # Many small instantiations, which -Og compiles in half of the time of -O1. Kernels are tested as
-    # users run them. What counts and enumerates for long is optimised in every build.
-    if(folder MATCHES "^(law|sampling|vocab)$")
+    # users run them. What counts and enumerates for long is optimised in every build; a few laws compile longer.
+    if(folder MATCHES "^(sampling|vocab)$" OR (folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS))
         target_compile_options(${target} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-finline-small-functions>)
     elseif(folder STREQUAL "reference")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)

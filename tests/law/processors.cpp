@@ -221,7 +221,8 @@ void check_processed_trees(const Rule& rule, const MakeLaws& make_laws,
     }
 }
 
-TEST_CASE("trees of sessions with processors have the law of the processed rows", "[law]") {
+TEST_CASE("trees of sessions with processors have the law of the processed rows",
+          "[law][computes]") {
     const auto check = [](const auto& rule) {
         check_processed_trees(rule, penalised_rows, penalised);
         check_processed_trees(rule, masked_rows, masked);

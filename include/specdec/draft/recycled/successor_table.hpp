@@ -94,13 +94,13 @@ class recycling {
 public:
     void start(std::span<const draft_id>) {
         last_ = {};
-        learnt_.clear();
+        kept_ = 0;
     }
     void follow(std::span<const target_id> committed) {
-        for (std::size_t i = 0; i < learnt_.size(); ++i)
+        for (std::size_t i = 0; i < kept_; ++i)
             table_->learn(learnt_[i].behind,
                           std::span(successors_).subspan(i * table_->width(), learnt_[i].count));
-        learnt_.clear();
+        kept_ = 0;
         if (!committed.empty())
             last_ = committed.back();
     }
@@ -108,24 +108,22 @@ public:
     /// The target's rows behind each of these tokens; of an engine's own kind nothing is learnt.
     template <class Rows>
     void learn_rows(std::span<const target_id> ids, const Rows& rows) {
-        learnt_.clear();
+        kept_ = 0;
         if constexpr (requires { table_->learn(ids[0], rows[0]); })
-            for (std::size_t i = 0; i < ids.size() && i < rows.size(); ++i) {
+            for (std::size_t i = 0; i < ids.size() && i < rows.size() && i < learnt_.size(); ++i) {
                 if (rows[i].size() > table_->vocabulary())
                     return;
                 const std::size_t begin = i * table_->width();
-                successors_.resize(begin + table_->width());
-                learnt_.push_back({ids[i], table_->successors_in(
-                                               rows[i], std::span(successors_).subspan(begin))});
+                learnt_[kept_++] = {
+                    ids[i], table_->successors_in(rows[i], std::span(successors_).subspan(begin))};
             }
     }
 
 protected:
-    /// Of at most so many rows a round; more allocate.
-    recycling(successor_table& table, std::size_t rows) : table_(&table) {
-        learnt_.reserve(rows);
-        successors_.reserve(rows * table.width());
-    }
+    /// Of so many rows a round at most: those behind them, of longer drafts of others, teach
+    /// nothing.
+    recycling(successor_table& table, std::size_t rows)
+        : table_(&table), learnt_(rows), successors_(rows * table.width()) {}
     [[nodiscard]] const successor_table& table() const { return *table_; }
     [[nodiscard]] target_id last() const { return last_; }
 
@@ -136,8 +134,9 @@ private:
     };
     successor_table* table_;
     target_id last_;
-    std::vector<learnt> learnt_;                         // of the last decided round
-    std::vector<successor_table::successor> successors_; // [learnt, width]
+    std::size_t kept_ = 0;                               // rows of the last decided round
+    std::vector<learnt> learnt_;                         // of these
+    std::vector<successor_table::successor> successors_; // [rows, width]
 };
 
 } // namespace specdec
