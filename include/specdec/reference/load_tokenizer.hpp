@@ -24,43 +24,40 @@ namespace specdec::reference {
 /// tokens that tokenizer_config.json, generation_config.json and config.json name.
 /// Errors: specdec::error that names file and field, also for tokens that were added beside it.
 [[nodiscard]] inline tokenizer load_tokenizer_folder(const std::filesystem::path& folder) {
-    const auto read = [&folder](const char* name, auto&& reader) {
-        const mapped_file file(folder / name);
-        return reader(file.text(), file.source());
-    };
     const auto has = [&folder](const char* name) { return is_there(folder / name); };
-    if (!has("tokenizer.json") && !has("tokenizer.model"))
-        throw error(folder.string(), "folder", "expected tokenizer.json or tokenizer.model");
-    using text = std::string_view;
-    using path = const std::string&;
+    const auto parsed = [&folder](const char* name) {
+        const mapped_file file(folder / name);
+        return parse_json(file.text(), file.source(), "file");
+    };
+    const auto source = [&folder](const char* name) { return (folder / name).string(); };
     const bool json = has("tokenizer.json");
-    std::optional<mapped_file> config;
+    if (!json && !has("tokenizer.model"))
+        throw error(folder.string(), "folder", "expected tokenizer.json or tokenizer.model");
+    using from = tokenizer_config_reader;
+    const std::string config_source = source("tokenizer_config.json");
+    std::optional<nlohmann::json> config;
     if (has("tokenizer_config.json"))
-        config.emplace(folder / "tokenizer_config.json");
-    tokenizer_parts parts =
-        json ? read("tokenizer.json",
-                    [&](text t, path p) {
-                        nlohmann::json document = parse_json(t, p, "file");
-                        if (config)
-                            tokenizer_config_reader::lay_over(config->text(), config->source(),
-                                                              document);
-                        return tokenizer_json_reader::read(document, p);
-                    })
-             : read("tokenizer.model",
-                    [](text t, path p) { return sentencepiece_reader::read(t, p); });
+        config = parsed("tokenizer_config.json");
+    tokenizer_parts parts;
+    if (json) {
+        nlohmann::json document = parsed("tokenizer.json");
+        if (config)
+            from::lay_over(*config, config_source, document);
+        parts = tokenizer_json_reader::read(document, source("tokenizer.json"));
+    } else {
+        const mapped_file file(folder / "tokenizer.model");
+        parts = sentencepiece_reader::read(file.text(), file.source());
+    }
     if (has("added_tokens.json"))
-        read("added_tokens.json", [&parts](text t, path p) {
-            tokenizer_config_reader::require_no_added_tokens(t, p, parts);
-        });
+        from::require_no_added_tokens(parsed("added_tokens.json"), source("added_tokens.json"),
+                                      parts);
     if (config && !json)
-        tokenizer_config_reader::require_no_added_decoder(config->text(), config->source(), parts);
+        from::require_no_added_decoder(*config, config_source, parts);
     if (config)
-        tokenizer_config_reader::read_tokenizer_config(config->text(), config->source(), parts);
+        from::read_tokenizer_config(*config, config_source, parts);
     for (const char* name : {"generation_config.json", "config.json"})
         if (has(name))
-            read(name, [&parts](text t, path p) {
-                tokenizer_config_reader::read_model_config(t, p, parts);
-            });
+            from::read_model_config(parsed(name), source(name), parts);
     return tokenizer(std::move(parts));
 }
 

@@ -30,10 +30,15 @@ TEST_CASE("a token tree knows parents, children, siblings, ranks and depths") {
     const std::size_t children[] = {3, 2, tree_root, tree_root, 5, tree_root};
     const std::size_t siblings[] = {1, tree_root, 4, tree_root, tree_root, tree_root};
     CHECK(tree.first_child(tree_root) == 0);
+    CHECK(tree.first_children()[0] == 0);
     for (std::size_t node = 0; node < 6; ++node) {
         CHECK(tree.first_child(node) == children[node]);
         CHECK(tree.next_sibling(node) == siblings[node]);
+        CHECK(tree.first_children()[node + 1] == children[node]);
+        CHECK(tree.next_siblings()[node] == siblings[node]);
     }
+    CHECK(tree.first_children().size() == 7);
+    CHECK(tree.next_siblings().size() == 6);
     CHECK(tree.rank(1) == 1);
     CHECK(tree.rank(3) == 0);
     CHECK(tree.rank(4) == 1);

@@ -102,4 +102,10 @@ TEST_CASE("recycled tree: a session gives it the rows of every node") {
     CHECK(table.of(target_id{3})[1].id == target_id{0});
 }
 
+TEST_CASE("recycled trees refuse more nodes than a tree has before they ask for their memory") {
+    successor_table table(6, 2);
+    CHECK_THROWS_WITH(recycled_tree_bridge(table, {.max_nodes = std::size_t{1} << 40}),
+                      Catch::Contains("max_nodes"));
+}
+
 } // namespace recycled_tree_bridge_tests

@@ -214,14 +214,20 @@ struct no_serving {
     void publish(float) {}
 };
 
-TEST_CASE("weights are not kept for what those before them drafted") {
-    counting_learner learner;
-    no_serving serving;
+/// Updates that are counted, by a clock that stands: texts are learnt once.
+struct counted_updates {
+    counting_learner learner{};
+    no_serving serving{};
     double now = 0;
-    online_settings settings = every(1);
-    settings.replayed = 0;
-    basic_online_learner<counting_learner, no_serving, hand> online(learner, serving, settings,
-                                                                    {&now});
+    basic_online_learner<counting_learner, no_serving, hand> online;
+
+    explicit counted_updates(online_settings settings)
+        : online(learner, serving, (settings.replayed = 0, settings), {&now}) {}
+};
+
+TEST_CASE("weights are not kept for what those before them drafted") {
+    counted_updates world(every(1));
+    auto& [learner, serving, now, online] = world;
     const auto rounds = [&](std::size_t n, std::size_t tokens) {
         for (std::size_t i = 0; i < n; ++i)
             online.see({.emitted = tokens + i % 2});
@@ -241,14 +247,10 @@ TEST_CASE("weights are not kept for what those before them drafted") {
 }
 
 TEST_CASE("what an update that throws would have learnt is as new as before, and its time counts") {
-    counting_learner learner;
-    no_serving serving;
-    double now = 0;
     online_settings settings = every(1);
-    settings.replayed = 0;
     settings.budget = 0.5;
-    basic_online_learner<counting_learner, no_serving, hand> online(learner, serving, settings,
-                                                                    {&now});
+    counted_updates world(settings);
+    auto& [learner, serving, now, online] = world;
     now = 3;
     for (int i = 0; i < 20; ++i)
         online.see({.emitted = 3});

@@ -60,6 +60,10 @@ public:
     [[nodiscard]] bool empty() const { return ids_.empty(); }
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
     [[nodiscard]] std::span<const std::size_t> parents() const { return parents_; }
+    /// [size() + 1] the first child of tree_root, of node 0, of node 1, ...
+    [[nodiscard]] std::span<const std::size_t> first_children() const { return children_; }
+    /// [size()]
+    [[nodiscard]] std::span<const std::size_t> next_siblings() const { return siblings_; }
 
     [[nodiscard]] Id id(std::size_t node) const { return ids_[node]; }
     [[nodiscard]] std::size_t parent(std::size_t node) const { return parents_[node]; }

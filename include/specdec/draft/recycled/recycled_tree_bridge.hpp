@@ -24,8 +24,8 @@ public:
 
     /// Errors: specdec::error for settings out of range.
     recycled_tree_bridge(successor_table& table, tree_settings settings)
-        : recycling(table, settings.max_nodes + 1),
-          settings_((validate(settings), likeliest_of(settings))), made_(settings_) {
+        : recycling(table, (validate(settings), settings.max_nodes + 1)),
+          settings_(likeliest_of(settings)), made_(settings_) {
         shares_.reserve(settings_.drafted());
     }
 

@@ -109,7 +109,7 @@ public:
     template <class Rows>
     void learn_rows(std::span<const target_id> ids, const Rows& rows) {
         kept_ = 0;
-        if constexpr (requires { table_->learn(ids[0], rows[0]); })
+        if constexpr (requires { table_->successors_in(rows[0], successors_); })
             for (std::size_t i = 0; i < ids.size() && i < rows.size() && i < learnt_.size(); ++i) {
                 if (rows[i].size() > table_->vocabulary())
                     return;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <system_error> // std::errc
 
 #include <specdec/reference/tokenizer/file/json_view.hpp>
@@ -19,9 +18,8 @@ namespace specdec::reference {
 class tokenizer_config_reader {
 public:
     /// tokenizer_config.json: bos_token, eos_token, add_bos_token.
-    static void read_tokenizer_config(std::string_view text, const std::string& source,
+    static void read_tokenizer_config(const nlohmann::json& document, const std::string& source,
                                       tokenizer_parts& parts) {
-        const nlohmann::json document = parse_json(text, source, "file");
         const json_view root(document, source);
         if (const auto name = root.find("bos_token"))
             parts.special.bos = id_of(*name, parts);
@@ -35,9 +33,8 @@ public:
     }
 
     /// generation_config.json or config.json: eos_token_id, a number or several.
-    static void read_model_config(std::string_view text, const std::string& source,
+    static void read_model_config(const nlohmann::json& document, const std::string& source,
                                   tokenizer_parts& parts) {
-        const nlohmann::json document = parse_json(text, source, "file");
         const json_view root(document, source);
         const auto ends = root.find("eos_token_id");
         if (!ends)
@@ -50,9 +47,8 @@ public:
 
     /// tokenizer_config.json's added_tokens_decoder over the added tokens of a tokenizer.json: its
     /// flags count, as in Transformers. Refused where it names a token that the latter has not.
-    static void lay_over(std::string_view text, const std::string& source,
+    static void lay_over(const nlohmann::json& document, const std::string& source,
                          nlohmann::json& tokenizer) {
-        const nlohmann::json document = parse_json(text, source, "file");
         const auto decoder = json_view(document, source).find("added_tokens_decoder");
         if (!decoder || !tokenizer.is_object())
             return;
@@ -71,17 +67,15 @@ public:
     }
     /// added_tokens.json (ids by name), of which nothing is read: refused where it names a token
     /// that the tokenizer has not.
-    static void require_no_added_tokens(std::string_view text, const std::string& source,
+    static void require_no_added_tokens(const nlohmann::json& document, const std::string& source,
                                         const tokenizer_parts& parts) {
-        const nlohmann::json document = parse_json(text, source, "file");
         for (const auto& [name, id] : document.items())
             if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= parts.table.size())
                 refuse_added(json_view(id, source, "\"" + name + "\""), parts);
     }
     /// The same of tokenizer_config.json's added_tokens_decoder (tokens by id).
-    static void require_no_added_decoder(std::string_view text, const std::string& source,
+    static void require_no_added_decoder(const nlohmann::json& document, const std::string& source,
                                          const tokenizer_parts& parts) {
-        const nlohmann::json document = parse_json(text, source, "file");
         const auto decoder = json_view(document, source).find("added_tokens_decoder");
         if (!decoder)
             return;
