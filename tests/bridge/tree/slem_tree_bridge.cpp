@@ -284,6 +284,21 @@ TEST_CASE("the drafter keeps what it was fed of the committed text") {
     CHECK(values_of(f.model.held()) == std::vector{0, c, c, b, c, c, c});
 }
 
+TEST_CASE("the shape of the drafter's tree is told of the text that stands beside it") {
+    struct shape : fixed_tree {
+        std::size_t& positions;
+        void grow(const growing_tree& growing, std::span<std::size_t> children) const {
+            positions = growing.beside.positions;
+            fixed_tree::grow(growing, children);
+        }
+    };
+    fixture f({});
+    std::size_t positions = 0;
+    (void)f.bridge.propose(f.drafter, shape{fixed_tree::chain(1), positions}, f.coin,
+                           tree_request{{4, 8, greedy, ends}, 64, {.positions = 3}});
+    CHECK(positions == 3);
+}
+
 TEST_CASE("an abandoned tree of text leaves no trace") {
     const script likeliest{{{}, {ba, c}}, {{ba}, {c, a}}, {{c}, {a}}};
     fixture once(likeliest), twice(likeliest);

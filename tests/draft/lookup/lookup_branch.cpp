@@ -105,6 +105,35 @@ TEST_CASE("lookup branch: behind the drafter's own nodes as far as they are the 
     CHECK(ids_and_parents(*f.propose(bridge).tree) == "c^a^c0c1d^a4c5b6");
 }
 
+/// Keeps what it is told of the text that stands beside the tree.
+struct told_shape : fixed_tree {
+    std::vector<beside_tree>& told;
+    void grow(const growing_tree& growing, std::span<std::size_t> children) const {
+        told.push_back(growing.beside);
+        fixed_tree::grow(growing, children);
+    }
+};
+
+TEST_CASE("lookup branch: the shape is told of the branch before it grows, at every level") {
+    fixture f;
+    bridge_type bridge = f.make(true);
+    bridge.start({});
+    std::vector<beside_tree> told;
+    const told_shape shape{f.shape, told};
+    const auto propose = [&] {
+        (void)bridge.propose(f.drafter, shape, f.coin, {{.round = 5, .max_proposals = 8}, 16});
+    };
+    bridge.follow(f.tokens("acbd"));
+    propose();
+    bridge.follow(f.tokens("acbd"));
+    propose();
+    REQUIRE(told.size() == 4); // two levels each
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        CHECK(told[i].positions == (i < 2 ? 0 : 4));
+        CHECK((i < 2 ? told[i].kept == 0 : told[i].kept > 0.5 && told[i].kept < 1));
+    }
+}
+
 TEST_CASE("lookup branch: without a lookup it is the bridge") {
     fixture f;
     bridge_type bridge = f.make(false);

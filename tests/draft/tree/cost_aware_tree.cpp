@@ -29,19 +29,22 @@ struct drafted {
     std::vector<std::uint8_t> kept;
     std::size_t levels = 0;
 
-    drafted(const cost_aware_tree& shape, const std::vector<double>& by_rank, std::size_t most) {
+    drafted(const cost_aware_tree& shape, const std::vector<double>& by_rank, std::size_t most,
+            const beside_tree& beside = {}) {
         const std::size_t level = specdec::testing::grow_levels(
-            shape, tree, nodes, [&](std::size_t parent, std::size_t children) {
+            shape, tree, nodes,
+            [&](std::size_t parent, std::size_t children) {
                 for (std::size_t r = 0; r < children && r < by_rank.size(); ++r) {
                     const double before = parent == tree_root ? 1 : nodes[parent].reached;
                     tree.add(parent, target_id{static_cast<int>(r)});
                     nodes.push_back({by_rank[r], by_rank[r], before * by_rank[r]});
                 }
-            });
+            },
+            beside);
         levels = tree.levels(tree.size());
         kept.assign(tree.size(), 0);
         if (!tree.empty())
-            shape.choose({tree, nodes, level}, most, kept);
+            shape.choose({tree, nodes, level, beside}, most, kept);
     }
     [[nodiscard]] std::size_t size() const {
         std::size_t n = 0;
@@ -92,6 +95,20 @@ TEST_CASE("cost-aware tree: as many levels as pay, and none where drafting loses
         lost.learn(d.tree.empty() ? nullptr : &d.tree, {}, d.nodes);
     }
     CHECK(probes == 3); // one in 33
+}
+
+TEST_CASE("cost-aware tree: less of it pays beside text that was looked up") {
+    cost_table costs = costs_of(0, 0.05);
+    for (std::size_t n = 5; n < costs.pass.size(); ++n) // from six positions on each costs
+        costs.pass[n] = costs.pass[n - 1] + 0.2;
+    const cost_aware_tree shape(costs);
+    const std::vector<double> doubtful{0.5, 0.25, 0.1};
+    const drafted alone(shape, doubtful, 16);
+    CHECK(drafted(shape, doubtful, 16, {.positions = 4}).size() < alone.size());
+    CHECK(drafted(shape, doubtful, 16, {.kept = 0.5}).levels < alone.levels);
+    CHECK(drafted(shape, doubtful, 16, {.positions = 4, .kept = 0.4}).size() == 1);
+    CHECK(drafted(shape, {0.95}, 16, {.positions = 4, .kept = 0.95}).levels == 0);
+    CHECK(drafted(shape, doubtful, 16, {.positions = 0, .kept = 0}).size() == alone.size());
 }
 
 TEST_CASE("cost-aware tree: it learns what is kept") {

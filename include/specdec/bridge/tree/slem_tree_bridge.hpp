@@ -90,7 +90,7 @@ public:
         drafted_ = {};
         if (request.path.max_proposals == 0 || request.max_nodes == 0)
             return {.reason = no_draft::no_room};
-        tree_request own{request.path, drafts_.settings().max_nodes};
+        tree_request own{request.path, drafts_.settings().max_nodes, request.beside};
         own.path.max_proposals = drafts_.settings().max_depth;
         own.path.end_ids = silent_;
         own.path.place = request.path.place.moved_by(widths_);

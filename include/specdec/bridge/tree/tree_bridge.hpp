@@ -67,6 +67,7 @@ public:
                      "dropping what was drawn would bias the law");
             drafted = settings_.drafted();
         }
+        made_.beside = request.beside;
         made_.ask(shape);
         const bool any = made_.children[0] > 0;
         const std::size_t room = smaller(drafted, deepest);

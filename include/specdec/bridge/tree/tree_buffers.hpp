@@ -42,6 +42,7 @@ inline void validate(const tree_settings& settings) {
 struct tree_request {
     draft_request path{};      ///< max_proposals: of one path
     std::size_t max_nodes = 0; ///< the target has room for this many
+    beside_tree beside{};      ///< that the shape is told of
 };
 
 /// A draft tree: a proposal for each node, with its law. Views into the bridge, which live until
@@ -93,6 +94,7 @@ struct tree_buffers {
     std::vector<text_offset> places; // behind each
     std::vector<std::size_t> fed;    // its number at the drafter, or tree_root
     std::size_t level = 0;           // first node of the last level
+    beside_tree beside{};
 
     std::vector<DraftLaw> laws;        // of nodes with children
     std::vector<std::size_t> children; // of the level's nodes
@@ -135,7 +137,7 @@ struct tree_buffers {
         laws.reserve(most_laws);
     }
 
-    [[nodiscard]] growing_tree growing() const { return {tree, nodes, level}; }
+    [[nodiscard]] growing_tree growing() const { return {tree, nodes, level, beside}; }
     /// How many children the nodes of the level have: the root, if there are no nodes.
     template <class Shape>
     void ask(const Shape& shape) {

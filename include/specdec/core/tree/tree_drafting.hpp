@@ -29,11 +29,18 @@ struct tree_node {
     double reached = 1; ///< the product of `sure` from the root to it
 };
 
+/// What a round has beside its draft tree: text that was looked up.
+struct beside_tree {
+    std::size_t positions = 0; ///< of the target's pass
+    double kept = 0;           ///< the chance that some of it is kept
+};
+
 /// A draft tree on its way.
 struct growing_tree {
     const token_tree<target_id>& tree;
     std::span<const tree_node> nodes; ///< [tree.size()]
     std::size_t level = 0; ///< nodes from this one on are of the last level. No nodes: the root is
+    beside_tree beside{};  ///< the same for all of a round
 };
 
 /// Says how many children nodes have. Asked once a level, before any of the level's children is

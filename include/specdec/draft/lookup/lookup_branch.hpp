@@ -31,7 +31,7 @@ struct branching_lookup {
 ///
 ///     found  := what the text's end was followed by (found_tokens)
 ///     n      := length.choose(found)
-///     tree   := that of the bridge
+///     tree   := that of the bridge, whose shape knows of n and of the chance of found_1
 ///     v := root; for i = 1 .. n:  v := the child of v that is found_i, if the drafter has it,
 ///                                 else a new last child, for certain
 ///
@@ -108,6 +108,7 @@ public:
                         request.path.max_proposals);
         tree_request own = request;
         own.max_nodes = request.max_nodes - n;
+        own.beside = {n, n > 0 ? lookup_->length.accept(lookup_->found.steps()[0]) : 0};
         own.path.max_proposals = smaller(request.path.max_proposals, bridge_.settings().max_depth);
         const auto draft = bridge_.propose(drafter, shape, coin, own);
         if (draft.tree != nullptr)

@@ -49,6 +49,9 @@ public:
         return best;
     }
 
+    /// The chance that a token is kept whose progress is given, if all before it are.
+    [[nodiscard]] double accept(const draft_progress& step) const { return table_->accept(step); }
+
     /// A round was committed: so much was proposed, became part of the text, and this would have
     /// become of all that was found.
     void learn(std::size_t proposed, std::size_t committed, const draft_outcome& found) {

@@ -23,14 +23,16 @@ struct cost_aware_tree_settings {
 /// x is on the path that is kept, the product over it of what was learnt of nodes that are as sure
 /// (node_chances),
 ///
-///     another level if   v(best node) * next   >=  rate * (draft + pass(m + 1) - pass(m))
-///     keep n nodes,      argmax over n of  v of the n surest - rate * (pass(1 + n) - pass(1))
+///     another level if   left * v(best node) * next  >=  rate * (draft + pass(m + 1) - pass(m))
+///     keep n nodes,      argmax over n of  left * v of the n surest
+///                                          - rate * (pass(b + n) - pass(b))
 ///
-/// where m are the positions so far, next the chance of a token behind one as sure as that node,
-/// and rate as cost_aware's. Looks at no clock. Only for the likeliest siblings (confident_tree).
-/// Models ChoosingShape; one for each text. learn() comes between a round's decision and the next
-/// draft. Complexity: O(nodes^2). Allocates a copy of the costs at construction. Errors: as
-/// validate(cost_table), and specdec::error for 0 probes.
+/// where b are the positions without the tree, m those so far, left the chance that nothing of the
+/// text beside the tree is kept (beside_tree), next that of a token behind one as sure as that
+/// node, and rate as cost_aware's. Looks at no clock. Only for the likeliest siblings
+/// (confident_tree). Models ChoosingShape; one for each text. learn() comes between a round's
+/// decision and the next draft. Complexity: O(nodes^2). Allocates a copy of the costs at
+/// construction. Errors: as validate(cost_table), and specdec::error for 0 probes.
 class cost_aware_tree {
 public:
     explicit cost_aware_tree(const cost_table& costs, cost_aware_tree_settings settings = {})
@@ -86,8 +88,8 @@ public:
         std::size_t best = 1; // what is drafted is shown
         double gain = 0, top = 0;
         for (std::size_t k = 1; k <= most; ++k) {
-            gain += worth[k - 1];
-            const double now = gain - rate() * (pass(1 + static_cast<double>(k)) - pass(1));
+            gain += (1 - growing.beside.kept) * worth[k - 1];
+            const double now = gain - rate() * more(growing.beside, 0, k);
             if (k == 1 || now > top) {
                 top = now;
                 best = k;
@@ -117,6 +119,11 @@ private:
     static constexpr double fading = 0.98, known_rounds = 8;
 
     [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
+    /// What n positions more cost behind those of the text that was looked up and m of the tree.
+    [[nodiscard]] double more(const beside_tree& beside, std::size_t m, std::size_t n) const {
+        const auto before = static_cast<double>(1 + beside.positions + m);
+        return pass(before + static_cast<double>(n)) - pass(before);
+    }
     [[nodiscard]] double chance(const growing_tree& growing, std::size_t node) const {
         double all = 1;
         for (; node != tree_root; node = growing.tree.parent(node))
@@ -130,9 +137,9 @@ private:
             const double now = chance(growing, i) * chances_.next(growing.nodes[i].sure);
             best = now > best ? now : best;
         }
-        const auto m = static_cast<double>(level + 1);
         const double draft = level == 0 ? costs_.draft_of(1) : costs_.draft;
-        return best >= rate() * (draft + pass(m + 1) - pass(m));
+        return (1 - growing.beside.kept) * best >=
+               rate() * (draft + more(growing.beside, level, 1));
     }
 
     cost_table costs_;
