@@ -251,10 +251,9 @@ int main(int argc, char** argv) {
     app.add_option("-p,--prompt", f.prompt, "the text to continue, or the question; - reads it");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
-                       " (default: at temperature 0 slem, above it tli, which accept most, and "
-                       "without a drafter lookup; tli-exact, slem, lookup and recycling give for "
-                       "every seed the very text "
-                       "that no drafter gives)");
+                       " (default: at temperature 0 slem, above it tli, with one vocabulary "
+                       "identity, without a drafter lookup; tli-exact, slem, lookup and recycling "
+                       "give for every seed the very text that no drafter gives)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, 1 << 20}, "default: 128");
     add_number(app, "--draft-length", f.draft_length, {0, 64},
                "draft tokens a round, 0 to 64 (default: what --lengths says, 8 at most)");
