@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdio>
+#include <random>
 #include <vector>
 
 #include <specdec/core/basic/builtins.hpp>
@@ -24,7 +25,7 @@ void print(const char* what, double x) {
                 static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(x)));
 }
 
-void print_row(philox4x64_engine& random, std::size_t size, float scale) {
+void print_row(std::mt19937_64& random, std::size_t size, float scale) {
     std::vector<float> row(size), weights(size), maxima(size / 7 + 1);
     for (float& logit : row)
         logit = static_cast<float>(static_cast<std::int64_t>(random())) * 0x1p-58F;
@@ -46,9 +47,10 @@ void print_row(philox4x64_engine& random, std::size_t size, float scale) {
 } // namespace
 
 int main() {
-    philox4x64_engine random(7);
-    for (int i = 0; i < 100; ++i)
-        std::printf("word %llu\n", static_cast<unsigned long long>(random()));
+    std::mt19937_64 random(7);
+    for (std::uint64_t i = 0; i < 25; ++i)
+        for (const std::uint64_t word : philox4x64::block({~i, 7}, {i}))
+            std::printf("word %llu\n", static_cast<unsigned long long>(word));
     for (const std::size_t size : {1U, 3U, 4U, 16U, 17U, 100U, 1023U})
         for (const float scale : {0.02F, 1.442695F, 14.4F})
             print_row(random, size, scale);

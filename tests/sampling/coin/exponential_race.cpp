@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace {
 constexpr philox4x64::key_type key{5, 6};
 
 std::vector<std::uint32_t> random_keys(std::size_t count) {
-    philox4x64_engine random(count);
+    std::mt19937_64 random(count);
     std::vector<std::uint32_t> keys(count);
     for (std::uint32_t& k : keys)
         k = static_cast<std::uint32_t>(random());
@@ -56,7 +57,7 @@ void check_winners(const L& law, std::uint64_t places = 40) {
 }
 
 std::vector<float> random_logits(std::size_t size, float spread) {
-    philox4x64_engine random(size);
+    std::mt19937_64 random(size);
     std::vector<float> row(size);
     for (float& l : row)
         l = spread * static_cast<float>(random() >> 40) * 0x1p-24F;

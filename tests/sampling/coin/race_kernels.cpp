@@ -4,11 +4,10 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include <catch2/catch.hpp>
-
-#include <specdec/sampling/coin/philox.hpp>
 
 using namespace specdec;
 using namespace specdec::race_kernels;
@@ -32,7 +31,7 @@ struct screened {
     noise_words noise;
 
     explicit screened(std::uint64_t seed) {
-        philox4x64_engine random(seed);
+        std::mt19937_64 random(seed);
         const auto word = [&] { return static_cast<std::uint32_t>(random() >> 32); };
         noise = {word(), word(), word()};
         for (std::size_t j = 0; j < block; ++j) {
