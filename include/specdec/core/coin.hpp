@@ -70,9 +70,9 @@ concept UnitNumber = std::copy_constructible<U> && requires(const U& u, double x
 ///     c.flip(site, p)     true with probability min(1, max(0, p))
 ///     c.pick(site, law)   an id drawn from the law
 ///
-/// Outcomes of different sites are independent. Models: philox_coin (production), generator_coin
-/// (any uniform random bit generator), enumerating_coin and interval_coin (visit every outcome;
-/// proofs).
+/// Outcomes of different sites are independent; under coupled_coin not those of the two models at
+/// one place. Models: philox_coin and coupled_coin (production), generator_coin (any uniform random
+/// bit generator), enumerating_coin and interval_coin (visit every outcome; proofs).
 template <class C>
 concept Coin = requires(C& coin, draw_site site, double probability,
                         const one_hot_law<target_id>& target, const one_hot_law<draft_id>& draft) {

@@ -10,7 +10,8 @@ namespace specdec {
 
 /// What every part of the library throws for bad input: files, tables, prompts, settings.
 /// The text names the source (a file, an argument), the field in it, and what was expected there,
-/// in the form "SOURCE: FIELD: EXPECTED". The hot path (a round) throws nothing of its own.
+/// in the form "SOURCE: FIELD: EXPECTED". A round throws it for rows that break their contract and
+/// for calls out of order.
 class error : public std::runtime_error {
 public:
     explicit error(const std::string& what) : std::runtime_error(what) {}

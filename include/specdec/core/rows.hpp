@@ -38,7 +38,8 @@ struct logits_row {
     return false;
 }
 
-/// One row of probabilities: numbers from 0 on whose sum is positive, but need not be 1.
+/// One row of probabilities: numbers from 0 on with a positive sum, by which they are divided.
+/// (given_laws wants 1, unless told otherwise.)
 template <class Id>
 struct probabilities_row {
     using id_type = Id;

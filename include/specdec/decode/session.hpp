@@ -56,9 +56,9 @@ public:
         counts_.reserve(settings_.max_proposals);
     }
 
-    /// Begins a sequence, the drafter's context with `draft_prefix` (its BOS, or nothing). What the
-    /// target's holds is used again as far as it is the same. Throws specdec::error for a prompt
-    /// that is empty, does not fit, or is of another vocabulary.
+    /// Begins a sequence, and the drafter's context with `draft_prefix` (its BOS, or nothing). What
+    /// the target's context holds of the prompt is not fed again. Throws specdec::error for a
+    /// prompt that is empty, does not fit, or is of another vocabulary.
     void start(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix = {}) {
         require_beginning(prompt, draft_prefix, settings_.capacity, bridge_);
         tokens_.assign(prompt.begin(), prompt.end());

@@ -50,7 +50,7 @@ template <class Text>
 /// one sequence (generate) and of several (batch) call the same steps:
 ///
 ///     while run.draft(target or its capacity)  step 1 of a round; false once the text has ended
-///         rows := the target's, for run.session(); run.score(target) where it is alone  step 2
+///         rows := run.score(target), or of a pass that several texts share  step 2
 ///         run.decide(rows)                     step 3
 ///         run.commit()                         step 4: gives the reader what belongs to the text
 ///

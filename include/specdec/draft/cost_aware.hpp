@@ -22,10 +22,10 @@ struct cost_aware_settings {
 ///     expected target tokens gained  >=  rate * what drafting and verifying them costs
 ///
 /// where rate is the tokens a unit of cost of the last rounds, at least that of plain decoding: by
-/// renewal theory the best rule has this form with its own rate, to which this one goes. Where
-/// speculation loses nothing is drafted, and what is spent on finding out whether it still does is
-/// bounded, what the drafter missed included, which it is then fed in one pass: where that is too
-/// dear, a text goes on without it and the next one tries. Where a rejection makes the target be
+/// renewal theory the best rule has this form with its own rate, to which this one goes. If
+/// speculation loses, nothing is drafted but probes, whose cost is bounded, that of feeding the
+/// drafter what it missed included: where one is too dear, the text goes on without drafts, and the
+/// next text tries. Where a rejection makes the target be
 /// fed again what it kept (cost_table::replay), a draft has to gain that, too: the tokens of its
 /// round, and those of rounds before that are part of no remembered state (checkpointed_model).
 /// Costs come from a table of its own, chances from a predictor, both without a clock: the same

@@ -33,7 +33,7 @@ namespace specdec {
     return text + " of one.";
 }
 
-/// What drafts cost and from which share kept on the first token of one pays.
+/// What drafts cost, and from which acceptance on a draft of one token pays.
 [[nodiscard]] inline std::string explain(const cost_table& costs) {
     std::string text =
         explain_passes(costs, "A draft token costs " + in_words(costs.draft, 2) +

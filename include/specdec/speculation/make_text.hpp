@@ -25,7 +25,7 @@
 #include <specdec/draft/recycled/recycled_bridge.hpp>
 #include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
-#include <specdec/sampling/coin/philox.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/drafting_settings.hpp>
 #include <specdec/speculation/lookup/usual_beside.hpp>
@@ -44,7 +44,7 @@
 namespace specdec {
 
 /// A text under a rule by name: where each name gets its bridge, verifier and coin. draft: null
-/// without a drafter, for rules that take none; lookup: of the rule of that name.
+/// without a drafter, for rules that take none; lookup: of rules lookup and recycling.
 class text_maker {
 public:
     text_maker(const any_tokenizer<target_id>& words, const drafting_side* draft,

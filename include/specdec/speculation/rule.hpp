@@ -137,8 +137,8 @@ inline constexpr std::array rules{
     return r == rule::slrs || r == rule::merge || r == rule::lookup || r == rule::recycling;
 }
 
-/// Draft tokens of a draft of that length: target tokens take several to be spelled, and more to be
-/// determined. (What is looked up is target tokens already.)
+/// The most draft tokens of a draft of that length. Where it counts target tokens, each takes
+/// several to spell, and some more to be certain. (What is looked up is target tokens already.)
 [[nodiscard]] constexpr std::size_t draft_tokens(rule r, std::size_t draft_length) {
     return by_target_tokens(r) && takes_drafter(r) && draft_length > 0 ? 4 * draft_length + 4
                                                                        : draft_length;

@@ -89,8 +89,8 @@ public:
                    ? *s.rule
                    : usual_rule(draft_.has_value(), equal_vocabularies(), s.sampling.temperature);
     }
-    /// A drafter that reads the target's features has its text for a context, token for token, as
-    /// rules `identity` and `identity-block` have alone.
+    /// A drafter that reads the target's features needs the target's own tokens for a context,
+    /// which only `identity` and `identity-block` give it.
     [[nodiscard]] bool applies(rule r) const override {
         if (!takes_drafter(r) || !draft_)
             return !takes_drafter(r);

@@ -42,8 +42,8 @@ struct decode_settings {
     std::optional<tree_drafts> tree{};
     double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
     std::uint64_t seed = 0;
-    bool shared_noise = false; ///< autoregressive, lookup: draw as the coupled rules do
-    lookup_settings lookup{};  ///< rule lookup
+    bool shared_noise = false; ///< without a drafter: draw as the coupled rules do
+    lookup_settings lookup{};  ///< rules lookup and recycling, and looking up beside a drafter
     generation_limits limits{};
     /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
     std::optional<std::size_t> log_probabilities{};
@@ -108,8 +108,9 @@ struct decode_result {
     finish_reason finish = finish_reason::cancelled;
     statistics counts;
     double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
-    std::vector<std::size_t> extra_forwards{}; ///< by round, of the rules that look at more drafts
-    std::size_t first_rows_known = 0;          ///< rounds that began without a forward
+    /// [rounds] of slrs, merge, coupled-spelling: the drafter's forwards that deciding took.
+    std::vector<std::size_t> extra_forwards{};
+    std::size_t first_rows_known = 0; ///< rounds whose first draft token took no forward
     std::vector<token_report> log_probabilities{}; ///< of the tokens, if they were asked for
 };
 
