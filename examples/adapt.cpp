@@ -328,7 +328,7 @@ void require_sizes(const flags& f) {
 template <class Drafter>
 void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter);
 
-/// Settings that hang on the drafter, then the run.
+/// Settings that depend on the drafter, then the run.
 void run(flags f, const adapting_engine& e) {
     validate(f.decoding.sampling);
     f.decoding.carry.contexts = false; // every text is paid for whole

@@ -67,7 +67,7 @@ SPLIT = 7  # of all runs: texts that are drawn anew are not new to weights that 
 
 
 def split(entries, part, seed):
-    """(train, held out): all entries with one prompt go to the same side, which hangs on nothing but the prompt and
+    """(train, held out): all entries with one prompt go to the same side, which depends on nothing but the prompt and
     the seed: text that comes later moves none."""
     held = {p for p, _, _ in entries if p and zlib.crc32(f"{seed} {p}".encode()) < part * 2**32}
     return [e for e in entries if e[0] not in held], [e for e in entries if e[0] in held]

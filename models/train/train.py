@@ -122,7 +122,7 @@ def main():
     p.add_argument("--text", type=Path, nargs="+", required=True, help="folders of *.txt or *.jsonl")
     p.add_argument("--heldout", type=Path, help="folder; without it a part of the prompts is held out")
     p.add_argument("--heldout-part", type=float, default=0.04)
-    p.add_argument("--split", type=int, default=data.SPLIT, help="which texts are held out hangs on this and their prompts alone")
+    p.add_argument("--split", type=int, default=data.SPLIT, help="which texts are held out depends on this and their prompts alone")
     p.add_argument("--heldout-most", type=int, default=400, help="texts to evaluate on, at most")
     p.add_argument("--chat", action="store_true", help="the text is SmolLM2 conversations")
     p.add_argument("--prompt-weight", type=float, default=0.1)

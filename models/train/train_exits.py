@@ -111,7 +111,7 @@ def main():
     p.add_argument("--steps", type=int)
     p.add_argument("--every", type=float, default=5.0, help="minutes between evaluations")
     p.add_argument("--threads", type=int, default=1, help="at most")
-    p.add_argument("--split", type=int, default=data.SPLIT, help="which texts are held out hangs on this and their prompts alone")
+    p.add_argument("--split", type=int, default=data.SPLIT, help="which texts are held out depends on this and their prompts alone")
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()
     if bool(args.minutes) == bool(args.steps):

@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Words, each of which may follow the others with a chance that hangs on the last two.
+/// Words, each of which may follow the others with a chance that depends on the last two.
 template <class Id>
 class small_model {
 public:

@@ -41,7 +41,7 @@ struct checked_model {
     std::size_t round = 0;
     std::uint64_t seen = 0; // of all that was fed, discarded tokens too
 
-    /// Other weights, which hang on all that was seen.
+    /// Other weights, which depend on all that was seen.
     void change() { features.use((body.weights() + 1 + seen) % 3); }
 
     [[nodiscard]] std::size_t size() const { return model.size(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Drafters that learn while they serve: their weights change between every two rounds, and hang on
-// all that was seen, discarded tokens too. The law of whole sessions, enumerated, is the target's.
+// Drafters that learn while they serve: their weights change between every two rounds, and depend
+// on all that was seen, discarded tokens too. The law of whole sessions, enumerated, is the
+// target's.
 #include <specdec/draft/changing_model.hpp>
 
 #include <array>

@@ -281,7 +281,7 @@ TEST_CASE("a tree is decided with the sampling parameters of its draft", "[law]"
 const sampling_parameters later[] = {
     {.temperature = 1.5F, .top_k = 2}, {.temperature = 0}, {.min_p = 0.5F}};
 
-/// Of a token that was drawn with the first ones, and of one with those that hang on it.
+/// Of a token that was drawn with the first ones, and of one with those that depend on it.
 joint_law changing_law(row_tree& p, const sampling_parameters& first) {
     joint_law wanted;
     const auto at_first = target_law_at(p, {}, first);

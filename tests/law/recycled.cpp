@@ -165,7 +165,7 @@ struct fails_once {
 TEST_CASE("a decision about recycled drafts that throws is drafted again, and the law stays",
           "[law]") {
     std::size_t threw = 0, accepted = 0;
-    // Whether the second place is asked for hangs on what the first one drew.
+    // Whether the second place is asked for depends on what the first one drew.
     const auto check = [&](const char* name, auto made, auto make_target) {
         for (std::size_t behind = 1; behind <= 3; ++behind)
             for (const row_kind kind : {row_kind::random, row_kind::zeros}) {

@@ -1092,7 +1092,7 @@ class Adapt(unittest.TestCase):
         saved = self.folder / "saved"
         state = saved / "learning_state.safetensors"
         endless = self.tokens(10 ** 9)
-        for patience in (0, 0.013, 0.031):  # whatever moment that is: no outcome hangs on it
+        for patience in (0, 0.013, 0.031):  # whatever moment that is: no outcome depends on it
             resume = ("--resume", saved) if state.exists() else ()
             with subprocess.Popen(list(map(str, (PROGRAMS / "adapt", *endless, "--save", saved, "--save-every", 20,
                                                  *resume))), stdout=subprocess.PIPE) as process:

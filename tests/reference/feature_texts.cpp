@@ -102,7 +102,7 @@ TEST_CASE("drafters that read features: texts side by side are the target's") {
     }
     const auto sampled = run(rule::identity, length_kind::fixed, 1);
     CHECK(sampled.texts[0].counts.accepted > 0);
-    // Trees: without branches the chain's texts, which hang on every bit of the features that are
+    // Trees: without branches the chain's texts, which depend on every bit of the features that are
     // recorded of kept paths; with branches the target's own.
     const auto trees = [&](const tree_drafts& tree, float temperature) {
         return pair.run(texts, {.rule = rule::identity,

@@ -110,8 +110,8 @@ template <class M>
         return false;
 }
 
-/// A model whose rows hang on the texts that it served before, as those of a list that follows the
-/// text (adaptive_model): m.forget_learnt() makes it as it was before the first of them. Called
+/// A model whose rows depend on the texts that it served before, as those of a list that follows
+/// the text (adaptive_model): m.forget_learnt() makes it as it was before the first of them. Called
 /// between texts, where none is under way. Whatever wraps such a model hands it on.
 template <class M>
 concept LearnsFromTexts = requires(M& m) { m.forget_learnt(); };

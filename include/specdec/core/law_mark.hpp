@@ -9,7 +9,7 @@ namespace specdec {
 
 /// Marks: how a round knows that its draft law is still the one that it drew from.
 ///
-/// A draft's law q, and where the draft ends, hang on more than the context: on weights, lists of
+/// A draft's law q, and where the draft ends, depend on more than the context: on weights, lists of
 /// tokens, thresholds, tables, costs, caches. Bridges that look at drafts which were not drawn
 /// (SLRS, n-gram merge) ask for q and for ends again while they decide. An answer that had changed
 /// since the draw would cost the target's law. So whatever q or a stop rule reads is either state

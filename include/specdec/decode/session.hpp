@@ -79,7 +79,7 @@ public:
     [[nodiscard]] const session_settings& settings() const { return settings_; }
     [[nodiscard]] const B& bridge() const { return bridge_; }
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
-    /// The law factory: to be changed between texts, as processors may hang on the prompt.
+    /// The law factory: to be changed between texts, as processors may depend on the prompt.
     [[nodiscard]] Laws& laws() { return laws_; }
     /// Holds from the next draft on. Errors: as at construction, and nothing changes.
     void set_sampling(const sampling_parameters& target, const sampling_parameters& draft) {

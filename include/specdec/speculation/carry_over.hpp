@@ -9,14 +9,16 @@ namespace specdec {
 /// (and without `contexts` where rows depend on how positions are grouped, or where the drafter
 /// reads what the target found likely).
 ///
-/// What stays beside these: the tables of the vocabularies, which hang on no text; measured costs,
-/// in place of which length_settings::costs may be given; what a caller's own predictor learns
-/// (length_settings::predictor), and the weights of a drafter that is trained while it serves.
+/// What stays beside these: the tables of the vocabularies, which depend on no text; measured
+/// costs, in place of which length_settings::costs may be given; what a caller's own predictor
+/// learns (length_settings::predictor), and the weights of a drafter that is trained while it
+/// serves.
 struct carry_over {
     /// What the sequences of both models hold: a text is not fed what one of them begins with.
     bool contexts = true;
-    /// What texts of one rule, temperature and kind of lengths teach about draft lengths, and about
-    /// the shapes of trees, of the last 64 such kinds of texts. Without it a text teaches itself
+    /// What texts of one kind teach about draft lengths and the shapes of trees: of one rule,
+    /// temperature, kind of lengths and longest draft, all with trees or none, all with lookup
+    /// beside a drafter or none. The last 64 kinds are kept. Without it a text teaches itself
     /// alone.
     bool lengths = true;
     /// The n-gram cache of the merge rules. Without it a text has one of its own, which begins with

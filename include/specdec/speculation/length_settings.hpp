@@ -44,11 +44,11 @@ struct length_settings {
     std::size_t length = 8; ///< of fixed drafts; of the others the longest. At most
                             ///< most_draft_tokens. See by_target_tokens
     double threshold = 0.4; ///< of confidence, entropy and predicted lengths: from 0 to 1
-    /// Of automatic lengths, which then hang on no clock; nothing: measured once, and corrected by
-    /// what the rounds of the texts take.
+    /// Of automatic lengths, which then depend on no clock; nothing: measured once, and corrected
+    /// by what the rounds of the texts take.
     std::optional<cost_table> costs{};
     /// Of automatic and predicted lengths, as an acceptance_head; nothing: an acceptance_table for
-    /// each rule and temperature. Borrowed, and taught by the texts it serves.
+    /// each kind of texts (carry_over::lengths). Borrowed, and taught by the texts it serves.
     any_predictor* predictor = nullptr;
 };
 
@@ -70,7 +70,7 @@ inline void validate(const length_settings& s) {
     return s.kind == length_kind::automatic ? 2 * s.length : s.length;
 }
 
-/// What texts of one rule and temperature teach about lengths, from text to text.
+/// What texts of one kind (learned_by_settings::key) teach about lengths, from text to text.
 struct learned_lengths {
     acceptance_table table{};
     acceptance_table found{};             ///< of what is looked up beside a drafter

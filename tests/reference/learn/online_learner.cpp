@@ -117,7 +117,7 @@ TEST_CASE("updates take no more than their share of the time", "[computes]") {
     never.round_begins();
     CHECK(never.counts().updates == 0);
 
-    settings.budget = 1; // no limit: nothing hangs on a clock, even one that goes back
+    settings.budget = 1; // no limit: nothing depends on a clock, even one that goes back
     scene all;
     online_learner<float, hand> always(all.learner, all.serving, settings, {&now, 0.001});
     for (std::size_t round = 0; round < 12; ++round) {

@@ -35,10 +35,10 @@ struct branching_lookup {
 ///     v := root; for i = 1 .. n:  v := the child of v that is found_i, if the drafter has it,
 ///                                 else a new last child, for certain
 ///
-/// A new child comes behind its siblings, and whether it does hangs on nothing but them and on the
-/// path to it, which a verifier knows when it comes to it; n is chosen before anything is drawn:
-/// lossless with every rule of trees with which the bridge is. The drafter's shape is told of its
-/// own nodes only.
+/// A new child comes behind its siblings, and whether it does depends on nothing but them and on
+/// the path to it, which a verifier knows when it comes to it; n is chosen before anything is
+/// drawn: lossless with every rule of trees with which the bridge is. The drafter's shape is told
+/// of its own nodes only.
 ///
 /// Models what a tree_session takes of a bridge. Without a lookup it is the bridge. Borrows the
 /// tokenizer. Allocates as B and found_tokens.

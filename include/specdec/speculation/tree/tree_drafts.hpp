@@ -43,7 +43,7 @@ struct tree_drafts {
     /// Nothing: the likeliest at temperature 0, else without replacement.
     std::optional<sibling_draw> siblings{};
     tree_growth growth = tree_growth::paying;
-    /// That paying trees go by, which then hang on no clock; nothing: measured once, or of shapes
+    /// That paying trees go by, which then depend on no clock; nothing: measured once, or of shapes
     /// that are made elsewhere such by which further nodes cost nothing.
     std::optional<cost_table> costs{};
 
