@@ -285,7 +285,8 @@ TEST_CASE("rows of probabilities, and what does not fit") {
     CHECK(values_of(text.tokens) == std::vector{1, 2, 1});
     CHECK(text.entries_of(text.rows[0])[0].weight == 0.5F);
     check_row(text, 1, 1, 0, 2);
-    CHECK_THROWS_AS(lessons_type(target, draft, map, {.keep = 0}), error);
+    CHECK_THROWS_WITH(lessons_type(target, draft, map, {.keep = 0}),
+                      Catch::StartsWith("distillation recorder: "));
     CHECK_THROWS_AS(lessons_type(target, draft, map, {.window = 7}), error);
     CHECK_THROWS_AS(lessons.start(ids_of<target_id>({9})), error);
     CHECK_THROWS_AS(lessons.start({}, ids_of({9})), error);

@@ -62,7 +62,7 @@ private:
 };
 
 /// OmniDraft's Algorithm 1 with Eq. 1 and 2 as printed. APPROXIMATE above temperature 0
-/// (tests/law/paper_merge.cpp: a total variation of 0.2 and more from the target);
+/// (tests/law/paper_merge.cpp: a total variation of 0.09 on average, up to 0.37, from the target);
 /// ngram_merge_bridge is the exact form. Memory: one row a draft token, [max_draft, |D|]; a round
 /// allocates nothing once grown.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>

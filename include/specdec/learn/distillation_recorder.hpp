@@ -57,7 +57,8 @@ public:
         : target_(target), draft_(draft), map_(map), settings_(settings),
           context_(target, draft, map, settings.tokens) {
         if (settings.keep == 0 || settings.window < 8)
-            fail("text lessons", "settings", "expected to keep 1 entry and a window of 8 tokens");
+            fail("distillation recorder", "settings",
+                 "expected to keep 1 entry and a window of 8 tokens");
         record_.reserve(settings.keep, 1);
         tokens_.reserve(settings.tokens);
         laws_.reserve(settings.tokens);
@@ -68,10 +69,10 @@ public:
     /// A text begins. Errors: specdec::error for ids of other vocabularies, and a prefix that fills
     /// more than half of the window.
     void start(std::span<const target_id> prompt, std::span<const draft_id> prefix = {}) {
-        require_ids(prompt, target_.vocabulary_size(), "text lessons", "prompt");
-        require_ids(prefix, draft_.vocabulary_size(), "text lessons", "prefix");
+        require_ids(prompt, target_.vocabulary_size(), "distillation recorder", "prompt");
+        require_ids(prefix, draft_.vocabulary_size(), "distillation recorder", "prefix");
         if (2 * prefix.size() > settings_.window)
-            fail("text lessons", "prefix", "expected at most half of the window");
+            fail("distillation recorder", "prefix", "expected at most half of the window");
         tokens_.assign(prompt.begin(), prompt.end());
         prompt_ = read_ = prompt.size();
         prefix_ = prefix.size();
@@ -88,12 +89,12 @@ public:
     template <RowsOf<target_id> Rows>
     void follow(const Rows& rows, std::span<const target_id> committed) {
         if (rows.size() < committed.size())
-            fail("text lessons", "rows",
+            fail("distillation recorder", "rows",
                  "expected one for each of " + std::to_string(committed.size()) +
                      " committed tokens, got " + std::to_string(rows.size()));
-        require_size<target_id>(rows.vocabulary(), target_.vocabulary_size(), "text lessons",
-                                "tokenizer");
-        require_ids(committed, target_.vocabulary_size(), "text lessons", "tokens");
+        require_size<target_id>(rows.vocabulary(), target_.vocabulary_size(),
+                                "distillation recorder", "tokenizer");
+        require_ids(committed, target_.vocabulary_size(), "distillation recorder", "tokens");
         laws_.resize(tokens_.size() - prompt_); // should a row have thrown before
         entries_.resize(laws_.empty() ? 0 : laws_.back().end);
         for (std::size_t i = 0; i < committed.size(); ++i) {

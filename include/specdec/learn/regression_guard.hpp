@@ -48,9 +48,9 @@ public:
     /// Errors: specdec::error for a window of less than 8 rounds, for a z that is not above 0.
     explicit regression_guard(watch_settings settings = {}) : settings_(settings) {
         if (settings.window < 8)
-            fail("adaptation watch", "window", "expected at least 8 rounds");
+            fail("regression guard", "window", "expected at least 8 rounds");
         if (!(settings.deviations > 0 && settings.deviations < builtin::infinity))
-            fail("adaptation watch", "deviations", "expected a finite number above 0");
+            fail("regression guard", "deviations", "expected a finite number above 0");
     }
 
     void updated() { trial_ = true; }

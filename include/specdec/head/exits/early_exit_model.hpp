@@ -43,7 +43,7 @@ public:
           spoke_(model.sequences(), std::vector<std::uint8_t>(model.capacity(), none)) {
         choice.check(model.exits(), model.sequences());
         if (model.exits() >= none)
-            fail("sorted exits", "exits", "expected fewer than 255");
+            fail("early exit model", "exits", "expected fewer than 255");
         reserve(rows);
         for (std::size_t s = 0; s < model.sequences(); ++s)
             model.truncate(s, 0);
@@ -113,7 +113,7 @@ private:
     /// Asks exit e for n rows. Returns for how many it is chosen.
     std::size_t ask(std::size_t s, std::size_t e, std::size_t first, std::size_t n, float* out) {
         const logits_rows<draft_id> rows = wrapped().exit_rows(s, e, first, n);
-        require_rows(rows, n, vocabulary_size(), "sorted exits");
+        require_rows(rows, n, vocabulary_size(), "early exit model");
         std::size_t settled = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const std::span<float> row{out + i * vocabulary_size(), vocabulary_size()};

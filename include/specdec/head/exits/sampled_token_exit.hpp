@@ -53,7 +53,7 @@ public:
     void check(std::size_t exits, std::size_t sequences) const {
         confidence_exit::check(exits, sequences);
         if (coins_.size() != sequences)
-            fail("drawn exits", "coins",
+            fail("sampled token exit", "coins",
                  "expected one for each of " + std::to_string(sequences) + " sequences, got " +
                      std::to_string(coins_.size()));
     }

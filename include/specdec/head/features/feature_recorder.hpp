@@ -34,7 +34,7 @@ public:
     static constexpr std::size_t at_once = 128;
 
     feature_recorder(Target& target, feature_records& records) : base(target), records_(records) {
-        constexpr const char* source = "recorded target";
+        constexpr const char* source = "feature recorder";
         constexpr const char* expected = "expected the records' to be the target's";
         require_that(this->sequences() == records.sequences(), source, "sequences", expected);
         for (std::size_t s = 0; s < records.sequences(); ++s)
@@ -133,7 +133,7 @@ private:
         if (!whole || all.size() != n) {
             for (const Part& part : parts)
                 truncate(part.sequence, 0);
-            fail("recorded target", "features",
+            fail("feature recorder", "features",
                  "expected " + std::to_string(n) + " of width " + std::to_string(records_.width()) +
                      ", of tokens that came through here, got " + std::to_string(all.size()) +
                      " of width " + std::to_string(all.width()));

@@ -83,8 +83,8 @@ public:
     distillation_losses operator()(const distillation_sample& text,
                                    std::span<const std::size_t> behind, logits_rows<draft_id> rows,
                                    std::span<float> gradients, double weight = 1) {
-        require_rows(rows, behind.size(), map_->draft_size(), "taught loss");
-        require_gradients(gradients, rows.size(), rows.vocabulary(), "taught loss");
+        require_rows(rows, behind.size(), map_->draft_size(), "distillation loss");
+        require_gradients(gradients, rows.size(), rows.vocabulary(), "distillation loss");
         for (float& g : gradients)
             g = 0;
         distillation_losses sums;

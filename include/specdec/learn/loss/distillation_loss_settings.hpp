@@ -38,10 +38,10 @@ struct distillation_loss_settings {
 /// Throws specdec::error naming the setting that is none.
 inline void validate(const distillation_loss_settings& s) {
     if (!(s.lambda >= 0 && s.lambda < builtin::infinity))
-        fail("taught loss", "lambda", "expected a number of at least 0");
+        fail("distillation loss", "lambda", "expected a number of at least 0");
     for (const double t : {s.temperature, s.taught_temperature})
         if (!(t > 0 && t <= 1e6))
-            fail("taught loss", "temperature", "expected a number above 0 and at most 1e6");
+            fail("distillation loss", "temperature", "expected a number above 0 and at most 1e6");
 }
 
 } // namespace specdec
