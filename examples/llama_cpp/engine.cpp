@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The programs `llama_generate`, `llama_compare`, `llama_side_by_side` and `llama_adapt`: GGUF
-// files in llama.cpp.
+// What the programs `llama_generate`, `llama_compare` and so on are linked with: GGUF files in
+// llama.cpp.
 #include "support/pair/engine.hpp"
 
 #include <algorithm>
