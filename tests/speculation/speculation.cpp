@@ -101,16 +101,16 @@ TEST_CASE("speculation: it says what it will do, and why") {
     s.lengths = {.costs = cost_table{{1.0, 1.2, 1.4}, 0.25, 0.05}};
     CHECK(pair.explain(s) ==
           "slem: string-level exact match, lossless.\n"
-          "Chosen at temperature 0: it keeps what the drafter writes right, however it is cut into "
-          "tokens.\n"
-          "7 of the drafter's 10 tokens are the target's, too, which has 9.\n"
+          "Chosen at temperature 0: it accepts the drafter's text where it is right, however it is "
+          "cut into tokens.\n"
+          "7 of the drafter's 10 tokens are among the target's 9.\n"
           "Drafts are as long as pays, at most 8 draft tokens; there are none while drafting "
           "loses.\n"
           "A draft token costs 0.25 of a pass of the target over one position; passes over 2, 3 "
           "positions cost 1.20, 1.40 of one. One draft token a round pays where more than 45 % are "
           "kept.\n");
     s.lengths.costs->draft = 0.9;
-    CHECK_THAT(pair.explain(s), Contains("One draft token a round pays nowhere"));
+    CHECK_THAT(pair.explain(s), Contains("One draft token a round never pays"));
     CHECK_THAT(pair.explain(fixed(rule::merge_paper, 1)), Contains("NOT lossless"));
     CHECK_THAT(pair.explain(fixed(rule::identity, 1)), Contains("cannot follow"));
     CHECK_THAT(speculation(x.target_side()).explain({.rule = rule::autoregressive}),

@@ -43,10 +43,9 @@ namespace specdec {
                 " more for each token that the target keeps, which it is fed again.";
     const double least = costs.draft + costs.replay + costs.pass_over(2) - costs.pass_over(1);
     const double gained = costs.pass_over(1) + costs.replay;
-    text += least < gained
-                ? " One draft token a round pays where more than " +
-                      in_words(std::ceil(100 * least / gained), 0) + " % are kept."
-                : " One draft token a round pays nowhere: it costs more than it can gain.";
+    text += least < gained ? " One draft token a round pays where more than " +
+                                 in_words(std::ceil(100 * least / gained), 0) + " % are kept."
+                           : " One draft token a round never pays: it costs more than it can gain.";
     return text;
 }
 
@@ -113,14 +112,13 @@ namespace specdec {
         text += map->draft_fingerprint() == map->target_fingerprint()
                     ? "Chosen for two equal vocabularies.\n"
                 : s.sampling.temperature == 0
-                    ? "Chosen at temperature 0: it keeps what the drafter writes right, however "
-                      "it is cut into tokens.\n"
-                    : "Chosen above temperature 0: of shared tokens the laws overlap most.\n";
+                    ? "Chosen at temperature 0: it accepts the drafter's text where it is right, "
+                      "however it is cut into tokens.\n"
+                    : "Chosen above temperature 0: on shared tokens the two laws overlap most.\n";
     if (how == rule::autoregressive)
         return text;
     text += std::to_string(map->shared()) + " of the drafter's " +
-            std::to_string(pair.draft_table()->size()) +
-            " tokens are the target's, too, which has " +
+            std::to_string(pair.draft_table()->size()) + " tokens are among the target's " +
             std::to_string(pair.target_table().size()) + ".\n" +
             (trees ? explain(*s.tree, s.sampling.temperature) : explain(s.lengths, how)) + "\n" +
             (s.lookup.beside ? "Text that was seen before is looked up, too.\n" : "");
