@@ -297,7 +297,7 @@ int main(int argc, char** argv) {
         ->required();
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 16)");
     add_number(app, "--at-once", f.at_once, {1, 1 << 16},
-               "questions between two times that answers are written (default: 512)");
+               "questions that are answered before the file is written to (default: 512)");
     add_number(app, "-n,--max-tokens", f.decoding.limits.max_tokens, {1, most_tokens},
                "where a line does not say it (default: 160)");
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,

@@ -323,7 +323,7 @@ int main(int argc, char** argv) {
         app, "--top-p", f.share, {.low = 0, .high = 1, .above_low = true},
         "keep the fewest most frequent tokens that make up this share of what was counted");
     CLI::Option* const at_least = add_number(app, "--min-count", f.at_least, {1, any_count.high},
-                                             "keep what was counted so often");
+                                             "keep tokens counted at least this often");
     most->group(group)->excludes(share)->excludes(at_least);
     share->group(group)->excludes(at_least);
     at_least->group(group);

@@ -428,7 +428,7 @@ int main(int argc, char** argv) {
                "above temperature 0: go on with new seeds until every rule made so many tokens");
     app.add_flag("--check-grouping", f.settings.check_grouping,
                  "score every round a second time, each position alone, and count the rounds whose "
-                 "first choice differs (slow: mind no times)");
+                 "first choice differs (slow: ignore the times)");
     add_cutoff_flags(app, f.settings.decoding.sampling);
     add_number(app, "--seed", f.settings.decoding.seed, any_seed, "default: 0")->group("Sampling");
     app.add_flag("--json", f.json, "print one JSON object a row");

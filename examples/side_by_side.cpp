@@ -198,7 +198,9 @@ int main(int argc, char** argv) {
     add_tree_flags(app, f.tree, "a last row, whose drafts branch");
     add_lookup_flag(app, f.decoding.lookup, "look up beside the drafter");
     app.add_option("-r,--rule", f.rule,
-                   "one of " + rule_names() + " (default: slem, above temperature 0 tli)");
+                   "one of " + rule_names() +
+                       " (default: slem, above temperature 0 tli, with one vocabulary identity, "
+                       "without a drafter lookup; with --tree tli where the pair can)");
     app.add_option("--prompts", f.prompts, "a file, one prompt a line");
     add_number(app, "--limit", f.limit, any_count,
                "only the first prompts (default: 24, for chat 8; 0: all)");

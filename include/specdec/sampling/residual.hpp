@@ -144,9 +144,10 @@ inline void validate(const thinning_limits& limits, std::size_t places) {
 /// 1 - min(1, q(t) / p(t)), else again; after so many draws from residual_law. Exactly the
 /// normalised residual, for any limits. Expected draws 1 / mass, and a proposal is rejected with
 /// probability mass: one draw a position, whatever p and q are. Sites: of the round,
-/// purpose::residual, attempts 0 .. 2 * draws. Pre: limits that validate() takes; called after a
-/// rejection, so that the residual has mass; draws from p if it rounds to none. Complexity: a draw
-/// costs p.at(u) and one probability of each. Allocates nothing.
+/// purpose::residual, attempts 0 .. 2 * draws (lazy_draws for a ComparableLaw q under a
+/// UniformCoin, here and above). Pre: limits that validate() takes; called after a rejection, so
+/// that the residual has mass; draws from p if it rounds to none. Complexity: a draw costs p.at(u)
+/// and one probability of each. Allocates nothing.
 template <class P, class Q, Coin C>
 [[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, round_name round,
                                  thinning_limits limits = {}) {
