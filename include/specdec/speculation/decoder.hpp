@@ -42,7 +42,7 @@ public:
     [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
                                              const decode_settings& settings) = 0;
 
-    /// One text from its bytes, encoded as the beginning of a text.
+    /// One text from its bytes, encoded as the beginning of a text, behind begin_token().
     [[nodiscard]] decode_result generate(std::string_view prompt, const decode_settings& settings,
                                          listener* reader = nullptr) {
         return generate(prompt, settings, text_request{.reader = reader});

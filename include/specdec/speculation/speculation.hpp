@@ -43,7 +43,7 @@ public:
         : target_(std::move(target)), tables_(target_.tokenizer, nullptr, nullptr, {}) {
         require_side(target_, "target");
     }
-    /// The vocabularies meet by bytes, and what ends or begins texts (see meet).
+    /// The vocabularies meet by bytes, and what ends or begins texts (build_id_map).
     speculation(speculation_side<target_id> target, speculation_side<draft_id> drafter,
                 cache_settings cache = {})
         : target_(std::move(target)), draft_(std::move(drafter)),

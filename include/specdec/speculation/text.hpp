@@ -31,7 +31,7 @@
 /// Texts whose rule is chosen at run time: how they are asked for and what comes of them.
 namespace specdec {
 
-/// How texts are decoded. All but `rule` may be left as it is.
+/// How texts are decoded. All of it may be left as it is.
 struct decode_settings {
     std::optional<specdec::rule>
         rule{};                     ///< nothing: the usual rule for the pair and the temperature

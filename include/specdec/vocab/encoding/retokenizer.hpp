@@ -28,8 +28,9 @@ struct retokenizer_options {
 ///
 /// The invariant is ids() = settled ids, then encode(live text) : only the live text, one to two
 /// look-behinds long, is encoded again by an append. Its front is settled at a place where the
-/// rest, encoded by itself, has the same tokens as in the whole (encoding_split.hpp). So: - ids()
-/// == encode(whole run) for tokenizers whose tokens depend on less than look_behind bytes
+/// rest, encoded by itself, has the same tokens as in the whole (encoding_split.hpp). So:
+///
+/// - ids() == encode(whole run) for tokenizers whose tokens depend on less than look_behind bytes
 ///   to either side (BPE with pre-tokens, SentencePiece, longest match), whatever the appends;
 /// - normalising tokenizers (NFC, space clean-up, literal U+2581) lose and double nothing, since a
 ///   place is refused where bytes would come or go; with a tokenizer that offers no such place the
