@@ -19,8 +19,8 @@ struct lookup_memory {
 };
 
 struct lookup_settings {
-    /// Under rules with a drafter: whether is looked up beside it, too. A round is the lookup's
-    /// where that promises more (lookup_beside); of trees what was found is a branch
+    /// Under rules with a drafter: whether text is looked up beside it, too. A round is the
+    /// lookup's where that promises more (lookup_beside); of trees what was found is a branch
     /// (lookup_branch).
     bool beside = false;
     /// Whether texts find what other texts said: those of one decoder, or all that use `memory`.
