@@ -236,10 +236,10 @@ TEST_CASE("windowed drafter: a drafter that throws in sync is told all of the ne
     struct throws_once : script_drafter {
         using script_drafter::script_drafter;
         bool fails = false;
-        void sync(std::span<const draft_id> ids, std::size_t same) {
+        void sync(std::span<const draft_id> text, std::size_t same) {
             if (std::exchange(fails, false))
                 throw model_failure();
-            script_drafter::sync(ids, same);
+            script_drafter::sync(text, same);
         }
     } inner(3, {draft_id{0}}, 8);
     windowed_drafter drafter(inner, {.block = 2});

@@ -226,7 +226,7 @@ TEST_CASE("what is kept of the drafter's tree is what the kept text has of it") 
                {{a, c}, {a, c}},
                {{a, b}, {c, a}}});
     const auto draft = f.propose({2, 2, 2});
-    const auto kept = [&](const path& nodes) { return copy_of(f.bridge.kept(nodes).path); };
+    const auto kept = [&](const path& of) { return copy_of(f.bridge.kept(of).path); };
     CHECK(f.bridge.kept(path{}).tree->size() == 14);
     CHECK(kept({}).empty());
     CHECK(kept({0}) == path{0}); // c
@@ -239,7 +239,7 @@ TEST_CASE("a draft token that ends inside a target token is kept with the whole 
     fixture f({{{}, {ca, b}}, {{ca}, {b, c}}, {{b}, {ca, a}}});
     const auto draft = f.propose({2, 2});
     CHECK(f.nodes_of(draft) == nodes{"c", "c|ab", "c|a", "c|a|c", "b", "b|c", "b|c|a", "b|a"});
-    const auto kept = [&](const path& nodes) { return copy_of(f.bridge.kept(nodes).path); };
+    const auto kept = [&](const path& of) { return copy_of(f.bridge.kept(of).path); };
     CHECK(kept({0}).empty()); // half of ca
     CHECK(kept({0, 1}) == path{0, 2});
     CHECK(kept({0, 2}) == path{0});
