@@ -16,17 +16,15 @@ import shlex
 import subprocess
 import sys
 
+from kinds_study import measured
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DM, BOTH = "dm", "dm+ngram"  # OmniDraft's losses: of shared tokens; of merged ones, too
 
 
 class Study:
     def __init__(self, a):
-        self.a, self.done = a, {}
-        if a.out.exists():
-            for line in a.out.read_text(encoding="utf-8").splitlines():
-                cell = json.loads(line)
-                self.done[cell["arguments"]] = cell["rows"]
+        self.a, self.done = a, measured(a.out)
 
     def cell(self, task, *flags):
         """{drafter: row} of what was held out, and the updates."""

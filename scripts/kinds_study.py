@@ -32,12 +32,25 @@ def files():
     return {"home": PROMPTS / "smollm2.txt", **found, **held}
 
 
+def measured(out):
+    """{arguments: rows} of what is there. A last line that was cut is taken away, to be measured again."""
+    there = out.read_text(encoding="utf-8") if out.exists() else ""
+    whole, cut = there[:there.rfind("\n") + 1], there[there.rfind("\n") + 1:]
+    begin = '{"arguments": '
+    try:
+        done = {cell["arguments"]: cell["rows"] for cell in map(json.loads, whole.splitlines())}
+    except (ValueError, TypeError, KeyError):
+        done = None
+    if done is None or not begin.startswith(cut[:len(begin)]):
+        raise SystemExit(f"--out {out}: expected what an earlier run has measured, or no such file")
+    if cut:
+        out.write_text(whole, encoding="utf-8")
+    return done
+
+
 class Study:
     def __init__(self, out, limit, max_tokens, flags):
-        self.out, self.flags, self.done = out, ["--limit", str(limit), "-n", str(max_tokens), *flags], {}
-        for line in out.read_text(encoding="utf-8").splitlines() if out.exists() else []:
-            cell = json.loads(line)
-            self.done[cell["arguments"]] = cell["rows"]
+        self.out, self.flags, self.done = out, ["--limit", str(limit), "-n", str(max_tokens), *flags], measured(out)
 
     def cell(self, kind, file, drafter, temperature):
         """What compare says of the drafter's rule."""
