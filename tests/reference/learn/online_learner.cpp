@@ -204,6 +204,7 @@ struct counting_learner {
     [[nodiscard]] std::span<float> values() { return numbers; }
     [[nodiscard]] adamw<float>& optimiser() { return moments; }
     [[nodiscard]] float weights() const { return numbers[0]; }
+    void require(const sample&) const {}
     update_result learn(std::span<const sample* const>) {
         meanwhile();
         ++numbers[0];
@@ -310,13 +311,13 @@ TEST_CASE("what a thread throws is thrown where a round begins or its work is sa
     online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
     const auto throws_in_the_end = [&](const auto& what) {
         distillation_sample text = s.texts[0];
-        text.tokens[1] = draft_id{1000}; // that the drafter has not
+        text.rows.back().behind = 1000; // where it has no token
         online.add(text);
         const auto wait_for_it = [&] {
             for (;; std::this_thread::yield())
                 what();
         };
-        CHECK_THROWS_WITH(wait_for_it(), Contains("token 1000"));
+        CHECK_THROWS_WITH(wait_for_it(), Contains("row of a sequence"));
     };
     throws_in_the_end([&] { online.round_begins(); });
     bool begun = false; // the last round
@@ -328,13 +329,24 @@ TEST_CASE("what a thread throws is thrown where a round begins or its work is sa
     });
 }
 
-TEST_CASE("a text that is longer than the learner takes is refused where it comes") {
+TEST_CASE("a text that no update takes is refused where it comes") {
     scene s;
     double now = 0;
     online_learner<float, hand> online(s.learner, s.serving, every(10), {&now});
     CHECK_THROWS_WITH(online.add(toy_text(s.map, 41, 0)),
                       "online learner: text: expected at most learner_settings::length = 40 tokens "
                       "(a recorder's window), got 41");
+    const auto refused = [&](const auto& change, const char* words) {
+        distillation_sample text = s.texts[0];
+        change(text);
+        CHECK_THROWS_WITH(online.add(text), std::string("online learner: ") + words);
+    };
+    refused([](auto& text) { text.tokens[1] = draft_id{77}; },
+            "drafter's text: expected ids from 0 to 77 - 1, got 77");
+    refused([](auto& text) { text.tokens[1] = draft_id{}; },
+            "drafter's text: expected ids from 0 to 77 - 1, got -1");
+    refused([](auto& text) { text.entries.back().id = target_id{90}; },
+            "target's laws: expected ids from 0 to 90 - 1, got 90");
     CHECK(online.counts().texts == 0);
     online.add(toy_text(s.map, 40, 0));
     for (int round = 0; round < 20; ++round) { // none of them draws what was refused

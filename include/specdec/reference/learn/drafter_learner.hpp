@@ -38,7 +38,7 @@ public:
     /// Errors: specdec::error for a map of another vocabulary, and as check(settings) and lora.
     drafter_learner(model_parameters<float> start, const id_map& map,
                     const learner_settings& settings = {})
-        : learnt_weights(checked(settings, start, map), std::move(start)),
+        : learnt_weights(checked(settings, start, map), std::move(start), map.target_size()),
           team_(std::make_shared<thread_team>(settings.threads)),
           pass_(base().config(),
                 {settings.sequences, settings.length, settings.sequences * settings.length}, team_,

@@ -3,12 +3,15 @@
 
 #include <algorithm> // std::copy, std::fill
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <random>
 #include <span>
 #include <string>
 #include <utility>
 
+#include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/learn/adamw.hpp>
 #include <specdec/reference/learn/clip_gradient.hpp>
@@ -42,6 +45,22 @@ public:
 
     [[nodiscard]] const learner_settings& settings() const { return settings_; }
     [[nodiscard]] const std::optional<lora<float>>& adapters() const { return adapters_; }
+    /// Errors: specdec::error for a text that no update takes: too long, or of other vocabularies.
+    template <class Text>
+    void require(const Text& text) const {
+        constexpr const char* source = "online learner";
+        if (text.tokens.size() > settings_.length)
+            throw error(
+                source, "text",
+                "expected at most learner_settings::length = " + std::to_string(settings_.length) +
+                    " tokens (a recorder's window), got " + std::to_string(text.tokens.size()));
+        const std::size_t tokens = base_.config().vocabulary_size;
+        require_ids(std::span(text.tokens), tokens, source, "text");
+        if constexpr (requires { text.drafted; })
+            require_ids(std::span(text.drafted), tokens, source, "drafts");
+        for (const auto& entry : text.entries)
+            require_ids(std::span(&entry.id, 1), target_tokens_, source, "laws");
+    }
     /// Numbers that learn, under their names.
     [[nodiscard]] const parameter_layout& layout() const {
         return adapters_ ? adapters_->tensors() : base_.layout().tensors();
@@ -66,8 +85,9 @@ public:
 
 protected:
     /// Precondition: check(settings) has passed. Errors: as lora.
-    learnt_weights(const learner_settings& settings, Parameters&& start)
-        : settings_(settings), base_(std::move(start)), optimiser_(0, settings.optimiser) {
+    learnt_weights(const learner_settings& settings, Parameters&& start, std::size_t target_tokens)
+        : settings_(settings), target_tokens_(target_tokens), base_(std::move(start)),
+          optimiser_(0, settings.optimiser) {
         if (settings.adapters) {
             adapters_.emplace(base_.config(), *settings.adapters);
             std::minstd_rand bits(settings.seed);
@@ -102,7 +122,8 @@ protected:
 
 private:
     learner_settings settings_;
-    Parameters base_; ///< frozen where adapters learn
+    std::size_t target_tokens_; ///< of the laws that texts teach
+    Parameters base_;           ///< frozen where adapters learn
     std::optional<lora<float>> adapters_;
     std::optional<Parameters> adapted_; ///< base_ and adapters_ together
     adamw<float> optimiser_;

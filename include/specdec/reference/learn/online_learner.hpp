@@ -62,14 +62,11 @@ public:
             thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     }
 
-    /// A text teaches from now on. Errors: specdec::error for a text longer than the learner takes,
-    /// which every update that drew it would be refused for, and as replay_buffer::add.
+    /// A text teaches from now on. Errors: specdec::error for a text longer than the learner takes
+    /// or of other vocabularies, which every update that drew it would be refused for, and as
+    /// replay_buffer::add.
     void add(const sample& text) {
-        if (const std::size_t most = learner_.settings().length; text.tokens.size() > most)
-            throw error("online learner", "text",
-                        "expected at most learner_settings::length = " + std::to_string(most) +
-                            " tokens (a recorder's window), got " +
-                            std::to_string(text.tokens.size()));
+        learner_.require(text);
         const std::lock_guard lock(mutex_);
         buffer_.add(text);
         ++new_texts_;

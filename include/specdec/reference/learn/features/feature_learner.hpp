@@ -37,8 +37,8 @@ public:
     /// Errors: specdec::error for ends of another width, and as check(settings) and lora.
     feature_learner(feature_parameters<float> start, target_ends ends,
                     const learner_settings& settings = {}, const chain_settings& chains = {})
-        : learnt_weights(checked(settings, start, ends), std::move(start)), ends_(std::move(ends)),
-          team_(std::make_shared<thread_team>(settings.threads)),
+        : learnt_weights(checked(settings, start, ends), std::move(start), ends.map.target_size()),
+          ends_(std::move(ends)), team_(std::make_shared<thread_team>(settings.threads)),
           products_(team_, settings.products), chains_(chains, settings.sequences, settings.length),
           pass_(base().layout(), chains_.limits(), ends_.embedding, team_, settings.products),
           logits_(ends_.rows(), at_once), dlogits_(ends_.rows(), at_once),
