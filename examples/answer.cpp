@@ -2,9 +2,9 @@
 // Answers many questions, so many of them side by side in one model: text to train drafters on, or
 // whatever else is wanted of a whole file. Reads JSON, one object a line, with a `prompt`, and
 // where these differ `temperature` and `max_tokens`; writes the same objects with `text`, `ended`
-// (by the model, not by its limit) and what was used, in the same order. Begun again it goes on
-// behind the answers that are there; a file with anything else is refused, as are answers to other
-// settings.
+// (by the model, not by its limit) and what was used (`made_with`: seed, models, rule), in the same
+// order. Begun again it goes on behind the answers that are there; a file with anything else is
+// refused, as are answers to other settings.
 //
 //     answer --prompts prompts.jsonl --out answers.jsonl --sequences 32
 #include <algorithm>
@@ -54,6 +54,7 @@ struct flags {
     decode_settings decoding = interruptible();
     std::string prompts, out, rule;
     std::size_t at_once = 512;
+    json made_with; ///< what else makes the texts of a file what they are
 };
 
 struct question {
@@ -86,7 +87,23 @@ json as_asked(json fields, const flags& f) {
         fields["temperature"] = as_written(f.decoding.sampling.temperature);
     if (!fields.contains("max_tokens"))
         fields["max_tokens"] = f.decoding.limits.max_tokens;
+    fields["made_with"] = f.made_with;
     return fields;
+}
+
+/// What texts hang on beside their prompts. A drafter's part in them: of rules that reject, not of
+/// those whose text for a seed is the target's own.
+json made_with(const flags& f, const pair_facts& facts) {
+    const auto& r = f.decoding.rule;
+    json made{{"seed", f.decoding.seed},
+              {"target", facts.target.name},
+              {"precision", facts.computing.precision},
+              {"chat", wants_chat(f.models)}};
+    if (r && takes_drafter(*r) && *r != rule::slem && *r != rule::tli_exact) {
+        made["rule"] = about(*r).name;
+        made["drafter"] = facts.drafter->name;
+    }
+    return made;
 }
 
 question read_question(std::string_view line, const std::string& where, std::size_t number,
@@ -158,11 +175,12 @@ public:
         json asked = parsed(prompt, f_.prompts, where);
         if (asked.is_object())
             asked = as_asked(std::move(asked), f_);
-        if (!asked.is_object() || (whole ? !is_answer(parsed(found, f_.out, where), asked)
-                                         : !begins_answer(found, asked)))
+        const json answer = whole ? parsed(found, f_.out, where) : json();
+        if (!asked.is_object() ||
+            (whole ? !is_answer(answer, asked) : !begins_answer(found, asked)))
             throw error("--out", f_.out,
                         where + ": expected the answer to that line of " + f_.prompts +
-                            ", as these flags ask it, or no such file");
+                            ", as these flags ask it, or no such file" + difference(answer, asked));
         if (!whole) {
             there_.close();
             std::error_code problem;
@@ -204,6 +222,14 @@ private:
         }
         return found == asked;
     }
+    /// The first that differs.
+    static std::string difference(const json& found, const json& asked) {
+        for (const auto& [name, value] : asked.items())
+            if (found.contains(name) && name != "text" && name != "ended" && found[name] != value)
+                return "; its " + name + " is " + one_line(found[name]) + ", not " +
+                       one_line(value);
+        return "";
+    }
     /// As far as both go: an answer begins with what was asked.
     static bool begins_answer(std::string_view line, const json& asked) {
         json kept = json::object();
@@ -236,6 +262,7 @@ void run(flags f, const engine& e) {
     if (f.decoding.rule && !pair->applies(*f.decoding.rule))
         throw error("--rule", f.rule, what_lacks(*pair, *f.decoding.rule));
     expect_use_of_cache(f.models.cache, f.decoding.rule && uses_cache(*f.decoding.rule));
+    f.made_with = made_with(f, pair.facts);
     answers_file file(f);
     auto keeper = cache_keeper(*pair);
     const interrupt_guard guard;

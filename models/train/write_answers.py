@@ -75,7 +75,7 @@ def text_alone(args):
         entries = [json.loads(line) for line in answered.open(encoding="utf-8")]
         with made.open("w", encoding="utf-8") as out:
             for e, ids in zip(entries, ids_of([e["text"] for e in entries])):
-                del e["max_tokens"]
+                del e["max_tokens"], e["made_with"]
                 if not degenerate(ids):
                     out.write(json.dumps(e, ensure_ascii=False) + "\n")
 

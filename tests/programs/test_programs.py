@@ -102,13 +102,21 @@ class Answer(unittest.TestCase):
         self.out.write_text("".join(lines[:3]) + lines[3][:20])  # killed while it wrote
         self.assertIn("6 answered", self.answer("-n", 5, "--temperature", 1, "--seed", (1 << 64) - 1))
         self.assertEqual(self.out.read_text(), whole)
-        self.assertEqual(self.answer("-n", 5, "--temperature", 1), "")  # nothing is left to do
-        for other in (("-n", 4, "--temperature", 1), ("-n", 5)):  # answers to other settings are none
-            self.assertIn("line 1: expected the answer", self.answer(*other, status=1))
+        seed = "--seed", (1 << 64) - 1
+        self.assertEqual(self.answer("-n", 5, "--temperature", 1, *seed), "")  # nothing is left to do
+        self.assertEqual(self.answer("-n", 5, "--temperature", 1, *seed, "--no-drafter"), "")  # the text is the target's own
+        for other, differs in (((4, 1, *seed), "its max_tokens is 5, not 4"), ((5, 0, *seed), "its temperature is 1, not 0"),
+                               ((5, 1), '"seed":0'), ((5, 1, *seed, "--rule", "tli"), '"rule":"tli","drafter":"docs-drafter"'),
+                               ((5, 1, *seed, "--chat"), '"chat":true'),
+                               ((5, 1, *seed, "--precision", "f32"), '"precision":"f32"')):  # answers to other settings are none
+            n, temperature, *more = other
+            said = self.answer("-n", n, "--temperature", temperature, *more, status=1)
+            self.assertIn("line 1: expected the answer", said)
+            self.assertIn(differs, said)
         self.assertEqual(self.out.read_text(), whole)
         self.prompts.write_text('{"prompt": "def f0", "temperature": 1, "max_tokens": 5}\n' + "".join(
             f'{{"prompt": "def f{i}"}}\n' for i in range(1, 6)))
-        self.assertEqual(self.answer("-n", 5, "--temperature", 1), "")
+        self.assertEqual(self.answer("-n", 5, "--temperature", 1, *seed), "")
 
     def test_one_process_at_a_time_writes_them(self):
         self.prompts.write_text('{"prompt": "def f"}\n')
