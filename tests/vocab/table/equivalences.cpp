@@ -61,6 +61,9 @@ TEST_CASE("equivalences: errors name the token and what was expected") {
     none.add("<s>", target_id{});
     CHECK_THROWS_WITH(none.resolve(draft, with_unused),
                       "equivalences: target token -1: expected an id from 0 on, below 3");
+    equivalences nameless;
+    nameless.add("<s>", "");
+    CHECK_THROWS_WITH(nameless.resolve(draft, with_unused), Contains("target token \"\""));
 
     equivalences twofold;
     twofold.add("<s>", target_id{0});

@@ -96,7 +96,7 @@ private:
             for (std::size_t i = 0; i < table.size(); ++i) {
                 if ((table.kind(i) == token_kind::control) != control)
                     continue;
-                if (table.entry(i) != wanted.name())
+                if (table.entry(i) != wanted.name() || wanted.name().empty()) // of unused ids
                     continue;
                 if (found.valid())
                     fail("equivalences", field,
