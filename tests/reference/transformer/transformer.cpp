@@ -24,10 +24,13 @@ using Catch::Contains;
 namespace {
 
 /// A toy model of the given number format.
-transformer make(precision number_format, const context_options& options) {
+transformer make(precision number_format, const context_options& options,
+                 const nlohmann::json& changed = nlohmann::json::object()) {
     static const toy::temporary_folder folder;
     static const toy::checkpoint toy_model;
-    folder.write("config.json", toy_model.config().dump());
+    nlohmann::json config = toy_model.config();
+    config.update(changed);
+    folder.write("config.json", config.dump());
     folder.write("model.safetensors", toy_model.safetensors());
     return load_transformer(folder.path(), {number_format, options, {}});
 }
@@ -300,6 +303,15 @@ TEST_CASE("what does not fit leaves the context as it was") {
     CHECK(t.size() == 8);
     t.score(some_ids(2));
     CHECK(t.size() == 10);
+}
+
+TEST_CASE("no context goes beyond a window, which would close there") {
+    nlohmann::json mistral{{"architectures", {"MistralForCausalLM"}}, {"sliding_window", 64}};
+    CHECK(make(precision::f32, {.capacity = 64}, mistral).capacity() == 64);
+    CHECK_THROWS_WITH(make(precision::f32, {.capacity = 65}, mistral),
+                      Contains("capacity: expected at most the 64 tokens"));
+    mistral["sliding_window"] = nullptr;
+    CHECK(make(precision::f32, {.capacity = 65}, mistral).capacity() == 65);
 }
 
 TEST_CASE("the logical vocabulary is the caller's, and at most the head's rows") {

@@ -63,6 +63,8 @@ struct model_config {
     std::vector<std::int32_t> eos; ///< every id that ends a text; may be empty
     /// The layers behind which it may stop (exit_model), rising to `layers`; empty: trained whole.
     std::vector<std::size_t> exits;
+    /// Tokens that a position sees of those before it, itself included: the context, at least.
+    std::size_t window = ~std::size_t{0};
 
     [[nodiscard]] std::size_t query_size() const { return heads * head_dimension; }
     [[nodiscard]] std::size_t kv_size() const { return kv_heads * head_dimension; }

@@ -101,7 +101,9 @@ inline std::string hf_name(const std::string& name) {
     if (const gguf_value* x = file.find(key("rope.scaling.attn_factor")); x && x->number() != 1)
         throw error(source, key("rope.scaling.attn_factor"), "expected 1: scores are not scaled");
     const std::string window = key("attention.sliding_window"); // 0: none
-    if (const std::size_t n = detail::gguf_size_or(file, window, 0); n > 0 && n < c.context)
+    if (const std::size_t n = detail::gguf_size_or(file, window, 0); n > 0)
+        c.window = n;
+    if (c.window < c.context)
         throw error(source, window, "expected none below the context: it is not supported");
     c.rotary.interleaved = true;
     if (const auto id = gguf_token_id(file, "tokenizer.ggml.bos_token_id"))

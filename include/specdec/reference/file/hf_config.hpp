@@ -39,15 +39,18 @@ inline rotary_config hf_rotary(const nlohmann::json& json, const std::string& so
     return c;
 }
 
-/// A window that never closes changes nothing; any other would. `usual`: where nothing is said.
-inline void require_no_window(const nlohmann::json& json, const json_fields& fields,
-                              std::size_t context, std::size_t usual) {
+/// A window that never closes within the context changes nothing there; any other would. `usual`:
+/// where nothing is said.
+inline std::size_t window_of(const nlohmann::json& json, const json_fields& fields,
+                             std::size_t context, std::size_t usual) {
+    const std::size_t none = model_config{}.window; // null
     const std::size_t window =
-        json.contains("sliding_window") ? fields.size_or("sliding_window", context) : usual;
+        json.contains("sliding_window") ? fields.size_or("sliding_window", none) : usual;
     if (window < context)
         fields.fail("sliding_window", "expected none below the context of " +
                                           std::to_string(context) + ", found " +
                                           std::to_string(window) + ": it is not supported");
+    return window;
 }
 
 } // namespace detail
@@ -96,7 +99,7 @@ inline void require_no_window(const nlohmann::json& json, const json_fields& fie
     c.qkv_bias = qwen;
     c.rotary = detail::hf_rotary(json, source);
     if (!qwen || fields.boolean_or("use_sliding_window", false))
-        detail::require_no_window(json, fields, c.context, qwen || mistral ? 4096 : c.context);
+        c.window = detail::window_of(json, fields, c.context, qwen || mistral ? 4096 : c.window);
     if (const auto bos = fields.ids("bos_token_id"); !bos.empty())
         c.bos = bos.front();
     c.eos = fields.ids("eos_token_id");

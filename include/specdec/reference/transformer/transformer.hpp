@@ -33,7 +33,7 @@ namespace specdec::reference {
 class transformer {
 public:
     /// `source` names the model in errors. Errors: specdec::error for a vocabulary larger than the
-    /// head; std::bad_alloc.
+    /// head, a capacity beyond a sliding window; std::bad_alloc.
     template <NumberFormat Format>
     transformer(std::shared_ptr<const model_weights<Format>> weights,
                 const context_options& options, const std::string& source = "model")
@@ -52,6 +52,10 @@ public:
                         "the head has " + std::to_string(config_.vocabulary_size) +
                             " rows, fewer than the tokenizer's " +
                             std::to_string(vocabulary_size_) + " tokens");
+        if (capacity() > config_.window)
+            throw error(source, "capacity",
+                        "expected at most the " + std::to_string(config_.window) +
+                            " tokens of its sliding window, which is not supported");
         const isa instructions = usable(options.instructions);
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),
