@@ -109,6 +109,11 @@ def expect_made_of(folder, entries, fields, fewest, otherwise):
         sys.exit(f"{file}: {f'line {other}' if other else f'{len(there)} lines'}: made of other text; {otherwise}")
 
 
+def whole(records):
+    """The texts of its folders, without what somebody is at."""
+    return sorted(f for f in records.glob("*/text.jsonl") if f.parent.suffix != ".part")
+
+
 def count(folder, gguf):
     """Of records; of text alone (*.jsonl, *.jsonl.xz) by the tokenizer."""
     answers, tokens, prompts = collections.Counter(), collections.Counter(), collections.defaultdict(set)
@@ -119,7 +124,7 @@ def count(folder, gguf):
         tokens[kind] += n
         prompts[kind].add(entry["prompt"])
 
-    for part in sorted(folder.glob("*/text.jsonl")):
+    for part in whole(folder):
         lengths, begins = numpy.load(part.parent / "lengths.npy"), numpy.load(part.parent / "answers.npy")
         for line, n, begin in zip(part.open(encoding="utf-8"), lengths, begins):
             add(json.loads(line), int(n - begin))
@@ -141,7 +146,7 @@ def pack(records, folder):
     """One file for each that prompts came from, so that a day's text adds a file."""
     folder.mkdir(parents=True, exist_ok=True)
     parts = collections.defaultdict(list)
-    for file in sorted(records.glob("*/text.jsonl")):
+    for file in whole(records):
         parts[file.parent.name.rsplit("-", 1)[0]] += file.open(encoding="utf-8")
     for name, lines in parts.items():
         with lzma.open(folder / f"{name}.jsonl.xz", "wt", encoding="utf-8", preset=9) as out:

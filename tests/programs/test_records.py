@@ -3,7 +3,7 @@
 
 usage: test_records.py
 """
-import json, pathlib, subprocess, sys, tempfile, unittest
+import json, lzma, pathlib, subprocess, sys, tempfile, unittest
 
 TRAIN = pathlib.Path(__file__).resolve().parents[2] / "models/train"
 # Stands in for what is not on every machine. Nothing is left to compute where all folders are there.
@@ -66,6 +66,13 @@ class Records(unittest.TestCase):
         self.assertIn(f"--prompts, --longest and --batch as they were, not {other}", said)
         (shard / "text.jsonl").unlink()  # somebody is at it
         self.assertEqual(self.main("write_answers", "--prompts", other), (0, ""))
+
+    def test_pack(self):
+        made = [self.write(f"records/{name}/text.jsonl", self.entries(first, 2)) / "text.jsonl"
+                for name, first in (("0000-00000", 0), ("0000-00256", 2), ("home-1-00000", 4), ("0000-00512.part", 6))]
+        self.assertEqual(self.main("write_answers", "--pack", self.folder / "text"), (0, ""))
+        packed = {f.name: lzma.open(f).read() for f in (self.folder / "text").iterdir()}
+        self.assertEqual(packed, {"0000.jsonl.xz": made[0].read_bytes() + made[1].read_bytes(), "home-1.jsonl.xz": made[2].read_bytes()})
 
 
 if __name__ == "__main__":
