@@ -34,7 +34,9 @@ inline void make_folder(const std::filesystem::path& path) {
 }
 
 /// A file, mapped read-only. The bytes live as long as the object (moving it does not move them).
-/// Errors: specdec::error for a file that is missing, unreadable, empty or no regular file.
+/// Errors: specdec::error for a file that is missing, unreadable, empty or no regular file. Not for
+/// one that is cut while it is mapped, which the system answers with SIGBUS: give it a new file
+/// (std::rename), not a new content.
 class mapped_file {
 public:
     explicit mapped_file(const std::filesystem::path& path) : source_(path.string()) {
