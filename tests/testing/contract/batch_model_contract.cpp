@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/testing/contract/batch_model_contract.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "support/faulty_batch_model.hpp"
 #include "support/toy_model.hpp"
 #include <specdec/testing/contract/engine_contract.hpp>
+#include <specdec/testing/toys/weighted_model.hpp>
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -65,6 +69,50 @@ TEST_CASE("each fault of several sequences violates the clause it breaks") {
         CHECK(report.violations[0].clause == b.clause);
         CHECK_THAT(report.violations[0].seen, Contains(b.seen));
     }
+}
+
+enum class tree_fault { none, rows_backwards, one_parent_list, keep_forgets_all };
+
+/// Toys that score trees, with one fault.
+struct faulty_trees : batch_of<target_id, weighted_model<target_id>> {
+    using base = batch_of<target_id, weighted_model<target_id>>;
+    tree_fault fault;
+
+    faulty_trees(std::size_t n, const weighted_rows& laws, tree_fault f)
+        : base(n, {laws, 3}), fault(f) {}
+
+    [[nodiscard]] logits_rows<target_id>
+    score_tree(std::span<const sequence_nodes<target_id>> parts) {
+        std::vector<sequence_nodes<target_id>> given(parts.begin(), parts.end());
+        if (fault == tree_fault::rows_backwards)
+            std::reverse(given.begin(), given.end());
+        for (auto& part : given)
+            if (fault == tree_fault::one_parent_list && part.ids.size() == 3)
+                part.parents = chain;
+        return base::score_tree(given);
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> nodes) {
+        base::keep_path(s, nodes);
+        for (auto& m : models)
+            if (fault == tree_fault::keep_forgets_all)
+                m.truncate(m.size());
+    }
+    static constexpr std::size_t chain[] = {tree_root, 0, 1};
+};
+
+TEST_CASE("trees of several sequences are checked where a model scores them") {
+    const weighted_rows rows{{{1, 2, 4}, {5, 1, 2}, {2, 7, 1}, {3, 1, 9}, {4, 8, 3}}};
+    const auto seen = [&](std::size_t n, tree_fault f) {
+        const contract_report report =
+            check_batch_model<target_id>([&] { return faulty_trees(n, rows, f); });
+        CHECK(report.keeps("batch.trees") == (f == tree_fault::none));
+        return report.ok() ? "" : report.violations[0].clause + ": " + report.violations[0].seen;
+    };
+    for (const std::size_t n : {1U, 2U, 3U, 5U})
+        CHECK(seen(n, tree_fault::none) == "");
+    CHECK_THAT(seen(3, tree_fault::rows_backwards), Contains("batch.trees: the row of"));
+    CHECK_THAT(seen(2, tree_fault::one_parent_list), Contains("in a pass over trees"));
+    CHECK_THAT(seen(2, tree_fault::keep_forgets_all), Contains("batch.trees"));
 }
 
 TEST_CASE("what one sequence gets wrong is a violation of a model's clause, and ends it there") {

@@ -11,6 +11,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/one_sequence.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/testing/contract/contract_report.hpp>
 #include <specdec/testing/contract/expected_rows.hpp>
 #include <specdec/testing/contract/model_contract_settings.hpp>
@@ -63,6 +64,10 @@ public:
                    {"batch.starts_empty"}, [&] { capacity(); });
         report.run("batch.refused_pass", "a refused pass to leave all of its sequences as before",
                    {"batch.row_order", "batch.capacity"}, [&] { refused_pass(); });
+        if constexpr (BatchTreeModelOf<std::remove_cvref_t<decltype(make_())>, Id>)
+            if (trees_)
+                report.run("batch.trees", "trees of several sequences, in one pass and kept apart",
+                           {"batch.row_order"}, [&] { trees(); });
         report.greatest_difference = expected_.greatest_difference();
         return report;
     }
@@ -75,6 +80,7 @@ private:
         sequences_ = m.sequences();
         capacity_ = m.capacity();
         vocabulary_ = m.vocabulary_size();
+        trees_ = scores_trees(m);
         for (std::size_t s = 0; s < sequences_; ++s)
             expect_size(m, s, 0, "a new model");
     }
@@ -151,6 +157,35 @@ private:
         require_rows(m, {{0, right(2, 5)}}, "after a refused pass");
     }
 
+    /// A tree of each sequence, of the second of three tokens alone. Each keeps the right path.
+    void trees() {
+        auto&& m = make_();
+        const std::size_t fork[] = {tree_root, tree_root, 1}, path[] = {1, 2};
+        const std::size_t plain = few() > 2 ? 1 : few();
+        std::vector<std::vector<Id>> ids(few());
+        std::vector<sequence_nodes<Id>> pass;
+        for (std::size_t s = few(); s-- > 0;) {
+            m.append(s, right(0, s + 1));
+            ids[s] = {ids_.wrong[s + 1], ids_.right[s + 1], ids_.right[s + 2]};
+            pass.push_back({s, s == plain ? right(s + 1, s + 3) : ids[s], fork});
+            pass.back().parents = std::span(fork).first(s == plain ? 0 : 3);
+        }
+        const logits_rows<Id> rows = m.score_tree(pass);
+        require_count(rows, 3 * few() - (plain < few() ? 1 : 0));
+        std::size_t first = 0;
+        parts next;
+        for (const auto& [s, nodes, parents] : pass) {
+            first += nodes.size();
+            expected_.require(s + 1, rows.middle(first - 2, 2), 2,
+                              "of sequence " + std::to_string(s) + " in a pass over trees");
+            next.push_back({s, right(s + 3, s + 4)});
+        }
+        for (std::size_t s = 0; s < few(); ++s)
+            if (s != plain)
+                m.keep_path(s, path);
+        require_rows(m, next, "behind kept paths");
+    }
+
     /// The rows of the right tokens, of one sequence alone.
     void record() {
         auto&& m = make_();
@@ -208,6 +243,7 @@ private:
     std::size_t sequences_ = 0;
     std::size_t capacity_ = 0;
     std::size_t vocabulary_ = 0;
+    bool trees_ = false;
     contract_tokens<Id> ids_; // [n] of both kinds
 };
 

@@ -55,6 +55,8 @@
 ///     batch.sequences_apart       no call changes another sequence's tokens or rows
 ///     batch.capacity              capacity() tokens fit into every sequence at the same time
 ///     batch.refused_pass          a pass that is refused for one part changes no sequence
+///     batch.trees                 where it scores trees (BatchTreeModelOf): those of several
+///                                 sequences in one pass, each as its sequence gets it alone
 ///
 /// Engines that cannot be truncated: checkpoint_contract.hpp.
 ///
