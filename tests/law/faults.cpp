@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A drafter that fails while a decision asks it: the round is drafted or decided again. The law is
-// the target's where all is as it was, and not where a decision that needs no row was kept and one
-// that does is made in another way.
+// A drafter or a tokenizer that fails while a decision asks it: the round is drafted or decided
+// again. The law is the target's where all is as it was, and not where a decision that needs no row
+// was kept and one that does is made in another way.
 #include <specdec/decode/session.hpp>
+
+#include <functional>
 
 #include <catch2/catch.hpp>
 
@@ -35,6 +37,18 @@ struct failing_drafter {
     }
 };
 
+/// A tokenizer whose text behind so many others fails, once.
+template <class Id>
+struct failing_words : tiny_tokenizer<Id> {
+    std::size_t* texts_left;
+
+    void encode(std::string_view text, encode_mode where, std::vector<Id>& out) const {
+        if ((*texts_left)-- == 0)
+            throw failed{};
+        tiny_tokenizer<Id>::encode(text, where, out);
+    }
+};
+
 /// Draws anew where it is asked again, as generator_coin does.
 struct fresh_coin {
     interval_coin& coin;
@@ -63,11 +77,12 @@ std::size_t insist(const auto& what) {
 }
 
 /// A draft and its decision, each made until it goes well. Returns how often the decision failed.
-std::size_t insist_on_round(auto& text, const fixed_length& stop) {
+std::size_t insist_on_round(auto& text, const fixed_length& stop, const auto& before_deciding) {
     auto& decoder = text.decoder;
     (void)decoder.prepare(text.target);
     (void)insist([&] { decoder.draft(text.drafter, stop, text.coin, 3); });
     const auto rows = decoder.score(text.target);
+    before_deciding();
     std::size_t tokens = 0;
     const std::size_t failures =
         insist([&] { tokens = decoder.verify(rows, text.coin).tokens.size(); });
@@ -82,8 +97,9 @@ struct outcome {
 
 /// The law of two tokens, whose drafter fails once, behind so many rows.
 template <class WrapCoin>
-outcome after_failure(std::size_t rows, again how, WrapCoin wrap, const toy_words& two,
-                      const auto& bridge, std::uint64_t seed) {
+outcome after_failure(
+    std::size_t rows, again how, WrapCoin wrap, const toy_words& two, const auto& bridge,
+    std::uint64_t seed, const std::function<void()>& before_deciding = [] {}) {
     row_tree p(toy_rows(row_kind::random, two.target_size(), seed)),
         q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
     const auto make = [&](auto&, const auto& use) {
@@ -101,7 +117,7 @@ outcome after_failure(std::size_t rows, again how, WrapCoin wrap, const toy_word
                      [&](auto text) {
                          tokens = text.play(2, [&](std::size_t) {
                              if (how == again::decision) {
-                                 failures += insist_on_round(text, stop);
+                                 failures += insist_on_round(text, stop, before_deciding);
                                  stop.length = 0;
                                  return;
                              }
@@ -153,6 +169,27 @@ TEST_CASE("a decision that failed and is made again leaves the target's law", "[
     };
     check(two.slrs(0));
     check(two.merge(0, {{{1, 0}, 2}}));
+}
+
+TEST_CASE("a decision in which a tokenizer failed and that is made again leaves the target's law",
+          "[law]") {
+    const toy_words& two = permuted_words();
+    constexpr std::size_t never = ~std::size_t{0};
+    std::size_t texts_left = never, failures = 0;
+    const auto slrs = [&](std::size_t n, const auto& use) {
+        texts_left = never;
+        const failing_words<target_id> words{two.target, &texts_left};
+        const failing_words<draft_id> pieces{two.draft, &texts_left};
+        use(make_slrs_bridge(words, pieces, two.map, two.order, two.edges, 16, {n, 0}));
+    };
+    for (std::size_t texts = 0; texts < 12; ++texts) {
+        CAPTURE(texts);
+        const outcome found = after_failure(never, again::decision, by_site, two, slrs, 1,
+                                            [&] { texts_left = texts; });
+        CHECK(found.deviation < 1e-12);
+        failures += found.failures;
+    }
+    CHECK(failures > 0);
 }
 
 TEST_CASE("who goes on in another way where a decision failed changes the law", "[law]") {

@@ -41,10 +41,7 @@ public:
             wanted_text_ += f.bytes(t);
         spelling_.clear();
         f.spell(wanted_text_, spelling_);
-        heap_.clear();
-        low_ = 0;
-        open_ = counted_ = 1;
-        add({1.0, 0, {}, true, true});
+        know_nothing();
     }
 
     /// Then bounds, instead of Q, the mass of those drafts of Q that stand before the drawn one,
@@ -89,7 +86,7 @@ public:
     void refine(tree_type& tree) {
         const item widest = heap_pop(heap_, lighter);
         open_ -= widest.mass;
-        on_throw guard([&] { add(widest); }); // who asks again finds it open
+        on_throw guard([&] { know_nothing(); }); // parts of it may be in the sums
         if (widest.is_node)
             open_node(tree, widest);
         else if (widest.range.size() == 1)
@@ -97,10 +94,14 @@ public:
         else
             halve(tree, widest);
         guard.done();
-        if (heap_.empty())
-            open_ = 0; // what rounding left
-        else if (!(open_ > counted_ * 0x1p-16))
-            count(); // the differences have eaten its digits
+        if (heap_.empty()) {
+            open_ = 0;                              // what rounding left
+        } else if (!(open_ > counted_ * 0x1p-16)) { // the differences have eaten its digits
+            open_ = 0;
+            for (const item& i : heap_)
+                open_ += i.mass;
+            counted_ = open_;
+        }
     }
 
 private:
@@ -149,18 +150,16 @@ private:
         }
     };
 
+    void know_nothing() { // allocates the first time only
+        heap_.assign(1, item{1.0, 0, {}, true, true});
+        low_ = 0;
+        open_ = counted_ = 1;
+    }
     void add(const item& i) {
         if (!(i.mass > 0))
             return;
         open_ = heap_.empty() ? i.mass : open_ + i.mass;
         heap_push(heap_, i, lighter);
-    }
-
-    void count() {
-        open_ = 0;
-        for (const item& i : heap_)
-            open_ += i.mass;
-        counted_ = open_;
     }
 
     void open_node(tree_type& tree, const item& i) {
