@@ -52,6 +52,9 @@ TEST_CASE("a target is fed the text, then the last token and the tree behind it"
     CHECK(target.held() == std::vector(text.begin(), text.end() - 1));
     feed.lost();
     CHECK(feed.edit(text).truncate_to == 0);
+    CHECK(feed.to_keep(path, 3).empty()); // of a round that is committed behind the loss
+    feed.kept(text, 3);
+    CHECK(feed.edit(text).truncate_to == 0);
 }
 
 TEST_CASE("nothing is kept where nothing is committed") {

@@ -26,8 +26,11 @@ public:
     }
     /// Another text begins. The context may hold the same beginning already.
     void start() { feed_.start(); }
-    /// The context is gone.
-    void lost() { feed_.lost(); }
+    /// The context is gone, and with it a tree that was scored.
+    void lost() {
+        feed_.lost();
+        scored_ = false;
+    }
 
     /// The round's tree: behind `last`, the last committed token, the draft's, if there is one.
     void draft(target_id last, const token_tree<target_id>* tree) {
@@ -47,6 +50,7 @@ public:
     }
     void fed(const tree_edit& edit, std::size_t committed) {
         feed_.fed({edit.truncate_to, edit.append}, committed);
+        scored_ = true;
     }
 
     /// Does the edit with a model, but for the tree.
@@ -61,20 +65,24 @@ public:
         target.keep_path({}); // an abandoned round's nodes would be counted on from
         const logits_rows<target_id> rows = target.score_tree(ids_, parents_);
         require_rows(rows, ids_.size(), target.vocabulary_size(), "tree session");
+        scored_ = true;
         return rows;
     }
 
     /// The nodes whose tokens the context gains when the first n tokens of the round are committed,
-    /// of which `path` are the draft's: the last committed token, then all but the n-th.
+    /// of which `path` are the draft's: the last committed token, then all but the n-th. None of a
+    /// tree that is lost.
     [[nodiscard]] std::span<const std::size_t> to_keep(std::span<const std::size_t> path,
                                                        std::size_t n) {
         keep_.clear();
-        for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t i = 0; scored_ && i < n; ++i)
             keep_.push_back(i == 0 ? 0 : path[i - 1] + 1);
         return keep_;
     }
     /// The target has kept them. committed: with the round's n tokens.
     void kept(std::span<const target_id> committed, std::size_t n) {
+        if (!scored_)
+            return;
         const std::size_t held = committed.size() - n - 1;
         feed_.fed({held, committed.subspan(held, n)}, committed.size());
     }
@@ -84,6 +92,7 @@ private:
     std::vector<target_id> ids_; // [nodes + 1]
     std::vector<std::size_t> parents_;
     std::vector<std::size_t> keep_;
+    bool scored_ = false; // the target holds the last tree
 };
 
 } // namespace specdec
