@@ -32,6 +32,7 @@
 ///     model.truncate_then_append  truncated and refilled, the context is like a fresh one (stale
 ///                                 keys, positions counted on, ...)
 ///     model.rejected_tokens       rows do not depend on tokens that were truncated
+///     model.held                  held(), where there is one, tells the context's tokens
 ///     model.capacity              capacity() tokens fit, more make append and score throw
 ///     model.refusal_state         a refused call changes nothing: size, later rows, room
 ///     model.independence          two models share neither contexts nor rows

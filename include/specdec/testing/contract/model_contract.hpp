@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/testing/contract/contract_report.hpp>
 #include <specdec/testing/contract/expected_rows.hpp>
@@ -58,6 +59,8 @@ public:
                {"model.append_then_score", "model.truncate_size"}, &me::truncate_then_append);
         clause("model.rejected_tokens", "rows not to depend on tokens that were truncated",
                {"model.row_position", "model.truncate_size"}, &me::rejected_tokens);
+        if constexpr (TellsHeld<model, Id>)
+            clause("model.held", "held() to tell its tokens", {"model.truncate_size"}, &me::held);
         clause("model.capacity", "room for capacity() tokens, and an exception beyond it",
                {"model.size_grows"}, &me::capacity);
         clause("model.refusal_state", "a refused call to leave the context as it was",
@@ -173,6 +176,17 @@ private:
             expected_.require(held, m.score(call), good, "in round " + std::to_string(round));
             m.truncate(held + good);
         }
+    }
+
+    void held() {
+        model m(make_);
+        m.append(right(0, 2));
+        m.append(tokens(ids_.wrong).subspan(2));
+        m.truncate(2);
+        (void)m.score(right(2, n_));
+        if (const tokens told = m.held();
+            told.size() != n_ || common_prefix<Id>(told, ids_.right) != n_)
+            throw clause_broken{"others behind append, truncate(2) and score"};
     }
 
     void capacity() {

@@ -7,6 +7,7 @@
 #include <utility> // std::declval
 
 #include <specdec/core/concepts.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/testing/contract/contract_report.hpp>
 
 namespace specdec {
@@ -22,6 +23,12 @@ public:
     [[nodiscard]] std::size_t size() const { return model_.size(); }
     [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
+
+    [[nodiscard]] std::span<const Id> held() const
+        requires TellsHeld<decltype(std::declval<Make&>()()), Id>
+    {
+        return model_.held();
+    }
 
     void append(std::span<const Id> ids) {
         const std::size_t before = size();
