@@ -33,6 +33,14 @@ function(specdec_unite)
     endforeach()
 endfunction()
 
+# All rules of `speculation`, half a minute, once for the folders whose tests choose them by name.
+add_library(specdec_rules STATIC EXCLUDE_FROM_ALL ${specdec_folder}/support/rules.cpp)
+target_compile_definitions(specdec_rules INTERFACE SPECDEC_RULES_COMPILED)
+target_link_libraries(specdec_rules PRIVATE specdec::vocab)
+if(SPECDEC_BUILD_LONG_TESTS) # as test_law
+    target_compile_options(specdec_rules PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-finline-small-functions>)
+endif()
+
 # specdec_tests(FOLDER target...): the executable test_FOLDER of all sources in tests/FOLDER, each of
 # its test cases a ctest entry.
 function(specdec_tests folder)
@@ -66,6 +74,9 @@ function(specdec_tests folder)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
         UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
+    if(folder MATCHES "^(testing|speculation|reference)$" OR (folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS))
+        target_link_libraries(${target} PRIVATE specdec_rules)
+    endif()
     target_include_directories(${target} PRIVATE ${specdec_folder})
     # Many small instantiations, which -Og compiles in half of the time of -O1. Kernels are tested as
     # users run them. What counts and enumerates for long is optimised in every build; a few laws compile longer.
