@@ -127,7 +127,7 @@ TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
 TEST_CASE("two texts whose trees have looked-up branches have together the target's law", "[law]") {
     static const toy_words equal({"a", "b", "ab"}, {"a", "b", "ab"});
     const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0};
-    const fixed_tree shape = tree_of({2, 1});
+    const fixed_tree shape = tree_of({2});
     row_tree p(toy_rows(row_kind::random, 3, 991)), q(toy_rows(row_kind::random, 3, 992));
     std::size_t found = 0;
     const pair_law law = on_every_path([&](interval_coin& coin) {
