@@ -35,8 +35,11 @@ public:
                     distinct_.pop_back(); // undone in reverse order
             },
             [this](Id id) {
-                if (id.index() < count_.size() && count_[id.index()]++ == 0)
-                    distinct_.push_back(id);
+                if (id.index() >= count_.size())
+                    return;
+                if (count_[id.index()] == 0)
+                    distinct_.push_back(id); // may throw, and then nothing is counted
+                ++count_[id.index()];
             });
     }
 
