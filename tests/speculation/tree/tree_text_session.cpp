@@ -221,6 +221,27 @@ TEST_CASE("trees: texts that take turns with a sequence, equally long, are those
         CHECK(one->result().tokens == wide);
         CHECK(other->result().tokens == narrow);
     }
+    // A driver that leaves a tree's path to the next round, when the other has used the sequence.
+    speculative_text::target_sequence own(pair.target_models(), 0);
+    const auto late = [&](speculative_text& text) {
+        const std::size_t capacity = own.capacity();
+        if (!text.more(capacity) || ((void)text.prepare(own), !text.draft(capacity)))
+            return false;
+        const context_edit<target_id> edit = text.prepare(own);
+        const auto rows = own.score_tree(edit.nodes, edit.parents);
+        text.target_fed(edit);
+        text.decide(rows);
+        text.commit();
+        return true;
+    };
+    const auto wide = alone("bcb", {3, 2, 2}), narrow = alone("cbc", {1});
+    const auto one = open("bcb", {3, 2, 2}), other = open("cbc", {1});
+    for (bool more = true; more;) {
+        more = late(*one);
+        more = late(*other) || more;
+    }
+    CHECK(one->result().tokens == wide);
+    CHECK(other->result().tokens == narrow);
 }
 
 TEST_CASE("trees: in a drafter's context that has little room for them they end a level before") {
