@@ -91,15 +91,15 @@ json as_asked(json fields, const flags& f) {
     return fields;
 }
 
-/// What texts hang on beside their prompts. A drafter's part in them: of rules that reject, not of
-/// those whose text for a seed is the target's own.
+/// What texts depend on beside their prompts: on a drafter where drafts may be rejected, not where
+/// the text for a seed is the target's own.
 json made_with(const flags& f, const pair_facts& facts) {
     const auto& r = f.decoding.rule;
     json made{{"seed", f.decoding.seed},
               {"target", facts.target.name},
               {"precision", facts.computing.precision},
               {"chat", wants_chat(f.models)}};
-    if (r && takes_drafter(*r) && *r != rule::slem && *r != rule::tli_exact) {
+    if (r && takes_drafter(*r) && !matches_exactly(*r)) {
         made["rule"] = about(*r).name;
         made["drafter"] = facts.drafter->name;
     }

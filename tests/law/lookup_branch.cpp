@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/lookup/prompt_lookup.hpp>
+#include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/testing/course/course_text.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
@@ -28,10 +29,10 @@ struct drafts {
     std::size_t found = 0, drafted = 0, both = 0;
 };
 
-template <class Rule, class MakeBridge>
+template <class Rule, class Shape, class MakeBridge>
 joint_law branch_law(const toy_words& two, const std::string& text, const Rule& rule,
-                     const std::vector<step>& steps, const tree_case& c, row_tree& p, row_tree& q,
-                     const MakeBridge& make_bridge, drafts& seen) {
+                     const std::vector<tree_step<Shape>>& steps, const tree_case& c, row_tree& p,
+                     row_tree& q, const MakeBridge& make_bridge, drafts& seen) {
     const std::vector<target_id> prompt = encoded(two.target, text);
     const cost_table costs{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0};
     joint_law law;
@@ -122,6 +123,33 @@ TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
     const drafts before = seen;
     check("coupled", coupled_tree_match(two.keys));
     CHECK(seen.found > before.found);
+}
+
+TEST_CASE("a paying tree that knows of the branch beside it keeps the target's law", "[law]") {
+    static const toy_words equal({"a", "b", "ab"}, {"a", "b", "ab"});
+    const cost_aware_tree paying(cost_table{{1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0.1, 0},
+                                 {.beam = {.beam = 2, .width = 2, .depth = 2}});
+    const std::vector<std::vector<tree_step<cost_aware_tree>>> courses{
+        {{paying}, {paying}}, {{paying, use::part}, {paying}}, {{paying, use::abandon}, {paying}}};
+    const auto bridge = [](const tree_settings& settings) {
+        return identity_tree_bridge(identity_map(3, 3), shared_context(3, 24), settings);
+    };
+    drafts seen;
+    std::uint64_t seed = 900;
+    for_rules([&](const char* name, const auto& rule) {
+        for (const auto& steps : courses)
+            for (int rows = 0; rows < 4; ++rows) {
+                CAPTURE(name, rows);
+                row_tree p(toy_rows(row_kind::random, 3, ++seed)),
+                    q(toy_rows(row_kind::random, 3, ++seed));
+                const joint_law law =
+                    branch_law(equal, "bbabbabb", rule, steps,
+                               {.siblings = sibling_draw::likeliest}, p, q, bridge, seen);
+                REQUIRE(total_variation(law, target_alone(p, 2, {})) < exact);
+            }
+    });
+    CHECK(seen.found > 100);
+    CHECK(seen.drafted > 100);
 }
 
 TEST_CASE("two texts whose trees have looked-up branches have together the target's law", "[law]") {

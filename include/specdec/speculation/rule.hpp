@@ -100,12 +100,18 @@ inline constexpr std::array rules{
     return temperature == 0 ? rule::slem : rule::tli;
 }
 
+/// Whether the rule keeps of a drafter's tokens those that the target draws, too (exact match): its
+/// text for a seed is that of decoding without a drafter.
+[[nodiscard]] constexpr bool matches_exactly(rule r) {
+    return r == rule::slem || r == rule::tli_exact;
+}
+
 /// The share of first draft tokens that rules usually keep: where draft lengths begin to learn.
 /// Exact match above temperature 0 keeps what comes out the same twice.
 [[nodiscard]] constexpr double usually_kept(rule r, float temperature) {
     if (temperature == 0)
         return 0.6;
-    return r == rule::slem || r == rule::tli_exact ? 0.2 : 0.3;
+    return matches_exactly(r) ? 0.2 : 0.3;
 }
 
 /// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding
