@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs from Debian 12's archive what is missing; does nothing where everything is there.
+# Installs what is missing from the archive of Debian 12 or a later one's (Ubuntu's 24.04); does nothing where
+# everything is there.
 #
 #   scripts/install-dependencies.sh --run     to build and run the programs
 #   scripts/install-dependencies.sh --fetch   also to fetch models from PyPI
@@ -7,12 +8,13 @@
 #   scripts/install-dependencies.sh --platform NAME...    what scripts/platforms.sh needs for these
 set -euo pipefail
 
+# a|b: a of Debian 12, b of later systems.
 run=(g++ cmake ninja-build pkg-config
-     libboost1.81-dev libeigen3-dev libxtensor-dev libxsimd-dev librange-v3-dev
+     "libboost1.81-dev|libboost-dev" libeigen3-dev libxtensor-dev libxsimd-dev librange-v3-dev
      nlohmann-json3-dev libpcre2-dev libutf8proc-dev libcli11-dev)
 fetch=(python3 python3-pip)
 test=(catch2 librapidcheck-dev libbenchmark-dev librandom123-dev zlib1g-dev ccache
-      clang-16 libclang-rt-16-dev clang-format-16
+      "clang-16|clang" "libclang-rt-16-dev|libclang-rt-dev" "clang-format-16|clang-format"
       python3 python3-venv)
 platform=(g++ cmake ninja-build ccache catch2 libboost1.81-dev librange-v3-dev zlib1g-dev)
 declare -A of_platform=(
@@ -36,13 +38,19 @@ case "${1:-}" in
     done
     ;;
 *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac
 
 missing=()
+here=$(. /etc/os-release && echo "$ID $VERSION_ID")
 for package in "${wanted[@]}"; do
+    if [ "$here" = "debian 12" ]; then
+        package=${package%|*}
+    else
+        package=${package#*|}
+    fi
     dpkg-query --show --showformat='${db:Status-Status}\n' "$package" 2>/dev/null |
         grep -qx installed || missing+=("$package")
 done

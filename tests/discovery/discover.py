@@ -1,21 +1,28 @@
 #!/usr/bin/env python3
 """usage: discover.py PROGRAM PREFIX FILE
 
-Writes the ctest entries of a Catch2 v2 program's test cases, one each, whatever their names hold.
+Writes the ctest entries of a Catch2 program's (version 2 or 3) test cases, one each, whatever their names hold.
 An entry whose case is not found fails. The tags of LABELS are the entry's labels. Names too long for
 a line of a terminal are cut short in ctest's lines; "... (2)" tells apart what is then equal."""
-import pathlib, re, subprocess, sys
+import functools, pathlib, re, subprocess, sys
 
 LABELS = ("computes", "law", "property")  # tags that ctest knows, too (-L, -LE)
 LONGEST = 56  # of an entry's name: ctest's lines stay below 100 columns
 
 
+@functools.cache
+def is_catch2_2(program):
+    return b"Catch Test\n" in subprocess.run([program, "--libidentify"], stdout=subprocess.PIPE).stdout
+
+
 def listed(program, *wanted):
     """The names of all test cases of a program, or of those that are wanted."""
-    done = subprocess.run([program, "--list-test-names-only", *wanted], stdout=subprocess.PIPE)
+    second = is_catch2_2(program)
+    flags = ["--list-test-names-only"] if second else ["--list-tests", "--verbosity", "quiet"]
+    done = subprocess.run([program, *flags, *wanted], stdout=subprocess.PIPE)
     lines = done.stdout.decode().split("\n")[:-1]
-    # Catch2 2 exits with the number of cases. A name of two lines, for example, counts as two.
-    if done.returncode != len(lines) % 256:
+    # Version 2 exits with the number of cases. A name of two lines, for example, counts as two.
+    if done.returncode != (len(lines) % 256 if second else 0):
         sys.exit(f"{program}: lists {len(lines)} lines, exit status {done.returncode}")
     # It quotes a name that begins with #.
     return [line[1:-1] if line.startswith('"#') and line.endswith('"') else line for line in lines]
@@ -49,9 +56,10 @@ def quoted(text):
 
 def entries(program, prefix):
     names = listed(program)
+    none_fails = " -w NoTests" if is_catch2_2(program) else ""  # as it always does with version 3
     tagged = {label: set(listed(program, f"[{label}]")) for label in LABELS}
     for name, entry in zip(names, entry_names(names, prefix)):
-        yield (f"add_test({quoted(entry)} {quoted(program)} {quoted(specification(name))} -w NoTests)\n"
+        yield (f"add_test({quoted(entry)} {quoted(program)} {quoted(specification(name))}{none_fails})\n"
                f"set_tests_properties({quoted(entry)} PROPERTIES TIMEOUT 300 "
                f"LABELS {quoted(';'.join(label for label in LABELS if name in tagged[label]))})\n")
 

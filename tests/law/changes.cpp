@@ -32,7 +32,7 @@
 
 using namespace specdec;
 using namespace specdec::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace changes_tests {
 

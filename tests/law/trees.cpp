@@ -163,7 +163,7 @@ TEST_CASE("a shape that chooses among drawn siblings is refused", "[law]") {
     const confident_tree small{{.beam = 1, .width = 2, .depth = 2}};
     CHECK_THROWS_WITH(
         check_trees(recursive, std::vector<tree_step<confident_tree>>{{small}}, {}, p, q, ledger),
-        Catch::Matchers::Contains("likeliest"));
+        Catch::Contains("likeliest"));
 }
 
 /// Trees with TLI, of p of a seed and q of the next one.

@@ -21,7 +21,7 @@
 
 using namespace specdec;
 using namespace specdec::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace carry_over_tests {
 

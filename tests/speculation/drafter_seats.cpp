@@ -28,7 +28,7 @@ TEST_CASE("drafter seats: a text takes the free one whose last text begins as it
     serve(1, ids({1, 2, 5}));
     serve(2, ids({7, 8}));
     CHECK_THROWS_WITH(seats.free_for(ids({1})),
-                      Catch::Matchers::Contains("expected a free sequence of the drafter, all 3"));
+                      Catch::Contains("expected a free sequence of the drafter, all 3"));
     for (std::size_t s = 0; s < 3; ++s)
         seats.leave(s);
     CHECK_FALSE(seats.any_taken());

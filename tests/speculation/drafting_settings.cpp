@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 using namespace specdec;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("thresholds that no chance can meet are refused where the kind reads them") {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();

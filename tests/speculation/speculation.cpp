@@ -15,7 +15,7 @@
 
 using namespace specdec;
 using namespace specdec::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 TEST_CASE("speculation: every rule by name gives the target's greedy text") {
     toys x;

@@ -86,7 +86,7 @@ TEST_CASE(
     const std::vector<text_request> wrong{
         {.prompt = prompt}, {.prompt = prompt, .where = "two.txt", .rule = rule::identity}};
     CHECK_THROWS_WITH(alone.run(wrong, all),
-                      Catch::Matchers::Contains("two.txt: rule: identity: expected equal"));
+                      Catch::Contains("two.txt: rule: identity: expected equal"));
     CHECK(one.target.passes == passes);
 }
 

@@ -343,7 +343,7 @@ TEST_CASE("trees of text refuse settings and maps that do not fit") {
     drawn.follow(two.encode("a"));
     CHECK_THROWS_WITH(
         drawn.propose(f.drafter, confident_tree{}, f.coin, tree_request{{0, 8, {}, ends}, 8}),
-        Catch::Matchers::Contains("likeliest"));
+        Catch::Contains("likeliest"));
 }
 
 } // namespace slem_tree_bridge_tests

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 using namespace specdec;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace successor_table_tests {
 

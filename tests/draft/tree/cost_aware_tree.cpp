@@ -9,7 +9,7 @@
 #include "support/grown_levels.hpp"
 
 using namespace specdec;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace cost_aware_tree_tests {
 

@@ -11,8 +11,7 @@ using namespace specdec;
 namespace {
 
 void check_refused(const sampling_parameters& parameters, const std::string& field) {
-    CHECK_THROWS_WITH(validate(parameters),
-                      Catch::Matchers::Contains("sampling parameters: " + field));
+    CHECK_THROWS_WITH(validate(parameters), Catch::Contains("sampling parameters: " + field));
     CHECK_THROWS_AS(validate(parameters), error);
 }
 

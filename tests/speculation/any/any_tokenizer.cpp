@@ -53,5 +53,5 @@ TEST_CASE("any tokenizer: without a table what has no bytes is a control token")
     CHECK(all.table().kind(1) == token_kind::normal);
     CHECK(all.bytes(target_id{1}) == "a");
     CHECK_THROWS_WITH(any_tokenizer<target_id>(wrong_table{{&pair.target}}),
-                      Catch::Matchers::Contains("tokenizer: table: expected the bytes"));
+                      Catch::Contains("tokenizer: table: expected the bytes"));
 }

@@ -15,7 +15,7 @@
 #include "support/ids.hpp"
 
 using namespace specdec;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace check_property_tests {
 

@@ -6,7 +6,7 @@
 namespace equivalences_tests {
 
 using namespace specdec;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 vocabulary table_of(std::initializer_list<std::pair<const char*, token_kind>> entries) {
     vocabulary v;

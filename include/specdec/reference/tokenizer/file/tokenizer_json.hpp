@@ -92,9 +92,10 @@ private:
             return;
         regex::matcher matcher;
         for (const json_view& v : added->elements()) {
-            const std::string& content = v.at("content").string();
+            const json_view text = v.at("content");
+            const std::string& content = text.string();
             if (content.empty())
-                v.at("content").expected("a text that is not empty");
+                text.expected("a text that is not empty");
             const json_view id_field = v.at("id");
             added_token token{.content = content, .id = id_field.id_below(entries_.size())};
             token.takes_left_space = v.boolean_or("lstrip", false);
