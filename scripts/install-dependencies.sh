@@ -44,7 +44,7 @@ case "${1:-}" in
 esac
 
 missing=()
-here=$(. /etc/os-release && echo "$ID $VERSION_ID")
+here=$(. /etc/os-release && echo "$ID ${VERSION_ID:-}")
 for package in "${wanted[@]}"; do
     if [ "$here" = "debian 12" ]; then
         package=${package%|*}

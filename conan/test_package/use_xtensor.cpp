@@ -1,6 +1,5 @@
 #include <specdec/core/token_id.hpp>
 #include <specdec/interop/xtensor.hpp>
-#include <xtensor/xtensor.hpp>
 
 int main() {
     const xt::xtensor<float, 2> logits({2, 3}, 0.0F);

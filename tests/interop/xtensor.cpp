@@ -4,10 +4,15 @@
 #include <cstddef>
 
 #include <catch2/catch.hpp>
+#if __has_include(<xtensor/containers/xarray.hpp>) // since 0.26
+#include <xtensor/containers/xarray.hpp>
+#include <xtensor/generators/xbuilder.hpp>
+#include <xtensor/views/xview.hpp>
+#else
 #include <xtensor/xarray.hpp>
 #include <xtensor/xbuilder.hpp>
-#include <xtensor/xtensor.hpp>
 #include <xtensor/xview.hpp>
+#endif
 
 #include <specdec/core/token_id.hpp>
 

@@ -6,11 +6,9 @@
 #include <string>
 #include <type_traits>
 
-#include <xtensor/xcontainer.hpp>
-#include <xtensor/xsemantic.hpp>
-
 #include <specdec/core/error.hpp>
 #include <specdec/core/rows.hpp>
+#include <specdec/interop/xtensor_containers.hpp>
 
 namespace specdec {
 

@@ -6,8 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include <xtensor/xtensor.hpp>
-
+#include <specdec/interop/xtensor_containers.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/kernel/panels.hpp>
 

@@ -7,8 +7,7 @@
 #include <cstring> // std::memcpy
 #include <span>
 
-#include <xtensor/xtensor.hpp>
-
+#include <specdec/interop/xtensor_containers.hpp>
 #include <specdec/reference/attention/kv_cache.hpp> // attention_queries
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/kernel/elementwise.hpp>

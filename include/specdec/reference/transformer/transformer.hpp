@@ -13,11 +13,10 @@
 #include <utility> // std::exchange
 #include <variant>
 
-#include <xtensor/xtensor.hpp>
-
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
+#include <specdec/interop/xtensor_containers.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 #include <specdec/reference/transformer/context_options.hpp>
 #include <specdec/reference/transformer/contexts.hpp>
