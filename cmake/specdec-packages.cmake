@@ -4,7 +4,7 @@ list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 
 set(specdec_packages_specdec "")
 set(specdec_packages_vocab "Boost 1.81")
-set(specdec_packages_eigen "Eigen3 3.4...5.99")
+set(specdec_packages_eigen "Eigen3") # 3.4 or newer: with a number, 3.4 refuses to be 5, or 5 to be 3.4
 set(specdec_packages_xtensor "xtensor 0.24")
 set(specdec_packages_llama_cpp "llama") # finds ggml itself
 set(specdec_packages_property "rapidcheck")

@@ -13,6 +13,8 @@
 
 namespace specdec {
 
+static_assert(EIGEN_VERSION_AT_LEAST(3, 3, 90), "specdec: expected Eigen 3.4 or newer");
+
 /// Floats of Eigen that lie in memory: a matrix, array, map or block, but no expression to be
 /// computed. They must outlive the call, so a temporary must be a view.
 template <class M>
