@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sorted exits on several targets (S2D, Tables 1 to 3): fixed exits, thresholds, and drafters trained for one depth alone.
+"""Sorted exits on several targets (S2D, Table 2 and Figure 3): fixed exits, thresholds, and drafters trained for one depth alone.
 
     scripts/exit_study.py --exits EXITS --alone D1 D2 D3 --out study.jsonl \\
         --target "SmolLM2=compare --models smollm2" \\

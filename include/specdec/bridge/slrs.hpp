@@ -17,7 +17,7 @@ namespace specdec {
 /// tokens a round: psi of the j-th is Q(t_1 .. t_j) / Q(t_1 .. t_{j-1}) (pushforward). Ours: psi is
 /// not summed but bounded as far as a decision needs. Lossless with every verifier. Expected
 /// acceptance at a position (token rejection): sum over t of min(p(t), psi(t)) (the paper's Table
-/// 3), at least SLEM's sum of p(t) psi(t).
+/// 2), at least SLEM's sum of p(t) psi(t).
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 using slrs_bridge = pushforward_bridge<retokenised_context<TargetTokenizer, DraftTokenizer>,
                                        retokenising<TargetTokenizer, DraftTokenizer>>;

@@ -20,8 +20,8 @@ concept UniformSource = requires(U& uniform) {
 
 /// Keeps the last texts that a drafter learnt from, with at most `max_tokens` draft tokens
 /// together. Text: has tokens and rows, as distillation_sample and feature_sample. An update learns
-/// some of them again, so that the drafter does not forget (OmniDraft, 3.3: "data from previous
-/// batches"). A ring: the oldest texts leave, and a new one takes the memory of the last of these,
+/// some of them again, so that the drafter does not forget (ours: OmniDraft's Alg. 2 learns a text
+/// once). A ring: the oldest texts leave, and a new one takes the memory of the last of these,
 /// so texts of like lengths allocate nothing in the long run, and what texts have left is no more
 /// memory than what is held.
 template <class Text>

@@ -30,7 +30,7 @@ void fill_probabilities(const L& law, std::size_t first, std::span<double> value
 }
 
 /// The law of the token that replaces a rejected proposal: norm(max(scale * p - q, 0)), with p the
-/// target's and q the draft's law over the same ids. Scale 1: Leviathan et al. (2023), Thm 3.5;
+/// target's and q the draft's law over the same ids. Scale 1: Timor et al. (2025), Alg. 5, line 12;
 /// scale P_i in [0, 1]: the residual of block verification (Sun et al. 2025). Where scale * p <= q
 /// everywhere (p = q up to rounding) it is p. A view of both laws. Models LawOf. Complexity: one
 /// evaluation of p and q to construct, of one block for at(u). Allocates nothing.

@@ -13,7 +13,7 @@ namespace specdec {
 /// proposed. With a coin that goes by sites (philox_coin) the text of a seed is the same with any
 /// draft and with none.
 ///
-/// Paper: Timor et al. 2025, Alg. 2 line 8-9 (the verifier of SLEM).
+/// Paper: Timor et al. 2025, Alg. 2, lines 9 to 11 (the verifier of SLEM).
 /// Symbols: x_i = proposals[i].token(), t_i ~ p_i, gamma = proposals.size().
 /// Expected acceptance at a position: sum over t of p(t) * P[x_i = t].
 /// Sites: the position of each token, whatever the round.

@@ -15,8 +15,8 @@ namespace specdec {
 /// norm(max(p - q, 0)) at the first rejection, and draws one more token from p if all are kept.
 /// Lossless for any q, because a proposal carries the law that it was drawn from.
 ///
-/// Paper: Leviathan et al. 2023, Chen et al. 2023; Timor et al. 2025, Alg. 5 (and line 8 of Alg. 1,
-/// 4). Symbols: x_i = proposals[i].token(), q = proposals[i].law(), p = law_at(i), gamma =
+/// Paper: Leviathan et al. 2023, Chen et al. 2023; Timor et al. 2025, Alg. 5 (which Alg. 1 and 4
+/// run). Symbols: x_i = proposals[i].token(), q = proposals[i].law(), p = law_at(i), gamma =
 /// proposals.size(). Expected acceptance at a position: sum over t of min(p(t), q(t)). A proposal
 /// outside the target's vocabulary has p = 0 and is rejected. Complexity: one law a position up to
 /// the rejection; thinning draws the residual, with at most 1 draw a position expected, whatever p

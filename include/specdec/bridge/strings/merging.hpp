@@ -22,13 +22,13 @@ namespace specdec {
 /// longest n-gram of the cache becomes the target token that it spells; a token that begins none
 /// becomes its equal in T.
 ///
-/// Paper: OmniDraft, section 3.1 and Alg. 1, line 10 (the scan). Ours: the scan is incremental, so
+/// Paper: OmniDraft, section 3.1 and Alg. 1, line 8 (the scan). Ours: the scan is incremental, so
 /// that its law is defined while a draft is open. A token is settled when no longer n-gram of the
 /// cache can begin where it does. Drawn are draft tokens that T has, those that begin an n-gram,
 /// and those that go on with one; a draft ends at a token that is none of T and merged with
 /// nothing. An n-gram that does not spell its target token is ignored. The cache learns from every
-/// committed token without a direct match how the drafter's tokenizer spells it (paper: C, section
-/// 3.1) and counts an accepted merge as a hit. The mark is the cache's: a round is refused where
+/// committed token without a direct match how the drafter's tokenizer spells it (the paper's C,
+/// section 3.1; there behind its context) and counts an accepted merge as a hit. The mark is the cache's: a round is refused where
 /// another sequence has taught it since the draft (let all decide before one commits, as batch
 /// does). Borrows everything. Allocates as the cache grows.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>

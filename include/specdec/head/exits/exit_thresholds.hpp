@@ -14,7 +14,7 @@ namespace specdec {
 
 /// The confidence that each exit of a drafter needs: tau_0, tau_1, ... of the shallowest exits,
 /// from 0 (always enough) to 1. An exit behind those given needs none. `never`: the exit is passed
-/// over. Paper: S2D (Kavehzadeh et al. 2024), Alg. 1, T; its Figure 1 has 0.7 and 0.75 for two
+/// over. Paper: S2D (Kavehzadeh et al. 2024), Alg. 1, T; its Figure 1 has 0.75 and 0.7 for two
 /// exits of three. Errors: specdec::error for any other number.
 class exit_thresholds {
 public:
