@@ -3,14 +3,17 @@
 // machinery that finds the exact merge at 1e-16.
 #include <specdec/bridge/paper_merge.hpp>
 
+#include <cmath>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/ngram_merge.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 
 #include "bridge_cases.hpp"
+#include "support/script_drafter.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -55,6 +58,27 @@ TEST_CASE("the merge as printed changes the law; the exact merge does not", "[la
                                                      << sum / cases << ", greatest " << greatest);
     CHECK(sum / cases > 0.02);
     CHECK(greatest > 0.1);
+}
+
+TEST_CASE("the merge as printed: Eq. 2's three cases where a merge was drawn, else the row") {
+    merging_pair two;
+    const double likely = std::exp(2.0) / (std::exp(2.0) + 1), merged = likely * likely;
+    std::size_t merges = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        auto bridge = two.printed(2);
+        bridge.follow(std::vector{target_id{0}});              // a text
+        script_drafter drafter(2, {draft_id{0}, draft_id{1}}); // a, then b
+        philox_coin coin(seed);
+        const auto draft = bridge.propose(drafter, fixed_length{}, coin, {0, 8, {}, {}});
+        REQUIRE(draft.proposals.size() > 0);
+        const auto& q = draft.proposals[0].law();
+        const bool m = draft.proposals[0].token() == target_id{2};
+        merges += m ? 1U : 0U;
+        CHECK(q.probability(target_id{0}) == Approx(m ? likely - merged : likely));
+        CHECK(q.probability(target_id{1}) == Approx(1 - likely));
+        CHECK(q.probability(target_id{2}) == (m ? Approx(merged) : Approx(0)));
+    }
+    CHECK((merges > 0 && merges < 20));
 }
 
 TEST_CASE("at temperature 0 the merge as printed gives the target's text", "[law]") {

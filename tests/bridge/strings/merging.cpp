@@ -103,6 +103,7 @@ TEST_CASE("merging learns what is committed without a direct match, and counts a
     CHECK(two.cache.counts().tokens == 3);
     CHECK(two.cache.counts().hits == 0);
     two.f.follow(std::vector{target_id{2}}, 1);
+    two.f.follow(std::vector{target_id{2}}, 0); // the target's own: no hit
     CHECK(two.cache.counts().hits == 1);
     two.f.follow(std::vector{target_id{3}}, 0); // spelled a + bb: the longest match
     CHECK(two.cache.find(std::vector{draft_id{0}, draft_id{2}}) == target_id{3});

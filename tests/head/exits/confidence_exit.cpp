@@ -25,6 +25,8 @@ TEST_CASE("an exit speaks whose row is sure enough, at temperature 1") {
     CHECK_FALSE(choice.asks(2));
     choice.thresholds().set(1, 0.5);
     CHECK(choice.speaks(0, 5, 1, row));
+    choice.thresholds().set(1, 1); // is enough where it is reached: tau <= c
+    CHECK(choice.speaks(0, 5, 1, std::vector{0.0F, nothing[0]}));
 }
 
 TEST_CASE("a row with NaN or +infinity has no confidence") {

@@ -83,7 +83,9 @@ TEST_CASE("who does not speak leaves the row; asked again it says the same") {
     std::vector<float> row = example();
     CHECK_FALSE(choice.speaks(0, 1, 0, row));
     CHECK(row == example());
-    std::vector<float> nothing(4, forbidden);
+    std::vector<float> nothing(4, forbidden), certain{0, forbidden};
+    CHECK(sampled_token_exit<told_coin>(exit_thresholds({1}), {}, std::span(&tails, 1))
+              .speaks(0, 1, 0, certain)); // a threshold that is reached is enough
     CHECK_FALSE(choice.speaks(0, 1, 0, nothing));
     philox_coin coin(3, 0);
     const sampled_token_exit<philox_coin> real(exit_thresholds({0.2}), {}, std::span(&coin, 1));

@@ -63,6 +63,11 @@ TEST_CASE("a head learns from the drafts that it ends, joint or interleaved") {
         CHECK(head.accept(at(1)) < 0.1);
         // A round of two kept tokens gives four examples, one rejected at once two.
         CHECK(head.examples().added() == static_cast<std::size_t>(updates) * (4 * 4 + 4 * 2));
+        if (interleaved > 0)
+            continue; // joint: the new examples alone, which say the contrary of all others
+        const std::vector<draft_progress> lost{at(0)};
+        head.learn({.steps = lost, .kept = 0, .rejected = true});
+        CHECK(head.update() > 1);
     }
 }
 
