@@ -6,10 +6,12 @@
 #include <specdec/learn/acceptance/acceptance_loss.hpp>
 #include <specdec/learn/distillation_recorder.hpp>
 #include <specdec/learn/loss/exit_loss.hpp>
+#include <specdec/learn/loss/feature_loss.hpp>
 #include <specdec/learn/loss/forward_kl_loss.hpp>
 #include <specdec/learn/loss/ngram_kl_loss.hpp>
 #include <specdec/learn/loss/nll_loss.hpp>
 #include <specdec/learn/loss/reverse_kl_loss.hpp>
+#include <specdec/learn/loss/router_loss.hpp>
 #include <specdec/learn/loss/total_variation_loss.hpp>
 #include <specdec/learn/replay_buffer.hpp>
 
@@ -39,7 +41,8 @@ TEST_CASE("losses allocate nothing") {
     std::vector<float> dz(2 * size), labels(size, 0.5F), logits(size, 2);
     const std::vector<draft_id> ids{draft_id{0}, draft_id{1}};
     const logits_rows<draft_id> view(rows.data(), 2, size, size);
-    const std::span<float> one = std::span(dz).first(size);
+    const std::span<float> one = std::span(dz).first(size), three = one.first(3);
+    const auto groups = token_groups<draft_id>::equal_parts(size, 3);
 
     double sum = 0;
     const long before = allocations;
@@ -51,6 +54,9 @@ TEST_CASE("losses allocate nothing") {
                ngram_nll_loss(view, ids, dz, 0.2) +
                ngram_kl_loss(p, merged, q, view.last(1), ids, dz) +
                acceptance_loss(logits, labels, one) +
+               router_loss(p, groups, std::span(labels).first(3), three) +
+               regression_loss(logits, labels, one) +
+               alignment_loss(std::span(labels).first(6), 1, 3, three) +
                exit_loss(view, dz, [&](logits_row<draft_id> z, std::span<float> g, double weight) {
                    return nll_loss(row_softmax(z), ids[0], g, weight);
                });
