@@ -208,6 +208,21 @@ TEST_CASE("long texts are taught in windows, each row once, behind the same toke
     }
 }
 
+TEST_CASE("a merge that no window holds is left out; the row where it begins is taught") {
+    const tiny_tokenizer<target_id> words({"a", "aaaaaaaaaa"});
+    const tiny_tokenizer<draft_id> pieces({"a"});
+    const id_map shared = intersect(pieces, words);
+    distillation_recorder lessons(words, pieces, shared, {.keep = 1, .window = 8});
+    lessons.start(ids_of<target_id>({0}));
+    const std::vector<float> row{1, 2};
+    lessons.follow(logits_rows<target_id>(row.data(), 1, 2, 2), ids_of<target_id>({1}));
+    distillation_sample text;
+    REQUIRE(lessons.finish(text));
+    CHECK(text.tokens.size() == 8);
+    CHECK(text.rows.size() == 1);
+    CHECK(text.merges.empty());
+}
+
 template <class Id>
 toy_model<Id> model_over(std::size_t vocabulary) {
     return toy_model<Id>(vocabulary, [=](const std::vector<Id>& context) {
