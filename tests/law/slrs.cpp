@@ -3,6 +3,10 @@
 // enumerated (the lazy decisions that ship: sessions_lazy.cpp).
 #include <specdec/bridge/slrs.hpp>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
 #include "bridge_cases.hpp"
@@ -93,5 +97,58 @@ TEST_CASE("slrs: whole decodes, as a law over bytes", "[law][computes]") {
         REQUIRE(total_variation(
                     decoded_text_law<enumerating_coin>(pair.bridge(2), rejection, two.target, c),
                     expected) < exact);
+    }
+}
+
+TEST_CASE("the first proposal is kept as often as Table 2 says, and Theorem 4.1", "[law]") {
+    const slrs_pair<target_words, draft_words> two{target_words{{"a", "b", "ab", "bba"}},
+                                                   draft_words{{"a", "ba", "b"}}};
+    const retokenised_context<target_words, draft_words> context(two.target, two.draft, two.map,
+                                                                 16);
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+        row_tree rows_p(toy_rows(row_kind::random, 4, seed));
+        row_tree rows_q(toy_rows(row_kind::random, 3, seed + 100));
+        const auto p = target_law_at(rows_p, {});
+        const auto q = make_law(logits_row<draft_id>{rows_q({})}, {});
+        const auto kept = [&](const auto& bridge, const auto& rule) {
+            return mean_of(on_every_path<enumerating_coin>([&](enumerating_coin& coin) {
+                toy_model<target_id> target(4, [&](const auto&) { return rows_p({}); });
+                toy_model<draft_id> draft(3, [&](const auto&) { return rows_q({}); });
+                model_drafter drafter(draft);
+                session decoder(bridge, rule, {.capacity = 16});
+                decoder.start(std::vector{target_id{0}}, {});
+                return decoder.round(target, drafter, fixed_length{2}, coin, 8).accepted > 0;
+            }));
+        };
+        double psi[4] = {}, shared = 0, of_union = 0, of_tli = 0, of_slem = 0, of_slrs = 0;
+        for (int i = 0; i < 9; ++i) { // drafts of two tokens, of which T(..)_1 is the first one
+            const draft_id first{i / 3}, second{i % 3};
+            std::string text(two.draft.bytes(first));
+            text += two.draft.bytes(second);
+            const target_id t = testing::encoded(two.target, text, encode_mode::continuation)[0];
+            psi[t.index()] += q.probability(first) * q.probability(second);
+        }
+        const auto of = [&](target_id t) { // q of a token, 0 where it is not shared
+            const draft_id d = two.map.to_draft(t);
+            return d.valid() ? q.probability(d) : 0.0;
+        };
+        for (int t = 0; t < 4; ++t)
+            shared += of(target_id{t});
+        for (int i = 0; i < 4; ++i) {
+            const target_id t{i};
+            const double p_t = p.probability(t);
+            of_union += std::min(p_t, of(t));
+            of_tli += std::min(p_t, of(t) / shared);
+            of_slem += p_t * psi[i];
+            of_slrs += std::min(p_t, psi[i]);
+        }
+        using words = tli_bridge<target_words, draft_words>;
+        using all = union_bridge<target_words, draft_words>;
+        CHECK(kept(all(union_map(two.map), context, 2), rejection) == Approx(of_union));
+        CHECK(kept(words(tli_map(two.map), context, 2), rejection) == Approx(of_tli));
+        CHECK(kept(slem_bridge(two.target, two.draft, two.map, 16, 2), exact_match{}) ==
+              Approx(of_slem));
+        CHECK(kept(two.bridge(2), rejection) == Approx(of_slrs));
+        CHECK((of_union <= of_tli && of_slem <= of_slrs));
     }
 }
