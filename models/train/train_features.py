@@ -158,7 +158,8 @@ def main():
     p.add_argument("--decay", type=float, default=0.01)
     p.add_argument("--minutes", type=float, default=60, help="the rate falls as a cosine until then")
     p.add_argument("--every", type=float, default=5.0, help="minutes between evaluations")
-    p.add_argument("--weights", type=float, nargs=3, default=[1.0, 0.1, 0.1], metavar=("REG", "CLS", "CSRA"))
+    p.add_argument("--weights", type=float, nargs=3, default=[1.0, 0.1, 0.1], metavar=("REG", "CLS", "CSRA"),
+                   help="of the losses; CORAL has 0.5 0.1 0.05 to 0.2")
     p.add_argument("--threads", type=int, default=os.cpu_count(), help="at most")
     p.add_argument("--seed", type=int, default=1)
     args = p.parse_args()

@@ -84,17 +84,19 @@ TEST_CASE("continuation: special tokens and the sequence's beginning end the win
     vocabulary table;
     table.add("</s>", token_kind::control);
     std::vector<std::int32_t> ranks{0};
-    for (const char* entry : {"a", "b", "ab", "abab"}) {
+    for (const char* entry : {"a", "b", "ab", "abab", "1", "2", "3", "4", "5", "23", "45"}) {
         table.add(entry, token_kind::normal);
         ranks.push_back(static_cast<std::int32_t>(ranks.size()));
     }
     const bpe tokenizer(table, ranks, {});
-    const target_id end{0}, a{1}, ab{3};
+    const target_id end{0}, a{1}, ab{3}, one{5};
     CHECK(continued(tokenizer, {}, "abab") == pieces{"abab"});
     CHECK(continued(tokenizer, {ab, end}, "abab") == pieces{"abab"});
     CHECK(continued(tokenizer, {end, ab, ab}, "abab") == pieces{"abab"});
     CHECK(continued(tokenizer, {end, ab}, "ab") == pieces{"ab"}); // E2 = abab has no border there
     CHECK(continued(tokenizer, {end, a}, "") == pieces{});
+    CHECK(continued(tokenizer, {end, one}, "2345") == pieces{"23", "45"});
+    CHECK(continued(tokenizer, {one, end}, "2345") == pieces{"23", "4", "5"}); // begins anew
 }
 
 TEST_CASE("continuation: normalised alike on both sides of the join") {
