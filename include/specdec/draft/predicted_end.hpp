@@ -9,9 +9,9 @@
 namespace specdec {
 
 /// Drafts while the chance that some draft token is rejected stays within bounds: ends behind the
-/// first d_n with 1 - a_1 .. a_n > threshold, a_i the predicted acceptance of d_i. Paper: SpecDec++
-/// (Huang et al. 2025), whose predictor is a trained head; here any. Borrows it. Models StopRule,
-/// and LearnsLengths where the predictor learns.
+/// first d_n with 1 - a_1 .. a_n > threshold, a_i the predicted acceptance of d_i. Papers:
+/// SpecDec++ (Huang et al. 2025); OmniDraft, Eq. 6 and 7. Their predictor is a trained head; here
+/// any. Borrows it. Models StopRule, and LearnsLengths where the predictor learns.
 template <AcceptancePredictor A>
 class predicted_end {
 public:

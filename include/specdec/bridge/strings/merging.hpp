@@ -28,9 +28,9 @@ namespace specdec {
 /// and those that go on with one; a draft ends at a token that is none of T and merged with
 /// nothing. An n-gram that does not spell its target token is ignored. The cache learns from every
 /// committed token without a direct match how the drafter's tokenizer spells it (the paper's C,
-/// section 3.1; there behind its context) and counts an accepted merge as a hit. The mark is the cache's: a round is refused where
-/// another sequence has taught it since the draft (let all decide before one commits, as batch
-/// does). Borrows everything. Allocates as the cache grows.
+/// section 3.1; there behind its context) and counts an accepted merge as a hit. The mark is the
+/// cache's: a round is refused where another sequence has taught it since the draft (let all decide
+/// before one commits, as batch does). Borrows everything. Allocates as the cache grows.
 template <class Cache, TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class merging {
     using node = typename Cache::node;
