@@ -68,23 +68,22 @@ inline double alignment_loss(std::span<const float> views, std::size_t positions
     double loss = 0;
     for (std::size_t q = first; q < own; ++q) {
         const double q_q = dot(q, q);
+        const auto each_other = [&](const auto& use) { // |q| |f|, and what f is of f+: 0 or 1
+            for (std::size_t f = 0; f < all; ++f)
+                if (f != q) {
+                    const double f_f = dot(f, f), size = builtin::sqrt(q_q * f_f);
+                    use(f, f_f, size, dot(q, f) / size, f % positions == q - first ? 1.0 : 0.0);
+                }
+        };
         double below = 0, wanted = 0; // sums of exp((cos - 1) / tau), and of cos over the f+
-        for (std::size_t f = 0; f < all; ++f) {
-            if (f == q)
-                continue;
-            const double cos = dot(q, f) / builtin::sqrt(q_q * dot(f, f));
+        each_other([&](std::size_t, double, double, double cos, double positive) {
             below += builtin::exp((cos - 1) / tau);
-            wanted += f % positions == q - first ? cos : 0;
-        }
+            wanted += positive * cos;
+        });
         loss += builtin::log(below) + (1 - wanted / positives) / tau;
-        for (std::size_t f = 0; f < all; ++f) {
-            if (f == q)
-                continue;
-            const double f_f = dot(f, f), size = builtin::sqrt(q_q * f_f);
-            const double cos = dot(q, f) / size;
+        each_other([&](std::size_t f, double f_f, double size, double cos, double positive) {
             const double by = weight / static_cast<double>(positions) / tau *
-                              (builtin::exp((cos - 1) / tau) / below -
-                               (f % positions == q - first ? 1 / positives : 0));
+                              (builtin::exp((cos - 1) / tau) / below - positive / positives);
             const auto add = [&](std::size_t to, std::size_t other, double squares) {
                 for (std::size_t k = 0; k < width; ++k)
                     gradients[to * width + k] += static_cast<float>(
@@ -94,7 +93,7 @@ inline double alignment_loss(std::span<const float> views, std::size_t positions
             add(q, f, q_q);
             if (f < own)
                 add(f, q, f_f);
-        }
+        });
     }
     return weight * loss / static_cast<double>(positions);
 }
