@@ -10,14 +10,12 @@
 
 namespace specdec {
 
-/// A clause of a contract that does not hold.
 struct violation {
     std::string clause;   ///< its stable name, "model.row_position"
     std::string expected; ///< what the clause says
     std::string seen;     ///< what was found instead, with positions and numbers
 };
 
-/// A clause that was not looked at.
 struct unchecked_clause {
     std::string clause;
     std::string reason; ///< the clause it builds on, or the setting that left it out
@@ -53,7 +51,6 @@ struct contract_report {
         return lines;
     }
 
-    /// Takes over what another report found.
     void add(contract_report other) {
         for (violation& v : other.violations)
             violations.push_back(std::move(v));
@@ -92,6 +89,16 @@ struct clause_left_out {
     } catch (...) {
         return "an exception that is no std::exception";
     }
+}
+
+template <class Call>
+[[nodiscard]] bool throws(const Call& call) {
+    try {
+        call();
+    } catch (...) {
+        return true;
+    }
+    return false;
 }
 
 template <class Check>

@@ -96,7 +96,6 @@ check_tokenizer(const Tokenizer& tokenizer, const tokenizer_contract_settings<Id
     return tokenizer_contract<Id, Tokenizer>(tokenizer, settings).run();
 }
 
-/// Checks all clauses.
 template <class Id, class Make, TokenizerOf<Id> Tokenizer>
 [[nodiscard]] contract_report
 check_engine(Make&& make, const Tokenizer& tokenizer,

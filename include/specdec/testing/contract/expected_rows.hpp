@@ -32,7 +32,6 @@ public:
         return rows_[position];
     }
 
-    /// Whether a row is that of a position.
     [[nodiscard]] bool equal(std::size_t position, std::span<const float> row) const {
         return within(compare_rows(rows_[position], row));
     }

@@ -164,12 +164,9 @@ check_feature_body(Make&& make, const model_contract_settings<draft_id>& setting
         const std::size_t more = body.capacity() - body.size(0) + 1, held = body.size(0);
         const std::vector<draft_id> many(more, ids[0]);
         const numbers zeros(more * width);
-        bool thrown = false;
-        try {
+        const bool thrown = throws([&] {
             (void)body.read(0, many, {{zeros.data(), more, width, width}, false});
-        } catch (...) {
-            thrown = true;
-        }
+        });
         if (!thrown || body.size(0) != held)
             throw clause_broken{thrown ? "another size" : "no throw"};
     });

@@ -3,7 +3,6 @@
 
 #include <cmath> // std::isfinite, std::abs
 #include <cstddef>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <type_traits> // std::remove_reference_t
@@ -56,17 +55,14 @@ public:
 
     contract_report run() {
         contract_report report;
-        using me = head_contract;
-        const auto clause = [&](std::string_view name, std::string_view expected,
-                                std::initializer_list<std::string_view> needs,
-                                void (me::*check)()) {
-            report.run(name, expected, needs, [&] { (this->*check)(); });
-        };
-        clause("head.values", "finite products, where they belong", {}, &me::values);
-        clause("head.range", "the products of all for some rows", {"head.values"}, &me::range);
-        clause("head.list", "the products of all for a list", {"head.values"}, &me::list);
-        clause("head.copy", "the products of all from a copy", {"head.values"}, &me::copy);
-        clause("head.score", "the rows that the model itself scores", {"head.values"}, &me::score);
+        report.run("head.values", "finite products, where they belong", {}, [&] { values(); });
+        report.run("head.range", "the products of all for some rows", {"head.values"},
+                   [&] { range(); });
+        report.run("head.list", "the products of all for a list", {"head.values"}, [&] { list(); });
+        report.run("head.copy", "the products of all from a copy", {"head.values"},
+                   [&] { copy(); });
+        report.run("head.score", "the rows that the model itself scores", {"head.values"},
+                   [&] { score(); });
         return report;
     }
 

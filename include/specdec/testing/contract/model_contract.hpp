@@ -3,11 +3,9 @@
 
 #include <cmath> // std::isnan
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,44 +27,40 @@ public:
 
     /// Once.
     contract_report run() {
-        const auto clause = [this](std::string_view name, std::string_view expected,
-                                   std::initializer_list<std::string_view> needs,
-                                   void (model_contract::*check)()) {
-            report_.run(name, expected, needs, [&] { (this->*check)(); });
-        };
-        using me = model_contract;
-        clause("model.starts_empty", "an empty context with room, over a vocabulary", {},
-               &me::starts_empty);
+        report_.run("model.starts_empty", "an empty context with room, over a vocabulary", {},
+                    [&] { starts_empty(); });
         if (report_.ok())
             ids_ = contract_tokens<Id>(settings_, vocabulary_, capacity_);
         n_ = ids_.right.size();
-        clause("model.size_grows", "append and score to hold the tokens they are given",
-               {"model.starts_empty"}, &me::size_grows);
-        clause("model.row_count", "a row of vocabulary_size() values for every scored token",
-               {"model.size_grows"}, &me::row_count);
-        clause("model.row_values", "finite logits or -infinity, not only -infinity",
-               {"model.row_count"}, &me::row_values);
-        clause("model.row_position", "row i of a call to be that of token i scored alone",
-               {"model.row_values"}, &me::row_position);
-        clause("model.row_behind_token", "row i to be the law behind token i, not before it",
-               {"model.row_position"}, &me::row_behind_token);
-        clause("model.append_then_score", "the rows behind appended and behind scored tokens equal",
-               {"model.row_position"}, &me::append_then_score);
-        clause("model.truncate_size", "truncate(n) to leave n tokens, for all n <= size()",
-               {"model.size_grows"}, &me::truncate_size);
-        clause("model.truncate_then_append",
-               "a truncated and refilled context to be like a fresh one",
-               {"model.append_then_score", "model.truncate_size"}, &me::truncate_then_append);
-        clause("model.rejected_tokens", "rows not to depend on tokens that were truncated",
-               {"model.row_position", "model.truncate_size"}, &me::rejected_tokens);
+        report_.run("model.size_grows", "append and score to hold the tokens they are given",
+                    {"model.starts_empty"}, [&] { size_grows(); });
+        report_.run("model.row_count", "a row of vocabulary_size() values for every scored token",
+                    {"model.size_grows"}, [&] { row_count(); });
+        report_.run("model.row_values", "finite logits or -infinity, not only -infinity",
+                    {"model.row_count"}, [&] { row_values(); });
+        report_.run("model.row_position", "row i of a call to be that of token i scored alone",
+                    {"model.row_values"}, [&] { row_position(); });
+        report_.run("model.row_behind_token", "row i to be the law behind token i, not before it",
+                    {"model.row_position"}, [&] { row_behind_token(); });
+        report_.run("model.append_then_score",
+                    "the rows behind appended and behind scored tokens equal",
+                    {"model.row_position"}, [&] { append_then_score(); });
+        report_.run("model.truncate_size", "truncate(n) to leave n tokens, for all n <= size()",
+                    {"model.size_grows"}, [&] { truncate_size(); });
+        report_.run(
+            "model.truncate_then_append", "a truncated and refilled context to be like a fresh one",
+            {"model.append_then_score", "model.truncate_size"}, [&] { truncate_then_append(); });
+        report_.run("model.rejected_tokens", "rows not to depend on tokens that were truncated",
+                    {"model.row_position", "model.truncate_size"}, [&] { rejected_tokens(); });
         if constexpr (TellsHeld<model, Id>)
-            clause("model.held", "held() to tell its tokens", {"model.truncate_size"}, &me::held);
-        clause("model.capacity", "room for capacity() tokens, and an exception beyond it",
-               {"model.size_grows"}, &me::capacity);
-        clause("model.refusal_state", "a refused call to leave the context as it was",
-               {"model.capacity", "model.row_position"}, &me::refusal_state);
-        clause("model.independence", "two models not to touch each other's contexts and rows",
-               {"model.row_position"}, &me::independence);
+            report_.run("model.held", "held() to tell its tokens", {"model.truncate_size"},
+                        [&] { held(); });
+        report_.run("model.capacity", "room for capacity() tokens, and an exception beyond it",
+                    {"model.size_grows"}, [&] { capacity(); });
+        report_.run("model.refusal_state", "a refused call to leave the context as it was",
+                    {"model.capacity", "model.row_position"}, [&] { refusal_state(); });
+        report_.run("model.independence", "two models not to touch each other's contexts and rows",
+                    {"model.row_position"}, [&] { independence(); });
         report_.greatest_difference = expected_.greatest_difference();
         return std::move(report_);
     }
