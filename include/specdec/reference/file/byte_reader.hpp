@@ -23,7 +23,6 @@ public:
     [[nodiscard]] std::size_t position() const { return position_; }
     [[nodiscard]] std::size_t left() const { return bytes_.size() - position_; }
 
-    /// The next n bytes.
     std::string_view take(std::uint64_t n, const std::string& field) {
         if (n > left())
             throw error(*source_, field,

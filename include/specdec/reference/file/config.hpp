@@ -114,8 +114,7 @@ inline void check(const model_config& c, const std::string& source) {
         check_exits(c.exits, c.layers, source);
 }
 
-/// Requires that new weights agree in a field with those that they stand in for. Errors:
-/// specdec::error.
+/// Requires that new weights agree in a field with those they stand in for. Errors: specdec::error.
 inline void require_as_before(bool same, const std::string& source, const char* field) {
     if (!same)
         throw error(source, field, "expected those of the weights before");

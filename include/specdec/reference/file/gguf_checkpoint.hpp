@@ -27,8 +27,7 @@ inline std::size_t gguf_size_or(const gguf_file& file, std::string_view key, std
     return file.find(key) != nullptr ? gguf_size(file, key) : other;
 }
 
-/// "blk.3.attn_q.weight" -> "model.layers.3.self_attn.q_proj.weight"; "" for what the engine
-/// ignores.
+/// "blk.3.attn_q.weight" -> "model.layers.3.self_attn.q_proj.weight"; "" for what is ignored.
 inline std::string hf_name(const std::string& name) {
     static constexpr std::pair<std::string_view, std::string_view> outer[] = {
         {"token_embd.weight", "model.embed_tokens.weight"},

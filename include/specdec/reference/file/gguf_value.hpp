@@ -68,7 +68,6 @@ public:
         return payload_.substr(8);
     }
 
-    /// An array of strings.
     [[nodiscard]] std::vector<std::string_view> strings() const {
         if (type_ != gguf_type::array || element_ != gguf_type::string)
             fail("an array of strings");
@@ -109,21 +108,8 @@ private:
     }
 
     static std::size_t width(gguf_type type) {
-        switch (type) {
-        case gguf_type::u8:
-        case gguf_type::i8:
-        case gguf_type::boolean:
-            return 1;
-        case gguf_type::u16:
-        case gguf_type::i16:
-            return 2;
-        case gguf_type::u32:
-        case gguf_type::i32:
-        case gguf_type::f32:
-            return 4;
-        default:
-            return 8;
-        }
+        constexpr std::size_t bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8}; // 0: of none
+        return bytes[static_cast<std::size_t>(type)];
     }
 
     std::string_view read_elements(byte_reader& in, gguf_type type, std::size_t n) const {

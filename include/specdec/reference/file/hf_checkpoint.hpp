@@ -44,8 +44,7 @@ inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
         for (const std::string& shard : shard_names(file.text(), file.source()))
             detail::add_safetensors(c, folder / shard);
     }
-    // As Transformers, too: whatever the configuration says, a head that is another one is not
-    // tied.
+    // As Transformers, too: whatever the configuration says, a head of its own is not tied.
     if (const auto head = c.tensors.find("lm_head.weight");
         c.config.tied && head != c.tensors.end())
         if (const auto rows = c.tensors.find("model.embed_tokens.weight"); rows != c.tensors.end())

@@ -23,12 +23,6 @@ namespace specdec::reference {
 
 namespace detail {
 
-inline float half_at(const std::byte* at) {
-    std::uint16_t bits;
-    std::memcpy(&bits, at, sizeof bits);
-    return widen_half(bits);
-}
-
 inline void four_bits(const std::byte* packed, float scale, float shift, float* out) {
     for (std::size_t i = 0; i < 16; ++i) {
         const auto both = std::to_integer<unsigned>(packed[i]);
@@ -41,13 +35,13 @@ inline void four_bits(const std::byte* packed, float scale, float shift, float* 
 
 /// One block of 32. Precondition: the type is quantised; `block` has block_bytes(type) bytes.
 inline void dequantise_block(dtype type, const std::byte* block, float* out) {
-    const float d = detail::half_at(block);
+    const float d = half_at(block);
     switch (type) {
     case dtype::q4_0:
         detail::four_bits(block + 2, d, -8.0F * d, out);
         break;
     case dtype::q4_1:
-        detail::four_bits(block + 4, d, detail::half_at(block + 2), out);
+        detail::four_bits(block + 4, d, half_at(block + 2), out);
         break;
     case dtype::q8_0:
         for (std::size_t i = 0; i < 32; ++i)
@@ -77,7 +71,7 @@ inline void read_row(const tensor& t, std::size_t row, std::span<float> out) {
         break;
     case dtype::f16:
         for (std::size_t i = 0; i < out.size(); ++i)
-            out[i] = detail::half_at(from + 2 * i);
+            out[i] = half_at(from + 2 * i);
         break;
     case dtype::bf16:
         for (std::size_t i = 0; i < out.size(); ++i) {

@@ -65,8 +65,7 @@ inline void require_apart(std::span<const tensor> tensors) {
     }
 }
 
-/// The values of a tensor of whole numbers. Errors: specdec::error unless it is I64 or I32 of one
-/// dimension.
+/// The values of a tensor of whole numbers. Errors: specdec::error unless of one axis, I64 or I32.
 [[nodiscard]] inline std::vector<std::int64_t> read_integers(const tensor& t) {
     const bool wide = t.type_name == "I64";
     if ((!wide && t.type_name != "I32") || t.shape.size() != 1)
@@ -77,13 +76,11 @@ inline void require_apart(std::span<const tensor> tensors) {
     for (std::size_t i = 0; i < t.shape[0]; ++i) {
         std::int64_t value = 0;
         std::int32_t narrow = 0;
-        if (wide) {
+        if (wide)
             std::memcpy(&value, t.bytes.data() + i * sizeof value, sizeof value);
-        } else {
+        else
             std::memcpy(&narrow, t.bytes.data() + i * sizeof narrow, sizeof narrow);
-            value = narrow;
-        }
-        out.push_back(value);
+        out.push_back(wide ? value : narrow);
     }
     return out;
 }

@@ -38,8 +38,7 @@ enum class isa : std::uint8_t {
 namespace detail {
 
 #if defined(__x86_64__)
-/// What not all compilers' __builtin_cpu_supports knows. Asked once: virtual machines answer
-/// slowly.
+/// What not all compilers' __builtin_cpu_supports knows. Asked once: slow in virtual machines.
 struct cpu_leaves {
     bool f16c = false, avx_vnni = false, tiles = false;
 

@@ -62,8 +62,7 @@ template <class Floats>
     std::memcpy(to, &halves, sizeof halves);
 }
 
-/// x = exp(x), to about 2 units in the last place: 2^n e^r with |r| <= ln 2 / 2 (Cephes'
-/// polynomial).
+/// x = exp(x), to about 2 units in the last place: 2^n e^r, |r| <= ln 2 / 2 (Cephes' polynomial).
 template <class Floats>
 [[gnu::always_inline]] inline void exponential(Floats& x) {
     SPECDEC_SUMS_AS_WRITTEN

@@ -4,6 +4,7 @@
 #include <bit> // std::bit_cast
 #include <cstddef>
 #include <cstdint>
+#include <cstring> // std::memcpy
 #include <string_view>
 
 #include <Eigen/Core> // Eigen::half
@@ -68,6 +69,12 @@ inline constexpr float largest_in_bf16 = std::bit_cast<float>(0x7F7F7FFFU);
 
 [[nodiscard]] inline float widen_half(std::uint16_t bits) {
     return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
+}
+/// The one that lies there.
+[[nodiscard]] inline float half_at(const std::byte* at) {
+    std::uint16_t bits;
+    std::memcpy(&bits, at, sizeof bits);
+    return widen_half(bits);
 }
 
 } // namespace specdec::reference

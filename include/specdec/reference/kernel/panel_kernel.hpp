@@ -77,8 +77,7 @@ inline std::uint32_t pair_at(const bf16_bits* x) {
 /// row and column. Inlined into a function compiled for the instruction set.
 ///
 /// Where the registers do not hold all rows of a panel it is read a piece at a time, some rows
-/// after the others, which meanwhile fetch the piece behind it: so memory gives a panel as one
-/// stream and never rests.
+/// after the others, which meanwhile fetch the piece behind it: one stream, and memory never rests.
 template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
 [[gnu::always_inline]] inline void multiply_panel(const Value* panel, std::size_t length,
                                                   const Value* x, std::size_t stride, float* y,

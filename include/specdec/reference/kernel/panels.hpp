@@ -74,7 +74,6 @@ public:
         for (std::size_t k = 0; k < columns_; ++k)
             panel[panel_index<Value>(row % panel_rows, k)] = round_to<Value>(values[k]);
     }
-    /// Packs a row of another matrix of as many columns.
     void copy_row(std::size_t row, const panel_matrix& from, std::size_t its_row) {
         SPECDEC_PRECONDITION(row < rows_ && its_row < from.rows_ && columns_ == from.columns_);
         Value* to = memory_ + row / panel_rows * panel_rows * length_;
@@ -83,7 +82,6 @@ public:
             to[panel_index<Value>(row % panel_rows, k)] =
                 at[panel_index<Value>(its_row % panel_rows, k)];
     }
-    /// Unpacks one row.
     void read_row(std::size_t row, std::span<float> values) const {
         SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
         const Value* from = panel(row / panel_rows);
@@ -98,8 +96,7 @@ private:
     std::size_t length_ = 0;
 };
 
-/// The kernels of an instruction set the CPU has (see best_isa); what F32 has no use for is
-/// AVX-512.
+/// The kernels of an instruction set the CPU has (best_isa); what F32 has no use for is AVX-512.
 template <PanelValue Value>
 [[nodiscard]] panel_kernels<Value> panel_kernels_for(isa set) {
     return [set]<std::size_t... C>(std::index_sequence<C...>) -> panel_kernels<Value> {
@@ -156,8 +153,7 @@ void multiply_panel(const panel_kernels<Value>& kernels, const panel_matrix<Valu
     multiply_panel(kernels, w.panel(panel), w.length(), x, stride, columns, use, next);
 }
 
-/// A piece of a panel and of the columns it is multiplied with, and the memory that the next one is
-/// made of.
+/// A piece of a panel and of the columns it is multiplied with, and the next one's memory.
 template <PanelValue Value>
 struct panel_piece {
     const Value* panel;

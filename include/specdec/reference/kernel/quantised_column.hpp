@@ -28,7 +28,6 @@ inline constexpr std::size_t quantised_values = 32;
 /// Columns that a call of a kernel is given at most.
 inline constexpr std::size_t quantised_columns = 16;
 
-/// A block of a column.
 struct q8_block {
     std::int8_t values[quantised_values];
     float scale;
@@ -36,7 +35,6 @@ struct q8_block {
     std::int32_t sum; ///< of the values: what an offset of the weights is multiplied with
 };
 
-/// Blocks that n numbers take.
 [[nodiscard]] constexpr std::size_t blocks_of(std::size_t n) {
     return (n + quantised_values - 1) / quantised_values;
 }
@@ -61,12 +59,6 @@ template <class Vector>
 #endif
 #endif
 }
-
-template <std::size_t Lanes>
-struct quantiser_vectors {
-    using floats [[gnu::vector_size(Lanes * sizeof(float))]] = float;
-    using ints [[gnu::vector_size(Lanes * sizeof(float))]] = std::int32_t;
-};
 
 /// v's lanes, those from Step on first.
 template <std::size_t Step, class Vector, std::size_t... I>
@@ -109,8 +101,8 @@ template <std::size_t Lanes, class Ints, std::size_t Parts>
 
 template <std::size_t Lanes>
 [[gnu::always_inline]] inline void quantise_column(const float* x, std::size_t n, q8_block* out) {
-    using floats = typename quantiser_vectors<Lanes>::floats;
-    using ints = typename quantiser_vectors<Lanes>::ints;
+    using floats = typename line_part<Lanes>::floats;
+    using ints = typename line_part<Lanes>::ints;
     constexpr std::size_t parts = quantised_values / Lanes;
     // Added, it leaves a number's nearest whole one in the low bits.
     constexpr float whole = 12582912.0F; // 1.5 * 2^23, whose own low bits are zero

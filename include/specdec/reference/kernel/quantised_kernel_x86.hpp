@@ -15,7 +15,6 @@
 /// into registers, where they stay for all columns.
 namespace specdec::reference::detail {
 
-/// Values 4 i to 4 i + 3.
 inline int four_at(const q8_block& x, std::size_t i) {
     int four;
     std::memcpy(&four, x.values + 4 * i, sizeof four);

@@ -32,7 +32,7 @@ namespace detail {
 
 /// Four F16 numbers.
 inline void widen_halves(const std::byte* from, float* to) {
-    using ints = quantiser_vectors<4>::ints;
+    using ints = line_part<4>::ints;
     using halves [[gnu::vector_size(8)]] = std::uint16_t;
     halves packed;
     std::memcpy(&packed, from, sizeof packed);
@@ -40,7 +40,7 @@ inline void widen_halves(const std::byte* from, float* to) {
     const ints magnitude = bits & 0x7FFF;
     const ints sign = (bits & 0x8000) << 16;
     // The exponent's offset goes by a product, so that subnormal numbers come out right, too.
-    const auto value = reinterpret_cast<quantiser_vectors<4>::floats>(magnitude << 13) * 0x1p112F;
+    const auto value = reinterpret_cast<line_part<4>::floats>(magnitude << 13) * 0x1p112F;
     const ints none = magnitude >= 0x7C00 ? magnitude << 13 | 0x7F800000 : ints{};
     const ints all = reinterpret_cast<ints>(value) | none | sign;
     std::memcpy(to, &all, sizeof all);
@@ -52,8 +52,8 @@ template <bool Minima, std::size_t Lanes>
 [[gnu::always_inline]] inline void add_block(const std::int32_t* dots, std::int32_t less,
                                              const float* scales, const float* minima,
                                              const q8_block& x, float* y) {
-    using floats = typename quantiser_vectors<Lanes>::floats;
-    using ints = typename quantiser_vectors<Lanes>::ints;
+    using floats = typename line_part<Lanes>::floats;
+    using ints = typename line_part<Lanes>::ints;
     for (std::size_t r = 0; r < panel_rows; r += Lanes) {
         ints dot;
         floats d, sum;
@@ -165,7 +165,6 @@ public:
             write_block(row, b, block);
         }
     }
-    /// Packs a row of another matrix of this type and length.
     void copy_row(std::size_t row, const quantised_matrix& from, std::size_t its_row) {
         SPECDEC_PRECONDITION(row < rows_ && its_row < from.rows_ && type_ == from.type_ &&
                              columns_ == from.columns_);
@@ -180,16 +179,15 @@ public:
                 std::copy_n(at + i + 4 * from_row, 4, to + i + 4 * to_row);
         }
     }
-    /// Unpacks one row.
     void read_row(std::size_t row, std::span<float> values) const {
         SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
         const quantised_block_layout layout(type_);
         const std::size_t at = row % panel_rows;
         for (std::size_t b = 0; b < length(); ++b) {
             const std::byte* const block = block_of(row, b);
-            const float scale = half_in(block + 2 * at);
+            const float scale = half_at(block + 2 * at);
             const float shift = type_ == dtype::q4_1
-                                    ? half_in(block + layout.minima + 2 * at)
+                                    ? half_at(block + layout.minima + 2 * at)
                                     : -scale * static_cast<float>(quantised_offset(type_));
             const std::byte* const numbers = block + layout.numbers + 4 * at;
             const std::size_t first = b * quantised_values;
@@ -208,12 +206,6 @@ private:
     [[nodiscard]] std::byte* block_of(std::size_t row, std::size_t b) const {
         return memory_ + (row / panel_rows * length() + b) * quantised_block_layout(type_).bytes;
     }
-    static float half_in(const std::byte* at) {
-        std::uint16_t bits;
-        std::memcpy(&bits, at, sizeof bits);
-        return widen_half(bits);
-    }
-    /// One of a file's blocks.
     void write_block(std::size_t row, std::size_t b, const std::byte* from) {
         const quantised_block_layout layout(type_);
         const std::size_t at = row % panel_rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::ranges::all_of
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib> // std::free, for utf8proc's results
@@ -18,7 +19,6 @@
 
 namespace specdec::reference {
 
-/// What one normalizer step does to a text.
 enum class normalizer_kind { prepend, replace, nfc, nfd, nfkc, nfkd, lowercase };
 
 struct normalizer_step {
@@ -125,10 +125,7 @@ private:
     /// ASCII is in every form; below U+0300 everything is in NFC.
     static bool needs_no_mapping(const std::string& text, normalizer_kind kind) {
         const unsigned limit = kind == normalizer_kind::nfc ? 0xCC : 0x80; // lead byte of U+0300
-        for (const char c : text)
-            if (static_cast<unsigned char>(c) >= limit)
-                return false;
-        return true;
+        return std::ranges::all_of(text, [=](unsigned char c) { return c < limit; });
     }
 
     static void lower(std::string_view span, std::string& out) {

@@ -36,8 +36,7 @@ inline constexpr std::string_view white_space = R"(\s+)";
     return name == "llama-bpe" || name == "llama3" || name == "llama-v3" || name == "falcon3";
 }
 
-/// The pre-tokenizer that a GGUF file names in `tokenizer.ggml.pre`.
-/// Errors: a name that is not known.
+/// The pre-tokenizer that a GGUF file names in `tokenizer.ggml.pre`. Errors: an unknown name.
 [[nodiscard]] inline pre_tokenizer
 named_pre_tokenizer(std::string_view name, const std::string& source, const std::string& field) {
     pre_tokenizer out;

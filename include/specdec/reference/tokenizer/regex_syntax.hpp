@@ -63,8 +63,7 @@ inline bool is_common_class(std::string_view name) {
 ///   \uHHHH  \x{HHHH}
 /// Errors: what the two read differently and has no counterpart: sets inside sets, && between sets,
 /// classes such as [:alpha:] but for [:space:], [:digit:], [:cntrl:], [:xdigit:] and [:ascii:], \S,
-/// \W, \H or \B inside a set, {n,m}+ (any number of times), {n}? (or none), \Q, \E and \V
-/// (letters).
+/// \W, \H or \B inside a set, {n,m}+ (any number of times), {n}? (or none), \Q, \E, \V (letters).
 [[nodiscard]] inline std::string to_pcre2_syntax(std::string_view pattern, white_space_rule rule,
                                                  const std::string& source,
                                                  const std::string& field) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::find
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,12 @@ struct special_tokens {
     std::optional<std::int32_t> bos{};
     std::vector<std::int32_t> eos{}; ///< every id that ends a text; the first is the usual one
     bool add_bos = false;
+
+    /// Once; `usual`: before all others.
+    void add_end(std::int32_t id, bool usual = false) {
+        if (std::find(eos.begin(), eos.end(), id) == eos.end())
+            eos.insert(usual ? eos.begin() : eos.end(), id);
+    }
 };
 
 /// Added tokens, by where they are found.
@@ -33,7 +40,6 @@ struct added_sets {
     added_tokens normalized{}; ///< in what is left of it, after normalizing
 };
 
-/// The parts of a tokenizer, as a loader finds them.
 struct tokenizer_parts {
     vocabulary table{};
     added_sets literal{};      ///< added tokens that are text

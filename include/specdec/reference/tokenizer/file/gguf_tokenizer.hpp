@@ -59,24 +59,9 @@ private:
         return parts;
     }
 
-    /// llama.cpp's numbers: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte.
     [[nodiscard]] token_kind kind_of(std::size_t id) const {
-        switch (types_.empty() ? 1 : types_[id]) {
-        case 1:
-            return token_kind::normal;
-        case 2:
-        case 3:
-            return token_kind::control;
-        case 4:
-            return token_kind::user;
-        case 5:
-            return token_kind::unused;
-        case 6:
-            return token_kind::byte;
-        default:
-            throw error(file_.source(), place(types_key, id),
-                        "expected a type from 1 to 6, found " + std::to_string(types_[id]));
-        }
+        return types_.empty() ? token_kind::normal
+                              : piece_kind(types_[id], file_.source(), place(types_key, id));
     }
 
     static std::string place(const char* key, std::size_t i) {
@@ -157,23 +142,17 @@ private:
     void read_special(tokenizer_parts& parts) const {
         special_tokens& special = parts.special;
         special.bos = special_id("tokenizer.ggml.bos_token_id");
-        const auto ends = [&special](std::int32_t id) {
-            for (const std::int32_t known : special.eos)
-                if (known == id)
-                    return;
-            special.eos.push_back(id);
-        };
         for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
                                 "tokenizer.ggml.eom_token_id"})
             if (const auto id = special_id(key))
-                ends(*id);
+                special.add_end(*id);
         // The keys name one end at most of each sort; files in the field rely on these names too.
         for (std::size_t i = 0; i < tokens_.size(); ++i)
             for (const std::string_view name :
                  {"<|endoftext|>", "<|im_end|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>",
                   "<|end|>", "<end_of_turn>"})
                 if (parts.table.kind(i) == token_kind::control && tokens_[i] == name)
-                    ends(static_cast<std::int32_t>(i));
+                    special.add_end(static_cast<std::int32_t>(i));
         special.add_bos =
             flag("tokenizer.ggml.add_bos_token", special.add_bos) && special.bos.has_value();
     }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/error.hpp>
 #include <specdec/reference/tokenizer/bpe_builder.hpp>
 #include <specdec/reference/tokenizer/piece_bytes.hpp>
 #include <specdec/reference/tokenizer/tokenizer.hpp>
@@ -22,6 +23,17 @@ struct scored_piece {
     bool unknown = false; ///< the token of what has no token (its kind is control)
 };
 
+/// The kind that SentencePiece's and GGUF's files number so, 1 to 6; 2 is the unknown token's.
+/// Errors: specdec::error for other numbers, naming source and field.
+[[nodiscard]] inline token_kind piece_kind(std::int64_t number, const std::string& source,
+                                           const std::string& field) {
+    using enum token_kind;
+    constexpr token_kind kinds[] = {normal, control, control, user, unused, byte};
+    if (number < 1 || number > 6)
+        throw error(source, field, "expected a type from 1 to 6, found " + std::to_string(number));
+    return kinds[number - 1];
+}
+
 /// How SentencePiece treats spaces.
 struct space_rules {
     bool dummy_prefix = true; ///< a space is put before a text
@@ -30,8 +42,7 @@ struct space_rules {
 
 /// A tokenizer of scored pieces: SentencePiece BPE as .model files, GGUF and llama2.c keep it.
 /// A piece of kind `byte` has a name "<0xNN>". A piece of kind `unused` is a part of others only:
-/// what it was merged of stands for it. Errors: specdec::error that names source and field
-/// ("FIELD[id]").
+/// what it was merged of stands for it. Errors: specdec::error(source, "FIELD[id]", ..).
 [[nodiscard]] inline tokenizer_parts from_scored_pieces(const std::vector<scored_piece>& pieces,
                                                         space_rules rules,
                                                         const std::string& source,

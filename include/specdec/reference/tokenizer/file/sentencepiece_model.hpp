@@ -42,8 +42,6 @@ private:
             case 5:
                 read_denormalizer(in.bytes("denormalizer_spec"));
                 break;
-            default:
-                break;
             }
         if (pieces_.empty())
             throw error(source_, "pieces", "expected at least one");
@@ -82,32 +80,9 @@ private:
             case 3:
                 type = in.integer("type");
                 break;
-            default:
-                break;
             }
-        switch (type) {
-        case 1:
-            piece.kind = token_kind::normal;
-            break;
-        case 2:
-            piece.unknown = true;
-            [[fallthrough]];
-        case 3:
-            piece.kind = token_kind::control;
-            break;
-        case 4:
-            piece.kind = token_kind::user;
-            break;
-        case 5:
-            piece.kind = token_kind::unused;
-            break;
-        case 6:
-            piece.kind = token_kind::byte;
-            break;
-        default:
-            throw error(source_, field + ".type",
-                        "expected a type from 1 to 6, found " + std::to_string(type));
-        }
+        piece.kind = piece_kind(type, source_, field + ".type");
+        piece.unknown = type == 2;
         pieces_.push_back(std::move(piece));
     }
 
@@ -129,8 +104,6 @@ private:
             case 42:
                 eos_ = in.integer("eos_id");
                 break;
-            default:
-                break;
             }
     }
 
@@ -151,8 +124,6 @@ private:
                 break;
             case 5:
                 spaces_.escape = in.boolean("escape_whitespaces");
-                break;
-            default:
                 break;
             }
     }

@@ -24,7 +24,7 @@ public:
         if (const auto name = root.find("bos_token"))
             parts.special.bos = id_of(*name, parts);
         if (const auto name = root.find("eos_token"))
-            add_end(id_of(*name, parts), true, parts);
+            parts.special.add_end(id_of(*name, parts), true);
         if (const auto add = root.find("add_bos_token")) {
             parts.special.add_bos = add->boolean();
             if (parts.special.add_bos && !parts.special.bos)
@@ -40,9 +40,9 @@ public:
         if (!ends)
             return;
         if (!ends->is_array())
-            return add_end(ends->id_below(parts.table.size()), false, parts);
+            return parts.special.add_end(ends->id_below(parts.table.size()));
         for (const json_view& id : ends->elements())
-            add_end(id.id_below(parts.table.size()), false, parts);
+            parts.special.add_end(id.id_below(parts.table.size()));
     }
 
     /// tokenizer_config.json's added_tokens_decoder over the added tokens of a tokenizer.json: its
@@ -111,14 +111,6 @@ private:
         if (found < 0)
             name.expected("a token of the vocabulary");
         return found;
-    }
-
-    static void add_end(std::int32_t id, bool usual, tokenizer_parts& parts) {
-        auto& ends = parts.special.eos;
-        for (const std::int32_t known : ends)
-            if (known == id)
-                return;
-        ends.insert(usual ? ends.begin() : ends.end(), id);
     }
 };
 
