@@ -64,8 +64,7 @@ concept UnitNumber = std::copy_constructible<U> && requires(const U& u, double x
     { x / u > x } -> std::convertible_to<bool>;
 };
 
-/// The source of all randomness: an argument of everything that draws. One coin belongs to one
-/// sequence.
+/// The source of all randomness: an argument of all that draws. A coin belongs to one sequence.
 ///
 ///     c.flip(site, p)     true with probability min(1, max(0, p))
 ///     c.pick(site, law)   an id drawn from the law

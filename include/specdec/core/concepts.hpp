@@ -52,8 +52,7 @@ concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
 };
 
-/// A model or drafter that is told where a round of drafting begins (feature_model,
-/// windowed_drafter):
+/// A model or drafter that is told where a draft's round begins (feature_model, windowed_drafter):
 ///
 ///     m.begin_round(n)   a round begins behind n tokens: until the next call the context has at
 ///                        least n tokens, and those behind the first n are drafted. The model may
@@ -89,8 +88,7 @@ template <class M>
 }
 
 /// Whether a model does no work for appended tokens until a row needs it: then rows that nobody
-/// reads should not be asked for. The model says so by m.defers_work(), and a wrapper by what its
-/// model says.
+/// reads should not be asked for. The model says so by m.defers_work(), a wrapper as its model.
 template <class M>
 [[nodiscard]] constexpr bool defers_work(const M& m) {
     if constexpr (requires { m.defers_work(); })
@@ -130,6 +128,23 @@ struct sequence_tokens {
     std::size_t sequence = 0;
     std::span<const Id> ids;
 };
+
+/// The tokens, or nodes, of all parts of a pass.
+[[nodiscard]] constexpr std::size_t count_tokens(const auto& parts) {
+    std::size_t n = 0;
+    for (const auto& part : parts)
+        n += part.ids.size();
+    return n;
+}
+
+/// call(s) of a model of several sequences, call() of a model of one.
+template <bool Several, class Call>
+constexpr decltype(auto) at_sequence([[maybe_unused]] std::size_t s, const Call& call) {
+    if constexpr (Several)
+        return call(s);
+    else
+        return call();
+}
 
 /// The contexts of such a model: all that BatchModelOf requires but score.
 template <class M, class Id>

@@ -65,12 +65,10 @@ struct draft_progress {
     draft_id token{};   ///< d_n; invalid before the first, and where it left the vocabulary
 };
 
-/// What a stop rule reads of a drafter's row beside the drawn token's probability. Each reading
-/// costs a pass over the row.
+/// What a stop rule reads of a row beside the drawn token's probability, each by a pass over it.
 enum class row_reading : unsigned char { none, sureness, entropy };
 
-/// When to stop drafting. Asked before every draft token, the first included (a draft may be
-/// empty):
+/// When to stop drafting. Asked before every draft token, also the first (a draft may be empty):
 ///
 ///     stop.more(progress)      whether to draft another token
 ///     stop.mark()              another number whenever the answers may be others (law_mark.hpp)

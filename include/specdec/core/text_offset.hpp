@@ -23,8 +23,7 @@ namespace specdec {
 ///     place.pass(token)  moves behind a token of the target, or behind a token's bytes
 ///
 /// A small value that views the target's widths (text_keys::widths(), [vocabulary]). An id outside
-/// them moves it by 1. A default-constructed place is unknown and stays so. O(1), allocates
-/// nothing.
+/// them moves it by 1. A default-constructed place is and stays unknown. O(1), allocates nothing.
 class text_offset {
 public:
     constexpr text_offset() = default;

@@ -43,8 +43,7 @@ namespace specdec {
 /// Texts draft together (draft_together.hpp) if their drafters' models are sequences of one
 /// gathered_model: as many passes of it a round as the longest draft has steps.
 ///
-/// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
-/// only.
+/// Borrows target and runs; a run stays in place until it has left. Allocates at construction.
 template <ScoringBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
 class batch {
 public:
@@ -168,10 +167,7 @@ private:
     auto score_all() {
         const double begin = clock_();
         const auto rows = pass();
-        std::size_t fed = 0;
-        for (const auto& [sequence, ids] : parts_)
-            fed += ids.size();
-        require_rows(rows, fed, target_.vocabulary_size(), "batch");
+        require_rows(rows, count_tokens(parts_), target_.vocabulary_size(), "batch");
         const double a_row = (clock_() - begin) / static_cast<double>(rows.size());
         counts_.passes += 1;
         counts_.sequences += parts_.size();

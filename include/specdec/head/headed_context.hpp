@@ -55,30 +55,24 @@ protected:
     /// Feeds the parts and returns the hidden state behind each of their tokens.
     [[nodiscard]] hidden_states states(std::span<const sequence_tokens<Id>> parts) {
         if constexpr (HiddenBatchModelOf<Model, Id>)
-            return checked(this->wrapped().hidden(parts), count(parts));
+            return checked(this->wrapped().hidden(parts), count_tokens(parts));
         else
-            return checked(this->wrapped().hidden(parts.front().ids), count(parts));
+            return checked(this->wrapped().hidden(parts.front().ids), count_tokens(parts));
     }
     /// The same of nodes of trees.
     [[nodiscard]] hidden_states states(std::span<const sequence_nodes<Id>> parts)
         requires hidden_trees
     {
         if constexpr (HiddenBatchModelOf<Model, Id>)
-            return checked(this->wrapped().hidden_tree(parts), count(parts));
+            return checked(this->wrapped().hidden_tree(parts), count_tokens(parts));
         else if (parts.front().parents.empty())
-            return checked(this->wrapped().hidden(parts.front().ids), count(parts));
+            return checked(this->wrapped().hidden(parts.front().ids), count_tokens(parts));
         else
             return checked(this->wrapped().hidden_tree(parts.front().ids, parts.front().parents),
-                           count(parts));
+                           count_tokens(parts));
     }
 
 private:
-    [[nodiscard]] static std::size_t count(auto parts) {
-        std::size_t n = 0;
-        for (const auto& part : parts)
-            n += part.ids.size();
-        return n;
-    }
     [[nodiscard]] hidden_states checked(const hidden_states& x, std::size_t n) const {
         if (x.size() != n || x.width() != head_.width())
             fail(source_, "hidden states",

@@ -100,9 +100,7 @@ public:
         for (const auto& [s, ids] : parts)
             parts_.push_back({s, behind_state(s)});
         const rows_type rows = engine_.score(parts_);
-        std::size_t fed = 0;
-        for (const auto& [s, ids] : parts_)
-            fed += ids.size();
+        const std::size_t fed = count_tokens(parts_);
         require_rows(rows, fed, vocabulary_size(), "checkpointed_model");
         const rows_type wanted = without_replays(rows, parts, fed);
         guard.done();
@@ -172,7 +170,6 @@ private:
         x.checkpoint = x.seen;
         x.remembered = true;
     }
-    /// The model has all tokens.
     void feed(std::size_t s) {
         meet(s);
         if (const auto ids = behind_state(s); !ids.empty())
@@ -193,9 +190,7 @@ private:
     /// The rows of `parts`, of those of the pass, which begin with tokens fed again.
     [[nodiscard]] rows_type without_replays(const rows_type& rows, parts_type parts,
                                             std::size_t fed) {
-        std::size_t asked = 0;
-        for (const auto& [s, ids] : parts)
-            asked += ids.size();
+        const std::size_t asked = count_tokens(parts);
         if (parts.size() == 1)
             return rows.middle(fed - asked, asked);
         if constexpr (copies)

@@ -18,8 +18,7 @@ namespace specdec {
 ///                      called before a checkpoint, or behind a clear() and before the next one
 ///
 /// A call that throws leaves the state as it was, and the checkpoint, too.
-/// testing/contract/checkpoint_contract.hpp checks all this; checkpointed_model makes a model of
-/// it.
+/// testing/contract/checkpoint_contract.hpp checks all this; checkpointed_model makes it a model.
 template <class M, class Id>
 concept CheckpointingModelOf = requires(M& m, const M& c, std::span<const Id> ids) {
     { c.size() } -> std::convertible_to<std::size_t>;
@@ -66,17 +65,11 @@ public:
         else
             return 1;
     }
-    [[nodiscard]] std::size_t size([[maybe_unused]] std::size_t s) const {
-        if constexpr (several)
-            return model_->size(s);
-        else
-            return model_->size();
+    [[nodiscard]] std::size_t size(std::size_t s) const {
+        return at_sequence<several>(s, [&](auto... at) { return model_->size(at...); });
     }
-    void append([[maybe_unused]] std::size_t s, std::span<const Id> ids) {
-        if constexpr (several)
-            model_->append(s, ids);
-        else
-            model_->append(ids);
+    void append(std::size_t s, std::span<const Id> ids) {
+        at_sequence<several>(s, [&](auto... at) { model_->append(at..., ids); });
     }
     [[nodiscard]] auto score(std::span<const sequence_tokens<Id>> parts) {
         if constexpr (several)
@@ -84,23 +77,14 @@ public:
         else
             return score_rows<Id>(*model_, parts.front().ids);
     }
-    void clear([[maybe_unused]] std::size_t s) {
-        if constexpr (several)
-            model_->clear(s);
-        else
-            model_->clear();
+    void clear(std::size_t s) {
+        at_sequence<several>(s, [&](auto... at) { model_->clear(at...); });
     }
-    void checkpoint([[maybe_unused]] std::size_t s) {
-        if constexpr (several)
-            model_->checkpoint(s);
-        else
-            model_->checkpoint();
+    void checkpoint(std::size_t s) {
+        at_sequence<several>(s, [&](auto... at) { model_->checkpoint(at...); });
     }
-    void restore([[maybe_unused]] std::size_t s) {
-        if constexpr (several)
-            model_->restore(s);
-        else
-            model_->restore();
+    void restore(std::size_t s) {
+        at_sequence<several>(s, [&](auto... at) { model_->restore(at...); });
     }
 
 private:

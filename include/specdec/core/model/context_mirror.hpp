@@ -65,9 +65,7 @@ public:
         return {common, wanted.subspan(common)};
     }
 
-    /// The model forgot all but the first n tokens.
     void truncated(std::size_t n) { held_.resize(n < held_.size() ? n : held_.size()); }
-    /// The model was fed these tokens.
     void fed(std::span<const Id> ids) { held_.insert(held_.end(), ids.begin(), ids.end()); }
 
     /// Makes the record agree with the model, whoever used the model meanwhile; call it before

@@ -77,12 +77,10 @@ public:
         ++passes_;
         rows_.clear();
         rows_.push_back(this->rows_of_model(parts_));
-        std::size_t n = 0;
-        for (const auto& [s, ids] : parts_)
-            n += ids.size();
-        require_rows(rows_.front(), n, this->vocabulary_size(), "gathered model");
+        require_rows(rows_.front(), count_tokens(parts_), this->vocabulary_size(),
+                     "gathered model");
         guard.done();
-        n = 0;
+        std::size_t n = 0;
         for (const auto& [s, ids] : parts_) {
             texts_[s].state = phase::made;
             texts_[s].first = n;

@@ -63,11 +63,8 @@ protected:
         else
             return model_->score_tree(parts.front().ids, parts.front().parents);
     }
-    void keep_in_model([[maybe_unused]] std::size_t s, path_type nodes) {
-        if constexpr (several)
-            model_->keep_path(s, nodes);
-        else
-            model_->keep_path(nodes);
+    void keep_in_model(std::size_t s, path_type nodes) {
+        at_sequence<several>(s, [&](auto... at) { model_->keep_path(at..., nodes); });
     }
 
 public:
@@ -94,11 +91,8 @@ public:
         model_->forget_learnt();
     }
 
-    [[nodiscard]] std::size_t size([[maybe_unused]] std::size_t s) const {
-        if constexpr (several)
-            return model_->size(s);
-        else
-            return model_->size();
+    [[nodiscard]] std::size_t size(std::size_t s) const {
+        return at_sequence<several>(s, [&](auto... at) { return model_->size(at...); });
     }
     [[nodiscard]] std::span<const Id> held([[maybe_unused]] std::size_t s) const
         requires TellsHeld<M, Id> || TellsHeldBatch<M, Id>
@@ -108,17 +102,11 @@ public:
         else
             return model_->held();
     }
-    void append([[maybe_unused]] std::size_t s, std::span<const Id> ids) {
-        if constexpr (several)
-            model_->append(s, ids);
-        else
-            model_->append(ids);
+    void append(std::size_t s, std::span<const Id> ids) {
+        at_sequence<several>(s, [&](auto... at) { model_->append(at..., ids); });
     }
-    void truncate([[maybe_unused]] std::size_t s, std::size_t n) {
-        if constexpr (several)
-            model_->truncate(s, n);
-        else
-            model_->truncate(n);
+    void truncate(std::size_t s, std::size_t n) {
+        at_sequence<several>(s, [&](auto... at) { model_->truncate(at..., n); });
     }
     void begin_round(std::size_t s, std::size_t n) { specdec::begin_round(*model_, s, n); }
     [[nodiscard]] law_mark mark(std::size_t s) const { return mark_of(*model_, s); }

@@ -43,8 +43,7 @@ struct growing_tree {
     beside_tree beside{};  ///< the same for all of a round
 };
 
-/// Says how many children nodes have. Asked once a level, before any of the level's children is
-/// drawn:
+/// Says how many children nodes have. Asked once a level, before its children are drawn:
 ///
 ///     shape.grow(growing, children)   sets children[i], of the i-th node of the level (the root,
 ///                                     or node growing.level + i). It may depend on all that was

@@ -58,9 +58,8 @@ public:
             spoke_[s][i] = none;
     }
     [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
-        std::size_t n = 0, held = 0;
-        for (const auto& [s, ids] : parts)
-            n += ids.size();
+        const std::size_t n = count_tokens(parts);
+        std::size_t held = 0;
         reserve(n);
         on_throw guard([&] {
             while (held-- > 0)

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include <specdec/core/basic/on_throw.hpp>
+#include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/interop/xtensor_containers.hpp>
@@ -119,8 +120,7 @@ public:
     /// Forgets all but the first n tokens. Precondition: n <= size().
     void truncate(std::size_t n, std::size_t sequence = 0) { held_.truncate(sequence, n); }
 
-    /// use(pass): the forward_pass<Format> of this context, for what shares its weights and
-    /// kernels.
+    /// use(pass): the forward_pass<Format> of this context, for what shares weights and kernels.
     template <class Use>
     decltype(auto) with_pass(const Use& use) const {
         return std::visit(use, std::as_const(*pass_));
@@ -130,8 +130,7 @@ public:
     [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
 
     /// Computes with other weights of the same shapes from the next pass on; all contexts are then
-    /// empty, and the mark is another one. Errors: specdec::error, as forward_pass::use, and for
-    /// another number format.
+    /// empty, and the mark another. Errors: as forward_pass::use, and for another number format.
     template <NumberFormat Format>
     void use(std::shared_ptr<const model_weights<Format>> weights) {
         auto* const pass = std::get_if<forward_pass<Format>>(pass_.get());
@@ -198,9 +197,7 @@ private:
         held_.begin(parts);
         passed_ = 0;
         on_throw begun([&] { held_.abandon(parts); });
-        std::size_t n = 0;
-        for (const sequence_part& part : parts)
-            n += part.ids.size();
+        const std::size_t n = count_tokens(parts);
         if (what != pass_output::kind::nothing && n > rows.shape(0))
             rows = xt::xtensor<float, 2>::from_shape({n, rows.shape(1)}); // or as it was
         if (n > features_.shape(0) && which_ != feature_kind::none)
