@@ -16,8 +16,6 @@ using row_major = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 template <class M>
 concept HasRows =
     requires(M&& m) { logits_rows_of<target_id>(static_cast<M&&>(m), std::size_t{1}); };
-template <class V>
-concept HasRow = requires(V&& v) { logits_row_of<target_id>(static_cast<V&&>(v)); };
 
 static_assert(HasRows<row_major&> && HasRows<const row_major&>);
 static_assert(HasRows<Eigen::Map<const row_major>> && HasRows<Eigen::Block<row_major>>);
@@ -26,8 +24,6 @@ static_assert(!HasRows<Eigen::MatrixXf&>, "columns are not rows");
 static_assert(!HasRows<Eigen::Matrix<double, 2, 2, Eigen::RowMajor>&>, "not floats");
 static_assert(!HasRows<decltype(std::declval<row_major&>() + std::declval<row_major&>())&>,
               "not in memory");
-static_assert(HasRow<Eigen::VectorXf&> && HasRow<Eigen::RowVectorXf&> && !HasRow<row_major&>);
-static_assert(!HasRow<Eigen::VectorXf>);
 
 /// Entry (i, j) is 10 i + j.
 row_major numbers(Eigen::Index rows, Eigen::Index columns) {
@@ -65,20 +61,9 @@ TEST_CASE("rows of Eigen blocks and maps keep their outer stride") {
     REQUIRE(logits_rows_of<target_id>(m.topRows(1), 8)[0].values[7] == 7.0F);
 }
 
-TEST_CASE("one Eigen row is a logits row") {
-    row_major m = numbers(3, 4);
-    REQUIRE(logits_row_of<target_id>(m.row(2)).values[3] == 23.0F);
-    const Eigen::VectorXf v = Eigen::VectorXf::LinSpaced(5, 0, 4);
-    const logits_row<draft_id> row = logits_row_of<draft_id>(v);
-    REQUIRE(row.size() == 5);
-    REQUIRE(row.values.data() == v.data());
-}
-
 TEST_CASE("Eigen layouts without rows in memory are refused by name") {
     row_major m = numbers(3, 4);
     REQUIRE_THROWS_WITH(logits_rows_of<target_id>(m, 5), Catch::Contains("logits: vocabulary"));
-    REQUIRE_THROWS_WITH(logits_row_of<target_id>(m.col(0)),
-                        Catch::Contains("logits: inner stride"));
     using every_second =
         Eigen::Map<const row_major, 0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
     const Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic> stride(4, 2);

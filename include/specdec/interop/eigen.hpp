@@ -59,15 +59,4 @@ template <class Id, EigenFloats M>
     return logits_rows_of<Id>(rows, static_cast<std::size_t>(rows.cols()));
 }
 
-/// The logits of one position: a vector, or a row of a row-major matrix. A view.
-/// Errors: specdec::error where the floats are not next to each other.
-template <class Id, EigenFloats V>
-    requires(bool(std::remove_cvref_t<V>::IsVectorAtCompileTime))
-[[nodiscard]] logits_row<Id> logits_row_of(V&& row) {
-    if (row.size() > 1 && row.innerStride() != 1)
-        throw error("logits", "inner stride",
-                    "expected 1, found " + std::to_string(row.innerStride()));
-    return {{row.data(), static_cast<std::size_t>(row.size())}};
-}
-
 } // namespace specdec

@@ -64,17 +64,4 @@ template <class Id, XtensorFloats T>
     return logits_rows_of<Id>(rows, static_cast<std::size_t>(rows.shape()[1]));
 }
 
-/// The logits of one position: one axis. A view.
-/// Errors: specdec::error where there is another number of axes or the floats are not next to each
-/// other.
-template <class Id, XtensorFloats T>
-[[nodiscard]] logits_row<Id> logits_row_of(T&& row) {
-    if (row.dimension() != 1)
-        throw error("logits", "axes", "expected 1, found " + std::to_string(row.dimension()));
-    const auto columns = static_cast<std::size_t>(row.shape()[0]);
-    if (columns > 1 && row.strides()[0] != 1)
-        throw error("logits", "stride", "expected 1, found " + std::to_string(row.strides()[0]));
-    return {{row.data() + row.data_offset(), columns}};
-}
-
 } // namespace specdec
