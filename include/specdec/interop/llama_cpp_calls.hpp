@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::ranges::find_first_of
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -36,8 +37,7 @@ namespace specdec {
 ///
 /// While such objects exist, and where one was lost, ggml's abort callback is theirs; what is no
 /// server's death goes on to the callback before, or ends the process as ever. ggml does not say
-/// which server died: lost is every object that has a call running, or an address in common with
-/// one that has.
+/// which server died: lost is every object with a call running, or an address of one that has.
 ///
 /// One call at a time. A call that is left behind may go on when an answer comes late: it captures
 /// by value what it uses, or by reference what is never freed. Errors, specdec::error: an address
@@ -67,7 +67,6 @@ public:
             thread_.join();
     }
 
-    /// Whether a server died under a call.
     [[nodiscard]] bool lost() const {
         const std::lock_guard lock(work_->mutex);
         return work_->lost;
@@ -96,8 +95,7 @@ public:
     }
 
 private:
-    /// What the calling thread and the one that waits have in common; the latter keeps it when it
-    /// is left behind.
+    /// What the calling thread and the one that waits share; the latter keeps it when left behind.
     struct shared_work {
         std::mutex mutex;
         std::condition_variable changed;
@@ -177,11 +175,8 @@ private:
     private:
         /// One of these that is lost, or null.
         [[nodiscard]] const std::string* dead(const std::vector<std::string>& addresses) const {
-            for (const std::string& address : addresses)
-                for (const std::string& gone : dead_)
-                    if (gone == address)
-                        return &address;
-            return nullptr;
+            const auto found = std::ranges::find_first_of(addresses, dead_);
+            return found == addresses.end() ? nullptr : &*found;
         }
         static void aborted(const char* message) { of_process().handle(message); }
         void handle(const char* message) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::ranges::any_of
 #include <array>
 #include <cstddef>
 #include <filesystem>
@@ -42,10 +43,8 @@ struct feature_checkpoint {
     if (!is_folder(folder) || !is_there(path))
         return false;
     const mapped_file file(path);
-    for (const tensor& t : read_safetensors(file.bytes(), file.source()))
-        if (t.name == "fc.weight")
-            return true;
-    return false;
+    return std::ranges::any_of(read_safetensors(file.bytes(), file.source()),
+                               [](const tensor& t) { return t.name == "fc.weight"; });
 }
 
 namespace detail {

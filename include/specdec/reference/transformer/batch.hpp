@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::ranges::any_of
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +33,6 @@ struct tree_nodes {
         depths.push_back(parent < size() ? depths[parent] + 1 : 0);
         parents.push_back(parent);
     }
-    /// Forgets all but the first n nodes.
     void truncate(std::size_t n) {
         parents.resize(n);
         depths.resize(n);
@@ -64,10 +64,7 @@ struct token_place {
     return end;
 }
 [[nodiscard]] inline bool any_nodes(std::span<const token_place> tokens) {
-    for (const token_place& at : tokens)
-        if (at.tree != nullptr)
-            return true;
-    return false;
+    return std::ranges::any_of(tokens, [](const token_place& at) { return at.tree != nullptr; });
 }
 
 /// What drafters may be shown of a model's pass over a token.
@@ -82,7 +79,6 @@ enum class feature_kind : std::uint8_t {
     return {layers > 2 ? std::size_t{2} : 0, layers / 2, layers > 3 ? layers - 3 : 0};
 }
 
-/// Numbers of a feature.
 [[nodiscard]] constexpr std::size_t feature_width(feature_kind which, std::size_t dimension) {
     return which == feature_kind::none ? 0
                                        : (which == feature_kind::head_input ? 1 : 3) * dimension;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <specdec/core/error.hpp>
 #include <specdec/head/lm_head.hpp>
+#include <specdec/reference/learn/reverse/training_batch.hpp>
 
 namespace specdec::reference {
 
@@ -127,38 +127,25 @@ private:
         latest = itself;
     }
 
-    [[noreturn]] static void refuse(const std::string& field, const std::string& expected) {
-        throw error("feature batch", field, expected);
-    }
-    static void at_most(const char* field, std::size_t found, std::size_t most) {
-        if (found > most)
-            refuse(field,
-                   "expected at most " + std::to_string(most) + ", found " + std::to_string(found));
-    }
-    void check_ids(std::span<const std::int32_t> ids) const {
-        for (const std::int32_t id : ids)
-            if (id < 0 || static_cast<std::size_t>(id) >= vocabulary_)
-                refuse("token " + std::to_string(id),
-                       "expected an id below " + std::to_string(vocabulary_));
-    }
     void check(std::span<const feature_sequence> sequences) const {
-        at_most("sequences", sequences.size(), limits_.sequences);
+        const batch_checks is{"feature batch"};
+        is.at_most("sequences", sequences.size(), limits_.sequences);
         std::size_t cells = 0;
         for (const feature_sequence& s : sequences) {
-            check_ids(s.ids);
+            is.below(s.ids, vocabulary_);
             if (s.features.size() > 0 && s.features.width() != width_)
-                refuse("features", "expected a width of " + std::to_string(width_) + ", found " +
-                                       std::to_string(s.features.width()));
+                is.refuse("features", "expected a width of " + std::to_string(width_) + ", found " +
+                                          std::to_string(s.features.width()));
             for (const feature_chain& c : s.chains) {
                 if (c.place + 1 >= s.ids.size() || c.place >= s.features.size())
-                    refuse("chain", "expected one that begins at a token behind a feature");
-                at_most("length of a sequence", c.place + c.drafted.size() + 1, limits_.length);
-                at_most("length of a chain", c.drafted.size() + 1, limits_.depth);
-                check_ids(c.drafted);
+                    is.refuse("chain", "expected one that begins at a token behind a feature");
+                is.at_most("length of a sequence", c.place + c.drafted.size() + 1, limits_.length);
+                is.at_most("length of a chain", c.drafted.size() + 1, limits_.depth);
+                is.below(c.drafted, vocabulary_);
                 cells += c.drafted.size() + 1;
             }
         }
-        at_most("cells", cells, limits_.cells);
+        is.at_most("cells", cells, limits_.cells);
     }
 
     std::size_t vocabulary_, width_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::min
+#include <algorithm> // std::min, std::ranges::find
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -78,13 +78,9 @@ public:
     [[nodiscard]] std::span<const Scalar> values() const { return values_; }
 
     [[nodiscard]] bool adapts(projection p) const {
-        for (const projection target : settings_.targets)
-            if (target == p)
-                return true;
-        return false;
+        return std::ranges::find(settings_.targets, p) != settings_.targets.end();
     }
-    /// A of a module, [inputs, rank], and B, [rank, outputs] (columns.hpp). Precondition:
-    /// adapts(p).
+    /// A of a module, [inputs, rank], and B, [rank, outputs] (columns.hpp). Pre: adapts(p).
     [[nodiscard]] constant_columns<Scalar> a(std::size_t layer, projection p) const {
         const place& m = modules_[layer][number_of(p)];
         return columns_of(values_.data() + m.a, m.inputs, settings_.rank);
@@ -104,8 +100,7 @@ public:
     }
 
     /// W += (alpha / r) B A: the model then computes without adapters what it did with them.
-    /// Parameters: of a model or of another one with such blocks (model_parameters' layout() and
-    /// values()).
+    /// Parameters: what has such blocks, model_parameters' layout() and values().
     template <class Parameters>
     void merge(Parameters& m) const {
         for (std::size_t layer = 0; layer < modules_.size(); ++layer)

@@ -26,6 +26,26 @@ struct training_sequence {
     std::span<const std::size_t> rows;
 };
 
+/// What batches refuse, by their name. Each throws specdec::error.
+struct batch_checks {
+    const char* batch;
+
+    [[noreturn]] void refuse(const std::string& field, const std::string& expected) const {
+        throw error(batch, field, expected);
+    }
+    void at_most(const char* field, std::size_t found, std::size_t most) const {
+        if (found > most)
+            refuse(field,
+                   "expected at most " + std::to_string(most) + ", found " + std::to_string(found));
+    }
+    void below(std::span<const std::int32_t> ids, std::size_t vocabulary) const {
+        for (const std::int32_t id : ids)
+            if (id < 0 || static_cast<std::size_t>(id) >= vocabulary)
+                refuse("token " + std::to_string(id),
+                       "expected an id below " + std::to_string(vocabulary));
+    }
+};
+
 /// The sequences of a batch one behind the other, without padding: a column a token.
 class training_batch {
 public:
@@ -70,30 +90,20 @@ public:
     [[nodiscard]] std::span<const std::size_t> asked() const { return asked_; }
 
 private:
-    [[noreturn]] static void refuse(const std::string& field, const std::string& expected) {
-        throw error("training batch", field, expected);
-    }
-    static void at_most(const char* field, std::size_t found, std::size_t most) {
-        if (found > most)
-            refuse(field,
-                   "expected at most " + std::to_string(most) + ", found " + std::to_string(found));
-    }
     void check(std::span<const training_sequence> sequences) const {
-        at_most("sequences", sequences.size(), limits_.sequences);
+        const batch_checks is{"training batch"};
+        is.at_most("sequences", sequences.size(), limits_.sequences);
         std::size_t rows = 0;
         for (const training_sequence& s : sequences) {
             if (s.ids.empty())
-                refuse("sequence", "expected tokens");
-            at_most("length of a sequence", s.ids.size(), limits_.length);
-            for (const std::int32_t id : s.ids)
-                if (id < 0 || static_cast<std::size_t>(id) >= vocabulary_)
-                    refuse("token " + std::to_string(id),
-                           "expected an id below " + std::to_string(vocabulary_));
+                is.refuse("sequence", "expected tokens");
+            is.at_most("length of a sequence", s.ids.size(), limits_.length);
+            is.below(s.ids, vocabulary_);
             for (const std::size_t row : s.rows)
-                at_most("row of a sequence", row, s.ids.size() - 1);
+                is.at_most("row of a sequence", row, s.ids.size() - 1);
             rows += s.rows.size();
         }
-        at_most("rows", rows, limits_.rows);
+        is.at_most("rows", rows, limits_.rows);
     }
 
     training_limits limits_;
