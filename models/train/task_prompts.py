@@ -1,9 +1,9 @@
-"""Write the prompts of three tasks that no drafter here was trained on, one a line, for `adapt`.
+"""Write the prompts of four tasks that no drafter here was trained on, one a line, for `adapt`.
 
     python3 models/train/task_prompts.py --out models/prompts/tasks
 
 python.txt: questions on Python's documentation. recipes.txt: recipes that are asked for. letters.txt: letters and
-messages to be written. Each is a random draw of templates and their parts, without duplicates, in random order,
+messages to be written. travel.txt: questions of travellers. Each is a random draw of templates and their parts, without duplicates, in random order,
 so that the first lines and the last are of one kind.
 """
 import argparse
@@ -84,6 +84,26 @@ LETTERS = {
         the plans for the weekend;a change of address;the opening hours;a birthday;a damaged book;a pay rise""".split(";"),
     "tone": "friendly;formal;polite;short;warm;cheerful;serious;grateful".split(";"),
 }
+TRAVEL = {
+    "templates": [
+        "Plan {days} in {place} for {who}.", "What should I see in {place} {when}?", "Is it worth going to {place} {when}?",
+        "Plan a journey from {place} to {other} {how}.", "What do I have to know before I travel to {place}?",
+        "Describe a morning at a market in {place}.", "How do I get around {place} {how}?", "Suggest quiet places near {place}.",
+        "Write a postcard from {place} {when}.", "Which is better for {who}, {place} or {other}?",
+        "What should I pack for {days} in {place}?", "Which dishes should I try in {place}?",
+        "How much does a week in {place} cost?", "What can I do in {place} without spending money?",
+        "Tell me about the best walks around {place}.", "What mistakes do visitors make in {place}?",
+    ],
+    "place": """Lisbon Kyoto Iceland Prague Vienna Morocco Taipei Kerala Norway Peru Scotland Istanbul Naples Copenhagen Havana
+        Cairo Dublin Chile Zanzibar Vietnam Bali Budapest Seville Malta Corsica Edinburgh Tallinn Jordan Nepal Seoul
+        Tasmania Vancouver Boston Alaska Mexico Patagonia Namibia Kenya Croatia Georgia Finland Provence Wales""".split(),
+    "other": "Athens Krakow Porto Sardinia Riga Hokkaido Montreal Ecuador Senegal Albania Sweden Bavaria Cornwall".split(),
+    "who": """a family with small children;two friends who love music;a student with little money;a couple in their sixties;
+        someone who does not fly;a group of six;a photographer;someone who cannot walk far""".split(";"),
+    "when": "in spring;in July;in October;over New Year;when it rains;in the low season".split(";"),
+    "how": "by train;by bicycle;on foot;by bus;with a small car;by boat".split(";"),
+    "days": "two days;three days;five days;ten days".split(";"),
+}
 
 
 def prompts(task, count, rng):
@@ -104,7 +124,7 @@ def main():
     p.add_argument("--count", type=int, default=300)
     args = p.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    for name, task in (("python", PYTHON), ("recipes", RECIPES), ("letters", LETTERS)):
+    for name, task in (("python", PYTHON), ("recipes", RECIPES), ("letters", LETTERS), ("travel", TRAVEL)):
         found = prompts(task, args.count, random.Random(1))
         assert len(found) == len(set(found)) == args.count
         (args.out / f"{name}.txt").write_text("\n".join(found) + "\n", encoding="utf-8")
