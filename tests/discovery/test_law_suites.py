@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
-"""The suites that scripts/law_suites.py chooses."""
+"""The suites that scripts/law_suites.py chooses, and that the seeded bugs can still be planted."""
 import json, pathlib, sys, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-import law_suites
+import law_suites, mutations
 
 SUITES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests/law").glob("*.cpp"))
 BUGS = json.loads((ROOT / "tests/mutations/bugs.json").read_text())
 
 
 class LawSuites(unittest.TestCase):
+    def test_every_bug_has_one_place_where_it_is_planted(self):
+        self.assertEqual(list(mutations.refused(BUGS)), [])
+        moved = [{**BUGS[0], "search": text} for text in ("stands nowhere", "e")]
+        for bug, why in zip(moved, mutations.refused(moved), strict=True):
+            self.assertRegex(why, f"^{bug['name']}: the search text stands \\d+ times in {bug['header']}$")
+
     def test_every_bug_in_a_header_is_looked_for_by_the_suite_that_catches_it(self):
         for bug in BUGS:
             if bug["test"] in SUITES:
