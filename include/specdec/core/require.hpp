@@ -64,6 +64,11 @@ void require_size(std::size_t got, std::size_t expected, const char* source, con
                  std::to_string(got));
 }
 
+/// Whether [first, first + count) lies in [0, size). O(1).
+[[nodiscard]] constexpr bool is_part(std::size_t first, std::size_t count, std::size_t size) {
+    return first <= size && count <= size - first;
+}
+
 /// A row of logits that makes a law. side: whose, as far as it is known.
 inline void require_logits(bool holds, const char* side = nullptr) {
     if (!holds)

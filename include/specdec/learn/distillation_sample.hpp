@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
 
@@ -41,5 +42,24 @@ struct distillation_sample {
         entries.clear();
     }
 };
+
+/// Requires rows and merges in their order, of tokens and entries that the text has. Linear.
+inline void require_whole(const distillation_sample& text, const char* source) {
+    const std::size_t tokens = text.tokens.size(), entries = text.entries.size();
+    bool whole = true;
+    std::size_t next = 0; // the first place that may follow
+    for (const distillation_sample::row& r : text.rows) {
+        whole =
+            whole && r.behind >= next && r.behind < tokens && is_part(r.first, r.count, entries);
+        next = r.behind + 1;
+    }
+    require_that(whole, source, "rows", "expected ascending places of the text, and its entries");
+    next = 1;
+    for (const distillation_sample::merge& m : text.merges) {
+        whole = whole && m.first >= next && m.count > 0 && is_part(m.first, m.count, tokens);
+        next = m.first + m.count;
+    }
+    require_that(whole, source, "merges", "expected ascending ones of the text's tokens");
+}
 
 } // namespace specdec

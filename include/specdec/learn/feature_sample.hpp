@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
@@ -59,5 +60,20 @@ struct feature_sample {
         entries.clear();
     }
 };
+
+/// Requires rounds that begin behind a feature, and of tokens, rows and entries that the text has.
+/// Linear.
+inline void require_whole(const feature_sample& text, const char* source) {
+    bool whole = true;
+    for (const feature_sample::row& r : text.rows)
+        whole = whole && is_part(r.first, r.count, text.entries.size());
+    require_that(whole, source, "rows", "expected entries of the text");
+    for (const feature_sample::round& r : text.rounds)
+        whole = whole && r.begin >= 2 && r.begin <= text.tokens.size() &&
+                r.begin - 2 < text.features().size() && r.rows > 0 &&
+                is_part(r.first_row, r.rows, text.rows.size()) &&
+                is_part(r.first_draft, r.rows - 1, text.drafted.size());
+    require_that(whole, source, "rounds", "expected ones of the text's features, rows and drafts");
+}
 
 } // namespace specdec

@@ -128,9 +128,30 @@ TEST_CASE("texts that teach nothing change nothing, and what does not fit is ref
     CHECK_FALSE(learner.learn({&one, 1}).applied);
     CHECK_FALSE(learner.learn({}).applied);
 
-    const distillation_sample text = toy_text(map, 30, 0), lengthy = toy_text(map, 41, 0);
-    const distillation_sample* const too_long = &lengthy;
-    CHECK_THROWS_WITH(learner.learn({&too_long, 1}), Contains("length of a sequence"));
+    const distillation_sample text = toy_text(map, 30, 0);
+    const auto refused_text = [&](const auto& change, const std::string& words) {
+        distillation_sample t = text;
+        change(t);
+        const distillation_sample* const it = &t;
+        CHECK_THROWS_WITH(learner.learn({&it, 1}), Contains(words));
+    };
+    refused_text([&](auto& t) { t = toy_text(map, 41, 0); },
+                 "drafter learner: text: expected at most");
+    refused_text([](auto& t) { t.entries[0].weight = -1; }, "sparse law: entries: ");
+    for (const auto& change : {
+             +[](distillation_sample& t) { t.rows.back().behind = 30; },
+             +[](distillation_sample& t) { std::swap(t.rows[0], t.rows[1]); },
+             +[](distillation_sample& t) { t.rows.back().count += 1; },
+             +[](distillation_sample& t) { t.rows[1].first = ~std::size_t{0}; },
+         })
+        refused_text(change, "drafter learner: rows: ");
+    for (const auto& change : {
+             +[](distillation_sample& t) { t.merges[0].first = 0; },
+             +[](distillation_sample& t) { t.merges[0].count = 0; },
+             +[](distillation_sample& t) { t.merges[0].count = 3; }, // the next one's first
+             +[](distillation_sample& t) { t.merges[1].count = 25; },
+         })
+        refused_text(change, "drafter learner: merges: ");
     const std::vector<const distillation_sample*> many(4, &text);
     CHECK_THROWS_WITH(learner.learn(many), Contains("texts") && Contains("at most 3"));
     CHECK(std::ranges::equal(learner.weights().values(), start.values()));

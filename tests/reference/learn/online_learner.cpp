@@ -204,7 +204,7 @@ struct counting_learner {
     [[nodiscard]] std::span<float> values() { return numbers; }
     [[nodiscard]] adamw<float>& optimiser() { return moments; }
     [[nodiscard]] float weights() const { return numbers[0]; }
-    void require(const sample&) const {}
+    void require(const sample&, const char*) const {}
     update_result learn(std::span<const sample* const>) {
         meanwhile();
         ++numbers[0];
@@ -305,19 +305,19 @@ TEST_CASE("a thread of its own learns beside the rounds") {
 
 TEST_CASE("what a thread throws is thrown where a round begins or its work is saved") {
     scene s;
+    const open_toy other(form::biased);
+    serving_weights<float> of_another_shape(read_parameters(other.open()));
     double now = 0;
     online_settings settings = every(10);
     settings.own_thread = true;
-    online_learner<float, hand> online(s.learner, s.serving, settings, {&now});
+    online_learner<float, hand> online(s.learner, of_another_shape, settings, {&now});
     const auto throws_in_the_end = [&](const auto& what) {
-        distillation_sample text = s.texts[0];
-        text.rows.back().behind = 1000; // where it has no token
-        online.add(text);
+        online.add(s.texts[0]);
         const auto wait_for_it = [&] {
             for (;; std::this_thread::yield())
                 what();
         };
-        CHECK_THROWS_WITH(wait_for_it(), Contains("row of a sequence"));
+        CHECK_THROWS_WITH(wait_for_it(), Contains("learnt weights: shapes"));
     };
     throws_in_the_end([&] { online.round_begins(); });
     bool begun = false; // the last round
@@ -347,6 +347,10 @@ TEST_CASE("a text that no update takes is refused where it comes") {
             "drafter's text: expected ids from 0 to 77 - 1, got -1");
     refused([](auto& text) { text.entries.back().id = target_id{90}; },
             "target's laws: expected ids from 0 to 90 - 1, got 90");
+    refused([](auto& text) { text.rows.back().behind = 1000; },
+            "rows: expected ascending places of the text, and its entries");
+    refused([](auto& text) { text.merges[0].token = target_id{90}; },
+            "target's merges: expected ids from 0 to 90 - 1, got 90");
     CHECK(online.counts().texts == 0);
     online.add(toy_text(s.map, 40, 0));
     for (int round = 0; round < 20; ++round) { // none of them draws what was refused

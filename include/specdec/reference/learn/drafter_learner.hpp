@@ -52,8 +52,8 @@ public:
     }
 
     /// One update by these texts. Texts without rows teach nothing. Complexity: 6 P for each token
-    /// and P weights, 4 P where adapters learn, and the losses. Errors: specdec::error for more or
-    /// longer texts than the settings allow, ids of other vocabularies: nothing has changed then.
+    /// and P weights, 4 P where adapters learn, and the losses. Errors: specdec::error for more
+    /// texts than the settings allow, and as require(): nothing has changed then.
     update_result learn(std::span<const distillation_sample* const> texts) {
         update_result result = forward_and_losses(texts);
         if (result.losses.rows + result.losses.merges > 0)
@@ -123,6 +123,7 @@ private:
             if (i == rows_.size())
                 throw error("drafter learner", "texts",
                             "expected at most " + std::to_string(rows_.size()));
+            require(*text, "drafter learner");
             members_.front().loss.rows_of(*text, rows_[i]);
             ids_[i].clear();
             for (const draft_id d : text->tokens)

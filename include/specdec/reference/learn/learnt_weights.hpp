@@ -12,6 +12,7 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
+#include <specdec/core/token_id.hpp>
 #include <specdec/reference/kernel/aligned_allocator.hpp>
 #include <specdec/reference/learn/adamw.hpp>
 #include <specdec/reference/learn/clip_gradient.hpp>
@@ -19,6 +20,7 @@
 #include <specdec/reference/learn/learning_state.hpp>
 #include <specdec/reference/learn/reverse/lora.hpp>
 #include <specdec/reference/learn/weight_anchor.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 
 namespace specdec::reference {
 
@@ -45,10 +47,10 @@ public:
 
     [[nodiscard]] const learner_settings& settings() const { return settings_; }
     [[nodiscard]] const std::optional<lora<float>>& adapters() const { return adapters_; }
-    /// Errors: specdec::error for a text that no update takes: too long, or of other vocabularies.
+    /// Errors: specdec::error, named after `source`, for a text that no update takes: too long, of
+    /// other vocabularies or features, with places or laws that are none.
     template <class Text>
-    void require(const Text& text) const {
-        constexpr const char* source = "online learner";
+    void require(const Text& text, const char* source) const {
         if (text.tokens.size() > settings_.length)
             throw error(
                 source, "text",
@@ -56,10 +58,21 @@ public:
                     " tokens (a recorder's window), got " + std::to_string(text.tokens.size()));
         const std::size_t tokens = base_.config().vocabulary_size;
         require_ids(std::span(text.tokens), tokens, source, "text");
-        if constexpr (requires { text.drafted; })
+        if constexpr (requires { text.drafted; }) {
             require_ids(std::span(text.drafted), tokens, source, "drafts");
+            require_that(text.rounds.empty() || text.width == base_.config().dimension, source,
+                         "features", "expected the body's width");
+        }
+        require_whole(text, source);
+        if constexpr (requires { text.merges; })
+            for (const auto& merge : text.merges)
+                if (merge.token.valid())
+                    require_ids(std::span(&merge.token, 1), target_tokens_, source, "merges");
         for (const auto& entry : text.entries)
             require_ids(std::span(&entry.id, 1), target_tokens_, source, "laws");
+        for (const auto& row : text.rows)
+            if (row.count > 0)
+                sparse_law<target_id>(text.entries_of(row), target_tokens_);
     }
     /// Numbers that learn, under their names.
     [[nodiscard]] const parameter_layout& layout() const {

@@ -62,11 +62,10 @@ public:
             thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     }
 
-    /// A text teaches from now on. Errors: specdec::error for a text longer than the learner takes
-    /// or of other vocabularies, which every update that drew it would be refused for, and as
-    /// replay_buffer::add.
+    /// A text teaches from now on. Errors: as the learner's require(), for which every update that
+    /// drew it would be refused, and as replay_buffer::add.
     void add(const sample& text) {
-        learner_.require(text);
+        learner_.require(text, "online learner");
         const std::lock_guard lock(mutex_);
         buffer_.add(text);
         ++new_texts_;

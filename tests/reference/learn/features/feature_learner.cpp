@@ -102,11 +102,27 @@ TEST_CASE("samples that teach nothing change nothing, and what does not fit is r
     const feature_sample* const one = &nothing;
     CHECK_FALSE(learner.learn({&one, 1}).applied);
     CHECK_FALSE(learner.learn({}).applied);
-    const feature_sample lengthy = some_sample(60, 1);
-    const feature_sample* const too_long = &lengthy;
-    CHECK_THROWS_WITH(learner.learn({&too_long, 1}), Contains("length of a sequence"));
-    const std::vector<const feature_sample*> many(3, &lengthy);
+    const feature_sample fits = some_sample(30, 1);
+    const std::vector<const feature_sample*> many(3, &fits);
     CHECK_THROWS_WITH(learner.learn(many), Contains("at most 2"));
+    const auto refused = [&](const auto& change, const std::string& words) {
+        feature_sample sample = some_sample(30, 1);
+        change(sample);
+        const feature_sample* const it = &sample;
+        CHECK_THROWS_WITH(learner.learn({&it, 1}), Contains("feature learner: " + words));
+    };
+    refused([](auto& s) { s = some_sample(60, 1); }, "text: expected at most");
+    refused([](auto& s) { s.width = 12; }, "features: ");
+    refused([](auto& s) { s.rows.back().count += 1; }, "rows: ");
+    for (const auto& change : {
+             +[](feature_sample& s) { s.rounds[0].begin = 0; },
+             +[](feature_sample& s) { s.rounds.back().begin = s.tokens.size() + 1; },
+             +[](feature_sample& s) { s.values.resize(36 * 10); },
+             +[](feature_sample& s) { s.rounds[0].rows = 0; },
+             +[](feature_sample& s) { s.rows.pop_back(); },
+             +[](feature_sample& s) { s.drafted.pop_back(); },
+         })
+        refused(change, "rounds: ");
     CHECK(std::ranges::equal(learner.weights().values(), start.values()));
     CHECK_THROWS_WITH(feature_learner(start, some_ends(), small(), {.depth = 0}),
                       Contains("depth"));

@@ -50,8 +50,8 @@ public:
     feature_learner& operator=(const feature_learner&) = delete;
 
     /// One update by these samples. Those without rounds teach nothing. Complexity: 6 P a cell and
-    /// P weights, and 4 products of the head's rows. Errors: specdec::error for more or longer
-    /// samples than the settings allow, ids of other vocabularies: nothing has changed then.
+    /// P weights, and 4 products of the head's rows. Errors: specdec::error for more samples than
+    /// the settings allow, and as require(): nothing has changed then.
     update_result learn(std::span<const feature_sample* const> samples) {
         update_result result = forward_and_losses(samples, true);
         if (result.losses.rows > 0)
@@ -85,6 +85,8 @@ private:
     update_result forward_and_losses(std::span<const feature_sample* const> samples,
                                      bool gradients) {
         update_result result;
+        for (const feature_sample* s : samples)
+            require(*s, "feature learner");
         chains_.choose(samples);
         result.tokens = chains_.cells().size();
         if (result.tokens == 0)
