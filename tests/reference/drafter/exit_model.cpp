@@ -179,6 +179,13 @@ TEST_CASE("exits that are none of the model's are refused, by name") {
     CHECK_THROWS_WITH(load_exit_model<draft_id>(folder.path()), Contains("exits.1.norm.weight"));
     const toy::temporary_folder with_norms;
     write(with_norms, with_exits(true), config_of(with_exits(true)));
+    nlohmann::json window = config_of(c);
+    window["architectures"] = {"MistralForCausalLM"};
+    window["sliding_window"] = 64;
+    write(folder, c, window);
+    CHECK(load_exit_model<draft_id>(folder.path(), {}, {.capacity = 64}).capacity() == 64);
+    CHECK_THROWS_WITH(load_exit_model<draft_id>(folder.path(), {}, {.capacity = 65}),
+                      Contains("model with exits: capacity: expected at most the 64 tokens"));
     CHECK_THROWS_WITH(load_exit_model<draft_id>(with_norms.path(), {}, {.exits = {2, 4}}),
                       Contains("a norm for each"));
     const toy::temporary_folder good;

@@ -185,6 +185,12 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
                       Contains("below 77"));
     CHECK_THROWS_WITH(body.read(0, std::vector{draft_id{7}}, {four, false}), Contains("features"));
     CHECK(body.size(0) == 0);
+
+    files.config.update({{"model_type", "mistral"}, {"sliding_window", 64}});
+    files.write(folder, false);
+    CHECK(load_feature_body(folder.path(), target).capacity() == 64); // and not 64 more
+    CHECK_THROWS_WITH(load_feature_body(folder.path(), target, {.capacity = 65}),
+                      Contains("capacity: expected at most the 64 tokens"));
 }
 
 TEST_CASE("weights of a body that ask for other arithmetic are refused by what differs") {

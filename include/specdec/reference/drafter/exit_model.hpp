@@ -40,7 +40,8 @@ struct exit_options {
 template <class Id>
 class exit_model {
 public:
-    /// Errors: specdec::error where the exits are none of the model's, or it has none.
+    /// Errors: specdec::error where the exits are none of the model's, or it has none, and for a
+    /// capacity beyond a sliding window.
     explicit exit_model(const transformer& of, const exit_options& options = {})
         : vocabulary_size_(of.vocabulary_size()),
           capacity_(options.capacity > 0 ? options.capacity : of.capacity()),
@@ -50,6 +51,7 @@ public:
             throw error("model with exits", "specdec_exits",
                         "expected the layers behind which it may stop, in its config.json");
         check_exits(depths_, of.config().layers, "model with exits");
+        check_capacity(of.config(), capacity_, "model with exits");
         of.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
             if (!pass.weights().exit_norms.empty() && depths_ != of.config().exits)
                 throw error("model with exits", "exits",

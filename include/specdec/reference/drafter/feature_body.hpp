@@ -27,7 +27,8 @@ namespace specdec::reference {
 /// Settings of a body.
 struct feature_body_options {
     std::size_t sequences = 1;
-    /// Places of each sequence; 0: the target's capacity and 64, so that no text is too long.
+    /// Places of each sequence; 0: the target's capacity and 64, so that no text is too long, but
+    /// no more than a sliding window of the body's.
     std::size_t capacity = 0;
     /// Rows that read() can return without allocating.
     std::size_t rows = 16;
@@ -40,12 +41,14 @@ struct feature_body_options {
 class feature_body {
 public:
     /// Errors: specdec::error, of the checkpoint, where tensors are not as its configuration says,
-    /// and where dimension or vocabulary are not the target's.
+    /// where dimension or vocabulary are not the target's, and for a capacity beyond a sliding
+    /// window.
     feature_body(const feature_checkpoint& c, const transformer& target,
                  const feature_body_options& options = {})
         : vocabulary_size_(target.vocabulary_size()), kind_(c.kind),
           dimension_(c.files.config.dimension),
-          capacity_(options.capacity > 0 ? options.capacity : target.capacity() + 64),
+          capacity_(options.capacity > 0 ? options.capacity
+                                         : std::min(target.capacity() + 64, c.files.config.window)),
           sizes_(std::max<std::size_t>(options.sequences, 1)), trees_(sizes_.size()) {
         const auto agree = [&](const char* field, std::size_t found, std::size_t expected) {
             if (found != expected)
@@ -53,6 +56,7 @@ public:
                             "expected the target's " + std::to_string(expected) + ", found " +
                                 std::to_string(found));
         };
+        check_capacity(c.files.config, capacity_, c.files.source);
         agree("hidden size", dimension_, target.config().dimension);
         agree("vocabulary size", c.files.config.vocabulary_size, target.config().vocabulary_size);
         if (c.taken && *c.taken != low_mid_high(target.config().layers))

@@ -114,6 +114,14 @@ inline void check(const model_config& c, const std::string& source) {
         check_exits(c.exits, c.layers, source);
 }
 
+/// Throws specdec::error for a context beyond the sliding window, which does not close.
+inline void check_capacity(const model_config& c, std::size_t capacity, const std::string& source) {
+    if (capacity > c.window)
+        throw error(source, "capacity",
+                    "expected at most the " + std::to_string(c.window) +
+                        " tokens of its sliding window, which is not supported");
+}
+
 /// Requires that new weights agree in a field with those they stand in for. Errors: specdec::error.
 inline void require_as_before(bool same, const std::string& source, const char* field) {
     if (!same)

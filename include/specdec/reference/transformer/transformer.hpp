@@ -52,10 +52,7 @@ public:
                         "the head has " + std::to_string(config_.vocabulary_size) +
                             " rows, fewer than the tokenizer's " +
                             std::to_string(vocabulary_size_) + " tokens");
-        if (capacity() > config_.window)
-            throw error(source, "capacity",
-                        "expected at most the " + std::to_string(config_.window) +
-                            " tokens of its sliding window, which is not supported");
+        check_capacity(config_, capacity(), source);
         const isa instructions = usable(options.instructions);
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),
