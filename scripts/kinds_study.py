@@ -34,12 +34,12 @@ def files():
 
 def measured(out):
     """{arguments: rows} of what is there. A last line that was cut is taken away, to be measured again."""
-    there = out.read_text(encoding="utf-8") if out.exists() else ""
-    whole, cut = there[:there.rfind("\n") + 1], there[there.rfind("\n") + 1:]
     begin = '{"arguments": '
     try:
+        there = out.read_text(encoding="utf-8") if out.exists() else ""
+        whole, cut = there[:there.rfind("\n") + 1], there[there.rfind("\n") + 1:]
         done = {cell["arguments"]: cell["rows"] for cell in map(json.loads, whole.splitlines())}
-    except (ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError):
         done = None
     if done is None or not begin.startswith(cut[:len(begin)]):
         raise SystemExit(f"--out {out}: expected what an earlier run has measured, or no such file")

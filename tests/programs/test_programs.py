@@ -422,13 +422,14 @@ class Kinds(unittest.TestCase):
             study = kinds_study.Study(out, 8, 64, [])
             self.assertEqual(study.cell("lists", None, "--models docs", 0.0), {"rule": "tli"})  # nothing is run
             whole = out.read_text()
-            for more, kept in (("", True), ("{", True), (whole[:40], True), ("notes", False), ("notes\n", False), ("{}\n", False)):
-                out.write_text(whole + more)
+            for more, kept in (("", True), ("{", True), (whole[:40], True), ("notes", False), ("notes\n", False), ("{}\n", False), ("\xff", False)):
+                out.write_text(whole + more, encoding="latin-1")
                 if kept:  # a line that was cut is measured again
                     self.assertEqual(kinds_study.measured(out), study.done)
                 else:
                     self.assertRaisesRegex(SystemExit, "--out .*kinds.jsonl: expected", kinds_study.measured, out)
-                self.assertEqual(out.read_text(), whole if kept else whole + more)
+                self.assertEqual(out.read_text(encoding="latin-1"), whole if kept else whole + more)
+            self.assertRaisesRegex(SystemExit, "expected", kinds_study.measured, out.parent)
 
     def test_every_kind_has_sixteen_prompts_and_they_are_different(self):
         for kind, file in kinds_study.files().items():
