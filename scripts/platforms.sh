@@ -151,6 +151,7 @@ for platform in "${platforms[@]}"; do
         -DSPECDEC_LAW_FLAGS="$law_flags" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" > "$at.log"
     [ ${#tests[@]} -gt 0 ] && programs=("${tests[@]}") ||
         mapfile -t programs < <(ninja -C "$at" -t targets all | sed -n 's/^\(test_[a-z]*\): .*/\1/p' | sort -u)
+    [ ${#programs[@]} -gt 0 ] || { echo "$platform: expected test programs in $at" >&2 && exit 1; }
     : > "$at.txt"
     for program in "${programs[@]}"; do
         how=run_all

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What .ci/run says of its legs: ctest's own words are counted."""
-import pathlib, re, subprocess, tempfile, unittest
+"""What .ci/run says of its legs: ctest's own words are counted; and a leg that finds nothing to run is red."""
+import os, pathlib, re, subprocess, tempfile, unittest
 
-SCRIPT = (pathlib.Path(__file__).resolve().parents[2] / ".ci/run").read_text()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = (ROOT / ".ci/run").read_text()
 LEG = re.search(r"^passed=0.*?^}$", SCRIPT, re.M | re.S)[0]
 
 
@@ -30,6 +31,15 @@ class Summary(unittest.TestCase):
 
     def test_other_counts_are_added(self):
         self.assertEqual(self.leg(["true", "exit 77"], "echo 4 passed, 0 failed")[0], "5 passed 0 failed 1 skipped".split())
+
+    def test_a_platform_without_programs_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("cmake", "ninja"):  # which say nothing
+                (pathlib.Path(folder) / name).symlink_to("/bin/true")
+            done = subprocess.run([ROOT / "scripts/platforms.sh", "--build", folder, "clang-22"], text=True, capture_output=True,
+                                  env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("clang-22: expected test programs in ", done.stderr)
 
 
 unittest.main()
