@@ -189,4 +189,12 @@ TEST_CASE("texts side by side in one context, each with a drafter") {
     CHECK(first.decoder.counts().committed == 20);
     CHECK(second.decoder.counts().committed == 20);
     CHECK(side_by_side.counts().passes < 40);
+
+    // The same text again begins where a sequence that is free does, which the target tells.
+    llama_cpp_model<draft_id>(drafts.get(), 1).truncate(0);
+    one_text again(drafts.get(), 1, words, pieces, shared, stop, "a b c");
+    const auto prompt = again.decoder.tokens();
+    side_by_side.join(again.run);
+    CHECK(common_prefix<target_id>(target.held(1), prompt) == prompt.size());
+    CHECK(target.held(1).size() == target.size(1));
 }

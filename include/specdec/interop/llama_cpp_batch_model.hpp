@@ -44,6 +44,8 @@ public:
 
     [[nodiscard]] std::size_t sequences() const { return models_.size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return models_[s].size(); }
+    /// See llama_cpp_model.
+    [[nodiscard]] std::span<const Id> held(std::size_t s) const { return models_[s].held(); }
     /// Of a memory that all sequences share each has an equal part.
     [[nodiscard]] std::size_t capacity() const {
         const llama_context* context = models_[0].context();
@@ -81,6 +83,8 @@ public:
                 batch_.add(ids[i].value, held_[s] + i, models_[s].sequence(), true);
         try {
             batch_.decode();
+            for (const auto& [s, ids] : parts)
+                models_[s].fed(ids);
         } catch (...) {
             take_back(parts);
             throw;

@@ -64,6 +64,9 @@ public:
         return sequence_.score(ids, [this](std::size_t held) { take_back(held); });
     }
 
+    /// A decode for several sequences has fed these.
+    void fed(std::span<const Id> ids) { sequence_.fed(ids); }
+
     /// Precondition: n <= size().
     void truncate(std::size_t n) {
         if (!can_keep(n))

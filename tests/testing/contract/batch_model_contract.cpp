@@ -115,6 +115,35 @@ TEST_CASE("trees of several sequences are checked where a model scores them") {
     CHECK_THAT(seen(2, tree_fault::keep_forgets_all), Contains("batch.trees"));
 }
 
+/// Tells what its sequences hold; where it lags, without the last tokens of a pass of several.
+struct telling : batch_of<target_id, toy_model<target_id>> {
+    bool lags;
+    std::size_t untold = 0;
+
+    explicit telling(bool lag) : batch_of(3, {3, row, 3, 64}), lags(lag) {}
+    static std::vector<float> row(const std::vector<target_id>& held) {
+        return {static_cast<float>(held.size()), 1.0F, static_cast<float>(held.back().value)};
+    }
+    [[nodiscard]] logits_rows<target_id> score(std::span<const sequence_tokens<target_id>> parts) {
+        untold = lags && parts.size() > 1 ? 1 : 0;
+        return batch_of::score(parts);
+    }
+    [[nodiscard]] std::span<const target_id> held(std::size_t s) const {
+        return std::span(models[s].held()).first(size(s) - untold);
+    }
+};
+
+TEST_CASE("what sequences tell of themselves is checked behind a pass of several") {
+    const auto check_telling = [](bool lags) {
+        return check_batch_model<target_id>([=] { return telling(lags); });
+    };
+    CHECK(check_telling(false).keeps("model.held"));
+    CHECK(check_telling(false).ok());
+    REQUIRE_FALSE(check_telling(true).ok());
+    CHECK(check_telling(true).violations[0].clause == "batch.row_order");
+    CHECK(check_telling(true).violations[0].seen == "held(2) told others in pass 0");
+}
+
 TEST_CASE("what one sequence gets wrong is a violation of a model's clause, and ends it there") {
     const contract_report report = check(fault::none, model_fault::stale_keys);
     CHECK_FALSE(report.keeps("model.truncate_then_append"));
@@ -123,14 +152,10 @@ TEST_CASE("what one sequence gets wrong is a violation of a model's clause, and 
 }
 
 TEST_CASE("a batch of one sequence, and one too large to fill, say what they leave open") {
-    const auto row = [](const std::vector<target_id>& held) {
-        return std::vector<float>{static_cast<float>(held.size()), 1.0F,
-                                  static_cast<float>(held.back().value)};
-    };
     const auto check_toys = [&](std::size_t n, std::size_t capacity) {
         using toy = toy_model<target_id>;
         return check_batch_model<target_id>(
-            [&] { return batch_of<target_id, toy>(n, toy(3, row, 3, capacity)); });
+            [&] { return batch_of<target_id, toy>(n, toy(3, telling::row, 3, capacity)); });
     };
     const auto left_open = [](const contract_report& report) {
         std::vector<std::string> names;

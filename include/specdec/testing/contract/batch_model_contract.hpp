@@ -10,6 +10,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/testing/contract/contract_report.hpp>
@@ -124,17 +125,16 @@ private:
         if (capacity_ > settings_.fill_at_most / sequences_)
             throw clause_left_out{"capacity() of all sequences is above fill_at_most"};
         auto&& m = make_();
-        for (std::size_t s = 0; s < sequences_; ++s)
+        for (std::size_t s = 0; s < sequences_; ++s) {
             try {
                 m.append(s, ids_.filling(capacity_));
-                expect_size(m, s, capacity_, "an append of so many");
-            } catch (const clause_broken&) {
-                throw;
             } catch (...) {
                 throw clause_broken{"the append of " + std::to_string(capacity_) +
                                     " tokens to sequence " + std::to_string(s) + " threw " +
                                     handled_exception()};
             }
+            expect_size(m, s, capacity_, "an append of so many");
+        }
     }
 
     void refused_pass() {
@@ -182,9 +182,8 @@ private:
 
     void record() {
         auto&& m = make_();
-        const sequence_tokens<Id> one{0, right(0, n())};
-        const logits_rows<Id> rows = m.score(std::span(&one, 1));
-        require_count(rows, n());
+        const logits_rows<Id> rows = m.score(parts{{0, ids_.right}});
+        require_count(rows, ids_.right.size());
         expected_.record(rows);
     }
 
@@ -202,6 +201,10 @@ private:
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto& [s, ids] = all[i];
             expect_size(m, s, held[i] + ids.size(), "a pass");
+            if constexpr (TellsHeldBatch<Model, Id>)
+                if (m.held(s).size() != m.size(s) ||
+                    common_prefix<Id>(m.held(s), ids_.right) != m.size(s))
+                    throw clause_broken{"held(" + std::to_string(s) + ") told others " + where};
             expected_.require(held[i], rows.middle(first, ids.size()), ids.size(),
                               "of sequence " + std::to_string(s) + " " + where);
             first += ids.size();
@@ -220,7 +223,6 @@ private:
                                 " instead of " + std::to_string(size) + " after " + call};
     }
 
-    [[nodiscard]] std::size_t n() const { return ids_.right.size(); }
     /// As many sequences as are looked at closely.
     [[nodiscard]] std::size_t few() const { return sequences_ < 4 ? sequences_ : 4; }
     [[nodiscard]] std::span<const Id> right(std::size_t from, std::size_t to) const {
@@ -233,9 +235,7 @@ private:
     Make& make_;
     const model_contract_settings<Id>& settings_;
     expected_rows expected_;
-    std::size_t sequences_ = 0;
-    std::size_t capacity_ = 0;
-    std::size_t vocabulary_ = 0;
+    std::size_t sequences_ = 0, capacity_ = 0, vocabulary_ = 0;
     bool trees_ = false;
     contract_tokens<Id> ids_; // [n] of both kinds
 };

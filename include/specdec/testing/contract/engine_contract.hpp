@@ -52,7 +52,7 @@
 ///     engine.vocabulary           model and tokenizer have the same vocabulary_size()
 ///     batch.starts_empty          make() gives empty sequences
 ///     batch.row_order             the rows of a pass stand in the order of its parts, each as its
-///                                 sequence gets it alone
+///                                 sequence gets it alone; held(s), if there, tells its tokens
 ///     batch.sequences_apart       no call changes another sequence's tokens or rows
 ///     batch.capacity              capacity() tokens fit into every sequence at the same time
 ///     batch.refused_pass          a pass that is refused for one part changes no sequence
