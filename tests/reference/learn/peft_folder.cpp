@@ -38,6 +38,33 @@ TEST_CASE("adapters come back from a PEFT folder, every bit") {
     }
 }
 
+TEST_CASE("the file is as PEFT reads it: names, shapes, and W + alpha / r B A") {
+    const toy::temporary_folder folder;
+    const auto plain = read_parameters(open_toy(form::untied).open());
+    auto merged = plain;
+    const auto saved = drawn(plain.config(), {.rank = 4, .alpha = 10, .targets = {projection::v}});
+    saved.merge(merged);
+    save_peft_folder(folder.path(), saved);
+    const mapped_file bytes(folder.path() / "adapter_model.safetensors");
+    checkpoint file;
+    for (tensor& t : read_safetensors(bytes.bytes(), bytes.source()))
+        file.add(std::move(t));
+    const auto numbers = [](const tensor& t) {
+        return reinterpret_cast<const float*>(t.bytes.data());
+    };
+    const std::string v = "model.layers.1.self_attn.v_proj", begin = "base_model.model." + v;
+    const float* const a = numbers(file.at(begin + ".lora_A.weight", {4, 36}));
+    const float* const b = numbers(file.at(begin + ".lora_B.weight", {18, 4}));
+    const float* const before = numbers(view_checkpoint(plain).at(v + ".weight", {18, 36}));
+    const float* const after = numbers(view_checkpoint(merged).at(v + ".weight", {18, 36}));
+    for (std::size_t i = 0; i < 18 * 36; ++i) {
+        float sum = before[i];
+        for (std::size_t k = 0; k < 4; ++k)
+            sum += 2.5F * b[i / 36 * 4 + k] * a[k * 36 + i % 36];
+        REQUIRE(after[i] == Approx(sum).margin(1e-6));
+    }
+}
+
 TEST_CASE("folders that do not fit are refused by file and field") {
     const toy::temporary_folder folder;
     const auto c = open_toy(form::untied).open().config;
@@ -92,8 +119,6 @@ TEST_CASE("what PEFT writes for plain adapters is read") {
     }
 }
 
-/// For read_by_peft.py, which says where: base/ is there; adapter/, the logits with it and merged/
-/// are made.
 TEST_CASE("adapters that are not finite are refused by file and tensor") {
     const toy::temporary_folder folder;
     const auto c = open_toy(form::untied).open().config;
@@ -107,6 +132,8 @@ TEST_CASE("adapters that are not finite are refused by file and tensor") {
     }
 }
 
+/// For read_by_peft.py, which says where: base/ is there; adapter/, the logits with it and merged/
+/// are made.
 TEST_CASE("a folder for PEFT", "[.peft]") {
     const char* const where = std::getenv("SPECDEC_PEFT_FOLDER");
     REQUIRE(where != nullptr);
