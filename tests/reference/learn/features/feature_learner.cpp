@@ -129,6 +129,11 @@ TEST_CASE("samples that teach nothing change nothing, and what does not fit is r
     target_ends narrow = some_ends();
     narrow.dimension = 20;
     CHECK_THROWS_WITH(feature_learner(start, narrow, small()), Contains("target"));
+    target_ends torn = some_ends(), blind = some_ends();
+    torn.head.pop_back();
+    blind.embedding = nullptr;
+    for (const target_ends& ends : {torn, blind})
+        CHECK_THROWS_WITH(feature_learner(start, ends, small()), Contains("target: expected an"));
 }
 
 TEST_CASE("a row is taught at the depth at which its round decided it, or at every depth") {

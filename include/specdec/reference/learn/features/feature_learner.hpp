@@ -34,7 +34,8 @@ class feature_learner : public learnt_weights<feature_parameters<float>> {
 public:
     using sample = feature_sample; ///< what it learns from
 
-    /// Errors: specdec::error for ends of another width, and as check(settings) and lora.
+    /// Errors: specdec::error for ends of another width or with other rows, and as check(settings)
+    /// and lora.
     feature_learner(feature_parameters<float> start, target_ends ends,
                     const learner_settings& settings = {}, const chain_settings& chains = {})
         : learnt_weights(checked(settings, start, ends), std::move(start), ends.map.target_size()),
@@ -79,6 +80,9 @@ private:
             m.config().vocabulary_size < ends.map.target_size())
             throw error("feature learner", "target",
                         "expected one of the body's width and vocabulary");
+        if (ends.head.size() != ends.rows() * ends.dimension || !ends.embedding)
+            throw error("feature learner", "target",
+                        "expected an embedding, and a row of the head for each token of its map");
         return s;
     }
 
