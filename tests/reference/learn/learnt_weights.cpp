@@ -128,7 +128,7 @@ TEST_CASE("a state with an anchor is no state without one, and the other way rou
     torn[torn.size() - 9] = static_cast<char>(torn[torn.size() - 9] ^ 1); // w_0 are the last ones
     folder.write("with.safetensors", torn);
     CHECK_THROWS_WITH(held.learner.resume(with), Contains("checksum"));
-    CHECK_THROWS_WITH(feature_pupil(anchored(-1)), Contains("drafter learner: anchor: "));
+    CHECK_THROWS_WITH(feature_pupil(anchored(-1)), Contains("learner settings: anchor: "));
     CHECK_THROWS_WITH(feature_pupil(anchored(std::numeric_limits<double>::infinity())),
                       Contains("anchor"));
 }

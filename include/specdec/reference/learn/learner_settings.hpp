@@ -34,16 +34,16 @@ inline void check(const learner_settings& s) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto positive = [](double x, const char* field) {
         if (!(x > 0 && x < infinity))
-            throw error("drafter learner", field, "expected a positive number");
+            throw error("learner settings", field, "expected a positive number");
     };
     validate(s.loss);
     check(s.optimiser);
     positive(s.rate, "rate");
     positive(s.clip, "clip");
     if (!(s.anchor >= 0 && s.anchor < infinity))
-        throw error("drafter learner", "anchor", "expected a number of at least 0");
+        throw error("learner settings", "anchor", "expected a number of at least 0");
     if (s.sequences == 0 || s.length == 0)
-        throw error("drafter learner", "batch", "expected sequences and a length of at least 1");
+        throw error("learner settings", "batch", "expected sequences and a length of at least 1");
 }
 
 /// The result of an update.
