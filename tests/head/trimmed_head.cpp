@@ -111,9 +111,11 @@ TEST_CASE("a kept token may be replaced, out of the order of ids") {
 
 TEST_CASE("what a trimmed head cannot be made of is refused") {
     head_type head = head_type::random(tokens, width, 1);
-    const token_list<draft_id> other({draft_id{1}}, tokens + 1);
+    const token_list<draft_id> other({id_at<draft_id>(tokens + 2)}, tokens + 3);
     CHECK_THROWS_WITH((trimmed_head<draft_id, head_type>(head, other)),
                       Catch::Contains("trimmed head"));
+    CHECK_THROWS_WITH((trimmed_head<draft_id, head_type>(head, other, head_rows::copied)),
+                      Catch::Contains("trimmed head: drafter's list: expected ids from 0 to 7"));
     fixed_head<draft_id> fixed{head};
     CHECK_THROWS_WITH(
         (trimmed_head<draft_id, fixed_head<draft_id>>(fixed, list_of({1}), head_rows::copied)),

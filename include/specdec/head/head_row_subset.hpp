@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/head/lm_head.hpp>
 
 namespace specdec {
@@ -42,6 +43,7 @@ public:
         : head_(head) {
         if (from == head_rows::gathered)
             return;
+        require_ids(list, head.vocabulary_size(), source, "list"); // before rows are read
         if constexpr (selectable)
             copy_.emplace(head.select(list));
         else
