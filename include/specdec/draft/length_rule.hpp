@@ -77,8 +77,7 @@ public:
             rule_);
     }
 
-    /// From the next draft on a rule that asks an acceptance_table asks this one, which is
-    /// borrowed.
+    /// From the next draft on a rule that asks an acceptance_table asks this one. Borrows it.
     void ask(acceptance_table& table) {
         std::visit(
             [&](auto& r) {

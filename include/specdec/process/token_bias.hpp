@@ -56,8 +56,7 @@ template <class Id>
     return {vocabulary, std::move(biases)};
 }
 
-/// The draft tokens with the same bytes as these target tokens. Tokens that the drafter lacks are
-/// left out.
+/// The draft tokens of the same bytes as these target tokens. What the drafter lacks is left out.
 [[nodiscard]] inline std::vector<draft_id> mirrored(std::span<const target_id> ids,
                                                     const id_map& map) {
     std::vector<draft_id> found;
@@ -77,8 +76,7 @@ template <class Id>
     return {map.draft_size(), std::move(found)};
 }
 
-/// Forbids the tokens that end a text until the text has `least` tokens behind its prompt. Models
-/// RowProcessor<Id>.
+/// Forbids tokens that end a text until it has `least` behind its prompt. Models RowProcessor<Id>.
 template <class Id>
 class minimum_length {
 public:

@@ -27,8 +27,7 @@ struct found_text {
         bytes.push_back(byte);
         chances.push_back(static_cast<float>(chance));
     }
-    /// Bytes that are expected to come true: the sum of the chances of all its beginnings
-    /// (SuffixDecoding's score).
+    /// Bytes expected to come true: the sum of its beginnings' chances (SuffixDecoding's score).
     [[nodiscard]] double expected() const {
         double reached = 1, sum = 0;
         for (const float chance : chances)

@@ -86,7 +86,6 @@ public:
             wake_.notify_one();
     }
 
-    /// What came of a committed round.
     void see(const draft_outcome& round) {
         const std::lock_guard lock(mutex_);
         ++seen_;

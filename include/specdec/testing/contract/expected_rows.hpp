@@ -13,8 +13,7 @@
 
 namespace specdec {
 
-/// The rows that a model under test should return at each position (or `place`: "node"), copied
-/// from it once.
+/// Rows that a model under test should return at each position (or `place`: "node"), copied once.
 class expected_rows {
 public:
     /// Rows count as equal up to this distance of log-probabilities; 0: bit for bit.

@@ -15,7 +15,6 @@
 
 namespace specdec {
 
-/// A text on a course.
 class course_text {
 public:
     virtual ~course_text() = default;

@@ -12,7 +12,6 @@
 
 namespace specdec {
 
-/// A range of places in a byte_order.
 struct order_range {
     std::size_t first = 0;
     std::size_t last = 0;
