@@ -217,6 +217,37 @@ TEST_CASE("without branches it is the chain, draw for draw") {
     }
 }
 
+TEST_CASE("behind half a character its other half stands alone, in a chain and in a tree") {
+    const target_words target{{"\xC3", "\xA9", "\xA9z", "z"}};
+    const draft_words draft{{"\xC3", "\xA9", "z"}};
+    const id_map map = intersect(draft.table(), target.table());
+    toy_tree_model<draft_id> model(3, [](const std::vector<draft_id>& context) {
+        std::vector<float> row(3);
+        row[context.back().value == 1 ? 2 : 1] = 9;
+        return row;
+    });
+    model_drafter drafter(model);
+    philox_coin coin{1};
+    const draft_request request{4, 8, greedy, ends};
+    const auto check = [](auto bridge, const auto& propose) {
+        for (const bool half : {true, false, true}) {
+            bridge.start(std::vector{draft_id{2}});
+            if (half)
+                bridge.follow(std::vector{target_id{0}});
+            std::vector<int> found;
+            for (const auto& x : propose(bridge))
+                found.push_back(x.token().value);
+            CHECK(found == (half ? std::vector{1, 3} : std::vector{2}));
+        }
+    };
+    check(slem_bridge(target, draft, map, 16, 2), [&](auto& bridge) {
+        return bridge.propose(drafter, fixed_length{2}, coin, request).proposals;
+    });
+    check(slem_tree_bridge(target, draft, map, 16, {}), [&](auto& bridge) {
+        return bridge.propose(drafter, fixed_tree::chain(2), coin, {request, 8}).proposals;
+    });
+}
+
 TEST_CASE("what is kept of the drafter's tree is what the kept text has of it") {
     fixture f({{{}, {c, a}},
                {{c}, {a, c}},
