@@ -103,7 +103,8 @@ public:
         proposals_.clear();
         drawn_.clear();
         laws_.clear();
-        f_.begin(state_);
+        const decltype(state_) empty{};
+        state_ = empty; // a copy keeps the memory
         if (const no_draft why =
                 begin_synced(context_, drafter, stop, request.max_proposals, max_draft_);
             why != no_draft::none)

@@ -29,7 +29,6 @@ struct merging_pair {
     /// What a whole draft becomes.
     [[nodiscard]] std::vector<int> merged(const std::vector<int>& ids) const {
         auto s = decltype(f)::state_type{};
-        f.begin(s);
         for (const int d : ids)
             if (!f.step(s, draft_id{d}))
                 break;
@@ -56,7 +55,6 @@ TEST_CASE("merging settles a token as soon as no n-gram can grow from it") {
     two.learn({0, 1}, 2);
     two.learn({0, 1, 1}, 3);
     auto s = decltype(two.f)::state_type{};
-    two.f.begin(s);
     CHECK(two.f.step(s, draft_id{0}));
     CHECK(s.tokens.empty());
     CHECK(two.f.step(s, draft_id{1}));
@@ -78,7 +76,6 @@ TEST_CASE("merging draws shared tokens, beginnings of n-grams, and what goes on 
     const std::vector<float> row{1, 2, 3, 4};
     const auto allowed = [&](const std::vector<int>& draft) {
         auto s = decltype(two.f)::state_type{};
-        two.f.begin(s);
         for (const int d : draft)
             two.f.step(s, draft_id{d});
         std::vector<float> out(4);
@@ -123,7 +120,6 @@ TEST_CASE("merging proposes no token for a draft token of other bytes, whatever 
     ngram_cache<lru> cache;
     const merging f(cache, target, draft, decreed, order);
     auto s = decltype(f)::state_type{};
-    f.begin(s);
     std::vector<float> out(2);
     f.prepare(s, std::vector<float>{1, 2}, out);
     CHECK(out[0] == 1);

@@ -77,14 +77,6 @@ public:
     [[nodiscard]] std::string_view bytes(draft_id d) const { return draft_->bytes(d); }
     [[nodiscard]] std::string_view bytes(target_id t) const { return target_->bytes(t); }
 
-    void begin(state_type& s) const {
-        s.tokens.clear();
-        s.parts.clear();
-        s.pending.clear();
-        s.text.clear();
-        s.ended = false;
-    }
-
     void prepare(const state_type& s, std::span<const float> row, std::span<float> out) const {
         map_->restrict_to_shared(row, out);
         for (const draft_id d : other_bytes_)

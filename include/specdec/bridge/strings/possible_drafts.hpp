@@ -55,9 +55,7 @@ public:
         size_ = 0;
         laws_.clear();
         forwards_ = 0;
-        state_type empty;
-        f_.begin(empty);
-        (void)add(none, draft_id{}, empty, 1.0);
+        (void)add(none, draft_id{}, {}, 1.0);
         has_first_row_ = false;
         if (first_known_)
             take_first_row();

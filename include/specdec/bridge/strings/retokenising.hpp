@@ -42,8 +42,6 @@ public:
     [[nodiscard]] std::string_view bytes(draft_id d) const { return draft_->bytes(d); }
     [[nodiscard]] std::string_view bytes(target_id t) const { return target_->bytes(t); }
 
-    void begin(state_type& s) const { s.clear(); }
-
     void prepare(const state_type&, std::span<const float> row, std::span<float> out) const {
         for (std::size_t d = 0; d < out.size(); ++d)
             out[d] = row[d];

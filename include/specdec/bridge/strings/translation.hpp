@@ -24,15 +24,14 @@ struct any_sink {
 
 /// The map f from draft strings to target strings, token by token; models: retokenising, merging.
 ///
-///     state_type               how far f has come; `tokens`: the target tokens that are settled,
-///                              `text`: the draft's bytes
+///     state_type               how far f has come, {} for the empty draft; `tokens`: the target
+///                              tokens that are settled, `text`: the draft's bytes
 ///     f.start(), f.follow(committed, accepted)   as a Bridge's; the first `accepted` tokens were
 ///                              proposed by the last draft
 ///     f.mark()                 another number whenever f may have become another map
 ///     f.target_size()          |T|
 ///     f.order()                the draft ids by their bytes, which ranges speak of
 ///     f.bytes(id)              of a draft token, of a target token
-///     f.begin(state)           the empty draft
 ///     f.prepare(state, row, out)   the row without what must not be drawn there
 ///     f.step(state, d)         the draft goes on with d; false: it ends behind d
 ///     f.finish(state)          the draft ends here: settles what is left
@@ -58,7 +57,6 @@ concept Translation =
         { map.order() } -> std::same_as<const byte_order<draft_id>&>;
         { map.bytes(d) } -> std::same_as<std::string_view>;
         { map.bytes(t) } -> std::same_as<std::string_view>;
-        map.begin(s);
         map.prepare(s, row, out);
         { map.step(s, d) } -> std::same_as<bool>;
         map.finish(s);

@@ -26,15 +26,6 @@ struct encoded_draft {
     bool ended = false;             ///< nothing may follow
     mutable bool joins_known = false;
     mutable byte_set joins; ///< bytes that are no cut behind the text
-
-    /// Keeps the memory.
-    void clear() {
-        tokens.clear();
-        preview.clear();
-        text.clear();
-        segment = 0;
-        stale = ended = joins_known = false;
-    }
 };
 
 /// Encodes a text that grows piece by piece and settles tokens as early as longer text cannot
