@@ -17,6 +17,7 @@ if [ ! -e "$root/specdec" ]; then
               /usr/share/debootstrap/scripts/gutsy)
     fi
     debootstrap --variant=minbase "${what[@]}"
+    echo 'Acquire::Check-Valid-Until "false";' > "$root/etc/apt/apt.conf.d/late-mirror"
     mkdir "$root/specdec"
 fi
 git archive HEAD | tar -x -C "$root/specdec"
