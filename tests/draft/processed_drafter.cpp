@@ -10,6 +10,7 @@
 
 #include "support/archetypes.hpp"
 #include "support/toy_model.hpp"
+#include "support/toy_tree_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -66,6 +67,22 @@ TEST_CASE("any drafter can be processed, by any chain") {
     CHECK(drafter.row().values[0] == 3); // 3 tokens: 3 * 5 + 1 mod 4, and it does not occur
     drafter.push(draft_id{0});
     CHECK(drafter.row().values[1] == 1.5F); // halved, as 1 stands in the context
+}
+
+TEST_CASE("processors see the path of a node, in each tree anew") {
+    toy_tree_model<draft_id> model(4, [](const ids&) { return std::vector<float>(4, 1.0F); });
+    model_drafter plain(model);
+    std::vector<ids> seen;
+    processed_drafter drafter(plain, recorder{&seen});
+    for (const int first : {0, 3}) {
+        drafter.sync(context, 0);
+        CHECK(drafter.row().values[0] == 3);
+        const std::size_t parents[]{tree_root, tree_root, 0};
+        const auto rows = drafter.grow(ids{draft_id{first}, draft_id{1}, draft_id{2}}, parents);
+        CHECK((rows[1].values[0] == 4 && rows[2].values[0] == 5));
+        CHECK(seen.back() ==
+              ids{draft_id{1}, draft_id{2}, draft_id{3}, draft_id{first}, draft_id{2}});
+    }
 }
 
 } // namespace processed_drafter_tests

@@ -17,6 +17,7 @@
 #include "support/script_drafter.hpp"
 #include "support/toy_model.hpp"
 #include "support/toy_rows.hpp"
+#include "support/toy_tree_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -193,6 +194,20 @@ TEST_CASE("windowed drafter: a row is the same however its context was reached")
                 text = numbers(2); // another text
         }
     }
+}
+
+TEST_CASE("windowed drafter: what a tree's path left at the model is not fed again") {
+    toy_tree_model<draft_id> tree_model(vocabulary, row_of, 8);
+    model_drafter inner(tree_model);
+    windowed_drafter drafter(inner, {.keep = 2, .block = 2, .room = 2});
+    drafter.sync(numbers(9), 0);
+    (void)drafter.row();
+    const std::size_t root[]{tree_root}, first[]{0};
+    (void)drafter.grow(ids{draft_id{1}}, root);
+    drafter.keep(first, ids{draft_id{1}});
+    ids shown = without(numbers(9), 2, 2);
+    shown.push_back(draft_id{1});
+    CHECK(tree_model.held() == shown);
 }
 
 TEST_CASE("windowed drafter: a model that fails at any call leaves it usable") {
