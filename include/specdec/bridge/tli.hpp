@@ -12,7 +12,8 @@ namespace specdec {
 
 /// The map of TLI: draft ids outside the intersection are never drawn, and the law is renormalised
 /// over those inside: q'(t) = q(t) / sum of q over the intersection. Temperature, top-k and the
-/// like apply to the restricted row. To lists they are applied before the restriction.
+/// like apply to the restricted row. Lists come with these parameters applied, so a list is
+/// restricted after them.
 class tli_map : public id_map_view {
 public:
     using id_map_view::id_map_view;

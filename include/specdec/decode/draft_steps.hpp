@@ -48,7 +48,8 @@ public:
             ended_ = false;
         }
     }
-    /// Gives the draft, once: its proposals to `proposed`, those that the target has to `tokens`.
+    /// Gives the draft, once: its proposals to `proposed`, and those that the target has to
+    /// `tokens`.
     draft_step end(B& bridge, view_type& draft, std::vector<target_id>& proposed,
                    std::vector<target_id>& tokens) {
         if (ended_)

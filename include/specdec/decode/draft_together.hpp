@@ -19,7 +19,8 @@ namespace specdec {
 ///
 /// A text whose step needs no common pass (its drafter's model gathers no rows, or its row is
 /// known) goes on alone until it does, or to its end. So a text draws the same as alone, each draw
-/// being named by its own round, and a round's common passes are the longest draft's steps.
+/// being named by its own round, and a round takes as many common passes as the longest draft has
+/// steps.
 ///
 /// Texts: [] of objects with `run` (text_run, speculative_text), whose drafts have begun. act(text,
 /// f) calls f() for the text's own work, so that who catches what it throws knows whose it was;

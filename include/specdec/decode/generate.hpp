@@ -56,7 +56,8 @@ finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& t
 /// a stop string or a character, and the count of tokens left, are lost. The session keeps what was
 /// committed before.
 ///
-/// Precondition: the session has been started. Without a drafter: no_bridge and no_drafter.
+/// Precondition: the session has been started. For decoding without a drafter: no_bridge,
+/// no_drafter.
 template <class B, class V, class Laws, ScoringModelOf<target_id> Target, DraftContextHolder D,
           StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer, class Reader,
           Clock Time = no_clock>

@@ -15,6 +15,7 @@
 
 namespace specdec {
 
+/// Settings of a session.
 struct session_settings {
     sampling_parameters target{};     ///< how the target's rows become p
     sampling_parameters draft{};      ///< how the drafter's rows become q; any choice is lossless
@@ -39,7 +40,8 @@ inline void require_prompt(std::span<const target_id> prompt, std::size_t capaci
     require_ids(prompt, vocabulary, "session", "prompt");
 }
 
-/// Requires prompt and drafter's prefix to be of the bridge's vocabularies. Errors: specdec::error.
+/// Requires a prompt, and a prefix of the drafter's context, of the bridge's vocabularies. Errors:
+/// specdec::error.
 template <class B>
 void require_beginning(std::span<const target_id> prompt, std::span<const draft_id> draft_prefix,
                        std::size_t capacity, const B& bridge) {

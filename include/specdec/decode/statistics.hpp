@@ -32,7 +32,8 @@ struct statistics {
     double target_seconds = 0; ///< the target's forward passes
     double verify_seconds = 0; ///< the verification rule
 
-    /// [max proposals] how often the proposal at each place was evaluated and accepted.
+    /// [max proposals] how often the proposal at each place of the draft was evaluated and
+    /// accepted.
     std::vector<std::uint64_t> evaluated_at;
     std::vector<std::uint64_t> accepted_at;
 
@@ -93,6 +94,7 @@ struct statistics {
     }
 };
 
+/// What a batch counts.
 struct batch_counts {
     std::uint64_t passes = 0;    ///< of the target, over all texts
     std::uint64_t sequences = 0; ///< sum over the passes of the texts that took part

@@ -20,11 +20,13 @@
 
 namespace specdec {
 
+/// Where a text ends.
 struct generation_limits {
     std::size_t max_tokens = 256;
     std::vector<std::string> stop_strings{}; ///< the text ends before the first of them
 };
 
+/// Why a text ended.
 enum class finish_reason : std::uint8_t {
     none,         ///< it goes on
     end_token,    ///< the target emitted one of the session's end_ids (committed, adds no text)
@@ -62,7 +64,8 @@ template <class Text>
 /// (generator_coin draws anew) and the reader does nothing with arguments that it throws at. Only a
 /// tokenizer that throws leaves a session that has to be started again.
 ///
-/// A round allocates nothing, unless more bytes than ever are held back (stop string, character).
+/// A round allocates nothing, unless more bytes than ever before are held back for a stop string or
+/// a character.
 template <class Session, DraftContextHolder D, StopRule Stop, Coin C,
           TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
 class text_run {

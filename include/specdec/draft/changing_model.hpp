@@ -60,6 +60,7 @@ public:
         return changes_ + texts_[s].earlier + base::mark(s);
     }
 
+    /// How often weights were changed.
     [[nodiscard]] std::size_t changes() const { return changes_; }
 
 private:

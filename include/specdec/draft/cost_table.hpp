@@ -16,7 +16,8 @@ struct cost_table {
     std::vector<double> pass{1.0}; ///< [n - 1] the target's pass over n positions
     double draft = 0;              ///< a draft token: the drafter's pass, the laws of both sides
     double catch_up = 0;           ///< each further token that the drafter is fed in one pass
-    /// Each token that a target is fed again behind a rejection; 0: it is truncated (feeds_again).
+    /// Each token that the target is fed again behind a rejection: 0 where it can be truncated
+    /// (feeds_again).
     double replay = 0;
     double start = 0; ///< a draft, beside its tokens
 

@@ -77,7 +77,8 @@ public:
             rule_);
     }
 
-    /// From the next draft on a rule that asks an acceptance_table asks this one. Borrows it.
+    /// From the next draft on a rule that asks an acceptance_table asks this one, which is
+    /// borrowed.
     void ask(acceptance_table& table) {
         std::visit(
             [&](auto& r) {

@@ -21,7 +21,8 @@ namespace specdec {
 /// through one shared_model; its engine may drop its context between rounds (size() tells), which
 /// is then fed again. Models Drafter, or ListingDrafter where the model scores lists, and
 /// TreeDrafter where it scores trees. Allocates at construction only. Errors: specdec::error for
-/// ids outside the model's vocabulary, and for rows of another shape; nothing is then lost.
+/// ids outside the model's vocabulary, and for rows of another shape than asked for; nothing is
+/// then lost.
 template <class Model>
     requires ModelOf<Model, draft_id> || ListingModelOf<Model, draft_id>
 class model_drafter {

@@ -18,7 +18,8 @@ static_assert(StopRule<fixed_length>);
 
 /// Drafts while the drafter is sure: ends behind the first token whose probability is below
 /// `threshold`, and after `length` tokens at the latest. The probability is that of the drafter's
-/// row as it is (draft_progress::sure), so also at temperature 0. Sensible thresholds: 0.2 to 0.6.
+/// row as it is (draft_progress::sure), so it says something at temperature 0, too. Sensible
+/// thresholds: 0.2 to 0.6.
 struct confidence {
     double threshold = 0.4;
     std::size_t length = 8;

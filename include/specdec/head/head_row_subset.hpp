@@ -50,7 +50,8 @@ public:
             fail(source, "rows", "expected `gathered`: rows of this head cannot be copied");
     }
 
-    /// out[i][k] = row of ids[k] times x[i]. Precondition: ids are the list's from `first` on.
+    /// out[i][k] = row of ids[k] times x[i]. Precondition: ids are the list's from index `first`
+    /// on.
     void multiply(const hidden_states& x, std::size_t first, std::span<const Id> ids,
                   scores_out out) {
         if constexpr (selectable)

@@ -80,7 +80,8 @@ void scatter(std::span<const float> known, std::span<const Id> ids, std::span<fl
         row[ids[k].index()] = known[k];
 }
 
-/// An LM head: one row of weights for each id. It multiplies all, a run, or a list in any order.
+/// An LM head: one row of weights for each id. It multiplies all rows, a run of rows, or a list of
+/// rows in any order.
 ///
 ///     h.vocabulary_size()           ids 0 .. vocabulary_size()-1; rows of padding are not part
 ///     h.width()                     numbers of a hidden state
@@ -100,7 +101,8 @@ concept LmHeadOf =
         h.multiply(x, ids, out);
     };
 
-/// A head that can copy some of its rows, one behind the other: a stream, which is read faster.
+/// A head that can copy some of its rows, one behind the other, because a stream is read faster
+/// than gathered rows.
 ///
 ///     s = h.select(ids)     an LM head of ids.size() rows; its k-th row is a copy of ids[k]'s
 ///     s.replace(k, h, id)   makes the k-th row a copy of id's
@@ -110,7 +112,8 @@ concept SelectableHeadOf = LmHeadOf<H, Id> && requires(H& h, std::span<const Id>
     h.select(ids).replace(std::size_t{}, h, id);
 };
 
-/// Makes rows of logits from hidden states: of a whole head, or of a part (-infinity elsewhere).
+/// Makes rows of logits from hidden states: of a whole head, or of a part of it with -infinity
+/// elsewhere.
 ///
 ///     H::id_type                       Id
 ///     h.vocabulary_size(), h.width()   as an LM head's

@@ -123,7 +123,8 @@ private:
         }
         return n;
     }
-    /// Merges more tokens into the first n of the list, both ascending. Returns how many it has.
+    /// Merges more tokens into the first n of the list, both ascending. Returns how many there are
+    /// now.
     std::size_t merge(std::size_t n, std::span<const Id> ids, std::span<const float> logits) {
         const std::size_t all = n + ids.size();
         for (std::size_t to = all, more = ids.size(); more > 0;) {

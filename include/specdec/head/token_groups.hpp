@@ -15,7 +15,8 @@ namespace specdec {
 /// The tokens of a vocabulary in groups, for a routed head. Groups are equal parts of the
 /// vocabulary in the order of ids (CORAL, section 3.3), equal parts of a list, or any assignment,
 /// such as tokens of like frequency. A token may be in no group. Immutable. Memory: 4 bytes a
-/// token. Errors: specdec::error for no group, an empty one, ids outside the vocabulary.
+/// token. Errors: specdec::error for no group, for an empty one, and for ids outside the
+/// vocabulary.
 template <class Id>
 class token_groups {
 public:

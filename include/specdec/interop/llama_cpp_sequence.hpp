@@ -17,7 +17,8 @@
 
 namespace specdec {
 
-/// How llama.cpp scores: its logits depend a little on how many positions share a llama_decode.
+/// How llama.cpp computes the rows of a score: its logits depend a little on how many positions
+/// share a llama_decode.
 enum class llama_cpp_scoring {
     together, ///< all positions in one decode: fast
     alone,    ///< one decode a position: a drafter cannot change a row, nor therefore greedy text

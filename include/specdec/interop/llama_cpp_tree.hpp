@@ -19,7 +19,8 @@ namespace specdec {
 /// which its ancestors' cells become part of, too: by llama_memory_seq_cp where they are in the
 /// memory, in the same llama_batch where they are new (shared_with).
 ///
-/// Books only: nothing is decoded here. The text's tokens are the cells of sequence `text`.
+/// Books only: nothing is decoded here. The tokens of the text are the cells of the sequence
+/// `text`.
 class llama_cpp_tree {
 public:
     llama_cpp_tree(llama_memory_t memory, llama_seq_id text) : memory_(memory), text_(text) {}

@@ -163,7 +163,8 @@ private:
             ++next_;
     }
 
-    /// A row of a window `from` tokens behind the prefix, and its merge. False: it does not fit.
+    /// A row of a window that begins `from` tokens behind the prefix, and its merge. False: it does
+    /// not fit.
     bool write(const place& x, std::size_t from, distillation_sample& out) const {
         const std::size_t begin = x.begin - from, size = out.tokens.size();
         const bool merged = x.count > 1, whole = begin + x.count <= size;

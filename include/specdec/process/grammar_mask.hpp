@@ -31,7 +31,8 @@ concept ByteGrammar = std::copyable<typename G::state_type> &&
 /// Forbids the tokens with which a text cannot go on under a grammar: tokens with a byte that it
 /// refuses, and control tokens. `ends`, whatever their bytes, are allowed where the text may end.
 /// The grammar begins behind the prompt, which is counted in bytes, so that both sides agree
-/// however they cut it into tokens. Models RowProcessor<Id>. Borrows what is passed by reference.
+/// however they cut it into tokens. Models RowProcessor<Id>. Everything passed by reference is
+/// borrowed.
 ///
 /// On the target's side some token has to be left wherever the grammar lets a text come to (a
 /// vocabulary of all single bytes suffices); a row without a token is an error there. On the

@@ -51,6 +51,7 @@ public:
                      " logits of its vocabulary, got " + std::to_string(row));
     }
 
+    /// The tokens that occur, each once.
     [[nodiscard]] std::span<const Id> distinct() const { return distinct_; }
     [[nodiscard]] std::size_t operator[](Id id) const { return count_[id.index()]; }
 
@@ -92,6 +93,7 @@ private:
     float penalty_;
 };
 
+/// What each token of the text so far costs.
 struct occurrence_costs {
     float presence = 0;  ///< once, for a token that occurs at all
     float frequency = 0; ///< for each time that it occurs

@@ -56,7 +56,8 @@ template <class Id>
     return {vocabulary, std::move(biases)};
 }
 
-/// The draft tokens of the same bytes as these target tokens. What the drafter lacks is left out.
+/// The draft tokens with the same bytes as these target tokens. Tokens that the drafter lacks are
+/// left out.
 [[nodiscard]] inline std::vector<draft_id> mirrored(std::span<const target_id> ids,
                                                     const id_map& map) {
     std::vector<draft_id> found;
@@ -76,7 +77,8 @@ template <class Id>
     return {map.draft_size(), std::move(found)};
 }
 
-/// Forbids tokens that end a text until it has `least` behind its prompt. Models RowProcessor<Id>.
+/// Forbids the tokens that end a text until the text has `least` tokens behind its prompt. Models
+/// RowProcessor<Id>.
 template <class Id>
 class minimum_length {
 public:

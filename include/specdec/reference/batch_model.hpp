@@ -58,7 +58,8 @@ public:
         return {engine_.states().data(), ids_.size(), engine_.states().shape(1),
                 engine_.states().shape(1)};
     }
-    /// The features of the latest append or score, if options ask for them (FeatureBatchModelOf).
+    /// The features of the latest append or score, if context_options ask for them
+    /// (FeatureBatchModelOf).
     [[nodiscard]] std::size_t feature_width() const { return engine_.feature_width(); }
     [[nodiscard]] hidden_states features() const {
         return {engine_.features().data(), engine_.passed(), feature_width(), feature_width()};

@@ -15,7 +15,8 @@ concept ComparableLaw = requires(const Q& q, Id t, double bound) {
 };
 
 /// A law that decides with even less work about a t that was drawn from it: keeps(t, p, u) is true
-/// with probability min(1, p / q(t)) over u, uniform in [0, 1), and the drafts that may lead to t.
+/// with probability min(1, p / q(t)) over u, uniform in [0, 1), and over the drafts that may have
+/// led to t.
 template <class Q, class Id>
 concept KeepingLaw = ComparableLaw<Q, Id> && requires(const Q& q, Id t, double p, double u) {
     { q.keeps(t, p, u) } -> std::convertible_to<bool>;

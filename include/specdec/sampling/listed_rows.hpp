@@ -11,7 +11,8 @@
 
 namespace specdec {
 
-/// A list instead of a row: ids that an engine's sampler keeps, ascending, with probabilities.
+/// A list instead of a row: the ids that an engine's own sampler keeps, ascending, with their
+/// probabilities.
 template <class Id>
 struct listed_row {
     using id_type = Id;

@@ -12,7 +12,8 @@
 /// writing a row over the whole vocabulary.
 namespace specdec {
 
-/// A model whose rows are lists, laws already. All else as in ModelOf. Models ScoringModelOf.
+/// A model whose rows are lists, which are laws already. All else as in ModelOf. Models
+/// ScoringModelOf.
 template <class M, class Id>
 concept ListingModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<listed_rows<Id>>;

@@ -11,7 +11,8 @@ namespace specdec {
 ///
 /// What stays beside these: the tables of the vocabularies, which depend on no text; measured
 /// costs, in place of which length_settings::costs may be given; what a caller's own predictor
-/// learns (length_settings::predictor), the weights of a drafter trained while it serves.
+/// learns (length_settings::predictor), and the weights of a drafter that is trained while it
+/// serves.
 struct carry_over {
     /// What the sequences of both models hold: a text is not fed what one of them begins with.
     bool contexts = true;

@@ -49,6 +49,7 @@ namespace specdec {
     return text;
 }
 
+/// How long drafts of a rule are.
 [[nodiscard]] inline std::string explain(const length_settings& s, rule how) {
     const std::size_t longest = takes_drafter(how) ? s.length : longest_lookup(s);
     const std::string most = std::to_string(longest) +
@@ -75,6 +76,7 @@ namespace specdec {
     }
 }
 
+/// What trees a text drafts.
 [[nodiscard]] inline std::string explain(const tree_drafts& s, float temperature) {
     const any_tree_shape shape(s, temperature);
     const tree_settings& of = shape.settings();

@@ -38,6 +38,7 @@ inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed"
     return length_names[static_cast<std::size_t>(k)];
 }
 
+/// How long drafts are.
 struct length_settings {
     length_kind kind = length_kind::automatic;
     std::size_t length = 8; ///< of fixed drafts; of the others the longest. At most
@@ -201,7 +202,8 @@ void follow_rounds(Shape& shape, const learned_lengths& learned) {
                                                        : any_tree_shape(s, temperature);
 }
 
-/// How much of what a text looks up is proposed, of so many at a time; borrows what was learnt.
+/// How much of what a text looks up is proposed, of so many texts side by side; borrows what was
+/// learnt.
 [[nodiscard]] inline lookup_limits lookup_of(const length_settings& s, learned_lengths& learned,
                                              std::size_t texts) {
     lookup_limits limits{.max_draft = longest_lookup(s)};

@@ -114,16 +114,19 @@ inline constexpr std::array rules{
     return matches_exactly(r) ? 0.2 : 0.3;
 }
 
-/// Whether the rule draws with shared noise: a seed's text is coupled decoding's without a drafter.
+/// Whether the rule draws with shared noise: its text for a seed is that of coupled decoding
+/// without a drafter.
 [[nodiscard]] constexpr bool is_coupled(rule r) {
     return r == rule::coupled || r == rule::coupled_slem || r == rule::coupled_spelling;
 }
 
-/// Whether the rule asks for equal vocabularies: its drafter has the text as the target has it.
+/// Whether the rule asks for equal vocabularies. Its drafter has the text token for token as the
+/// target has it.
 [[nodiscard]] constexpr bool takes_equal_vocabularies(rule r) {
     return r == rule::identity || r == rule::identity_block;
 }
 
+/// Whether the rule has use for a drafter's model.
 [[nodiscard]] constexpr bool takes_drafter(rule r) {
     return r != rule::autoregressive && r != rule::lookup && r != rule::recycling;
 }
@@ -147,6 +150,7 @@ inline constexpr std::array rules{
                                                                        : draft_length;
 }
 
+/// Whether the rule merges by the n-gram cache.
 [[nodiscard]] constexpr bool uses_cache(rule r) {
     return r == rule::merge || r == rule::merge_paper;
 }

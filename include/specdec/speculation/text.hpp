@@ -114,6 +114,7 @@ struct decode_result {
     std::vector<token_report> log_probabilities{}; ///< of the tokens, if they were asked for
 };
 
+/// What came of several texts.
 struct decode_results {
     std::vector<decode_result> texts; ///< as they were asked for
     double seconds = 0;               ///< prompts and texts, without loading

@@ -107,6 +107,7 @@ private:
     double probability_ = 1;
 };
 
+/// enumerate with an enumerating_coin.
 template <class F>
 void enumerate(F&& run) {
     enumerate<enumerating_coin>(run);

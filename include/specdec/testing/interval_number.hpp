@@ -7,9 +7,10 @@
 
 namespace specdec {
 
-/// A number that can only be compared: (a + b u) / (c + d u), u in [0, 1) of an interval_coin,
-/// which answers whether u < x. Decisions may add, subtract and multiply doubles, and divide
-/// doubles by it. Denominators are positive inside (0, 1). Models UnitNumber. Allocates nothing.
+/// A number that can only be compared: (a + b u) / (c + d u), where u in [0, 1) is a number of an
+/// interval_coin, which answers whether u < x. Decisions may add, subtract and multiply doubles,
+/// and divide doubles by it. Denominators are positive inside (0, 1). Models UnitNumber. Allocates
+/// nothing.
 class interval_number {
 public:
     using ask_type = bool (*)(void* coin, std::size_t number, double x);

@@ -38,7 +38,8 @@ inline void require_undecided(const verdict& v, const char* source) {
         fail(source, "verify", "expected a round that is not decided yet: draft again, or commit");
 }
 
-/// The verdict of a rule that keeps the first i proposals and draws `next` in place of the next.
+/// The verdict of a rule that keeps the first i proposals but not the next one, in whose place it
+/// has drawn `next`.
 template <class Law>
 [[nodiscard]] verdict reject(std::span<const proposal<Law>> proposals, std::size_t i,
                              target_id next) {

@@ -11,7 +11,8 @@ namespace specdec {
 
 /// The drafter's context when both models have one vocabulary: the committed target ids themselves.
 /// An id that only the target has (its padding may be longer) is left out: no model is fed an id
-/// outside its vocabulary. Models DraftContext. O(1) a token. Allocates beyond the reserve only.
+/// outside its vocabulary. Models DraftContext. Complexity: O(1) a token. Allocates beyond the
+/// reserved capacity only.
 class shared_context {
 public:
     shared_context(std::size_t draft_size, std::size_t capacity)

@@ -24,7 +24,8 @@ namespace specdec {
 /// A control token is its equivalent in T, if there is one, and nothing otherwise; the map is used
 /// for that only. Borrows tokenizers and map. Memory, at construction, which reads the drafter's
 /// vocabulary once: buffers for `capacity` committed tokens and the longest draft (16 bytes for
-/// each of its bytes). Allocates nothing later, unless a tokenizer makes more tokens than bytes.
+/// each of its bytes). Allocates nothing later, unless a tokenizer makes more tokens of a text than
+/// it has bytes.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 class drafted_text {
 public:

@@ -23,7 +23,8 @@ namespace specdec {
 /// A draft ends where step says so, at max_draft tokens, where its probability falls below
 /// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
 /// the draft alone, so f's law is defined on drafts that were never drawn, and refused once a mark
-/// has changed. Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept between rounds.
+/// has changed. Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to
+/// round.
 template <Translation F>
 class possible_drafts {
 public:

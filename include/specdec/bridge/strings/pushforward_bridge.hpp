@@ -27,7 +27,8 @@ struct pushforward_limits {
 /// that is lossless with one vocabulary is lossless here. A draft is drawn only as far as
 /// max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop rule
 /// are used until the round is verified, and the bridge must not be moved meanwhile. Memory: see
-/// possible_drafts; it grows with the dearest round, to 1 + max_draft / lightest_draft nodes.
+/// possible_drafts; it grows with the dearest round so far, to 1 + max_draft / lightest_draft nodes
+/// at most.
 template <DraftContext Context, Translation F>
 class pushforward_bridge {
 public:

@@ -43,7 +43,8 @@ public:
         }
     }
 
-    /// Behind a context whose next draft token has the law q [|D|]. Complexity: linear in |T|.
+    /// Behind a context whose next draft token has the law q. Shapes: q [|D|]. Complexity: linear
+    /// in |T|.
     void begin(std::span<const double> q) {
         for (std::size_t i = 0; i < w_.size(); ++i) {
             w_[i] = static_cast<float>(q[first_[i]]) * share_[i];

@@ -22,7 +22,8 @@ struct any_sink {
 
 } // namespace translation_detail
 
-/// The map f from draft strings to target strings, token by token; models: retokenising, merging.
+/// The map f from draft strings to target strings, one draft token at a time; models: retokenising,
+/// merging.
 ///
 ///     state_type               how far f has come, {} for the empty draft; `tokens`: the target
 ///                              tokens that are settled, `text`: the draft's bytes

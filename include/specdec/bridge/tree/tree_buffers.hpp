@@ -45,7 +45,8 @@ struct tree_request {
     beside_tree beside{};      ///< that the shape is told of
 };
 
-/// A draft tree: a proposal for each node, with its law. Views, until the bridge's next call.
+/// A draft tree: a proposal for each node, with its law. Views into the bridge, which live until
+/// its next call.
 template <class Law>
 struct draft_tree_view {
     const token_tree<target_id>* tree = nullptr; ///< none if nothing was proposed
@@ -82,7 +83,8 @@ struct tree_parent {
     std::size_t children = 0;
 };
 
-/// A tree bridge's buffers. Allocates at construction, and once for drafters that are fed by paths.
+/// The buffers of a tree bridge. Allocates at construction, and once for drafters that are fed path
+/// by path.
 template <class DraftLaw, class Law>
 struct tree_buffers {
     token_tree<target_id> tree;

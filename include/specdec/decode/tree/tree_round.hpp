@@ -45,7 +45,8 @@ struct tree_round_result {
     }
 };
 
-/// What was kept of the drafter's tree: as the bridge says, or this path of the scored tree.
+/// What was kept of the drafter's tree: as the bridge says, or this path of the tree that was
+/// scored.
 template <class B, class Law>
 [[nodiscard]] kept_draft kept_of(B& bridge, const draft_tree_view<Law>& draft,
                                  std::span<const std::size_t> path) {

@@ -27,7 +27,8 @@ struct found_text {
         bytes.push_back(byte);
         chances.push_back(static_cast<float>(chance));
     }
-    /// Bytes expected to come true: the sum of its beginnings' chances (SuffixDecoding's score).
+    /// Bytes that are expected to come true: the sum of the chances of all its beginnings
+    /// (SuffixDecoding's score).
     [[nodiscard]] double expected() const {
         double reached = 1, sum = 0;
         for (const float chance : chances)

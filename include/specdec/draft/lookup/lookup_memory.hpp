@@ -20,7 +20,8 @@ struct lookup_memory {
 
 struct lookup_settings {
     /// Under rules with a drafter: whether text is looked up beside it, too. A round is the
-    /// lookup's where that promises more (lookup_beside); of trees it is a branch (lookup_branch).
+    /// lookup's where that promises more (lookup_beside); of trees what was found is a branch
+    /// (lookup_branch).
     bool beside = false;
     /// Whether texts find what other texts said: those of one decoder, or all that use `memory`.
     /// Where nobody may learn from a text's speed that another said the same: false.

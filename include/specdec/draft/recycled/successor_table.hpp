@@ -120,7 +120,8 @@ public:
     }
 
 protected:
-    /// Of so many rows a round at most: those behind them, of longer drafts, teach nothing.
+    /// Of so many rows a round at most: those behind them, of longer drafts of others, teach
+    /// nothing.
     recycling(successor_table& table, std::size_t rows)
         : table_(&table), learnt_(rows), successors_(rows * table.width()) {}
     [[nodiscard]] const successor_table& table() const { return *table_; }

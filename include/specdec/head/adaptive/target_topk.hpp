@@ -16,7 +16,8 @@ namespace specdec {
 /// (adaptive_token_list::see_likely). topk_recorder.hpp fills it, adaptive_model takes from it.
 ///
 /// Memory: `a_row` ids for each of `rows` rows, of which the oldest are dropped where nobody takes
-/// them; with a map an id for each token of the target. Allocates at construction, in translate().
+/// them; with a map an id for each token of the target. Allocates at construction and in
+/// translate().
 class target_topk {
 public:
     explicit target_topk(std::size_t a_row = 32, std::size_t rows = 128)

@@ -52,7 +52,8 @@ public:
         return first_of_order(stay,
                               [&](std::size_t taken, std::uint64_t, Id) { return taken < n; });
     }
-    /// The fewest of the most frequent tokens that make up such a share of the count (top-P).
+    /// The fewest of the most frequent tokens that make up such a share of all that was counted
+    /// (top-P).
     [[nodiscard]] token_list<Id> covering(double share, std::span<const Id> stay = {}) const {
         if (!(share > 0 && share <= 1))
             fail("token frequencies", "share", "expected more than 0 and at most 1");

@@ -35,7 +35,8 @@ concept ExitModelOf = BatchContextOf<M, Id> && requires(M& m, const M& c, std::s
     { m.exit_rows(n, n, n, n) } -> std::convertible_to<logits_rows<Id>>;
 };
 
-/// Chooses the exit whose row is the drafter's (it "speaks"). The shallowest is asked first.
+/// Chooses the exit whose row is the drafter's (it "speaks"). Exits are asked from the shallowest
+/// on.
 ///
 ///     c.check(exits, sequences)        throws specdec::error where c is for other models
 ///     c.asks(exit)                     false: it never speaks, its row is not computed

@@ -35,6 +35,7 @@ public:
     [[nodiscard]] double operator[](std::size_t exit) const {
         return exit < tau_.size() ? tau_[exit] : 0;
     }
+    /// The thresholds that were given.
     [[nodiscard]] std::span<const double> values() const { return tau_; }
     [[nodiscard]] law_mark mark() const {
         law_mark all = 0;

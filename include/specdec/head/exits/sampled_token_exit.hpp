@@ -20,7 +20,8 @@
 namespace specdec {
 
 /// Chooses the first exit whose drawn token is likely enough. Paper: S2D (Kavehzadeh et al. 2024),
-/// Alg. 1 as printed, x, c ~ p_S, where a kept token's law is not q_e (docs/adapt/exits.md). With
+/// Alg. 1 as printed, x, c ~ p_S, where a kept token does not have the law q_e
+/// (docs/adapt/exits.md). With
 ///
 ///     A_e := { x : q_e(x) >= tau_e },   S_e := q_e(A_e),
 ///

@@ -22,7 +22,8 @@ namespace specdec {
 /// ModelOf<target_id> where Target is of one sequence, and their trees where it scores them.
 /// Borrows both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many
 /// features at most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if
-/// target and records disagree in sequences, capacity or width. A pass that throws changes neither.
+/// target and records disagree in sequences, capacity or width. If a pass throws, both are
+/// unchanged.
 template <class Target>
     requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
 class feature_recorder : public wrapped_model<feature_recorder<Target>, target_id, Target> {

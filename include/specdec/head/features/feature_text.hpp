@@ -22,6 +22,7 @@ namespace specdec {
 /// Whose features the next places of a text read.
 enum class feature_source : std::uint8_t { mixed, targets, own };
 
+/// Adds the numbers of hidden states.
 inline void add_rows(std::vector<float>& to, const hidden_states& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i)
         to.insert(to.end(), rows[i].values.begin(), rows[i].values.end());

@@ -26,7 +26,8 @@ struct acceptance_weights {
 /// program divides by the sum of w_accepted a_i + w_rejected (1 - a_i), which goes into both
 /// weights. Writes the gradient with respect to f to `gradient`, which may be the memory of f.
 /// Shapes: all [n]. Complexity: O(n). Allocates nothing. Errors: specdec::error for spans of
-/// different sizes, logits not finite, labels outside [0, 1], weights negative or not finite.
+/// different sizes, logits that are not finite, labels outside [0, 1], weights that are negative or
+/// not finite.
 inline double acceptance_loss(std::span<const float> logits, std::span<const float> labels,
                               std::span<float> gradient, acceptance_weights weights = {}) {
     const auto require = [](bool holds, const char* field, const char* expected) {

@@ -56,7 +56,8 @@ public:
     /// The examples remembered, all of them.
     [[nodiscard]] const acceptance_examples& examples() const { return examples_; }
 
-    /// Updates the head. Returns the mean loss before its first step; 0 without examples.
+    /// Updates the head. Returns the mean loss before its first step; 0 if there are no examples
+    /// yet.
     double update() {
         const std::size_t n = examples_.size();
         double loss = 0;

@@ -26,7 +26,8 @@ namespace specdec {
 ///     });
 ///
 /// Shapes: exits [|B|, |D|], gradients [|B|, |D|]. Complexity: that of the losses. Allocates
-/// nothing. Errors: specdec::error for no exit, gradients of another size; as the loss.
+/// nothing. Errors: specdec::error for no exit, gradients of another size, and what the loss
+/// throws.
 template <class Loss>
     requires requires(Loss& loss, logits_row<draft_id> z, std::span<float> dz, double weight) {
         { loss(z, dz, weight) } -> std::convertible_to<double>;

@@ -20,7 +20,8 @@ namespace specdec {
 ///
 /// so gradients sum to 0, and are 0 where q is. What the span held is overwritten. Shapes: [|D|],
 /// as the row. Complexity: two writes of the span. Allocates nothing. Errors: specdec::error for a
-/// span of another size, one that overlaps the row (which is read again), a scale not finite.
+/// span of another size, one that overlaps the row (which is read again), a scale that is not
+/// finite.
 class logit_gradient {
 public:
     logit_gradient(const row_softmax& q, std::span<float> out) : q_(q), w_(out) {

@@ -36,7 +36,8 @@ inline void validate(probability_floor floor) {
 ///
 /// Eq. 4 leaves open what the tokens without a partner are. Here both laws are conditioned on a
 /// shared token: without that the loss is below 0 where q moves mass away from shared tokens, and
-/// above 0 where nothing is left to learn. Where p has no mass on shared tokens: 0, gradient 0.
+/// above 0 where nothing is left to learn. Where p has no mass on shared tokens: 0, with gradient
+/// 0.
 ///
 /// p, gradient, allocation and errors: as forward_kl_loss, and for a floor outside [1e-300, 1).
 /// Complexity: O(|D| + |T|), with a search for each token in a list.

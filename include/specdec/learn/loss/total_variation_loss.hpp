@@ -20,7 +20,8 @@ namespace specdec {
 ///
 /// Papers: the acceptance is Leviathan et al. 2023, Cor. 3.6; as a loss Zhou et al. 2024
 /// (DistillSpec). p is not renormalised over the shared tokens: what the drafter cannot propose is
-/// rejected mass whatever it learns. Where q'(t) = p(t) it has a kink, and this is one derivative.
+/// rejected mass whatever it learns. Where q'(t) = p(t) the loss has a kink, and this is one of its
+/// derivatives.
 ///
 /// p, gradient, complexity, allocation and errors: as forward_kl_loss.
 template <LawOf<target_id> P>

@@ -34,7 +34,8 @@ struct attention_scratch {
     aligned_vector<float> sums;  ///< [panels of dimensions][queries][2][32] (multiply_in_pieces)
 };
 
-/// A cache's head, and the queries it is read for: [n][stride], scaled by 1 / sqrt(head dimension).
+/// One head of a cache, and the queries that it is read for: [n][stride], scaled by 1 / sqrt(head
+/// dimension).
 template <class Cache>
 struct attention_task {
     const Cache& cache;

@@ -20,6 +20,7 @@
 
 namespace specdec::reference {
 
+/// Settings of a model with exits.
 struct exit_options {
     std::size_t sequences = 1;
     /// Tokens of each sequence; 0: the transformer's.

@@ -24,6 +24,7 @@
 
 namespace specdec::reference {
 
+/// Settings of a body.
 struct feature_body_options {
     std::size_t sequences = 1;
     /// Places of each sequence; 0: the target's capacity and 64, so that no text is too long, but

@@ -35,6 +35,7 @@ public:
           inputs_(whole.columns(), instructions), team_(std::move(team)),
           line_(round_up(whole.columns(), 32)) {}
 
+    /// Copies of the given rows.
     [[nodiscard]] head_panels select(std::span<const std::size_t> rows) const {
         auto values = std::make_shared<aligned_vector<typename parts::unit>>(
             parts::footprint(rows.size(), width(), type()));
@@ -75,7 +76,8 @@ public:
         });
     }
 
-    /// A panel is multiplied once for each run of the list within it: once, if the list ascends.
+    /// A panel is multiplied once for each run of the list within it: for a list that ascends,
+    /// once.
     void multiply(const hidden_states& x, std::span<const std::size_t> list, scores_out out) {
         set_input(x);
         share_out(list.size(), [&](team_share s) {

@@ -25,6 +25,7 @@ struct speculators_config {
     std::optional<std::array<std::size_t, 3>> taken;
 };
 
+/// Whether a config.json is one of speculators.
 [[nodiscard]] inline bool is_speculators_config(const nlohmann::json& json) {
     return json.is_object() &&
            (json.contains("speculators_model_type") || json.contains("speculators_config"));

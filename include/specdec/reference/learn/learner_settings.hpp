@@ -46,6 +46,7 @@ inline void check(const learner_settings& s) {
         throw error("learner settings", "batch", "expected sequences and a length of at least 1");
 }
 
+/// The result of an update.
 struct update_result {
     distillation_losses losses; ///< before it
     std::size_t tokens = 0;     ///< of the texts

@@ -24,7 +24,8 @@
 
 namespace specdec::reference {
 
-/// What learns of a drafter of any kind: its weights, or LoRA's adapters on them alone. A step is
+/// What learns of a drafter, the same for every kind of drafter: its weights, or LoRA's adapters on
+/// them alone. A step is
 ///
 ///     reverse -> clip -> AdamW -> the anchor's pull
 ///
@@ -34,7 +35,8 @@ namespace specdec::reference {
 template <class Parameters>
 class learnt_weights {
 public:
-    /// The weights that a drafter decodes with, any adapters merged in. Valid until the next call.
+    /// The weights that a drafter decodes with; adapters, if there are any, are merged into them.
+    /// Valid until the next call.
     [[nodiscard]] const Parameters& weights() {
         if (!adapters_)
             return base_;

@@ -86,6 +86,7 @@ public:
             wake_.notify_one();
     }
 
+    /// What came of a committed round.
     void see(const draft_outcome& round) {
         const std::lock_guard lock(mutex_);
         ++seen_;

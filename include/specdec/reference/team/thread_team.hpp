@@ -36,7 +36,8 @@ public:
     /// another process run.
     static constexpr std::chrono::microseconds patience{300};
 
-    /// The caller and `members` - 1 threads, fewer where the system gives no more; 0: one a core.
+    /// The caller and `members` - 1 threads, or fewer where the system gives no more; 0: one member
+    /// a core.
     explicit thread_team(std::size_t members = 0)
         : loop_(members > 0 ? members : std::max(1U, std::thread::hardware_concurrency())) {
         members = loop_.members();

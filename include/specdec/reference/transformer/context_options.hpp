@@ -11,6 +11,7 @@
 
 namespace specdec::reference {
 
+/// What a context of a transformer is made with.
 struct context_options {
     /// Threads of a pass; 0: one a core (OMP_NUM_THREADS is not read). Results do not depend on it.
     /// A pass that reads less than forward_pass::one_thread_bytes uses one whatever stands here.

@@ -23,7 +23,8 @@ namespace specdec {
 /// Papers: Daliri, Musco, Suresh 2024 (arXiv:2408.07978), Gumbel coupling within one vocabulary;
 /// keyed by place and bytes, so that the vocabularies may differ: ours. Goes with coupled_match,
 /// which counts the places. The emitted token is the target's own draw. Its law is p, because no
-/// two of its draws have the same place. A seed's text is the same with any drafter and none.
+/// two of its draws have the same place. The text of a seed is the same with any drafter and with
+/// none.
 ///
 /// Models Coin, except that outcomes of a draft and a target site of one place are dependent, on
 /// purpose. So it is for rules that emit the target's own draws. Under rules that count no places
@@ -47,6 +48,7 @@ public:
     /// The number in [0, 1) that decides a flip at the site.
     [[nodiscard]] double uniform(draw_site site) const { return plain_.uniform(site); }
 
+    /// An id drawn from the law.
     template <class L>
     [[nodiscard]] auto pick(draw_site site, const L& law) const {
         const bool coupled = site.why == purpose::target || site.why == purpose::draft;

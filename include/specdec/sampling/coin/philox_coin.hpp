@@ -27,6 +27,7 @@ public:
         return uniform(site) < probability;
     }
 
+    /// An id drawn from the law.
     template <class L>
     [[nodiscard]] constexpr auto pick(draw_site site, const L& law) const {
         return law.at(uniform(site));

@@ -40,13 +40,15 @@ public:
         return search(key_of(low), key_of(maximum_), 0, k, 0);
     }
 
-    /// The fewest likeliest ids of at least this weight; all with weight when rounding denies it.
+    /// The fewest likeliest ids of at least this weight; all that have weight when rounding denies
+    /// it.
     [[nodiscard]] cutoff of_mass(double mass) const {
         float low = exponent_.lowest, high = maximum_;
         double above = mass_from(high); // always less than `mass`
         if (above >= mass)
             return {high, above};
-        // Bring the bounds together: steps down from the maximum until deep enough, then halvings.
+        // Bring the bounds together: steps down from the maximum until one is deep enough, then
+        // halvings.
         bool deep = false;
         for (float depth = 2, halvings = 0; halvings < 6; depth += 3) {
             const float step = maximum_ - depth / exponent_.scale;

@@ -28,7 +28,8 @@ struct sampling_parameters {
     return parameters == sampling_parameters{};
 }
 
-/// Throws specdec::error that names the field when a value is outside its range. (NaN fails, too.)
+/// Throws specdec::error that names the field when a value is outside its range. (Written so that
+/// NaN fails.)
 inline void validate(const sampling_parameters& parameters) {
     const auto require = [](bool holds, const char* field, const char* expected) {
         if (!holds)

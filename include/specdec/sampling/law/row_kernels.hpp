@@ -29,7 +29,8 @@ inline float make_scale(double temperature) {
     return static_cast<float>(scale < 3e38 ? scale : 3e38);
 }
 
-/// The bits of a float, -0 as +0 (by whole numbers: compilers may be told to ignore the sign).
+/// The bits of a float, -0 as +0 (by whole numbers: a compiler may be told to ignore the sign of
+/// zero).
 inline std::uint32_t bits_of(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return bits & (0U - (bits << 1 != 0 ? 1U : 0U));

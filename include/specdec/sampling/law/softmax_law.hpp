@@ -43,12 +43,14 @@ public:
 
     /// The likeliest id; the lowest among equals.
     [[nodiscard]] Id top() const { return id_at<Id>(row_.top()); }
-    /// Natural logarithm of probability(id), -infinity for 0; accurate where that underflows.
+    /// Natural logarithm of probability(id), -infinity for 0; accurate where probability
+    /// underflows.
     [[nodiscard]] double log_probability(Id id) const { return row_.log_probability(id.index()); }
     /// Natural logarithm of the sum of exp(logit / temperature) over the whole row, before the
     /// cutoffs; at temperature 0 the largest logit.
     [[nodiscard]] double log_sum_exp() const { return row_.log_sum_exp(); }
-    /// values[j] = probability of the id at position first + j (0 outside the row): fast for many.
+    /// values[j] = probability of the id at position first + j (0 outside the row): the fast way to
+    /// many of them.
     void probabilities(std::size_t first, std::span<double> values) const {
         row_.probabilities(first, values);
     }

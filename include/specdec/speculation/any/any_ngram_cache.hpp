@@ -29,7 +29,8 @@ inline void validate(const cache_settings& s) {
         fail("n-gram cache", "policy", "expected none, lru or lfu, got " + s.policy);
 }
 
-/// An n-gram cache whose eviction policy is chosen at run time. Its file: ngram_cache_files.hpp.
+/// An n-gram cache whose eviction policy is chosen at run time. Its file is read and written by
+/// ngram_cache_files.hpp.
 class any_ngram_cache {
 public:
     using node = ngram_trie::node;

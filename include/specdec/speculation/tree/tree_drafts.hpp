@@ -70,6 +70,7 @@ inline void validate(const tree_drafts& s) {
     }
 }
 
+/// How siblings are drawn at this temperature of the drafter.
 [[nodiscard]] inline sibling_draw siblings_of(const tree_drafts& s, float temperature) {
     if (s.siblings)
         return *s.siblings;

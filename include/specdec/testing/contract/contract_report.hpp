@@ -30,7 +30,8 @@ struct contract_report {
     std::vector<violation> violations;       ///< at most one a clause
     std::vector<unchecked_clause> unchecked; ///< in the order in which they would have run
     std::vector<std::string> kept;           ///< names of the clauses that hold
-    /// The greatest distance seen between log-probabilities that should be equal; 0: bit for bit.
+    /// The greatest distance seen between log-probabilities that should be equal: 0 where all were
+    /// so bit for bit.
     double greatest_difference = 0;
 
     /// No clause is violated; `unchecked` says what that leaves open.

@@ -13,7 +13,8 @@
 
 namespace specdec {
 
-/// Rows that a model under test should return at each position (or `place`: "node"), copied once.
+/// The rows that a model under test should return at each position (or `place`: "node"), copied
+/// from it once.
 class expected_rows {
 public:
     /// Rows count as equal up to this distance of log-probabilities; 0: bit for bit.

@@ -24,13 +24,15 @@ namespace specdec {
     return text + (bytes.size() > 80 ? "\"..." : "\"");
 }
 
-/// Throws clause_broken where a vocabulary's bytes are what a display shows, not what a text holds:
+/// Throws clause_broken where the bytes of a vocabulary are what a display shows instead of what a
+/// text holds:
 ///
 ///     two tokens are U+FFFD      pieces of characters were replaced one by one
 ///     two tokens are <0xHH>      byte tokens show their names
 ///     no token begins with a space, but one with U+2581 (SentencePiece) or U+0120 (byte-level BPE)
 ///
-/// One of the first two may be a real token, and so may one with a sign among some with spaces.
+/// A single one of the first two may be a real token, and so may one with a sign among others with
+/// spaces.
 template <class Id, TokenizerOf<Id> Tokenizer>
 void require_piece_bytes(const Tokenizer& tokenizer) {
     const std::size_t size = tokenizer.vocabulary_size();

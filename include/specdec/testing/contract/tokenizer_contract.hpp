@@ -142,7 +142,8 @@ private:
                                     printable(bytes)};
     }
 
-    /// Throws where the encoding of a text has a token without bytes, or a known control token.
+    /// Throws where the encoding of a text has a token without bytes or one known for a control
+    /// token.
     void require_text_tokens(std::string_view text) const {
         for (const encode_mode where : positions) {
             const std::vector<Id> out = encode(text, where);

@@ -32,7 +32,8 @@ struct tokenizer_contract_settings {
         "ab\xf0\x9f\x98", "ab\xed\xa0\x80xy", "ab\xc0\xafxy",
     };
     std::vector<Id> control{}; ///< ids of control tokens, as far as known
-    /// The tokenizer changes some texts (NFC, lower case, clean-up): they need only be stable.
+    /// The tokenizer changes some of the texts (NFC, lower case, clean-up): they need only be
+    /// stable.
     bool normalising = false;
 };
 

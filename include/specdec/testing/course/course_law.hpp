@@ -16,6 +16,7 @@
 
 namespace specdec {
 
+/// The texts of a course and what they share.
 class course_world {
 public:
     virtual ~course_world() = default;
@@ -111,6 +112,7 @@ using course_joint_law = std::map<course_tokens, double>;
     return all;
 }
 
+/// What came of all paths of a course.
 struct course_law {
     course_joint_law law;
     std::string refused; ///< the specdec::error that a path met, where one did; the rest is open

@@ -15,6 +15,7 @@
 
 namespace specdec {
 
+/// A text on a course.
 class course_text {
 public:
     virtual ~course_text() = default;

@@ -17,6 +17,7 @@ inline std::ostream& operator<<(std::ostream& out, const course& c) {
     return out << c.text();
 }
 
+/// What courses are drawn from.
 struct course_limits {
     std::size_t texts = 1;
     std::size_t length = 2;  ///< tokens of each

@@ -15,7 +15,8 @@ namespace specdec {
 /// has to win on the same noise: of every node the likeliest matches. Independent siblings would be
 /// one token. Lossless with every coin; the text of a seed is that of coupled_match.
 ///
-/// Models TreeVerifier and FollowsText. Borrows keys. Complexity, allocation: as tree_exact_match.
+/// Models TreeVerifier and FollowsText. Borrows the keys. Complexity, allocation: as
+/// tree_exact_match.
 class coupled_tree_match {
 public:
     explicit coupled_tree_match(const text_keys& keys) : text_(keys) {}

@@ -24,7 +24,8 @@ namespace specdec {
 ///         with probability a: keep the path to v, next token ~ P
 ///
 /// Lossless for any laws of the siblings, each carried by its proposal. It keeps on average at
-/// least as many proposals as recursive_rejection. On a chain: block_verification, draw for draw.
+/// least as many proposals as recursive_rejection. On a chain it is block_verification, draw for
+/// draw.
 ///
 /// Paper: Traversal Verification (arXiv 2505.12398). Symbols: x = proposals[i].token(), q =
 /// proposals[i].law(), p = law_at(node). Complexity: a law a node that is visited, as many alive

@@ -39,7 +39,8 @@ struct continuation_options {
 /// Nothing is lost at the join: spaces that the tokenizer strips off the end of W rule form 2 out,
 /// an empty proposal for a draft that is not empty falls through to form 3, and where a character
 /// is cut at the join or at the draft's end, its bytes are encoded apart, as byte tokens of T if
-/// need be. The last proposed token may be one that longer text extends; exact match decides.
+/// need be. The last proposed token may be one that longer text would have extended; exact match
+/// decides.
 ///
 /// Complexity: at most three encodes of look-behind + draft, whatever the context. Allocation: none
 /// once the buffers have grown, or reserve() has been called and T writes no more tokens than
@@ -157,7 +158,8 @@ private:
             specdec::encode(*tokenizer_, text, encode_mode::continuation, ids);
     }
 
-    /// Index in extended_ where the draft's tokens begin; extended_.size() or more: none (form 3).
+    /// Index in extended_ where the tokens of the draft begin; extended_.size() or more if there is
+    /// none (form 3).
     std::size_t join() {
         std::size_t behind = boundary_behind(*tokenizer_, extended_, window_);
         if (behind < extended_.size())

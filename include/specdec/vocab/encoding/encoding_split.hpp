@@ -53,7 +53,8 @@ public:
         return place.found() ? place : between_tokens(text, where, tokens, earliest, latest);
     }
 
-    /// A weaker one: the back by itself has other tokens, but the same bytes. (Within a long word.)
+    /// A weaker one: the back by itself has other tokens, but the same bytes. (Within a word of
+    /// great length.)
     [[nodiscard]] encoding_split by_bytes(std::string_view text, std::span<const Id> tokens,
                                           std::size_t earliest, std::size_t latest) {
         const auto same_bytes = [&](encoding_split place) {

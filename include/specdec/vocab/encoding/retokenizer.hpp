@@ -23,7 +23,8 @@ struct retokenizer_options {
 
 /// Encodes a text that grows at its end, without encoding again what is settled: the drafter's
 /// context is the *retokenised* text of the committed target tokens (Timor et al., Algorithm 2,
-/// line 4), so that a target token outside the intersection becomes draft tokens and never UNK.
+/// line 4), so that a target token outside the intersection becomes several draft tokens and never
+/// UNK.
 ///
 /// The invariant is ids() = settled ids, then encode(live text) : only the live text, one to two
 /// look-behinds long, is encoded again by an append. Its front is settled at a place where the
@@ -93,7 +94,8 @@ public:
     void mark() { changed_ = ids_.size(); }
 
     /// The ids before this index are those of the last mark(): truncate the engine's context to
-    /// changed_from() tokens, then append ids().subspan(changed_from()). At most what it held.
+    /// changed_from() tokens, then append ids().subspan(changed_from()). At most what the context
+    /// held.
     [[nodiscard]] std::size_t changed_from() const { return changed_; }
 
 private:

@@ -13,6 +13,7 @@
 
 namespace specdec {
 
+/// A set of bytes.
 class byte_set {
 public:
     void add(char byte) { words_[index(byte) / 64] |= std::uint64_t{1} << index(byte) % 64; }

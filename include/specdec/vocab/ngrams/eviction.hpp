@@ -34,7 +34,8 @@ concept EvictionPolicy = std::copyable<P> && requires(P p, const P& c, std::uint
     { c.memory() } -> std::same_as<std::size_t>;
 };
 
-/// victim(): the slot that goes next, or none. after(s): the one that would go after s, or none.
+/// victim(): the slot that goes next, none if there is none. after(s): the one that would go after
+/// s, or none.
 template <class P>
 concept EvictingPolicy = EvictionPolicy<P> && P::evicts && requires(const P& c, std::uint32_t s) {
     { c.victim() } -> std::same_as<std::uint32_t>;

@@ -7,7 +7,8 @@
 #include <specdec/vocab/ngrams/ngram_cache_bytes.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
 
-/// An n-gram cache on disk, so that what it learnt of a pair outlives the process.
+/// An n-gram cache on disk, so that what was learned of a pair of vocabularies outlives the
+/// process.
 namespace specdec {
 
 /// Saves the cache; what was at the path is replaced by a whole new file or stays as it was

@@ -11,7 +11,8 @@ struct ngram_cache_settings {
 
     std::size_t capacity = unlimited; ///< n-grams
     std::size_t longest = 16;         ///< tokens of an n-gram: 2 to ngram_trie::longest
-    /// Of the vocabularies whose ids the cache holds (vocabulary::fingerprint). Checked at loading.
+    /// Of the vocabularies whose ids the cache holds (vocabulary::fingerprint). They are checked
+    /// when a cache is loaded.
     std::uint64_t draft_fingerprint = 0;
     std::uint64_t target_fingerprint = 0;
 };

@@ -27,7 +27,8 @@ struct piece_range {
 };
 
 /// The fixed map f: D -> T+ of nested TLI: every draft token as a string of one or more target
-/// tokens, its pieces (ours). Those without pieces are outside the map. Made by split_tokens().
+/// tokens, its pieces (ours). Draft tokens without pieces are outside the map. Made
+/// by split_tokens().
 ///
 /// The draft tokens of the map are *entries*, sorted by their pieces, a shorter string before those
 /// it begins: all that begin with the same pieces are neighbours, those that end there first, and
@@ -80,9 +81,11 @@ public:
         return of(entries_[entry])[depth];
     }
 
+    /// Every entry.
     [[nodiscard]] piece_range all() const { return {0, static_cast<std::uint32_t>(size()), 0}; }
 
-    /// Entries of `range` with more than its common pieces: all but the first ones. Logarithmic.
+    /// The entries of `range` that have more than its common pieces: all but the first ones.
+    /// Complexity: logarithmic.
     [[nodiscard]] piece_range longer(piece_range range) const {
         const auto has_more = [&](std::size_t e) { return of(entries_[e]).size() > range.depth; };
         return {first_where(range.begin, range.end, has_more), range.end, range.depth};

@@ -23,7 +23,8 @@ namespace specdec {
 /// the next replacement of the same path, on file systems with locks.
 void replace_file(const std::string& path, std::string_view bytes);
 
-/// Errors where replace_file() would not begin to write; not where the disk has no room.
+/// Errors where replace_file() would not begin to write; whether the disk has room for the bytes is
+/// not known before.
 void expect_replaceable(const std::string& path);
 
 } // namespace specdec

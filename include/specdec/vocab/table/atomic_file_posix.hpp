@@ -82,7 +82,8 @@ inline std::string folder_of(const std::string& path) {
 }
 
 /// The temporary file for replacing a path. It is locked while its writer lives (flock; the system
-/// unlocks what a killed process held), and it is empty. Two writers of one name take turns.
+/// unlocks what a killed process held), and it is empty. Two writers that would take the same name
+/// take turns.
 class temporary_file {
 public:
     explicit temporary_file(const std::string& path)

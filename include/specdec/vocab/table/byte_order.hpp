@@ -12,6 +12,7 @@
 
 namespace specdec {
 
+/// A range of places in a byte_order.
 struct order_range {
     std::size_t first = 0;
     std::size_t last = 0;

@@ -38,7 +38,8 @@ template <class Tokenizer>
 
 /// Requires that the map leads from the drafter's vocabulary to the target's. Errors:
 /// specdec::error if it was built from other tokenizers, or the other way around. It compares
-/// sizes, and fingerprints if both (tokenizer.table()) have them. Complexity: linear in the bytes.
+/// sizes, and fingerprints if map and tokenizers (tokenizer.table()) have them. Complexity: linear
+/// in the bytes.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 void require_map(const id_map& map, const TargetTokenizer& target, const DraftTokenizer& draft,
                  const char* source) {

@@ -51,7 +51,8 @@ using ids_by_bytes = boost::unordered_flat_set<std::int32_t, hash_of_bytes, equa
 /// The intersection of two vocabularies (T and D of Timor et al., Algorithms 1 and 4) by the exact
 /// BYTES of their text tokens. Byte-level BPE and SentencePiece spell the same bytes differently in
 /// their files (U+0120 against U+2581, a mojibake pair against one letter, <0x0A> against U+010A);
-/// joins on displayed strings miss such pairs and make false ones (string_join.hpp counts both).
+/// joins on those displayed strings miss such pairs and make false ones (string_join.hpp counts
+/// both).
 ///
 /// - Text tokens are those of kind normal, byte and user. Control and unused ids have no bytes;
 ///   only the equivalences join them, and they override the join by bytes.
@@ -100,7 +101,8 @@ using ids_by_bytes = boost::unordered_flat_set<std::int32_t, hash_of_bytes, equa
         if (canonical == none || (of_kind_byte(draft, canonical) && !of_kind_byte(draft, id)))
             canonical = id;
     }
-    // Of several draft tokens that are said to equal one target token, the first is canonical.
+    // Of several draft tokens that are said to equal one target token, the first named is
+    // canonical.
     for (std::size_t i = equal_ids.size(); i-- > 0;)
         to_draft[equal_ids[i].target.index()] = equal_ids[i].draft.value;
     return {std::move(to_target), std::move(to_draft), draft.fingerprint(), target.fingerprint()};

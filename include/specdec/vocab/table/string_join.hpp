@@ -43,7 +43,8 @@ enum class display_family {
 
 namespace detail {
 
-/// GPT-2's letter of a byte: itself where it is printable Latin-1, else the next of U+0100 on.
+/// GPT-2's letter of a byte: itself where it is a printable Latin-1 letter, else the next of U+0100
+/// on.
 inline void append_byte_letter(std::string& out, unsigned char byte) {
     const auto is_plain = [](unsigned b) {
         return (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || b >= 0xae;

@@ -8,6 +8,7 @@
 
 namespace specdec {
 
+/// Whether a string of target tokens begins with another.
 [[nodiscard]] inline bool begins_with(std::span<const target_id> tokens,
                                       std::span<const target_id> beginning) {
     return common_prefix(tokens, beginning) == beginning.size();

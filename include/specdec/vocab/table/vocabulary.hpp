@@ -14,6 +14,7 @@
 
 namespace specdec {
 
+/// What a token is for.
 enum class token_kind : std::uint8_t {
     normal,  ///< text, made by the tokenizer's merges
     byte,    ///< one raw byte (SentencePiece's <0x41>)

@@ -16,7 +16,8 @@ namespace specdec::reference {
 ///     p = softmax over both of k . q / sqrt(d)        o = sum of p v
 ///
 /// Shapes: q, out [d, heads], keys and values [d, places]; cells: their columns, the earliest
-/// first, and p [places + cells, heads], kept for the reverse. Complexity: O(d (places + cells)).
+/// first, and p [places + cells, heads], which is kept for the reverse. Complexity: O(d (places +
+/// cells)).
 template <class Scalar>
 struct chain_keys {
     constant_columns<Scalar> keys, values;  ///< of the places

@@ -20,7 +20,8 @@
 
 namespace specdec::reference {
 
-/// Trains a drafter's body that reads features, on what its target's rounds showed. An update is
+/// Trains a drafter's body that reads features, on what its target's rounds have shown. An update
+/// is
 ///
 ///     drafts -> feature_training_pass -> the target's head -> loss -> learnt_weights' step
 ///

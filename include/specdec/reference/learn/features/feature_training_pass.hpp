@@ -30,7 +30,8 @@ namespace specdec::reference {
 ///                              chain's first one, and the cells of its chain
 ///
 /// That is what feature_model and feature_pass do when they draft. The embedding is the target's
-/// and does not learn. The caller brings head and loss: it reads states, writes their gradient.
+/// and does not learn. The caller brings the head and the loss: it reads states and writes their
+/// gradient.
 ///
 ///     feature_training_pass<float> pass(layout, limits, embedding);
 ///     auto states = pass.forward(parameters, sequences);     // [d, cells], a column a cell

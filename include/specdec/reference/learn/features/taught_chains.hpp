@@ -32,7 +32,8 @@ struct taught_cell {
     draft_id next;
 };
 
-/// Makes the sequences of an update from samples. Allocates for samples larger than any before.
+/// Makes the sequences of an update from samples. Allocates where samples are larger than any
+/// before.
 class taught_chains {
 public:
     /// Errors: specdec::error for a depth of 0.

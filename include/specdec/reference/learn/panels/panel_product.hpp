@@ -39,9 +39,11 @@ public:
     /// What the CPU lacks is not used.
     explicit panel_product(isa instructions = isa::amx)
         : panel_product(panel_kernels_for<Value>(usable(instructions)), instructions) {}
+    /// Kernels of one's own.
     panel_product(const panel_kernels<Value>& kernels, isa instructions)
         : kernels_(kernels), pack_(pack_functions_for<Value>(usable(instructions))) {}
 
+    /// The kernels' name.
     [[nodiscard]] std::string_view kernel() const { return kernels_.name; }
 
     /// A [rows, length], B [length, columns]. Complexity: 2 rows length columns. Precondition: the

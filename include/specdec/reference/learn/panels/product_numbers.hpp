@@ -23,6 +23,7 @@ enum class product_numbers : std::uint8_t {
     return set >= isa::avx512_bf16 ? product_numbers::bf16 : product_numbers::f32;
 }
 
+/// How learning multiplies.
 struct product_settings {
     product_numbers numbers = product_numbers::f32;
     isa instructions = isa::amx; ///< of the kernels; what the CPU lacks is not used

@@ -74,7 +74,8 @@ void causal_attention(constant_columns<Scalar> queries, constant_columns<Scalar>
     }
 }
 
-/// Its reverse. It computes the weights again, so that memory grows with n, not n^2:
+/// Its reverse. It computes the weights again instead of keeping them, so that memory grows with n,
+/// not n^2:
 ///
 ///     dV += dO P^T    dP = V^T dO    dS_ij = P_ij (dP_ij - sum over i of P_ij dP_ij) / sqrt(d)
 ///     dQ = K dS       dK += Q dS^T

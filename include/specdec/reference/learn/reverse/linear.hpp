@@ -36,7 +36,8 @@ struct gradient_memory {
 template <class Scalar>
 class linear {
 public:
-    /// Projections of a block, whose matrices lie one behind the other. `most`: a pass's positions.
+    /// Projections of a block, whose matrices lie one behind the other. `most`: positions of a
+    /// pass.
     linear(const model_config& c, const model_layout::block& at, std::size_t layer,
            std::initializer_list<projection> parts, std::size_t most)
         : layer_(layer), most_(most), inputs_(inputs_of(c, *parts.begin())),

@@ -25,7 +25,8 @@ public:
         [[nodiscard]] std::size_t matrix(projection p) const { return matrices[number_of(p)]; }
     };
 
-    /// Precondition: check(config). The rotary form is half-split (model_parameters turns rows).
+    /// Precondition: check(config). The rotary form is half-split (model_parameters.hpp turns
+    /// rows).
     explicit model_layout(const model_config& c) : config_(c), blocks_(c.layers) {
         config_.rotary.interleaved = false;
         embedding_ = tensors_.add("model.embed_tokens.weight", {c.vocabulary_size, c.dimension});

@@ -36,7 +36,8 @@ struct block_scratch {
     std::vector<causal_scratch<Scalar>> of_member;
 };
 
-/// A block of a Llama-family transformer (blocks.hpp has the papers), with what its reverse needs:
+/// A block of a Llama-family transformer (blocks.hpp has the papers), and what its reverse needs to
+/// know of the pass before:
 ///
 ///     m = x + Wo attention(turned q, turned k, v),   (q, k, v) = Wqkv rms_norm(x) + b
 ///     y = m + Wdown swiglu(Wgate_up rms_norm(m))
