@@ -88,7 +88,8 @@ template <class M>
 }
 
 /// Whether a model does no work for appended tokens until a row needs it: then rows that nobody
-/// reads should not be asked for. The model says so by m.defers_work(), a wrapper as its model.
+/// reads should not be asked for. The model says so by m.defers_work(), and a wrapper by what its
+/// model says.
 template <class M>
 [[nodiscard]] constexpr bool defers_work(const M& m) {
     if constexpr (requires { m.defers_work(); })

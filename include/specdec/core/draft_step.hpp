@@ -17,6 +17,7 @@ protected:
     ~row_gatherer() = default;
 };
 
+/// What a draft needs before it goes on.
 struct draft_step {
     bool goes_on = false; ///< a row of the drafter; false: nothing, it has ended
     /// Who makes that row in one pass with those of other texts. Null: the drafter makes it alone,

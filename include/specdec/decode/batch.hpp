@@ -43,7 +43,8 @@ namespace specdec {
 /// Texts draft together (draft_together.hpp) if their drafters' models are sequences of one
 /// gathered_model: as many passes of it a round as the longest draft has steps.
 ///
-/// Borrows target and runs; a run stays in place until it has left. Allocates at construction.
+/// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
+/// only.
 template <ScoringBatchModelOf<target_id> Target, class Run, Clock Time = no_clock>
 class batch {
 public:

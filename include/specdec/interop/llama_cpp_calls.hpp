@@ -37,7 +37,8 @@ namespace specdec {
 ///
 /// While such objects exist, and where one was lost, ggml's abort callback is theirs; what is no
 /// server's death goes on to the callback before, or ends the process as ever. ggml does not say
-/// which server died: lost is every object with a call running, or an address of one that has.
+/// which server died: lost is every object that has a call running, or an address in common with
+/// one that has.
 ///
 /// One call at a time. A call that is left behind may go on when an answer comes late: it captures
 /// by value what it uses, or by reference what is never freed. Errors, specdec::error: an address
@@ -67,6 +68,7 @@ public:
             thread_.join();
     }
 
+    /// Whether a server died under a call.
     [[nodiscard]] bool lost() const {
         const std::lock_guard lock(work_->mutex);
         return work_->lost;

@@ -107,8 +107,9 @@ private:
         return static_cast<gguf_type>(type);
     }
 
+    /// Bytes, by the type's number. Precondition: no string, no array.
     static std::size_t width(gguf_type type) {
-        constexpr std::size_t bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8}; // 0: of none
+        constexpr std::size_t bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
         return bytes[static_cast<std::size_t>(type)];
     }
 

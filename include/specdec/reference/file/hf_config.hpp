@@ -39,7 +39,8 @@ inline rotary_config hf_rotary(const nlohmann::json& json, const std::string& so
     return c;
 }
 
-/// A window that never closes within the context changes nothing; others would. `usual`: if unsaid.
+/// A window that never closes within the context changes nothing there; any other would. `usual`:
+/// where nothing is said.
 inline std::size_t window_of(const nlohmann::json& json, const json_fields& fields,
                              std::size_t context, std::size_t usual) {
     const std::size_t none = model_config{}.window; // null

@@ -33,6 +33,7 @@ using aligned_constant_column = Eigen::Map<const Eigen::ArrayXf, Eigen::Aligned6
     return {data, static_cast<Eigen::Index>(n)};
 }
 
+/// The functions, for one instruction set.
 template <PanelValue Value>
 struct column_functions {
     /// out = x / rms(x) * weight, rounded to Value; n values, in lines.

@@ -70,7 +70,7 @@ inline constexpr float largest_in_bf16 = std::bit_cast<float>(0x7F7F7FFFU);
 [[nodiscard]] inline float widen_half(std::uint16_t bits) {
     return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
 }
-/// The one that lies there.
+/// The F16 number that lies there, aligned or not.
 [[nodiscard]] inline float half_at(const std::byte* at) {
     std::uint16_t bits;
     std::memcpy(&bits, at, sizeof bits);

@@ -74,6 +74,7 @@ public:
         for (std::size_t k = 0; k < columns_; ++k)
             panel[panel_index<Value>(row % panel_rows, k)] = round_to<Value>(values[k]);
     }
+    /// Packs a row of another matrix of as many columns.
     void copy_row(std::size_t row, const panel_matrix& from, std::size_t its_row) {
         SPECDEC_PRECONDITION(row < rows_ && its_row < from.rows_ && columns_ == from.columns_);
         Value* to = memory_ + row / panel_rows * panel_rows * length_;
@@ -82,6 +83,7 @@ public:
             to[panel_index<Value>(row % panel_rows, k)] =
                 at[panel_index<Value>(its_row % panel_rows, k)];
     }
+    /// Unpacks one row.
     void read_row(std::size_t row, std::span<float> values) const {
         SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
         const Value* from = panel(row / panel_rows);

@@ -34,6 +34,7 @@ namespace specdec::reference {
 using quantised_kernel = void (*)(const std::byte* panel, std::size_t blocks, const q8_block* x,
                                   std::size_t stride, std::size_t columns, float* y);
 
+/// The kernels of one instruction set.
 struct quantised_kernels {
     quantised_kernel q8_0, q4_0, q4_1;
     std::string_view name; ///< for statistics

@@ -165,6 +165,7 @@ public:
             write_block(row, b, block);
         }
     }
+    /// Packs a row of another matrix of this type and length.
     void copy_row(std::size_t row, const quantised_matrix& from, std::size_t its_row) {
         SPECDEC_PRECONDITION(row < rows_ && its_row < from.rows_ && type_ == from.type_ &&
                              columns_ == from.columns_);
@@ -179,6 +180,7 @@ public:
                 std::copy_n(at + i + 4 * from_row, 4, to + i + 4 * to_row);
         }
     }
+    /// Unpacks one row.
     void read_row(std::size_t row, std::span<float> values) const {
         SPECDEC_PRECONDITION(row < rows_ && values.size() == columns_);
         const quantised_block_layout layout(type_);

@@ -34,6 +34,7 @@ public:
         merge_table::scratch merges;
     };
 
+    /// Appends the ids of a pre-token.
     void encode(std::string_view text, std::vector<std::int32_t>& out, scratch& s) const {
         if (word_sign_.empty())
             return encode_word(text, out, s);

@@ -50,6 +50,7 @@ public:
         return found == table_.end() ? merge{} : found->second;
     }
 
+    /// Joins in place.
     void join(std::vector<std::int32_t>& symbols, scratch& s) const {
         if (symbols.size() < 2)
             return;

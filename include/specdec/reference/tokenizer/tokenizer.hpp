@@ -40,6 +40,7 @@ struct added_sets {
     added_tokens normalized{}; ///< in what is left of it, after normalizing
 };
 
+/// The parts of a tokenizer, as a loader finds them.
 struct tokenizer_parts {
     vocabulary table{};
     added_sets literal{};      ///< added tokens that are text

@@ -33,6 +33,7 @@ struct tree_nodes {
         depths.push_back(parent < size() ? depths[parent] + 1 : 0);
         parents.push_back(parent);
     }
+    /// Forgets all but the first n nodes.
     void truncate(std::size_t n) {
         parents.resize(n);
         depths.resize(n);

@@ -10,12 +10,14 @@
 
 namespace specdec {
 
+/// A clause of a contract that does not hold.
 struct violation {
     std::string clause;   ///< its stable name, "model.row_position"
     std::string expected; ///< what the clause says
     std::string seen;     ///< what was found instead, with positions and numbers
 };
 
+/// A clause that was not looked at.
 struct unchecked_clause {
     std::string clause;
     std::string reason; ///< the clause it builds on, or the setting that left it out
@@ -51,6 +53,7 @@ struct contract_report {
         return lines;
     }
 
+    /// Takes over what another report found.
     void add(contract_report other) {
         for (violation& v : other.violations)
             violations.push_back(std::move(v));

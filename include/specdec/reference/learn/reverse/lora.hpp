@@ -80,7 +80,8 @@ public:
     [[nodiscard]] bool adapts(projection p) const {
         return std::ranges::find(settings_.targets, p) != settings_.targets.end();
     }
-    /// A of a module, [inputs, rank], and B, [rank, outputs] (columns.hpp). Pre: adapts(p).
+    /// A of a module, [inputs, rank], and B, [rank, outputs] (columns.hpp). Precondition:
+    /// adapts(p).
     [[nodiscard]] constant_columns<Scalar> a(std::size_t layer, projection p) const {
         const place& m = modules_[layer][number_of(p)];
         return columns_of(values_.data() + m.a, m.inputs, settings_.rank);
@@ -100,7 +101,8 @@ public:
     }
 
     /// W += (alpha / r) B A: the model then computes without adapters what it did with them.
-    /// Parameters: what has such blocks, model_parameters' layout() and values().
+    /// Parameters: of a model or of another one with such blocks (model_parameters' layout() and
+    /// values()).
     template <class Parameters>
     void merge(Parameters& m) const {
         for (std::size_t layer = 0; layer < modules_.size(); ++layer)

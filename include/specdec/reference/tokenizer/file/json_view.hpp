@@ -69,10 +69,12 @@ public:
         return static_cast<std::int32_t>(value_->get<std::uint64_t>());
     }
 
+    /// The length of an array or object.
     [[nodiscard]] std::size_t size() const { return value_->size(); }
     [[nodiscard]] json_view operator[](std::size_t i) const {
         return {(*value_)[i], *source_, field_ + "[" + std::to_string(i) + "]"};
     }
+    /// The elements of an array.
     [[nodiscard]] std::vector<json_view> elements() const {
         if (!value_->is_array())
             expected("an array");
