@@ -16,7 +16,7 @@ fetch=(python3 python3-pip)
 test=(catch2 librapidcheck-dev libbenchmark-dev librandom123-dev zlib1g-dev ccache
       "clang-16|clang" "libclang-rt-16-dev|libclang-rt-dev" "clang-format-16|clang-format"
       python3 python3-venv)
-platform=(g++ cmake ninja-build ccache catch2 libboost1.81-dev librange-v3-dev zlib1g-dev)
+platform=(g++ cmake ninja-build ccache catch2 "libboost1.81-dev|libboost-dev" librange-v3-dev zlib1g-dev)
 declare -A of_platform=(
     [clang-22]="clang-22 librapidcheck-dev"
     [clang-libc++]="clang-16 libc++-16-dev libc++abi-16-dev"

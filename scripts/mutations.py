@@ -102,8 +102,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         main_object = scratch / "main.o"
-        (scratch / "main.cpp").write_text("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
-        subprocess.run([*COMPILER.split(), "-std=c++20", "-O0", "-c", scratch / "main.cpp", "-o", main_object],
+        subprocess.run([*COMPILER.split(), "-std=c++20", "-O0", "-c", ROOT / "tests/catch_main.cpp", "-o", main_object],
                        check=True)
 
         def job(number, name, attempt, subject, words):

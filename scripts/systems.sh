@@ -22,8 +22,10 @@ if [ ! -e "$root/specdec" ]; then
 fi
 git archive HEAD | tar -x -C "$root/specdec"
 cp /etc/resolv.conf "$root/etc/"
+# Whatever fails: who deletes build/ must not meet this machine's /dev there.
+trap 'for folder in proc dev sys; do ! mountpoint -q "$root/$folder" || umount -R "$root/$folder"; done' EXIT
 for folder in proc dev sys; do
-    mount --rbind "/$folder" "$root/$folder" && mount --make-rslave "$root/$folder"
+    mount --rbind "/$folder" "$root/$folder"
+    mount --make-rslave "$root/$folder"
 done
-trap 'for folder in proc dev sys; do umount -R "$root/$folder"; done' EXIT
 chroot "$root" sh -c 'cd /specdec && "$@"' sh "${@:-scripts/test.sh}"

@@ -21,7 +21,11 @@ set(specdec_parts
     "strings=bridge/(spelling|strings/.+)"
     "ngrams=vocab/ngrams/.+")
 
-function(specdec_unite)
+# specdec_unite(TARGET source...)
+function(specdec_unite target)
+    # Files that meet in one may shadow each other's names.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+        UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
     set_property(SOURCE ${ARGN} PROPERTY UNITY_GROUP rest)
     foreach(part IN LISTS specdec_parts)
         string(REPLACE "=" ";" part "${part}")
@@ -65,14 +69,11 @@ function(specdec_tests folder)
     if(NOT sources)
         return()
     endif()
-    if(NOT folder STREQUAL "llama_cpp") # built where there is a llama.cpp only
-        specdec_unite(${sources})
-    endif()
     string(REPLACE "/" "_" target test_${folder})
     add_executable(${target} ${sources})
-    # Files that meet in one may shadow each other's names.
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
-        UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+    if(NOT folder STREQUAL "llama_cpp") # built where there is a llama.cpp only
+        specdec_unite(${target} ${sources})
+    endif()
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
     if(folder MATCHES "^(testing|speculation|reference)$" OR (folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS))
         target_link_libraries(${target} PRIVATE specdec_rules)

@@ -1,6 +1,8 @@
 // Catch2 3 by Catch2 2's names: Debian 12 has the one, later systems have the other.
 #pragma once
 
+#include <string>
+
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_template_test_macros.hpp>
