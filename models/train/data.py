@@ -11,7 +11,10 @@ import lzma
 import random
 import zlib
 
+import numpy
 import torch
+
+import precision
 
 SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 
@@ -52,14 +55,17 @@ def read(folder):
 def encode(tokenizer, end, entries, chat=False, prompt_weight=1.0):
     """[(ids, weights)]. `end` is the id that closes a text that has ended."""
     documents = []
-    for prompt, text, ended in entries:
-        framed = chat and not isinstance(prompt, Plain)
-        head = tokenizer.encode(conversation(prompt)).ids if framed else []
-        # Without a chat frame the prompt and its continuation are one text: encoded as one.
-        body = tokenizer.encode(text if framed else prompt + text).ids
+    framed = [chat and not isinstance(prompt, Plain) for prompt, _, _ in entries]
+    ids_of = lambda texts: (e.ids for i in range(0, len(texts), 4096) for e in tokenizer.encode_batch_fast(texts[i:i + 4096]))
+    heads = ids_of([conversation(prompt) if f else "" for f, (prompt, _, _) in zip(framed, entries)])
+    # Without a chat frame the prompt and its continuation are one text: encoded as one.
+    bodies = ids_of([text if f else prompt + text for f, (prompt, text, _) in zip(framed, entries)])
+    for head, body, (_, _, ended) in zip(heads, bodies, entries):
         ids = head + body + [end] * ended
         if len(ids) > 2:
-            documents.append((ids, [prompt_weight] * len(head) + [1.0] * (len(ids) - len(head))))
+            weights = numpy.ones(len(ids), numpy.float32)
+            weights[:len(head)] = prompt_weight
+            documents.append((numpy.array(ids, numpy.int32), weights))
     return documents
 
 
@@ -102,16 +108,17 @@ def batches(documents, length, tokens, rng=None):
     windows = pieces(documents, length, rng)
     if rng:
         rng.shuffle(windows)
-    group = 1000
+    group = max(1000, tokens // 8)
     made = []
     for g in range(0, len(windows), group):
         made += together(windows[g:g + group], lambda w: len(w[0]) - 1, tokens)
     if rng:
         rng.shuffle(made)
     for batch in made:
-        longest = len(batch[0][0])
-        ids = torch.tensor([i + [0] * (longest - len(i)) for i, _ in batch])
-        weights = torch.tensor([w + [0.0] * (longest - len(w)) for _, w in batch])
+        ids, weights = (numpy.zeros((len(batch), len(batch[0][0])), kind) for kind in (numpy.int64, numpy.float32))
+        for row, (i, w) in enumerate(batch):
+            ids[row, :len(i)], weights[row, :len(w)] = i, w
+        ids, weights = (torch.from_numpy(x).to(precision.DEVICE) for x in (ids, weights))
         yield ids[:, :-1], ids[:, 1:], weights[:, 1:]
 
 

@@ -145,7 +145,7 @@ class HeadLoss(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, made, law, head, hybrid=False, at_a_time=128):
+    def forward(ctx, made, law, head, hybrid=False, at_a_time=precision.at_a_time(128)):
         gradient, loss = torch.empty(made.shape, dtype=torch.float32), 0.0
         of_head = torch.zeros_like(head) if ctx.needs_input_grad[2] else None
         head = head.to(precision.weights())
@@ -156,13 +156,13 @@ class HeadLoss(torch.autograd.Function):
             logits = (made[part] @ head.T).float()
             q = logits.softmax(-1)
             log_sum = logits.amax(-1) - q.amax(-1).log()  # cheaper than exponentials again
-            loss += (log_sum.sum() - (p * logits).sum()).item()
+            loss = loss + log_sum.sum() - (p * logits).sum()
             if ctx.needs_input_grad[0]:
                 if hybrid:
                     below = (q < p).float() * q  # -d min(p, q) / d logits = q (sum of it) - it
                     kept = below.sum(-1, keepdim=True)
-                    of_kl = (-3 * torch.minimum(p, q).sum(-1).mean()).exp().item()
-                    slope = (q - p).mul_(of_kl).add_(q * kept - below, alpha=1 - of_kl)
+                    of_kl = (-3 * torch.minimum(p, q).sum(-1).mean()).exp()
+                    slope = (q - p).mul_(of_kl).add_((q * kept - below).mul_(1 - of_kl))
                 else:
                     slope = q.sub_(p)
                 slope = slope.to(head.dtype)
@@ -170,7 +170,7 @@ class HeadLoss(torch.autograd.Function):
                 if of_head is not None:
                     of_head += slope.T @ made[part]
         ctx.save_for_backward(gradient, of_head)
-        return torch.tensor(loss)
+        return torch.as_tensor(loss)
 
     @staticmethod
     def backward(ctx, scale):

@@ -84,7 +84,7 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     for temperature, answers in zip(args.temperature, args.answers, strict=True):
         rng = random.Random(f"{args.seed} {temperature}")
-        generator = torch.Generator().manual_seed(args.seed)
+        generator = torch.Generator(precision.DEVICE).manual_seed(args.seed)
         began, tokens = time.time(), 0
         with open(args.out / f"temperature_{temperature}.jsonl", "w", encoding="utf-8") as f:
             for start in range(0, answers, args.batch):

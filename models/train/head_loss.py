@@ -7,7 +7,7 @@ import torch
 
 import precision
 
-ROWS = 256
+ROWS = precision.at_a_time(256)
 
 
 class HeadLoss(torch.autograd.Function):

@@ -51,8 +51,8 @@ def main():
             continue
         texts = []
         for e in some:
-            head = w.begin + w.encode(e["prompt"])[:400] + w.encode(write_answers.TAIL)
-            texts.append((head + w.encode(e["text"]) + [w.end] * e["ended"], len(head), {"kind": args.kind, **e}))
+            ids, begin = write_answers.framed(w, w.encode(e["prompt"]), w.encode(e["text"]), e["ended"])
+            texts.append((ids, begin, {"kind": args.kind, **e}))
         texts.sort(key=lambda t: len(t[0]))
         made, layers, at = [], [], 0
         while at < len(texts):

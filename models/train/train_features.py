@@ -2,11 +2,12 @@
 
     python models/train/train_features.py --features RECORDS --out models/smollm2-features --steps 3 --minutes 60
     python models/train/train_features.py --features RECORDS --out models/smollm2-features --steps 3 --minutes 60 --state STATE
+    python models/train/train_features.py --text TEXT --gguf GGUF --out models/smollm2-features --steps 4 --minutes 9 --tokens 32768 --taught 0
 
-RECORDS: folders that write_answers.py and record_features.py wrote; ones that come while it trains are taken up. --rows: the loss
-looks at so many rows of the head, the most frequent tokens of the text. One of 25 prompts of each kind is held out. Prints, for
-that text, how many tokens of a draft of five are the target's
-first choice in a row, by kind: an estimate of the block efficiency. --state: a file with the optimizer's state, too, written at
+RECORDS: folders that write_answers.py and record_features.py wrote; ones that come while it trains are taken up. TEXT: folder of
+answers alone (*.jsonl, *.jsonl.xz), whose features are made anew for each step: for a GPU. --rows: the loss looks at so many rows
+of the head, the most frequent tokens of the text. One of 25 prompts of each kind is held out. Prints, for that text, how many
+tokens of a draft of five are the target's first choice in a row, by kind: an estimate of the block efficiency. --state: a file with the optimizer's state, too, written at
 each evaluation; where it is there already, the training goes on from it (--minutes are those of all).
 """
 import argparse
@@ -30,6 +31,7 @@ import llama
 import muon
 import precision
 import threads
+import write_answers
 
 
 def held_out(prompt):
@@ -65,7 +67,7 @@ class Texts:
 
     def counts(self, vocabulary):
         """How often each token is in the answers that are trained on."""
-        made = torch.zeros(vocabulary, dtype=torch.long)
+        made = torch.zeros(vocabulary, dtype=torch.long, device="cpu")
         for part, begin, n, answer, _ in self.train:
             made += torch.bincount(self.parts[part][0][begin + answer:begin + n], minlength=vocabulary)
         return made
@@ -88,12 +90,52 @@ class Texts:
     def endless(self, tokens, seed):
         """Groups of texts, in an order of their own each time; what is new takes part in the next group."""
         rng, left = random.Random(seed), []
+        group = max(400, tokens // 8)
         while True:
-            if len(left) < 400:
+            if len(left) < group:
                 self.refresh()
                 left = left + rng.sample(self.train, len(self.train))
-            yield from self.batches(left[:400], tokens, rng)
-            left = left[400:]
+            yield from self.batches(left[:group], tokens, rng)
+            left = left[group:]
+
+
+class LiveTexts(Texts):
+    """Texts of a folder of answers, whose features the target makes when they are asked for; their folder is None."""
+
+    def __init__(self, folder, length, gguf):
+        import writer
+        self.writer = w = writer.Writer(gguf)
+        self.train, self.held = [], []
+        entries = [e for file in data.json_files(folder) for e in data.json_lines(file)]
+        ids, begin = [], 0
+        for at in range(0, len(entries), 8192):
+            some = entries[at:at + 8192]
+            asked, answers = (w.tokenizer([e[k] for e in some], add_special_tokens=False).input_ids for k in ("prompt", "text"))
+            for e, prompt, answer in zip(some, asked, answers):
+                whole, before = write_answers.framed(w, prompt, answer, e["ended"])
+                n = min(len(whole), length + 2)
+                if n > before + 4:
+                    text = None, begin, n, before, e.get("kind", "home")
+                    (self.held if held_out(e["prompt"]) else self.train).append(text)
+                    ids.append(numpy.array(whole[:n], numpy.int64))
+                    begin += n
+        self.parts = {None: (torch.from_numpy(numpy.concatenate(ids)), None)}
+        self.ids = self.parts[None][0].to(precision.DEVICE)
+
+    def refresh(self):
+        pass
+
+    def batches(self, texts, tokens, rng=None):
+        made = data.together(texts, lambda t: t[2], tokens)
+        if rng:
+            rng.shuffle(made)
+        for batch in made:
+            begins, n, answer = (torch.tensor([t[i] for t in batch])[:, None] for i in (1, 2, 3))
+            at = torch.arange(int(n.max()))[None]
+            ids = self.ids[(begins + at).clamp(max=len(self.ids) - 1)].masked_fill(at >= n, 0)
+            at = at[:, :-2]
+            weights = torch.where(at >= (answer - 2).clamp(min=0), 1.0, 0.1) * (at < n - 2)
+            yield ids, self.writer.whole(ids), weights
 
 
 def parted(states, embedding):
@@ -141,7 +183,9 @@ def heldout(drafter, texts, embedding, head, steps, most=8):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--features", type=Path, required=True)
+    p.add_argument("--features", type=Path)
+    p.add_argument("--text", type=Path, help="instead, with --gguf")
+    p.add_argument("--gguf", type=Path)
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--from", dest="start", type=Path, help="folder to go on from")
     p.add_argument("--steps", type=int, default=1, help="1: EAGLE; more: HASS")
@@ -166,12 +210,18 @@ def main():
     torch.manual_seed(args.seed)
     cores = threads.Threads(args.threads)
 
-    texts = Texts(args.features, args.length, args.three)
-    embedding = load_file(args.features / "target.safetensors")["embedding"].to(precision.weights())
+    if (args.features is None) == (args.text is None) or args.text and (args.three or not args.gguf):
+        p.error("expected --features, or --text with --gguf and without --three")
+    if args.text:
+        texts = LiveTexts(args.text, args.length, args.gguf)
+        embedding, config = texts.writer.embedding, texts.writer.config
+    else:
+        texts = Texts(args.features, args.length, args.three)
+        embedding = load_file(args.features / "target.safetensors")["embedding"].to(precision.DEVICE, precision.weights())
+        stored = json.loads((args.features / "config.json").read_text())
+        config = llama.Config(**{k: v for k, v in stored.items() if k in llama.Config.__dataclass_fields__})
     frequent = texts.counts(len(embedding)).argsort(descending=True, stable=True)
-    rows = frequent[:args.rows or len(embedding)].sort().values
-    stored = json.loads((args.features / "config.json").read_text())
-    config = llama.Config(**{k: v for k, v in stored.items() if k in llama.Config.__dataclass_fields__})
+    rows = frequent[:args.rows or len(embedding)].sort().values.to(precision.DEVICE)
     if args.start:
         drafter = features.load(args.start)
         if args.three != isinstance(drafter, features.ThreeDrafter):
@@ -200,14 +250,14 @@ def main():
         done = (time.time() - began) / 60 / args.minutes
         if done >= 1 or time.time() - looked > 60 * args.every:
             loss, blocks = heldout(drafter, texts, embedding, head, max(args.steps, 3))
-            print(f"{(time.time() - began) / 60:6.2f} min  step {step}  {seen} answer tokens  {len(texts.train)} texts  held out "
+            print(f"{(time.time() - began) / 60:6.2f} min  step {step}  {int(seen)} answer tokens  {len(texts.train)} texts  held out "
                   + " ".join(f"{x:.4f}" for x in loss.tolist()) + "  tokens a block of five "
                   + ", ".join(f"{k} {b:.2f}" for k, b in blocks.items()) + f"  median {statistics.median(blocks.values()):.3f}", flush=True)
             features.save(drafter, args.out)
             if args.state:
                 part = args.state.with_suffix(".part")
                 torch.save({"drafter": drafter.state_dict(), "optimizers": [o.state_dict() for o in opts], "rows": rows,
-                            "seen": seen, "step": step, "minutes": (time.time() - began) / 60}, part)
+                            "seen": int(seen), "step": step, "minutes": (time.time() - began) / 60}, part)
                 os.replace(part, args.state)
             looked = time.time()
             if done >= 1:
@@ -235,7 +285,7 @@ def main():
         for o in opts:
             o.step()
             o.zero_grad(set_to_none=True)
-        seen += int((weights == 1).sum())  # of answers
+        seen = seen + (weights == 1).sum()  # of answers
         step += 1
 
 

@@ -18,6 +18,7 @@ import torch
 
 import data
 import kinds
+import precision
 
 TAIL = 60  # tokens of a prompt
 LONG = ("summaries", "extraction", "rewriting", "explained programs", "programs", "letters")  # may be longer
@@ -31,7 +32,7 @@ def begin(kind, words, rng):
 def own(gguf, wanted, words, shares, rng, batch, done):
     import writer
     w = writer.Writer(gguf)
-    generator = torch.Generator().manual_seed(rng.randrange(1 << 40))
+    generator = torch.Generator(precision.DEVICE).manual_seed(rng.randrange(1 << 40))
     names = [k for k in kinds.OPENINGS for _ in range(shares.get(k, 0))]
     asked = sorted(((k, begin(k, words, rng)) for k in (rng.choice(names) for _ in range(wanted))), key=lambda a: a[0] in LONG)
     for at in range(0, len(asked), batch):
