@@ -11,6 +11,7 @@
 
 using namespace specdec;
 using namespace specdec::testing;
+using Catch::Matchers::Contains;
 
 using batched = batch_of<target_id, text_model<target_id>>;
 
@@ -43,6 +44,8 @@ TEST_CASE("one sequence of several is a model, and leaves the others alone") {
     CHECK(all.size(0) == 0);
     CHECK(all.size(1) == 1);
     CHECK(all.size(2) == 0);
+    CHECK_THROWS_WITH((one_sequence<target_id, batched>(all, 3)),
+                      Contains("one sequence: sequence 3: expected one below 3"));
 }
 
 TEST_CASE("one sequence of several tells what it holds where they do") {

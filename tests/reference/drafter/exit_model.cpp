@@ -194,6 +194,7 @@ TEST_CASE("exits that are none of the model's are refused, by name") {
     CHECK(m.exits() == 2);
     CHECK_THROWS_WITH(m.append(0, std::vector<draft_id>{draft_id{77}}), Contains("77"));
     CHECK_THROWS_WITH(m.append(0, std::vector<draft_id>(65, draft_id{0})), Contains("64"));
+    CHECK_THROWS_WITH(m.append(1, std::vector<draft_id>{draft_id{7}}), Contains("sequence 1"));
     CHECK(m.size(0) == 0);
     CHECK_THROWS_AS(load_exit_model<draft_id>(good.path(), {}, {.exits = {2}}), specdec::error);
 }

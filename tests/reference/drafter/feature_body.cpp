@@ -182,8 +182,9 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
     const hidden_states four(features.data(), 4, 36, 36);
     CHECK_THROWS_WITH(body.read(0, ids, {four, false}), Contains("at most 3"));
     CHECK_THROWS_WITH(body.read(0, std::vector{draft_id{77}}, {four.middle(0, 1), false}),
-                      Contains("below 77"));
+                      Contains("0 to 77 - 1"));
     CHECK_THROWS_WITH(body.read(0, std::vector{draft_id{7}}, {four, false}), Contains("features"));
+    CHECK_THROWS_WITH(body.read(1, ids, {four, false}), Contains("sequence 1"));
     CHECK(body.size(0) == 0);
 
     files.config.update({{"model_type", "mistral"}, {"sliding_window", 64}});

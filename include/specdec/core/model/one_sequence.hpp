@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/draft_step.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
@@ -13,11 +15,16 @@
 namespace specdec {
 
 /// One sequence of a model of several, seen as a model of one (ModelOf<Id>). Borrows the model. Its
-/// rows live until the next call on the model, for whichever sequence.
+/// rows live until the next call on the model, for whichever sequence. Errors: specdec::error for a
+/// sequence that the model does not have.
 template <class Id, ScoringBatchModelOf<Id> M>
 class one_sequence {
 public:
-    one_sequence(M& model, std::size_t sequence) : model_(&model), sequence_(sequence) {}
+    one_sequence(M& model, std::size_t sequence) : model_(&model), sequence_(sequence) {
+        if (sequence >= model.sequences()) // each call would be out of bounds
+            fail("one sequence", "sequence " + std::to_string(sequence),
+                 "expected one below " + std::to_string(model.sequences()));
+    }
 
     [[nodiscard]] std::size_t size() const { return model_->size(sequence_); }
     [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }

@@ -13,6 +13,7 @@
 
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/reference/drafter/exit_pass.hpp>
 #include <specdec/reference/load.hpp>
@@ -82,16 +83,16 @@ public:
     }
 
     /// Runs nothing. Errors, before anything changes: specdec::error where the context is too short
-    /// or an id is none of the model's.
+    /// or an id or the sequence is none of the model's.
     void append(std::size_t s, std::span<const Id> ids) {
+        if (s >= sequences_)
+            throw error("model with exits", "sequence " + std::to_string(s),
+                        "expected one below " + std::to_string(sequences_));
         if (ids.size() > capacity_ - size(s))
             throw error("model with exits", "length",
                         "expected at most " + std::to_string(capacity_) + " tokens, found " +
                             std::to_string(size(s) + ids.size()));
-        for (const Id id : ids)
-            if (!id.valid() || id.index() >= vocabulary_size_)
-                throw error("model with exits", "token " + std::to_string(id.value),
-                            "expected an id below " + std::to_string(vocabulary_size_));
+        require_ids(ids, vocabulary_size_, "model with exits", "tokens");
         std::visit(
             [&](auto& pass) {
                 for (const Id id : ids)

@@ -16,6 +16,7 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/head/features/features.hpp>
 #include <specdec/reference/drafter/feature_checkpoint.hpp>
 #include <specdec/reference/drafter/feature_pass.hpp>
@@ -35,9 +36,9 @@ struct feature_body_options {
 };
 
 /// A drafter's body that reads the features of a target: weights of its own, the target's
-/// embedding, precision, cache type and threads. Models FeatureTreeBody and
-/// FeatureBatchBody. Its head is the target's
-/// (lm_head of it), or its own (kept()). Not for two threads at once, nor while the target runs.
+/// embedding, precision, cache type and threads. Models FeatureTreeBody and FeatureBatchBody. Its
+/// head is the target's (lm_head of it), or its own (kept()). Not for two threads at once, nor
+/// while the target runs.
 class feature_body {
 public:
     /// Errors: specdec::error, of the checkpoint, where tensors are not as its configuration says,
@@ -94,7 +95,7 @@ public:
                                    body_input given) {
         std::size_t n = 0;
         for (const auto& [s, ids] : parts) {
-            require_takes(ids, size(s));
+            require_takes(s, ids, false);
             n += ids.size();
         }
         require_given(given, n);
@@ -108,14 +109,14 @@ public:
     /// Nodes (FeatureTreeBody).
     [[nodiscard]] body_output read_tree(std::size_t s, std::span<const draft_id> ids,
                                         std::span<const std::size_t> parents, body_input given) {
+        require_takes(s, ids, true);
+        require_given(given, ids.size());
         tree_nodes& tree = trees_[s];
         require_parents(ids.size(), parents, tree.size(), "feature body");
         tree.reserve(ids.size());
         for (const std::size_t parent : parents)
             tree.add(parent);
         on_throw grown([&] { tree.truncate(tree.size() - ids.size()); });
-        require_takes(ids, size(s) + tree.size() - ids.size());
-        require_given(given, ids.size());
         const sequence_tokens<draft_id> part{s, ids};
         std::visit([&](auto& pass) { run(pass, {&part, 1}, given, tree.size()); }, *pass_);
         grown.done();
@@ -175,15 +176,15 @@ private:
     using any_pass =
         std::variant<feature_pass<float>, feature_pass<bf16_bits>, feature_pass<quantised>>;
 
-    void require_takes(std::span<const draft_id> ids, std::size_t held) const {
+    void require_takes(std::size_t s, std::span<const draft_id> ids, bool as_nodes) const {
+        if (s >= sequences())
+            throw error("feature body", "sequence " + std::to_string(s), "expected one it has");
+        const std::size_t held = size(s) + (as_nodes ? trees_[s].size() : 0);
         if (ids.size() > capacity_ - held)
             throw error("feature body", "length",
                         "expected at most " + std::to_string(capacity_) + " places, found " +
                             std::to_string(held + ids.size()));
-        for (const draft_id id : ids)
-            if (!id.valid() || id.index() >= vocabulary_size_)
-                throw error("feature body", "token " + std::to_string(id.value),
-                            "expected an id below " + std::to_string(vocabulary_size_));
+        require_ids(ids, vocabulary_size_, "feature body", "tokens");
     }
     void require_given(const body_input& given, std::size_t n) {
         const std::size_t wanted = given.own ? own_width() : feature_width();
