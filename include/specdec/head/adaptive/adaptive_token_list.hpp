@@ -68,7 +68,9 @@ public:
 
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
-    [[nodiscard]] bool contains(Id id) const { return place_[id.index()] != nowhere; }
+    [[nodiscard]] bool contains(Id id) const {
+        return id.index() < place_.size() && place_[id.index()] != nowhere;
+    }
 
     /// The text goes on with this token. Which place it took, where it was outside (none where all
     /// tokens stay). Precondition: id is of the vocabulary.

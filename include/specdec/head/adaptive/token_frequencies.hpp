@@ -33,7 +33,10 @@ public:
     }
 
     [[nodiscard]] std::size_t vocabulary_size() const { return counts_.size(); }
-    [[nodiscard]] std::uint64_t of(Id id) const { return counts_[id.index()]; }
+    [[nodiscard]] std::uint64_t of(Id id) const {
+        require_ids(std::span<const Id>(&id, 1), counts_.size(), "token frequencies", "tokens");
+        return counts_[id.index()];
+    }
     [[nodiscard]] std::uint64_t total() const { return total_; }
     /// The share of all that was counted which falls into the list; 0 if nothing was.
     [[nodiscard]] double coverage(const token_list<Id>& list) const {
