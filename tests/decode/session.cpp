@@ -594,6 +594,10 @@ TEST_CASE("only a verified round can be committed, and no more of it than there 
     decoder.commit(n);
     CHECK_THROWS_AS(decoder.commit(1), error); // once
     CHECK(decoder.tokens().size() == world.prompt.size() + n);
+    decoder.draft(drafter, four, coin, 8);
+    (void)decoder.verify(decoder.score(target), coin);
+    decoder.start(world.prompt);
+    CHECK_THROWS_AS(decoder.commit(1), error); // it was another text's
 }
 
 } // namespace session_tests

@@ -12,6 +12,8 @@ TEST_CASE("costs in between and beyond lie on lines") {
     CHECK(costs.pass_over(3) == 2.5);
     CHECK(costs.pass_over(5) == 3.5);
     CHECK(cost_table{.pass = {2}}.pass_over(7) == 2);
+    CHECK(cost_table{.draft = 2, .start = 1}.draft_of(3) == 7);
+    CHECK(cost_table{.draft = 2, .start = 1}.draft_of(0) == 0);
 }
 
 TEST_CASE("a table that cannot be is refused by its entry") {
@@ -24,4 +26,6 @@ TEST_CASE("a table that cannot be is refused by its entry") {
     CHECK_THROWS_WITH(validate(cost_table{.draft = -1}), Contains("draft"));
     CHECK_THROWS_WITH(validate(cost_table{.replay = -1}), Contains("replay"));
     CHECK_THROWS_WITH(validate(cost_table{.catch_up = __builtin_nan("")}), Contains("catch_up"));
+    CHECK_THROWS_WITH(validate(cost_table{.catch_up = -1}), Contains("catch_up"));
+    CHECK_THROWS_WITH(validate(cost_table{.start = -1}), Contains("start"));
 }

@@ -58,6 +58,7 @@ TEST_CASE("a mirrored bias is that of all draft tokens of the same bytes") {
 
 TEST_CASE("a text may not end before its length") {
     const minimum_length<target_id> least({target_id{2}}, 3, 2);
+    CHECK(processed<target_id>(least, 2)[2] == forbidden); // within the prompt
     CHECK(processed<target_id>(least, 3)[2] == forbidden);
     CHECK(processed<target_id>(least, 4)[2] == forbidden);
     CHECK(processed<target_id>(least, 5)[2] == 3);

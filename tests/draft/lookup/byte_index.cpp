@@ -175,11 +175,13 @@ TEST_CASE("byte index: a text whose own last page makes room does not follow its
     byte_index index({.bytes = 1024}); // four pages
     byte_index::writer slow = index.begin(), w = index.begin();
     index.append(slow, letters(256, 1));
-    index.append(w, letters(768, 2));
+    index.append(w, std::string(768, 'x'));
     index.append(slow, letters(256, 3));
     byte_index::place p = slow.last();
     CHECK_FALSE(index.next(p));
     CHECK(index.match(slow.tail(), 7) <= 8);
+    index.append(w, "x"); // in place of its first page
+    CHECK(index.match(w.tail(), 2 * 256 + 7) == 8);
 }
 
 TEST_CASE("byte index: at most 16 bytes a byte, and sizes that can be held") {

@@ -45,6 +45,14 @@ TEST_CASE("suffix lookup: a long match outweighs several short ones") {
     lookup.follow("when the long winter had come to the old village, ");
     CHECK(found(lookup, 10).bytes == "they slept");
     CHECK(found(lookup, 1).match == 50);
+    // What is followed has its say behind more later places than are asked.
+    auto followed = own_suffixes(4096);
+    followed.follow("when the winter had come to the old village, they slept. ");
+    for (int i = 0; i < 20; ++i)
+        followed.follow("in the old village, he ate. ");
+    followed.follow("when the winter had come");
+    followed.follow(" to the old village, ");
+    CHECK(found(followed, 10).bytes == "they slept");
 }
 
 TEST_CASE("suffix lookup: a repetition that is left for a word goes on behind it") {

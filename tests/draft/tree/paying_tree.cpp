@@ -83,6 +83,7 @@ TEST_CASE("a paying tree has another mark when its shape may be another") {
 TEST_CASE("a paying tree refuses settings that leave nothing to draft") {
     CHECK_THROWS_AS(paying_tree(cost_table{}, {.nodes = 0}), error);
     CHECK_THROWS_AS(paying_tree(cost_table{}, {.every = 0}), error);
+    CHECK_THROWS_AS(paying_tree(cost_table{}, {.probes = 0}), error);
 }
 
 TEST_CASE("a paying tree plans by other costs behind the next rounds, or drafts nothing") {
