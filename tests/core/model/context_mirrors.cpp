@@ -47,8 +47,13 @@ TEST_CASE("context mirrors: a kept path is held, and other nodes are not") {
     m.kept(0, std::vector<std::size_t>{0, 2});
     CHECK(told(m, 0, 3) == ids({1, 2, 4}));
     m.meet(0, 3);
-    m.grown(0, ids({5}));
+    m.grown(0, ids({6}));
     m.meet(0, 3);
+    m.kept(0, std::vector<std::size_t>{0});
+    CHECK(told(m, 0, 4) == ids({1, 2, 4, 6}));
+    m.meet(0, 4);
+    m.grown(0, ids({5}));
+    m.meet(0, 4);
     m.truncated(0, 2);
     m.meet(0, 2);
     m.kept(0, std::vector<std::size_t>{0}); // a node that somebody else made

@@ -110,6 +110,14 @@ TEST_CASE("rows that nobody takes are as never made") {
     (void)g.announce(0, c); // the latest counts
     g.pass();
     CHECK(m.size(0) == 1);
+    (void)g.announce(0, ab); // in place of a row that was made
+    CHECK(m.size(0) == 0);
+    (void)g.announce(1, c);
+    g.pass();
+    (void)g.announce(2, c); // rows of one pass do not outlive the next
+    g.pass();
+    CHECK(m.size(0) == 0);
+    CHECK(m.size(1) == 2);
 }
 
 TEST_CASE("a row of before a change is made again") {

@@ -132,7 +132,8 @@ TEST_CASE("what a list has learnt is forgotten: places, weights, likely tokens, 
     };
     const auto first = write(ids_of({5, 1, 6}));
     // The list's tokens wait for each other's places, too.
-    for (const auto& text : {ids_of({7, 4, 0}), ids_of({3, 1, 2}), ids_of({2, 3, 1})}) {
+    for (const auto& text :
+         {ids_of({7, 4, 0}), ids_of({3, 1, 2}), ids_of({2, 3, 1}), ids_of({5, 1, 6})}) {
         (void)write(text);
         std::vector<float> row(tokens);
         row[6] = 1;

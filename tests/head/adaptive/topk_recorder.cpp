@@ -65,13 +65,13 @@ TEST_CASE("of a target of several sequences, each by itself") {
     batch_of<target_id, toy> model(2, counting());
     target_topk likely(1);
     topk_recorder target(model, likely);
-    const words first = ids({0, 1}), second = ids({4});
+    const words first = ids({0, 1}), second = ids({4, 2});
     const std::vector<sequence_tokens<target_id>> parts{{1, first}, {0, second}};
-    CHECK(target.score(parts).size() == 3);
+    CHECK(target.score(parts).size() == 4);
     target.truncate(1, 1);
-    CHECK(target.size(0) == 1);
+    CHECK(target.size(0) == 2);
     CHECK(target.size(1) == 1);
-    CHECK(taken(likely) == std::vector{1, 5});
+    CHECK(taken(likely) == std::vector{1, 5, 3});
 }
 
 TEST_CASE("likely tokens as the drafter's, where it has them") {
@@ -86,6 +86,8 @@ TEST_CASE("likely tokens as the drafter's, where it has them") {
     topk_recorder target(model, likely);
     (void)target.score(ids({0}));
     CHECK(taken(likely) == std::vector{13, 11});
+    (void)target.score(ids({5}));
+    CHECK(taken(likely) == std::vector{11, 10});
     likely.translate(map, 3); // rows have more ids, of padding
     (void)target.score(ids({0}));
     CHECK(taken(likely) == std::vector{11});

@@ -128,13 +128,22 @@ TEST_CASE("a drafter reads the target's features up to its round, and its own be
     model.begin_round(0, 4);
     CHECK(model.size(0) == 4);
     model.truncate(0, 3);
-    CHECK(hidden({2}) == 1);
-    CHECK(hidden({7}) == 1);
+    CHECK(hidden({2, 7}) == 2);
     CHECK(body.places() == toy_body::places_of({4, 1, 5, 2, 7}, 4, 9));
+    CHECK(hidden({3}) == 1);
+    model.truncate(0, 5); // another draft of the round
+    CHECK(hidden({6}) == 1);
+    CHECK(body.places() == toy_body::places_of({4, 1, 5, 2, 7, 6}, 4, 9));
 
     CHECK_THROWS_WITH(hidden({9}), Contains("expected ids"));
-    CHECK_THROWS_WITH(hidden(std::vector<int>(70, 1)), Contains("at most"));
-    CHECK(model.size(0) == 5);
+    CHECK_THROWS_WITH(hidden(std::vector<int>(70, 1)), Contains("at most 59"));
+    CHECK(model.size(0) == 6);
+    const law_mark mark = model.mark(0);
+    model.begin_round(0, 4);
+    CHECK(model.mark(0) == mark);
+    model.begin_round(0, 3);
+    CHECK(model.mark(0) != mark);
+    CHECK_THROWS_WITH(hidden({2}), Contains("begin with the round's text"));
     feature_records wide(1, 10, 3);
     CHECK_THROWS_WITH(feature_model(body, wide), Contains("width"));
 }
@@ -306,7 +315,11 @@ TEST_CASE("a node reads its parent's own feature, and a kept path is like one th
             model.begin_round(0, text.size());
             model.append(0, ids_of(text));
             std::size_t first = 0;
-            const std::vector<draft_id> nodes = ids_of(ids);
+            const std::vector<draft_id> nodes = ids_of(ids), next = ids_of({6});
+            const std::vector<std::size_t> root{tree_root};
+            const sequence_nodes<draft_id> alone{0, next, root};
+            (void)model.hidden_tree({&alone, 1});
+            model.truncate(0, text.size()); // forgets it
             const auto path_to = [&](std::size_t node) {
                 std::vector<std::size_t> path;
                 for (; node != tree_root; node = parents[node])
@@ -338,8 +351,9 @@ TEST_CASE("a node reads its parent's own feature, and a kept path is like one th
             CHECK_THROWS_AS(model.keep_path(0, std::vector<std::size_t>{1}), error);
             model.keep_path(0, path);
             CHECK(model.size(0) == text.size() + path.size());
-            behind.push_back(6);
-            const std::vector<draft_id> next = ids_of({6});
+            (void)model.hidden_tree({&alone, 1}); // of another tree
+            model.keep_path(0, std::vector<std::size_t>{0});
+            behind.insert(behind.end(), {6, 6});
             const hidden_states row = model.hidden(parts{{0, next}});
             CHECK(std::vector<float>(row[0].values.begin(), row[0].values.end()) == wanted(behind));
         }
@@ -374,6 +388,8 @@ TEST_CASE("a call of which one part is refused leaves the nodes and tokens of al
     CHECK(body.size(1) == 3);
     model.keep_path(0, first);
     CHECK(model.size(0) == 5);
+    model.begin_round(1, 6); // whose text is not there
+    refused({{1, one, root}});
 }
 
 } // namespace feature_model_tests
