@@ -58,6 +58,7 @@ TEST_CASE("of a draft that broke off nothing is proposed, least of all what was 
 
             *when = false; // and begun again it is the draft that it would have been
             decoder.draft(drafter, stop, coin, 20);
+            CHECK_FALSE(decoder.announce(drafter, stop).goes_on); // proposed once
             CHECK(decoder.rows_needed() == proposed + 1);
         }
     });

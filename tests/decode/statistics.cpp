@@ -34,6 +34,7 @@ TEST_CASE("rounds are counted by their verdict") {
     CHECK(counts.corrected == 1);
     CHECK(counts.free == 2);
     CHECK(counts.evaluated_at == std::vector<std::uint64_t>{2, 2, 2}); // no place for the fourth
+    CHECK(counts.rounds_by_proposals == std::vector<std::uint64_t>{1, 0, 0, 0});
     CHECK(counts.accepted_at == std::vector<std::uint64_t>{2, 2, 1});
     CHECK(counts.acceptance_rate() == Approx(6 / 7.0));
     for (std::size_t r = 0; r < no_draft_reasons; ++r)

@@ -35,6 +35,7 @@ TEST_CASE("the repetition penalty is that of CTRL, over prompt and text") {
     CHECK_THROWS_WITH((repetition_penalty<target_id>(4, 0)),
                       "repetition penalty: penalty: expected a positive number");
     CHECK_THROWS_AS((repetition_penalty<target_id>(4, -forbidden)), error);
+    CHECK_NOTHROW(repetition_penalty<target_id>(4, 0.5F)); // a reward
 }
 
 TEST_CASE("presence and frequency are OpenAI's, over the text behind the prompt") {

@@ -99,13 +99,15 @@ TEST_CASE("every reason for an empty draft") {
     CHECK(reason(f.bridge.propose(foreign, fixed_length{}, f.coin, {4, 8, greedy, ends})) ==
           no_draft::nothing_shared);
 
-    const draft_words other{{"x", "y"}};
-    const id_map nothing = intersect(other.table(), f.two.target.table());
-    words_tli apart(tli_map(nothing), words_context(f.two.target, other, nothing, 64), 4);
-    script_drafter xy(2, {draft_id{0}});
-    apart.start(std::vector{draft_id{0}});
-    CHECK(reason(apart.propose(xy, fixed_length{}, f.coin, {4, 8, greedy, ends})) ==
-          no_draft::nothing_shared);
+    for (const char* const word : {"y", "a"}) { // one shared token is enough
+        const draft_words other{{"x", word}};
+        const id_map map = intersect(other.table(), f.two.target.table());
+        words_tli apart(tli_map(map), words_context(f.two.target, other, map, 64), 4);
+        script_drafter xy(2, {draft_id{0}});
+        apart.start(std::vector{draft_id{0}});
+        CHECK(apart.propose(xy, fixed_length{}, f.coin, {4, 8, greedy, ends}).reason ==
+              (map.shared() == 1 ? no_draft::none : no_draft::nothing_shared));
+    }
 
     words_tli none = f.two.tli(0);
     none.start(std::vector{toy_pair::bos});

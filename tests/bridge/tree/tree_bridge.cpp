@@ -151,6 +151,16 @@ TEST_CASE("an end token has no children, and nodes and depth are bounded") {
           no_draft::stop_rule);
 }
 
+TEST_CASE("one shared token is enough for a tree") {
+    toy_model<draft_id> model(1, [](const auto&) { return std::vector<float>(1); });
+    model_drafter drafter(model);
+    identity_tree_bridge bridge(identity_map(1, 1), shared_context(1, 32), {});
+    bridge.start({});
+    bridge.follow(std::vector{target_id{0}});
+    const philox_coin coin(1);
+    CHECK(bridge.propose(drafter, wide(), coin, request_of(1)).reason == no_draft::none);
+}
+
 TEST_CASE("a shape that chooses gets the surest nodes of what it drafted") {
     toy_tree_model<draft_id> model(vocabulary, row_behind);
     model_drafter drafter(model);

@@ -83,6 +83,9 @@ text tree_text(const Rule& rule, const Shape& shape, sibling_draw siblings, std:
     model_drafter drafter(draft);
     const philox_coin coin(seed);
     tree_session decoder(tree_bridge_of(siblings), rule, session_settings{.capacity = capacity});
+    decoder.start(std::vector(5, target_id{2})); // another text, whose round is wasted
+    (void)decoder.round(target, drafter, shape, coin, capacity);
+    decoder.commit(0);
     decoder.start(prompt);
     while (!decoder.full()) {
         const tree_round_result r = decoder.round(target, drafter, shape, coin, capacity);
