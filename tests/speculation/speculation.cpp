@@ -546,9 +546,12 @@ TEST_CASE("speculation: errors name the side, the rule, the prompt") {
     speculation_side<draft_id> no_end = x.draft_side();
     no_end.ends = {draft_id{77}};
     CHECK_THROWS_WITH(speculation(x.target_side(), std::move(no_end)), Contains("drafter: ends"));
-    speculation_side<draft_id> no_bos = x.draft_side();
-    no_bos.bos.reset();
-    CHECK_THROWS_WITH(speculation(x.target_side(), std::move(no_bos)), Contains("drafter: bos"));
+    for (const std::optional<draft_id> bos : {std::optional<draft_id>(), {draft_id{77}}}) {
+        speculation_side<draft_id> no_bos = x.draft_side();
+        no_bos.bos = bos;
+        CHECK_THROWS_WITH(speculation(x.target_side(), std::move(no_bos)),
+                          Contains("drafter: bos"));
+    }
     CHECK_THROWS_WITH(speculation(x.target_side(), x.draft_side(), {.policy = "mru"}),
                       Contains("expected none, lru or lfu, got mru"));
 
