@@ -85,10 +85,7 @@ public:
         }
     }
 
-    void append(std::size_t s, std::span<const draft_id> ids) {
-        states_.clear();
-        read(s, ids, false);
-    }
+    void append(std::size_t s, std::span<const draft_id> ids) { read(s, ids, false); }
     [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<draft_id>> parts) {
         states_.clear();
         std::size_t done = 0;
