@@ -37,14 +37,6 @@ function(specdec_unite target)
     endforeach()
 endfunction()
 
-# All rules of `speculation`, half a minute, once for the folders whose tests choose them by name.
-add_library(specdec_rules STATIC EXCLUDE_FROM_ALL ${specdec_folder}/support/rules.cpp)
-target_compile_definitions(specdec_rules INTERFACE SPECDEC_RULES_COMPILED)
-target_link_libraries(specdec_rules PRIVATE specdec::vocab)
-if(SPECDEC_BUILD_LONG_TESTS) # as test_law
-    target_compile_options(specdec_rules PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-finline-small-functions>)
-endif()
-
 # specdec_tests(FOLDER target...): the executable test_FOLDER of all sources in tests/FOLDER, each of
 # its test cases a ctest entry.
 function(specdec_tests folder)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <specdec/reference/file/gguf_checkpoint.hpp>
 #include <specdec/reference/file/hf_checkpoint.hpp>
 #include <specdec/reference/file/llama2c.hpp>
+#include <specdec/reference/team/compiled_once.hpp>
 #include <specdec/reference/transformer/own_types.hpp>
 #include <specdec/reference/transformer/pack.hpp>
 #include <specdec/reference/transformer/transformer.hpp>
@@ -25,7 +27,8 @@ struct load_options {
 
 /// Opens a checkpoint by what it is: a folder (Hugging Face), a file that begins with "GGUF", or
 /// else llama2.c. Nothing but headers is read, and a head of Hugging Face's that may be tied.
-[[nodiscard]] inline checkpoint open_checkpoint(const std::filesystem::path& path) {
+template <std::same_as<checkpoint> Checkpoint = checkpoint>
+[[nodiscard]] Checkpoint open_checkpoint(const std::filesystem::path& path) {
     if (is_folder(path))
         return open_hf_folder(path);
     auto file = std::make_shared<const mapped_file>(path);
@@ -38,6 +41,7 @@ struct load_options {
     c.files.push_back(std::move(file));
     return c;
 }
+SPECDEC_ONCE(checkpoint open_checkpoint(const std::filesystem::path&));
 
 /// Makes a transformer of an open checkpoint, which may be closed afterwards.
 [[nodiscard]] inline transformer make_transformer(const checkpoint& c,

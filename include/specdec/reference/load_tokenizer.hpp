@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <specdec/reference/file/gguf.hpp>
 #include <specdec/reference/file/json_fields.hpp>
 #include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/reference/team/compiled_once.hpp>
 #include <specdec/reference/tokenizer/file/gguf_tokenizer.hpp>
 #include <specdec/reference/tokenizer/file/llama2c_tokenizer.hpp>
 #include <specdec/reference/tokenizer/file/sentencepiece_model.hpp>
@@ -64,7 +66,8 @@ namespace specdec::reference {
 /// The tokenizer at a path: a Hugging Face folder, a GGUF file, a tokenizer.json, a SentencePiece
 /// .model or a tokenizer .bin of llama2.c.
 /// Errors: specdec::error that names file and field.
-[[nodiscard]] inline tokenizer load_tokenizer(const std::filesystem::path& path) {
+template <std::same_as<tokenizer> Tokenizer = tokenizer>
+[[nodiscard]] Tokenizer load_tokenizer(const std::filesystem::path& path) {
     if (is_folder(path))
         return load_tokenizer_folder(path);
     const mapped_file file(path);
@@ -80,5 +83,6 @@ namespace specdec::reference {
         return read_llama2c_tokenizer(text, file.source());
     throw error(file.source(), "file", "expected a folder, .gguf, .json, .model or .bin");
 }
+SPECDEC_ONCE(tokenizer load_tokenizer(const std::filesystem::path&));
 
 } // namespace specdec::reference

@@ -10,6 +10,7 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/reference/kernel/panel_kernel.hpp>
 #include <specdec/reference/kernel/tile_kernel.hpp>
+#include <specdec/reference/team/compiled_once.hpp>
 #include <specdec/reference/team/thread_team.hpp>
 
 namespace specdec::reference {
@@ -198,5 +199,8 @@ void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w,
             },
             p + 1 < panels.end ? w.panel_bytes(p + 1) : std::span<const std::byte>());
 }
+
+SPECDEC_ONCE(panel_kernels<float> panel_kernels_for(isa));
+SPECDEC_ONCE(panel_kernels<bf16_bits> panel_kernels_for(isa));
 
 } // namespace specdec::reference

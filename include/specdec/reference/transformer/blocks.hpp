@@ -52,7 +52,7 @@ public:
           team_(std::move(team)), cache_(cache != cache_type::own      ? cache
                                          : std::same_as<Format, float> ? cache_type::f32
                                                                        : cache_type::bf16),
-          attention_(attention_of(config, sequences, capacity, instructions)),
+          attention_(attention_of(sequences, capacity, instructions)),
           a_(config, chunk, inputs_.stride(), team_->size()) {}
 
     [[nodiscard]] const typename parts::kernels& kernels() const { return kernels_; }
@@ -78,17 +78,7 @@ public:
     /// before them are in its cache; nodes stand behind their parents.
     void run(std::size_t layer, const block_weights<Format>& block,
              std::span<const token_place> tokens, bool whole = true,
-             stored_columns<Format> given = {}) {
-        project_qkv(block, tokens.size(), given);
-        attend(layer, tokens, whole);
-        if (!whole)
-            return;
-        add_product(block.output, {a_.attended.data(), a_.attended_stride, config_.query_size()},
-                    tokens.size());
-        swiglu(block, tokens.size());
-        add_product(block.down, {a_.hidden.data(), a_.hidden_stride, config_.hidden_dimension},
-                    tokens.size());
-    }
+             stored_columns<Format> given = {});
 
     /// The caches of a sequence go on with this node of its tree, at this position.
     void keep(std::size_t sequence, std::size_t node, std::size_t position) {
@@ -215,18 +205,8 @@ private:
                                        cached_attention<stored, kv_cache<bf16_bits>>,
                                        cached_attention<stored, q8_cache>>;
 
-    [[nodiscard]] any_attention attention_of(const model_config& c, std::size_t sequences,
-                                             std::size_t capacity, isa set) const {
-        const auto make = [&]<class Cache>(std::in_place_type_t<Cache>) {
-            return any_attention(std::in_place_type<cached_attention<stored, Cache>>, c, sequences,
-                                 capacity, set, chunk, team_->size());
-        };
-        if (cache_ == cache_type::f32)
-            return make(std::in_place_type<kv_cache<float>>);
-        if (cache_ == cache_type::bf16)
-            return make(std::in_place_type<kv_cache<bf16_bits>>);
-        return make(std::in_place_type<q8_cache>);
-    }
+    [[nodiscard]] any_attention attention_of(std::size_t sequences, std::size_t capacity,
+                                             isa set) const;
 
     model_config config_;
     typename parts::kernels kernels_;
@@ -237,5 +217,34 @@ private:
     any_attention attention_;
     activations<Format> a_;
 };
+
+template <NumberFormat Format>
+void transformer_blocks<Format>::run(std::size_t layer, const block_weights<Format>& block,
+                                     std::span<const token_place> tokens, bool whole,
+                                     stored_columns<Format> given) {
+    project_qkv(block, tokens.size(), given);
+    attend(layer, tokens, whole);
+    if (!whole)
+        return;
+    add_product(block.output, {a_.attended.data(), a_.attended_stride, config_.query_size()},
+                tokens.size());
+    swiglu(block, tokens.size());
+    add_product(block.down, {a_.hidden.data(), a_.hidden_stride, config_.hidden_dimension},
+                tokens.size());
+}
+
+template <NumberFormat Format>
+auto transformer_blocks<Format>::attention_of(std::size_t sequences, std::size_t capacity,
+                                              isa set) const -> any_attention {
+    const auto make = [&]<class Cache>(std::in_place_type_t<Cache>) {
+        return any_attention(std::in_place_type<cached_attention<stored, Cache>>, config_,
+                             sequences, capacity, set, chunk, team_->size());
+    };
+    if (cache_ == cache_type::f32)
+        return make(std::in_place_type<kv_cache<float>>);
+    if (cache_ == cache_type::bf16)
+        return make(std::in_place_type<kv_cache<bf16_bits>>);
+    return make(std::in_place_type<q8_cache>);
+}
 
 } // namespace specdec::reference

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <specdec/core/error.hpp>
+#include <specdec/reference/team/compiled_once.hpp>
 #include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 #include <specdec/reference/transformer/blocks.hpp>
@@ -100,5 +101,9 @@ private:
     isa instructions_;
     transformer_blocks<Format> blocks_;
 };
+
+SPECDEC_ONCE(class transformer_blocks<float>);
+SPECDEC_ONCE(class transformer_blocks<bf16_bits>);
+SPECDEC_ONCE(class transformer_blocks<quantised>);
 
 } // namespace specdec::reference

@@ -16,6 +16,7 @@
 #include <specdec/reference/attention/rotary.hpp>
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/quantised.hpp>
+#include <specdec/reference/team/compiled_once.hpp>
 #include <specdec/reference/team/thread_team.hpp>
 #include <specdec/reference/transformer/own_types.hpp>
 #include <specdec/reference/transformer/weights.hpp>
@@ -209,5 +210,12 @@ pack(const checkpoint& c, std::size_t threads = 0,
     tensors.run(threads, progress);
     return weights;
 }
+
+SPECDEC_ONCE(std::shared_ptr<const model_weights<float>> pack(const checkpoint&, std::size_t,
+                                                              const std::function<void(double)>&));
+SPECDEC_ONCE(std::shared_ptr<const model_weights<bf16_bits>> pack(
+    const checkpoint&, std::size_t, const std::function<void(double)>&));
+SPECDEC_ONCE(std::shared_ptr<const model_weights<quantised>> pack(
+    const checkpoint&, std::size_t, const std::function<void(double)>&));
 
 } // namespace specdec::reference
