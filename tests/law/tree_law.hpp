@@ -126,15 +126,15 @@ template <template <class> class DraftModel = toy_tree_model, class C = interval
 joint_law tree_law(const Rule& rule, const std::vector<tree_step<Shape>>& steps, const tree_case& c,
                    row_tree& p, row_tree& q, tree_ledger& ledger, const MakeBridge& make_bridge) {
     ++ledger.laws;
+    const auto bridge = make_bridge(tree_settings{.max_nodes = c.max_nodes,
+                                                  .max_depth = 8,
+                                                  .siblings = c.siblings,
+                                                  .max_drafted = c.max_drafted});
     return on_every_path<C>(
         [&](C& coin) {
             sequence found;
             with_trees<DraftModel>(
-                p, q, rule,
-                make_bridge(tree_settings{.max_nodes = c.max_nodes,
-                                          .max_depth = 8,
-                                          .siblings = c.siblings,
-                                          .max_drafted = c.max_drafted}),
+                p, q, rule, bridge,
                 {.target = c.target, .draft = c.draft, .capacity = 24, .end_ids = c.end_ids},
                 [&](auto& text, auto& target, auto& drafter) {
                     found = run_trees(text, target, drafter, coin, steps, c.length);
