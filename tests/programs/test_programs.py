@@ -17,8 +17,14 @@ VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersect
     false_pairs""".split()
 
 
+THREADED = "compare", "generate", "side_by_side", "answer", "adapt", "calibrate"
+
+
 def run(program, *arguments, input="", folder="/"):
-    """The program, away from the source folder and without a terminal."""
+    """The program, away from the source folder and without a terminal; beside another entry, which wants a core, too:
+    on one thread, if not told otherwise."""
+    if program in THREADED and "--threads" not in arguments:
+        arguments += "--threads", 1
     return subprocess.run([PROGRAMS / program, *map(str, arguments)], capture_output=True, timeout=240,
                           input=input.encode(), cwd=folder, env={**os.environ, "NO_COLOR": "1"})
 
