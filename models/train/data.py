@@ -11,10 +11,7 @@ import lzma
 import random
 import zlib
 
-import numpy
 import torch
-
-import precision
 
 SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 
@@ -63,9 +60,7 @@ def encode(tokenizer, end, entries, chat=False, prompt_weight=1.0):
     for head, body, (_, _, ended) in zip(heads, bodies, entries):
         ids = head + body + [end] * ended
         if len(ids) > 2:
-            weights = numpy.ones(len(ids), numpy.float32)
-            weights[:len(head)] = prompt_weight
-            documents.append((numpy.array(ids, numpy.int32), weights))
+            documents.append((ids, [prompt_weight] * len(head) + [1.0] * (len(ids) - len(head))))
     return documents
 
 
@@ -115,10 +110,9 @@ def batches(documents, length, tokens, rng=None):
     if rng:
         rng.shuffle(made)
     for batch in made:
-        ids, weights = (numpy.zeros((len(batch), len(batch[0][0])), kind) for kind in (numpy.int64, numpy.float32))
-        for row, (i, w) in enumerate(batch):
-            ids[row, :len(i)], weights[row, :len(w)] = i, w
-        ids, weights = (torch.from_numpy(x).to(precision.DEVICE) for x in (ids, weights))
+        longest = len(batch[0][0])
+        ids = torch.tensor([i + [0] * (longest - len(i)) for i, _ in batch])
+        weights = torch.tensor([w + [0.0] * (longest - len(w)) for _, w in batch])
         yield ids[:, :-1], ids[:, 1:], weights[:, 1:]
 
 

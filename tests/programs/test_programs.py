@@ -367,7 +367,7 @@ class Compare(unittest.TestCase):
     def test_json_counts_what_decisions_cost(self):
         def run(*more):
             return {row["rule"]: row for row in rows(call(
-                "compare", "--json", "--max-tokens", 16, "--temperatures", 1, "--limit", 4, "--draft-length", 1,
+                "compare", "--json", "--max-tokens", 16, "--temperatures", 1, "--limit", 8, "--draft-length", 1,
                 "--rules", "tli,slrs", *more))}
 
         found = run()

@@ -42,7 +42,7 @@ class Data(unittest.TestCase):
             (folder / "c.txt").write_text("plain")
             read = self.data.read(folder)
         self.assertEqual(read, [("", "plain", True)] + 2 * [("x", "a\u2028b", True), ("y", "a\u2028b", False)])
-        words = types.SimpleNamespace(encode=lambda text: types.SimpleNamespace(ids=list(text.encode())))
+        words = types.SimpleNamespace(encode_batch_fast=lambda texts: [types.SimpleNamespace(ids=list(t.encode())) for t in texts])
         frame = len(self.data.conversation("x"))
         (plain, _), (chat, weights), (on, all_ones), *_ = self.data.encode(words, 0, read, chat=True, prompt_weight=0.25)
         self.assertEqual((chat[-1], len(chat), weights), (0, frame + 6, [0.25] * frame + [1.0] * 6))
