@@ -4,8 +4,8 @@
 /// SPECDEC_ONCE(declaration): an instantiation that takes seconds to compile. In a program of many
 /// files one defines SPECDEC_COMPILE_ENGINE before it includes reference/load.hpp and
 /// reference/load_tokenizer.hpp, and the others SPECDEC_ENGINE_COMPILED: then it is compiled there
-/// only. With neither it is compiled wherever it is called. Functions that would be no templates are
-/// some of their result, so that they can stand here.
+/// only. With neither it is compiled wherever it is called. Functions that would be no templates
+/// are some of their result, so that they can stand here.
 #if defined(SPECDEC_COMPILE_ENGINE)
 #define SPECDEC_ONCE(...) template __VA_ARGS__
 #elif defined(SPECDEC_ENGINE_COMPILED)
