@@ -4,8 +4,9 @@ import torch
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 FAST_BF16 = DEVICE == "cuda" or torch.cpu._is_avx512_bf16_supported()
-torch.set_default_device(DEVICE)
-torch.backends.cuda.matmul.allow_tf32 = True
+if DEVICE == "cuda":
+    torch.set_default_device(DEVICE)
+    torch.backends.cuda.matmul.allow_tf32 = True
 
 
 def autocast():
