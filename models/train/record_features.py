@@ -51,7 +51,7 @@ def main():
             continue
         texts = []
         for e in some:
-            ids, begin = write_answers.framed(w, w.encode(e["prompt"]), w.encode(e["text"]), e["ended"])
+            ids, begin = w.framed(w.encode(e["prompt"]), w.encode(e["text"]), e["ended"])
             texts.append((ids, begin, {"kind": args.kind, **e}))
         texts.sort(key=lambda t: len(t[0]))
         made, layers, at = [], [], 0

@@ -31,7 +31,6 @@ import llama
 import muon
 import precision
 import threads
-import write_answers
 
 
 def held_out(prompt):
@@ -107,12 +106,14 @@ class LiveTexts(Texts):
         self.writer = w = writer.Writer(gguf)
         self.train, self.held = [], []
         entries = [e for file in data.json_files(folder) for e in data.json_lines(file)]
+        if not entries:
+            raise SystemExit(f"no *.jsonl or *.jsonl.xz in {folder}")
         ids, begin = [], 0
         for at in range(0, len(entries), 8192):
             some = entries[at:at + 8192]
             asked, answers = (w.tokenizer([e[k] for e in some], add_special_tokens=False).input_ids for k in ("prompt", "text"))
             for e, prompt, answer in zip(some, asked, answers):
-                whole, before = write_answers.framed(w, prompt, answer, e["ended"])
+                whole, before = w.framed(prompt, answer, e["ended"])
                 n = min(len(whole), length + 2)
                 if n > before + 4:
                     text = None, begin, n, before, e.get("kind", "home")

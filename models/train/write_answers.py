@@ -37,13 +37,6 @@ import data
 import precision
 
 TURN = "<|im_start|>"
-TAIL = "<|im_end|>\n<|im_start|>assistant\n"
-
-
-def framed(writer, prompt, text, ended):
-    """(a conversation's ids from its beginning, where the answer begins), given the ids of both."""
-    head = writer.begin + prompt[:400] + writer.encode(TAIL)
-    return head + text + [writer.end] * ended, len(head)
 
 
 def degenerate(ids):
@@ -90,10 +83,12 @@ def text_alone(args):
                     out.write(json.dumps(e, ensure_ascii=False) + "\n")
 
 
-def keep(part):
-    """What an answer comes to by itself: (whether it is kept, its text)."""
-    ids, ended = part
-    return not degenerate(ids), keep.tokenizer.decode(ids[:len(ids) - ended])
+def kept_line(entry, ids, ended):
+    """Of an answer, in a process of its own; none where it is degenerate."""
+    if degenerate(ids):
+        return ""
+    made = {**entry, "text": kept_line.tokenizer.decode(ids[:len(ids) - ended]), "ended": ended, "temperature": temperature(entry["prompt"])}
+    return json.dumps(made, ensure_ascii=False) + "\n"
 
 
 def by_writer(args):
@@ -101,36 +96,31 @@ def by_writer(args):
     import writer
     w = writer.Writer(args.gguf)
     args.out.mkdir(parents=True, exist_ok=True)
-    tail, keep.tokenizer = w.encode(TAIL), w.tokenizer
+    kept_line.tokenizer = w.tokenizer  # for the processes below
     began, tokens, asked = time.time(), 0, 0
     with multiprocessing.get_context("fork").Pool(max(1, args.threads - 2)) as pool:
         for file in sorted(args.prompts.glob("*.jsonl")):
             entries = [json.loads(line) for line in file.open(encoding="utf-8")]
             prompts = w.tokenizer([e["prompt"] for e in entries], add_special_tokens=False).input_ids
-            pairs = sorted(((e, ids + tail) for e, ids in zip(entries, prompts) if len(ids) <= args.longest), key=lambda p: len(p[1]))
+            pairs = sorted(((e, ids + w.tail) for e, ids in zip(entries, prompts) if len(ids) <= args.longest), key=lambda p: len(p[1]))
             batches = [pairs[i:i + args.batch] for i in range(0, len(pairs), args.batch)]
             random.Random(1).shuffle(batches)
             generator = torch.Generator(precision.DEVICE).manual_seed(zlib.crc32(file.stem.encode()))
             with (args.out / f"{file.stem}.jsonl").open("w", encoding="utf-8") as out:
-                def save(part, done):
-                    for (e, _), (good, text), (_, ended) in zip(part[0], done.get(), part[1]):
-                        if good:
-                            out.write(json.dumps({**e, "text": text, "ended": ended, "temperature": temperature(e["prompt"])},
-                                                 ensure_ascii=False) + "\n")
                 waiting = None
                 for part in batches:
                     if time.time() - began > 60 * args.minutes:
                         break
                     made = w.write([ids for _, ids in part], [most_tokens(e["prompt"], len(ids)) for e, ids in part],
                                    torch.tensor([temperature(e["prompt"]) for e, _ in part]), generator, features=False)
-                    answers = [(t.ids[len(w.begin) + len(ids):], t.ended) for t, (_, ids) in zip(made, part)]
+                    answers = [(e, t.ids[len(w.begin) + len(ids):], t.ended) for t, (e, ids) in zip(made, part)]
                     if waiting:
-                        save(*waiting)
-                    waiting = (part, answers), pool.map_async(keep, answers, 64)
-                    tokens += sum(len(ids) for ids, _ in answers)
+                        out.writelines(waiting.get())
+                    waiting = pool.starmap_async(kept_line, answers, 64)
+                    tokens += sum(len(ids) for _, ids, _ in answers)
                     asked += len(part)
                 if waiting:
-                    save(*waiting)
+                    out.writelines(waiting.get())
             print(f"{file.name}: {asked} answers, {tokens} tokens, {tokens / (time.time() - began):.0f} a second", flush=True)
 
 
@@ -237,7 +227,6 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     save_target(w, args.out)
     began, tokens = time.time(), 0
-    tail = w.encode(TAIL)
     shards = []
     for file in sorted(args.prompts.glob("*.jsonl")):
         entries = [json.loads(line) for line in file.open(encoding="utf-8")]
@@ -261,7 +250,7 @@ def main():
             break
         try:
             temperatures = [temperature(e["prompt"]) for e in entries]
-            prompts = [w.encode(e["prompt"]) + tail for e in entries]
+            prompts = [w.encode(e["prompt"]) + w.tail for e in entries]
             made = w.write(prompts, [most_tokens(e["prompt"], len(p)) for e, p in zip(entries, prompts)], torch.tensor(temperatures),
                            torch.Generator(precision.DEVICE).manual_seed(zlib.crc32(entries[0]["prompt"].encode())))
             texts, kept = [], []

@@ -18,6 +18,7 @@ import data
 import llama
 import precision
 
+TAIL = "<|im_end|>\n<|im_start|>assistant\n"  # from a prompt to its answer
 BEGIN = f"<|im_start|>system\n{data.SYSTEM}<|im_end|>\n<|im_start|>user\n"
 
 
@@ -65,7 +66,7 @@ class Writer:
         cos, sin = llama.rope_tables(self.config, 2048)
         self.cos, self.sin = cos.to(self.embedding.dtype), sin.to(self.embedding.dtype)
         self.end = self.tokenizer.convert_tokens_to_ids("<|im_end|>")
-        self.begin = self.encode(BEGIN)
+        self.begin, self.tail = self.encode(BEGIN), self.encode(TAIL)
         self.keys, self.values = self.room(1, len(self.begin))
         with torch.no_grad():
             self.begin_features = self.run(torch.tensor([self.begin]), torch.arange(len(self.begin))[None],
@@ -73,6 +74,11 @@ class Writer:
 
     def encode(self, text):
         return self.tokenizer(text, add_special_tokens=False).input_ids
+
+    def framed(self, prompt, text, ended):
+        """(a conversation's ids from its beginning, where the answer begins), given the ids of both."""
+        head = self.begin + prompt[:400] + self.tail
+        return head + text + [self.end] * ended, len(head)
 
     def room(self, texts, columns):
         return tuple([self.embedding.new_empty(texts, self.kv_heads, columns, self.dim) for _ in self.layers] for _ in range(2))

@@ -55,6 +55,13 @@ void require_ids(std::span<const Id> ids, std::size_t vocabulary, const char* so
                      std::to_string(id.value));
 }
 
+/// Requires a sequence that a model of several has. O(1).
+inline void require_sequence(std::size_t sequence, std::size_t sequences, const char* source) {
+    if (sequence >= sequences)
+        fail(source, "sequence " + std::to_string(sequence),
+             "expected one below " + std::to_string(sequences));
+}
+
 /// Requires that two tables of one vocabulary have the same size. O(1).
 template <class Id>
 void require_size(std::size_t got, std::size_t expected, const char* source, const char* of) {

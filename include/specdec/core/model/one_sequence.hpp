@@ -3,14 +3,13 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/draft_step.hpp>
-#include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/core/require.hpp>
 
 namespace specdec {
 
@@ -21,9 +20,7 @@ template <class Id, ScoringBatchModelOf<Id> M>
 class one_sequence {
 public:
     one_sequence(M& model, std::size_t sequence) : model_(&model), sequence_(sequence) {
-        if (sequence >= model.sequences()) // each call would be out of bounds
-            fail("one sequence", "sequence " + std::to_string(sequence),
-                 "expected one below " + std::to_string(model.sequences()));
+        require_sequence(sequence, model.sequences(), "one sequence"); // each call reads there
     }
 
     [[nodiscard]] std::size_t size() const { return model_->size(sequence_); }

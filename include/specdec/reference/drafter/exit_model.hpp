@@ -85,9 +85,7 @@ public:
     /// Runs nothing. Errors, before anything changes: specdec::error where the context is too short
     /// or an id or the sequence is none of the model's.
     void append(std::size_t s, std::span<const Id> ids) {
-        if (s >= sequences_)
-            throw error("model with exits", "sequence " + std::to_string(s),
-                        "expected one below " + std::to_string(sequences_));
+        require_sequence(s, sequences_, "model with exits");
         if (ids.size() > capacity_ - size(s))
             throw error("model with exits", "length",
                         "expected at most " + std::to_string(capacity_) + " tokens, found " +

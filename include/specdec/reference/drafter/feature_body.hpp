@@ -177,8 +177,7 @@ private:
         std::variant<feature_pass<float>, feature_pass<bf16_bits>, feature_pass<quantised>>;
 
     void require_takes(std::size_t s, std::span<const draft_id> ids, bool as_nodes) const {
-        if (s >= sequences())
-            throw error("feature body", "sequence " + std::to_string(s), "expected one it has");
+        require_sequence(s, sequences(), "feature body");
         const std::size_t held = size(s) + (as_nodes ? trees_[s].size() : 0);
         if (ids.size() > capacity_ - held)
             throw error("feature body", "length",

@@ -11,6 +11,7 @@
 #include <specdec/core/contract.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/core/require.hpp>
 #include <specdec/reference/transformer/batch.hpp>
 
 namespace specdec::reference {
@@ -91,9 +92,7 @@ private:
     }
 
     void require(const sequence_part& part) const {
-        if (part.sequence >= sequences())
-            throw error("batch", "sequence " + std::to_string(part.sequence),
-                        "expected one below " + std::to_string(sequences()));
+        require_sequence(part.sequence, sequences(), "batch");
         const bool nodes = !part.parents.empty();
         const std::size_t behind = nodes ? trees_[part.sequence].size() : 0;
         if (nodes)
