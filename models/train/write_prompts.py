@@ -6,7 +6,8 @@
 Given the chat form and two or three words of a user's turn, an aligned model writes the rest of a question (Magpie, arXiv
 2406.08464). --own so many are asked of it, about six of ten are kept. CHAT: *.jsonl that it answered before, quoted in requests
 to rewrite, to summarise and the like; what it was asked there is not asked again. Every call adds PROMPTS/NNNN.jsonl (kind, prompt),
-none of which is there already; --seed has to be another each time. --kinds questions conversation: these alone.
+none of which is there already; --seed has to be another each time. --kinds questions conversation: these alone. --home: so many for
+stories and explanations, of the templates in prompts.py with WordNet's heroes and subjects.
 """
 import argparse
 import json
@@ -19,6 +20,7 @@ import torch
 import data
 import kinds
 import precision
+import prompts
 
 TAIL = 60  # tokens of a prompt
 LONG = ("summaries", "extraction", "rewriting", "explained programs", "programs", "letters")  # may be longer
@@ -52,6 +54,17 @@ def own(gguf, wanted, words, shares, rng, batch, done):
         done(at + len(part), wanted)
 
 
+def home(parts, measured, rng):
+    """A story whose hero does this thing in no prompt that is measured, or an explanation of another subject than theirs."""
+    if rng.random() < 0.6:
+        template, heroes = rng.choice(prompts.STORIES)
+        hero, act = rng.choice(heroes + parts["animal" if heroes is prompts.ANIMALS else "person"]), rng.choice(prompts.ACTS)
+        made = template.format(hero, act, rng.choice(prompts.PLACES))
+        return None if f" {hero} who {act}" in measured else made
+    subject = rng.choice(parts["noun"])
+    return None if subject in prompts.SUBJECTS + prompts.NEW_SUBJECTS else rng.choice(prompts.EXPLANATIONS).format(subject)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--gguf", type=Path, required=True)
@@ -61,6 +74,7 @@ def main():
     p.add_argument("--out", type=Path, required=True)
     p.add_argument("--own", type=int, default=4000)
     p.add_argument("--templates", type=int, default=6000)
+    p.add_argument("--home", type=int, default=0)
     p.add_argument("--kinds", nargs="+", choices=kinds.SHARES, default=list(kinds.SHARES))
     p.add_argument("--batch", type=int, default=256)
     p.add_argument("--seed", type=int, default=1)
@@ -88,6 +102,10 @@ def main():
     for kind in rng.choices(list(shares), [n * (4 if k == "turns" else 1) for k, n in shares.items()], k=args.templates):
         prompt = maker.prompt(kind, rng)
         add(kind, prompt, prompt)
+    whole = "\n".join(measured)
+    while (told := sum(e["kind"] == "home" for e in found)) < args.home:
+        for prompt in filter(None, (home(maker.parts, whole, rng) for _ in range(args.home - told))):
+            add("home", prompt, prompt)
     print(f"{len(found)} from templates", flush=True)
     begun = len(found)
     progress = lambda n, of: print(f"{n} of {of} asked, {len(found) - begun} kept", flush=True)
