@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/batch_of.hpp"
+#include "support/contract_faults.hpp"
 #include "support/faulty_batch_model.hpp"
 #include "support/toy_model.hpp"
 #include <specdec/testing/contract/engine_contract.hpp>
@@ -42,13 +43,7 @@ TEST_CASE("several sequences that keep their contract: every clause is checked, 
 }
 
 TEST_CASE("each fault of several sequences violates the clause it breaks") {
-    struct broken {
-        fault what;
-        std::string clause, seen;
-    };
-    const broken table[] = {
-        {fault::no_sequences, "model.starts_empty",
-         "batch model: sequences(): expected one or more, found none"},
+    const std::vector<found_fault<fault>> faults{
         {fault::starts_with_a_token, "batch.starts_empty",
          "size(0) 1 instead of 0 after a new model"},
         {fault::rows_by_sequence, "batch.row_order", "of sequence 2 in pass 0, gives token"},
@@ -62,13 +57,7 @@ TEST_CASE("each fault of several sequences violates the clause it breaks") {
          "the append of 40 tokens to sequence 1 threw the exception \"no room\""},
         {fault::half_pass, "batch.refused_pass", "size(0) 4 instead of 2 after a refused pass"},
     };
-    for (const broken& b : table) {
-        const contract_report report = check(b.what);
-        CAPTURE(static_cast<int>(b.what), report.text());
-        REQUIRE_FALSE(report.ok());
-        CHECK(report.violations[0].clause == b.clause);
-        CHECK_THAT(report.violations[0].seen, Contains(b.seen));
-    }
+    check_faults(faults, [](fault f) { return check(f); });
 }
 
 enum class tree_fault { none, rows_backwards, one_parent_list, keep_forgets_all };
@@ -149,6 +138,10 @@ TEST_CASE("what one sequence gets wrong is a violation of a model's clause, and 
     CHECK_FALSE(report.keeps("model.truncate_then_append"));
     REQUIRE(report.unchecked.size() == 1);
     CHECK(report.unchecked[0].clause == "batch.*");
+    const contract_report none = check(fault::no_sequences);
+    REQUIRE(violated(none) == "model.starts_empty");
+    CHECK_THAT(none.violations[0].seen,
+               Contains("batch model: sequences(): expected one or more, found none"));
 }
 
 TEST_CASE("a batch of one sequence, and one too large to fill, say what they leave open") {
