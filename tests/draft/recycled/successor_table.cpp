@@ -36,11 +36,13 @@ TEST_CASE("successor table: rows with few tokens, and what is of another vocabul
     successor_table table(3, 3);
     const float never = -__builtin_inff();
     const std::vector<float> one{never, 2, never}, none(3, never), longer(4);
+    const std::vector<successor_table::successor> four(4);
     table.learn(target_id{0}, {one});
     CHECK(ids_of(table, 0) == std::vector{1});
     table.learn(target_id{0}, {none});
     CHECK(ids_of(table, 0).empty());
     table.learn(target_id{0}, {longer});
+    table.learn(target_id{0}, four);
     table.learn(target_id{7}, {one});
     table.learn(target_id{}, {one});
     CHECK(ids_of(table, 0).empty());

@@ -51,7 +51,7 @@ public:
             learn(t, std::span<const successor>(own).first(successors_in(row, own)));
     }
     /// The same in two parts: what a row of the vocabulary says, of which `out` has room for
-    /// width(), and how many these are; then to learn it.
+    /// width(), and how many these are; then to learn it. More than width() are ignored, too.
     std::size_t successors_in(logits_row<target_id> row, std::span<successor> out) const {
         target_id ids[most_width];
         const std::size_t n = top_ids(row, std::span(ids, width_));
@@ -66,7 +66,7 @@ public:
         return n;
     }
     void learn(target_id t, std::span<const successor> successors) {
-        if (t.index() >= vocabulary())
+        if (t.index() >= vocabulary() || successors.size() > width_)
             return;
         for (std::size_t k = 0; k < successors.size(); ++k)
             entries_[t.index() * width_ + k] = successors[k];
