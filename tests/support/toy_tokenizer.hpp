@@ -14,6 +14,8 @@
 #include <specdec/vocab/encoding/utf8_edges.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
 
+#include "sample_texts.hpp"
+
 /// Small tokenizers with the habits of the real ones, for tests. All take any bytes. Quadratic.
 namespace specdec::test {
 
@@ -216,6 +218,18 @@ inline std::vector<std::string> learn_merges(std::string_view text, std::size_t 
                 }
     }
     return merges;
+}
+
+template <class Id>
+const toy_bpe<Id>& gpt2_like() {
+    static const toy_bpe<Id> tokenizer(learn_merges(sample_text(), 300));
+    return tokenizer;
+}
+template <class Id>
+const toy_bpe<Id>& llama_like() {
+    static const toy_bpe<Id> tokenizer(learn_merges(sample_text(), 300, false),
+                                       {false, true, true});
+    return tokenizer;
 }
 
 /// The longest token that fits, from the left (the papers' definition of tokenizing). Ids 0 .. 255

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 
 #include <zlib.h>
@@ -9,8 +10,8 @@
 #include "../../examples/support/text/vocab_tsv.hpp"
 #include <specdec/core/error.hpp>
 
-/// Reads ../shared/vocabularies/NAME.vocab.tsv.gz (its README describes the format) and other text,
-/// gzipped or plain.
+/// The tables of ../shared/vocabularies (its README describes the format), where the checkout has
+/// it, and its other text, gzipped or plain.
 namespace specdec::test {
 
 using examples::vocab_tsv;
@@ -31,8 +32,16 @@ inline std::string read_text(const std::string& path) {
     return text;
 }
 
-inline vocab_tsv read_vocab_tsv(const std::string& path) {
+inline const std::string vocabulary_folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
+inline bool has_vocabularies() {
+    return std::filesystem::exists(vocabulary_folder);
+}
+inline vocab_tsv read_vocab_tsv(const std::string& name) {
+    const std::string path = vocabulary_folder + name + ".vocab.tsv.gz";
     return examples::parse_vocab_tsv(read_text(path), path);
+}
+inline vocabulary read_vocabulary(const std::string& name) {
+    return read_vocab_tsv(name).table;
 }
 
 } // namespace specdec::test

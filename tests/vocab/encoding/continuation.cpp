@@ -23,14 +23,7 @@ using ids = std::vector<target_id>;
 using bpe = toy_bpe<target_id>;
 using normalising_bpe = normalising<bpe, target_id>;
 
-const bpe& gpt2_like() {
-    static const bpe tokenizer(learn_merges(sample_text(), 300));
-    return tokenizer;
-}
-const bpe& llama_like() {
-    static const bpe tokenizer(learn_merges(sample_text(), 300, false), {false, true, true});
-    return tokenizer;
-}
+constexpr auto gpt2_like = test::gpt2_like<target_id>, llama_like = test::llama_like<target_id>;
 
 template <class Tokenizer>
 ids encode(const Tokenizer& tokenizer, std::string_view text) {

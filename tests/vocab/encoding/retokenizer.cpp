@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include <cstddef>
-#include <filesystem>
 #include <random>
 #include <span>
 #include <string>
@@ -25,14 +24,7 @@ using namespace specdec::test;
 using ids = std::vector<draft_id>;
 using bpe = toy_bpe<draft_id>;
 
-const bpe& gpt2_like() {
-    static const bpe tokenizer(learn_merges(sample_text(), 300));
-    return tokenizer;
-}
-const bpe& llama_like() {
-    static const bpe tokenizer(learn_merges(sample_text(), 300, false), {false, true, true});
-    return tokenizer;
-}
+constexpr auto gpt2_like = test::gpt2_like<draft_id>, llama_like = test::llama_like<draft_id>;
 const toy_longest_match<draft_id>& longest_match() {
     static const toy_longest_match<draft_id> tokenizer(learn_merges(sample_text(), 300));
     return tokenizer;
@@ -232,10 +224,9 @@ TEST_CASE("retokenizer: the cost of an append does not depend on the context") {
 }
 
 TEST_CASE("retokenizer: Llama 2's real vocabulary", "[shared]") {
-    const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
-    if (!std::filesystem::exists(folder))
+    if (!has_vocabularies())
         return;
-    vocab_tsv file = read_vocab_tsv(folder + "llama2.vocab.tsv.gz");
+    vocab_tsv file = read_vocab_tsv("llama2");
     // SentencePiece BPE needs no pre-tokens: the toy's rule with the real ranks is the real
     // encoder.
     const bpe tokenizer(std::move(file.table), file.ranks, {false, true, true});

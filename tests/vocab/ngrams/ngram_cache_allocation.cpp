@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <random>
 #include <string>
@@ -107,13 +106,11 @@ TEST_CASE("n-gram cache: at most 96 bytes an n-gram at 20,000 n-grams") {
 }
 
 TEST_CASE("n-gram cache: at most 96 bytes an n-gram of a real pair", "[shared]") {
-    const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
-    if (!std::filesystem::exists(folder))
+    if (!test::has_vocabularies())
         return;
-    const vocabulary draft = test::read_vocab_tsv(folder + "llama2.vocab.tsv.gz").table;
+    const vocabulary draft = test::read_vocabulary("llama2");
     for (const char* name : {"llama3", "qwen2"}) {
-        const auto target = test::read_vocab_tsv(folder + name + ".vocab.tsv.gz").table;
-        const std::vector<ids> ngrams = of_pair(draft, target, 40000);
+        const std::vector<ids> ngrams = of_pair(draft, test::read_vocabulary(name), 40000);
         check_memory<no_eviction>(ngrams);
         check_memory<lru>(ngrams);
         check_memory<lfu>(ngrams);

@@ -5,23 +5,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <support/tables.hpp>
 #include <support/vocab_tsv.hpp>
 
 namespace lookahead_bound_tests {
 
 using namespace specdec;
-
-vocabulary table_of(const std::vector<std::string>& tokens) {
-    vocabulary table;
-    for (const std::string& token : tokens)
-        table.add(token, token_kind::normal);
-    return table;
-}
+using testing::table_of;
 
 TEST_CASE("lookahead bound: the paper's example, and edges") {
     std::vector<std::string> words{"hello_", "world", "wo", "rld"};
@@ -77,11 +71,10 @@ TEST_CASE("lookahead bound: behind it the first token of a longest match stays, 
 
 TEST_CASE("lookahead bound: with every byte in the drafter, the longest target token's bytes",
           "[shared]") {
-    const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
-    if (!std::filesystem::exists(folder))
+    if (!test::has_vocabularies())
         return;
-    const vocabulary llama2 = test::read_vocab_tsv(folder + "llama2.vocab.tsv.gz").table;
-    const vocabulary qwen2 = test::read_vocab_tsv(folder + "qwen2.vocab.tsv.gz").table;
+    const vocabulary llama2 = test::read_vocabulary("llama2");
+    const vocabulary qwen2 = test::read_vocabulary("qwen2");
     std::size_t longest = 0;
     for (std::size_t t = 0; t < qwen2.size(); ++t)
         longest = std::max(longest, qwen2.text(t).size());

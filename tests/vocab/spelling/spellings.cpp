@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -16,18 +15,13 @@
 #include <range/v3/view/take.hpp>
 
 #include "support/holds.hpp"
+#include "support/tables.hpp"
 #include "support/vocab_tsv.hpp"
 
 namespace spellings_tests {
 
 using namespace specdec;
-
-vocabulary table_of(const std::vector<std::string>& tokens) {
-    vocabulary table;
-    for (const std::string& token : tokens)
-        table.add(token, token_kind::normal);
-    return table;
-}
+using testing::table_of;
 
 /// By trying every token at every place.
 spellings try_all(const vocabulary& draft, std::string_view rest) {
@@ -131,12 +125,9 @@ std::vector<std::uint64_t> ways_of_shortest(const vocabulary& target, std::size_
 }
 
 TEST_CASE("published counts of spellings", "[shared]") {
-    const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
-    if (!std::filesystem::exists(folder))
+    if (!test::has_vocabularies())
         return;
-    const auto table = [&folder](const std::string& name) {
-        return test::read_vocab_tsv(folder + name + ".vocab.tsv.gz").table;
-    };
+    const auto table = test::read_vocabulary;
 
     // Timor et al., Figure 1 and Table 8, whose "length in characters" is that of the byte-level
     // alphabet, one letter a byte (decoded to text the greatest number would be 4,479,742).
@@ -148,8 +139,8 @@ TEST_CASE("published counts of spellings", "[shared]") {
     for (const auto& [draft, target] : {std::pair{"stories512", "llama2"}, {"llama2", "llama3"}}) {
         const vocabulary table_of_target = table(target);
         const spelling_counter counts(table(draft));
-        std::istringstream lines(
-            test::read_text(folder + "derived/" + draft + "-to-" + target + ".tree.tsv.gz"));
+        std::istringstream lines(test::read_text(test::vocabulary_folder + "derived/" + draft +
+                                                 "-to-" + target + ".tree.tsv.gz"));
         std::string line;
         std::size_t compared = 0;
         while (std::getline(lines, line)) {

@@ -3,17 +3,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/tables.hpp"
+
 namespace equivalences_tests {
 
 using namespace specdec;
 using Catch::Contains;
-
-vocabulary table_of(std::initializer_list<std::pair<const char*, token_kind>> entries) {
-    vocabulary v;
-    for (const auto& [entry, kind] : entries)
-        v.add(entry, kind);
-    return v;
-}
+using testing::table_of;
 
 const vocabulary draft = table_of({{"<s>", token_kind::control},
                                    {"</s>", token_kind::control},

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/holds.hpp"
+#include "support/tables.hpp"
 #include "support/tiny_tokenizer.hpp"
 
 #include <cstdint>
@@ -15,19 +16,13 @@
 namespace intersection_tests {
 
 using namespace specdec;
+using testing::table_of;
 
 constexpr auto normal = token_kind::normal;
 constexpr auto byte = token_kind::byte;
 constexpr auto user = token_kind::user;
 constexpr auto control = token_kind::control;
 constexpr auto unused = token_kind::unused;
-
-vocabulary table_of(std::initializer_list<std::pair<const char*, token_kind>> entries) {
-    vocabulary v;
-    for (const auto& [entry, kind] : entries)
-        v.add(entry, kind);
-    return v;
-}
 
 std::vector<std::int32_t> to_target(const id_map& map) {
     return {map.draft_to_target().begin(), map.draft_to_target().end()};

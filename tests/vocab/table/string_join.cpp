@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <filesystem>
 #include <string>
 
 #include <specdec/vocab/table/intersection.hpp>
+#include <support/tables.hpp>
 #include <support/vocab_tsv.hpp>
 
 namespace {
@@ -14,9 +14,7 @@ namespace {
 using namespace specdec;
 
 vocabulary byte_level_table() {
-    vocabulary v;
-    for (const char* entry : {"\x80", "a", " a", "\n", "\u00e9", "\xe9", "\xff"})
-        v.add(entry, token_kind::normal);
+    vocabulary v = testing::table_of({"\x80", "a", " a", "\n", "\u00e9", "\xe9", "\xff"});
     v.add("<s>", token_kind::control);
     return v;
 }
@@ -69,12 +67,9 @@ TEST_CASE("joins on displayed strings make false pairs and miss true ones") {
 }
 
 TEST_CASE("published counts of the joins", "[shared]") {
-    const std::string folder = std::string(SPECDEC_SHARED_DIR) + "/vocabularies/";
-    if (!std::filesystem::exists(folder))
+    if (!test::has_vocabularies())
         return;
-    const auto table = [&folder](const std::string& name) {
-        return test::read_vocab_tsv(folder + name + ".vocab.tsv.gz").table;
-    };
+    const auto table = test::read_vocabulary;
     const vocabulary llama2 = table("llama2"), llama3 = table("llama3_1"), qwen2 = table("qwen2");
 
     // Timor et al., Table 5. Equal strings, byte tokens and control tokens included.
