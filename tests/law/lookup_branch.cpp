@@ -62,13 +62,6 @@ joint_law branch_law(const toy_words& two, const std::string& text, const Rule& 
     return law;
 }
 
-template <class Check>
-void for_rules(const Check& check) {
-    check("recursive", recursive);
-    check("traversal", traversal);
-    check("exact", tree_exact_match{});
-}
-
 TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
     static const toy_words equal({"a", "b", "ab"}, {"a", "b", "ab"});
     const toy_words& two = permuted_words();
@@ -104,14 +97,10 @@ TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
                         return identity_tree_bridge(identity_map(3, 3), shared_context(3, 24),
                                                     settings);
                     };
-                    const auto tli = [&](const tree_settings& settings) {
-                        return tli_tree_bridge<toy_words::target_words, toy_words::draft_words>(
-                            tli_map(two.map), two.text(), settings);
-                    };
                     same(equal, {.siblings = siblings}, q, identity);
                     same(equal, {.siblings = siblings, .draft = greedy}, q, identity);
                     same(equal, {.siblings = siblings, .end_ids = {target_id{1}}}, q, identity);
-                    same(two, {.siblings = siblings, .max_nodes = 3}, r, tli);
+                    same(two, {.siblings = siblings, .max_nodes = 3}, r, two.tli_trees());
                 }
         std::printf("%-28s %4llu laws, worst total variation %.1e\n", name,
                     static_cast<unsigned long long>(ledger.laws), ledger.worst);

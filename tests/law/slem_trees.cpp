@@ -2,7 +2,6 @@
 // Trees of text (SLEM): through the session, one round and several, the joint law is the target's.
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
 
-#include <cstdio>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -41,11 +40,6 @@ struct text_trees {
         check(recursive, steps, c, rows);
         check(traversal, steps, c, rows);
     }
-    void report(const char* what) const {
-        std::printf("%-28s %4llu laws %9llu paths, worst total variation %.1e\n", what,
-                    static_cast<unsigned long long>(ledger.laws),
-                    static_cast<unsigned long long>(ledger.paths), ledger.worst);
-    }
 };
 
 /// Target tokens that several draft tokens make, draft tokens that are several of the target or end
@@ -65,7 +59,7 @@ void for_pairs(const char* what, const Check& check) {
             toy_rows_of rows(*two, seed += 2, p_kind, q_kind);
             check(trees, rows);
         }
-        trees.report(what);
+        trees.ledger.report(what);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/spelling.hpp>
 #include <specdec/bridge/tli.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
@@ -58,6 +59,11 @@ struct toy_words {
     [[nodiscard]] auto tli() const {
         return [this](std::size_t n, auto use) {
             use(tli_bridge<target_words, draft_words>(tli_map(map), text(), n));
+        };
+    }
+    [[nodiscard]] auto tli_trees() const {
+        return [this](const tree_settings& settings) {
+            return tli_tree_bridge<target_words, draft_words>(tli_map(map), text(), settings);
         };
     }
     [[nodiscard]] auto union_of() const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,13 @@ inline constexpr sibling_draw sibling_draws[] = {
 
 inline constexpr recursive_rejection recursive{.thinning = {1, 1}};
 inline constexpr traversal_verification traversal{.thinning = {1, 1}};
+
+template <class Check>
+void for_rules(const Check& check) {
+    check("recursive", recursive);
+    check("traversal", traversal);
+    check("exact", tree_exact_match{});
+}
 
 /// What is done with a round's result.
 enum class use : std::uint8_t {
@@ -61,6 +69,11 @@ struct tree_ledger {
         const double tv = total_variation(found, wanted);
         worst = tv > worst ? tv : worst;
         REQUIRE(tv < exact);
+    }
+    void report(const char* what) const {
+        std::printf("%-28s %4llu laws %9llu paths, worst total variation %.1e\n", what,
+                    static_cast<unsigned long long>(laws), static_cast<unsigned long long>(paths),
+                    worst);
     }
 };
 

@@ -3,7 +3,6 @@
 // the joint law is the target's.
 #include <specdec/decode/tree/tree_session.hpp>
 
-#include <cstdio>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -24,40 +23,35 @@ namespace trees_tests {
 
 using step = tree_step<fixed_tree>;
 
+/// check(rule, siblings, ledger) for every rule and law of siblings.
 template <class Check>
-void for_rules(const Check& check) {
-    check("recursive", recursive);
-    check("traversal", traversal);
-    check("exact", tree_exact_match{});
-}
-
-void report(const char* what, const tree_ledger& ledger) {
-    std::printf("%-28s %4llu laws %9llu paths, worst total variation %.1e\n", what,
-                static_cast<unsigned long long>(ledger.laws),
-                static_cast<unsigned long long>(ledger.paths), ledger.worst);
-}
-
-TEST_CASE("trees of one round have the target's law", "[law]") {
-    for_rules([](const char* name, const auto& rule) {
+void for_every_draw(const Check& check) {
+    for_rules([&](const char* name, const auto& rule) {
         tree_ledger ledger;
         for (const sibling_draw siblings : sibling_draws) {
             CAPTURE(name, static_cast<int>(siblings));
-            for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
-                for (const auto& shape : {tree_of({1, 1, 1}), tree_of({2}), tree_of({3})})
-                    check_trees(rule, std::vector<step>{{shape}},
-                                {.siblings = siblings, .length = shape.depth() + 1}, p, q, ledger);
-            });
-            for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
-                check_trees(rule, std::vector<step>{{tree_of({2, 2})}},
-                            {.siblings = siblings, .length = 3}, p, q, ledger);
-            });
-            for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
-                for (const auto& shape : {tree_of({2, 2}), tree_of({2, 1, 1}), tree_of({1, 2, 2})})
-                    check_trees(rule, std::vector<step>{{shape}},
-                                {.siblings = siblings, .length = 4}, p, q, ledger);
-            });
+            check(rule, siblings, ledger);
         }
-        report(name, ledger);
+        ledger.report(name);
+    });
+}
+
+TEST_CASE("trees of one round have the target's law", "[law]") {
+    for_every_draw([](const auto& rule, sibling_draw siblings, tree_ledger& ledger) {
+        for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
+            for (const auto& shape : {tree_of({1, 1, 1}), tree_of({2}), tree_of({3})})
+                check_trees(rule, std::vector<step>{{shape}},
+                            {.siblings = siblings, .length = shape.depth() + 1}, p, q, ledger);
+        });
+        for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
+            check_trees(rule, std::vector<step>{{tree_of({2, 2})}},
+                        {.siblings = siblings, .length = 3}, p, q, ledger);
+        });
+        for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
+            for (const auto& shape : {tree_of({2, 2}), tree_of({2, 1, 1}), tree_of({1, 2, 2})})
+                check_trees(rule, std::vector<step>{{shape}}, {.siblings = siblings, .length = 4},
+                            p, q, ledger);
+        });
     });
 }
 
@@ -75,58 +69,48 @@ std::vector<std::vector<step>> courses() {
 }
 
 TEST_CASE("trees of several rounds have the target's law", "[law]") {
-    for_rules([](const char* name, const auto& rule) {
-        tree_ledger ledger;
-        for (const sibling_draw siblings : sibling_draws)
-            for (const auto& steps : courses()) {
-                CAPTURE(name, static_cast<int>(siblings));
-                for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
-                    check_trees(rule, steps, {.siblings = siblings, .length = 3}, p, q, ledger);
-                    check_trees<toy_model>(rule, steps, {.siblings = siblings, .length = 3}, p, q,
-                                           ledger);
-                });
-                for_rows(3, {{row_kind::random, row_kind::random}}, [&](row_tree& p, row_tree& q) {
-                    check_trees(rule, steps, {.siblings = siblings, .length = 2}, p, q, ledger);
-                });
-            }
-        report(name, ledger);
+    for_every_draw([](const auto& rule, sibling_draw siblings, tree_ledger& ledger) {
+        for (const auto& steps : courses()) {
+            for_rows(2, few_kinds(), [&](row_tree& p, row_tree& q) {
+                check_trees(rule, steps, {.siblings = siblings, .length = 3}, p, q, ledger);
+                check_trees<toy_model>(rule, steps, {.siblings = siblings, .length = 3}, p, q,
+                                       ledger);
+            });
+            for_rows(3, {{row_kind::random, row_kind::random}}, [&](row_tree& p, row_tree& q) {
+                check_trees(rule, steps, {.siblings = siblings, .length = 2}, p, q, ledger);
+            });
+        }
     });
 }
 
 TEST_CASE("trees under sampling parameters, ends and rooms have the target's law", "[law]") {
     constexpr sampling_parameters warm{.temperature = 0.7F, .top_k = 2},
         cool{.temperature = 1.5F, .top_p = 0.8F}, greedy{.temperature = 0};
-    for_rules([&](const char* name, const auto& rule) {
-        tree_ledger ledger;
-        for (const sibling_draw siblings : sibling_draws) {
-            CAPTURE(name, static_cast<int>(siblings));
-            for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
-                const auto check = [&](const tree_case& c) {
-                    check_trees(rule, std::vector<step>{{tree_of({2, 1})}, {tree_of({2})}}, c, p, q,
-                                ledger);
-                };
-                check({.siblings = siblings, .target = warm, .draft = cool});
-                check({.siblings = siblings, .target = cool, .draft = greedy});
-                check({.siblings = siblings, .target = greedy, .draft = cool});
-                check({.siblings = siblings, .end_ids = {target_id{1}}});
-                check({.siblings = siblings, .max_nodes = 3});
-            });
-        }
-        report(name, ledger);
+    for_every_draw([&](const auto& rule, sibling_draw siblings, tree_ledger& ledger) {
+        for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
+            const auto check = [&](const tree_case& c) {
+                check_trees(rule, std::vector<step>{{tree_of({2, 1})}, {tree_of({2})}}, c, p, q,
+                            ledger);
+            };
+            check({.siblings = siblings, .target = warm, .draft = cool});
+            check({.siblings = siblings, .target = cool, .draft = greedy});
+            check({.siblings = siblings, .target = greedy, .draft = cool});
+            check({.siblings = siblings, .end_ids = {target_id{1}}});
+            check({.siblings = siblings, .max_nodes = 3});
+        });
     });
 }
 
 TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
+    for_every_draw([](const auto& rule, sibling_draw siblings, tree_ledger& ledger) {
+        for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
+            const beam_tree beam{.beam = 1, .width = 2, .depth = 2};
+            check_trees(rule, std::vector<tree_step<beam_tree>>{{beam}},
+                        {.siblings = siblings, .length = 3}, p, q, ledger);
+        });
+    });
     for_rules([](const char* name, const auto& rule) {
         tree_ledger ledger;
-        for (const sibling_draw siblings : sibling_draws) {
-            CAPTURE(name, static_cast<int>(siblings));
-            for_rows(3, few_kinds(), [&](row_tree& p, row_tree& q) {
-                const beam_tree beam{.beam = 1, .width = 2, .depth = 2};
-                check_trees(rule, std::vector<tree_step<beam_tree>>{{beam}},
-                            {.siblings = siblings, .length = 3}, p, q, ledger);
-            });
-        }
         for_rows(4, few_kinds(), [&](row_tree& p, row_tree& q) {
             const confident_tree best{{.beam = 2, .width = 2, .depth = 3}};
             for (const std::size_t nodes : {2U, 3U, 5U})
@@ -153,7 +137,7 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
                          .max_drafted = 12},
                         p, q, ledger);
         });
-        report(name, ledger);
+        ledger.report(name);
     });
 }
 
@@ -169,10 +153,6 @@ TEST_CASE("a shape that chooses among drawn siblings is refused", "[law]") {
 /// Trees with TLI, of p of a seed and q of the next one.
 void check_tli(const toy_words& two, std::uint64_t seed, std::size_t length,
                const std::vector<std::vector<step>>& rounds) {
-    const auto make = [&](const tree_settings& settings) {
-        return tli_tree_bridge<toy_words::target_words, toy_words::draft_words>(
-            tli_map(two.map), two.text(), settings);
-    };
     const auto check = [&](const char* name, const auto& rule) {
         tree_ledger ledger;
         for (const sibling_draw siblings : sibling_draws)
@@ -181,10 +161,10 @@ void check_tli(const toy_words& two, std::uint64_t seed, std::size_t length,
                 toy_rows_of rows(two, seed, p_kind, q_kind);
                 for (const auto& steps : rounds)
                     ledger.check(tree_law(rule, steps, {.siblings = siblings, .length = length},
-                                          rows.p, rows.q, ledger, make),
+                                          rows.p, rows.q, ledger, two.tli_trees()),
                                  target_alone(rows.p, length));
             }
-        report(name, ledger);
+        ledger.report(name);
     };
     for_rules(check);
     check("coupled", coupled_tree_match(two.keys));
@@ -242,17 +222,12 @@ TEST_CASE("a second text of a tree session has the target's law", "[law]") {
 }
 
 TEST_CASE("laws of siblings say the probabilities that they are drawn with", "[law]") {
-    for_rules([](const char* name, const auto& rule) {
-        tree_ledger ledger;
-        for (const sibling_draw siblings : sibling_draws) {
-            CAPTURE(name, static_cast<int>(siblings));
-            for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
-                check_trees<toy_tree_model, enumerating_coin>(
-                    rule, std::vector<step>{{tree_of({2, 1})}}, {.siblings = siblings, .length = 3},
-                    p, q, ledger);
-            });
-        }
-        report(name, ledger);
+    for_every_draw([](const auto& rule, sibling_draw siblings, tree_ledger& ledger) {
+        for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {
+            check_trees<toy_tree_model, enumerating_coin>(
+                rule, std::vector<step>{{tree_of({2, 1})}}, {.siblings = siblings, .length = 3}, p,
+                q, ledger);
+        });
     });
 }
 

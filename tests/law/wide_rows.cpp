@@ -115,13 +115,9 @@ TEST_CASE("wide rows: trees with tli have the target's law", "[law]") {
             return std::vector<float>(row.rbegin(), row.rend());
         });
         for (const sibling_draw siblings : sibling_draws) {
-            const auto law = tree_law(
-                recursive, std::vector<tree_step<fixed_tree>>{{tree_of({3})}},
-                {.siblings = siblings, .length = 1}, p, q, ledger,
-                [&](const tree_settings& settings) {
-                    return tli_tree_bridge<toy_words::target_words, toy_words::draft_words>(
-                        tli_map(two.map), two.text(), settings);
-                });
+            const auto law =
+                tree_law(recursive, std::vector<tree_step<fixed_tree>>{{tree_of({3})}},
+                         {.siblings = siblings, .length = 1}, p, q, ledger, two.tli_trees());
             CAPTURE(static_cast<int>(siblings));
             ledger.check(law, target_alone(p, 1));
         }
