@@ -10,7 +10,6 @@
 
 #include "support/archetypes.hpp"
 #include "support/decoding.hpp"
-#include "support/toy_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -23,23 +22,6 @@ struct known_text {
     toy_pair two{};
     std::string prompt = "c";
 
-    template <class Id, class Tokenizer>
-    toy_model<Id> model(const Tokenizer& words, Id end) const {
-        return toy_model<Id>(
-            words.vocabulary_size(), [this, &words, end](const std::vector<Id>& context) {
-                const std::string all = prompt + text;
-                const std::string so_far = text_of(words, context);
-                std::vector<float> row(words.vocabulary_size());
-                std::vector<Id> next{end};
-                if (so_far.size() < all.size()) {
-                    next.clear();
-                    words.encode(all.substr(so_far.size(), 1), encode_mode::continuation, next);
-                }
-                row[next[0].index()] = 50;
-                return row;
-            });
-    }
-
     struct outcome {
         finish_reason why;
         recorder reader;
@@ -51,8 +33,8 @@ struct known_text {
     template <class B>
     outcome run(B bridge, std::size_t draft_length, const generation_limits& limits,
                 recorder reader = {}, std::size_t capacity = 100) const {
-        auto target = model<target_id>(two.target, toy_pair::end);
-        auto draft = model<draft_id>(two.draft, toy_pair::stop);
+        auto target = knowing(two.target, prompt + text, toy_pair::end, 1);
+        auto draft = knowing(two.draft, prompt + text, toy_pair::stop, 1);
         model_drafter drafter(draft);
         philox_coin coin(1);
         session decoder(std::move(bridge), token_rejection{},
@@ -226,7 +208,7 @@ TEST_CASE("whatever the draft, the text is that of the committed tokens and of t
 
 TEST_CASE("readers: text alone, nothing at all") {
     const known_text known{"cb"};
-    auto target = known.model<target_id>(known.two.target, toy_pair::end);
+    auto target = knowing(known.two.target, known.prompt + known.text, toy_pair::end, 1);
     no_drafter drafter;
     philox_coin coin(1);
     session decoder(no_bridge{}, exact_match{},

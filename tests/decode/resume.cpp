@@ -15,7 +15,6 @@
 #include "support/batch_of.hpp"
 #include "support/decoding.hpp"
 #include "support/failing_model.hpp"
-#include "support/toy_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -42,25 +41,10 @@ struct world {
     safe_cuts edges{target};
     std::string prompt = "ab ";
 
-    template <class Id>
-    toy_model<Id> model(const tiny_tokenizer<Id>& words, const std::string& known, Id end) const {
-        return toy_model<Id>(words.vocabulary_size(), [&, all = prompt + known,
-                                                       end](const std::vector<Id>& context) {
-            const std::string so_far = text_of(words, context);
-            std::vector<float> row(words.vocabulary_size());
-            std::vector<Id> next{end};
-            if (so_far.size() < all.size()) {
-                next.clear();
-                words.encode(all.substr(so_far.size()), encode_mode::continuation, next);
-            }
-            row[next[0].index()] = 50;
-            return row;
-        });
-    }
     [[nodiscard]] auto target_model() const {
-        return model(target, text, target_id{static_cast<std::int32_t>(letters.size()) - 1});
+        return knowing(target, prompt + text, id_at<target_id>(letters.size() - 1));
     }
-    [[nodiscard]] auto draft_model() const { return model(draft, drafted, draft_id{0}); }
+    [[nodiscard]] auto draft_model() const { return knowing(draft, prompt + drafted, draft_id{0}); }
     [[nodiscard]] words_context context() const { return {target, draft, map, 64}; }
 };
 

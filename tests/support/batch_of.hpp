@@ -13,7 +13,7 @@
 namespace specdec::testing {
 
 /// Toy models side by side as one model of several sequences.
-template <class Id, ModelOf<Id> Model>
+template <class Id, class Model>
 struct batch_of {
     std::vector<Model> models;
     std::vector<float> rows;

@@ -18,6 +18,7 @@
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
+#include "toy_model.hpp"
 #include "toy_pair.hpp"
 
 namespace specdec::testing {
@@ -66,6 +67,24 @@ struct begun_text {
         decoder.start(world.prompt, world.prefix);
     }
 };
+
+/// A model that knows a text by heart and says `end` behind it. Its next token is the first of the
+/// next `bytes` bytes.
+template <class Id>
+toy_model<Id> knowing(const tiny_tokenizer<Id>& words, const std::string& text, Id end,
+                      std::size_t bytes = std::string::npos) {
+    return toy_model<Id>(words.vocabulary_size(), [=, &words](const std::vector<Id>& context) {
+        const std::string so_far = text_of(words, context);
+        std::vector<float> row(words.vocabulary_size());
+        std::vector<Id> next{end};
+        if (so_far.size() < text.size()) {
+            next.clear();
+            words.encode(text.substr(so_far.size(), bytes), encode_mode::continuation, next);
+        }
+        row[next[0].index()] = 50;
+        return row;
+    });
+}
 
 /// The committed tokens behind the prompt of `rounds` full rounds.
 template <class Session, class Target, class D, class Stop, class C>

@@ -11,6 +11,8 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 
+#include "batch_of.hpp"
+
 namespace specdec::testing {
 
 /// A recurrent network: all that it knows of its text is a state of four numbers, which no token
@@ -88,42 +90,14 @@ private:
 
 /// Several of them side by side. Models CheckpointingBatchModelOf<Id>.
 template <class Id>
-class recurrent_batch {
-public:
+struct recurrent_batch : batch_of<Id, recurrent_model<Id>> {
     recurrent_batch(std::size_t sequences, std::size_t vocabulary, std::size_t capacity = 64)
-        : models(sequences, recurrent_model<Id>(vocabulary, capacity)) {}
+        : batch_of<Id, recurrent_model<Id>>(sequences, recurrent_model<Id>(vocabulary, capacity)) {}
 
-    [[nodiscard]] std::size_t sequences() const { return models.size(); }
-    [[nodiscard]] std::size_t size(std::size_t s) const { return models[s].size(); }
-    [[nodiscard]] std::size_t capacity() const { return models[0].capacity(); }
-    [[nodiscard]] std::size_t vocabulary_size() const { return models[0].vocabulary_size(); }
-    void append(std::size_t s, std::span<const Id> ids) { models[s].append(ids); }
-    [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
-        if (fails_behind > 0 && --fails_behind == 0)
-            fail("recurrent batch", "pass", "expected not to be told to fail");
-        for (const auto& [s, ids] : parts)
-            if (ids.size() > models[s].capacity() - models[s].size())
-                fail("recurrent batch", "context", "expected room for the tokens");
-        rows_.clear();
-        std::size_t n = 0;
-        for (const auto& [s, ids] : parts) {
-            const logits_rows<Id> own = models[s].score(ids);
-            for (std::size_t i = 0; i < own.size(); ++i, ++n)
-                rows_.insert(rows_.end(), own[i].values.begin(), own[i].values.end());
-        }
-        ++passes;
-        return {rows_.data(), n, vocabulary_size(), vocabulary_size()};
-    }
-    void clear(std::size_t s) { models[s].clear(); }
-    void checkpoint(std::size_t s) { models[s].checkpoint(); }
-    void restore(std::size_t s) { models[s].restore(); }
-
-    std::vector<recurrent_model<Id>> models;
-    std::size_t passes = 0;       ///< that gave rows
-    std::size_t fails_behind = 0; ///< the pass behind so many fails, once; 0: none does
-
-private:
-    std::vector<float> rows_;
+    void clear(std::size_t s) { this->models[s].clear(); }
+    void checkpoint(std::size_t s) { this->models[s].checkpoint(); }
+    void restore(std::size_t s) { this->models[s].restore(); }
+    void truncate(std::size_t s, std::size_t n) = delete;
 };
 
 /// The same network, computed anew from its tokens before every call: what a model that can be

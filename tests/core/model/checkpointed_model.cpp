@@ -201,7 +201,7 @@ TEST_CASE("a pass of several that throws leaves all of its sequences") {
     const std::vector<target_id> two = words({1, 2}), one = words({3});
     (void)model.score(std::vector<sequence_tokens<target_id>>{{0, two}, {1, one}});
     model.truncate(0, 1);
-    all.model.fails_behind = 1;
+    all.model.fails_at = all.model.passes;
     const std::vector<sequence_tokens<target_id>> parts{{1, two}, {0, one}};
     CHECK_THROWS_AS(model.score(parts), error);
     CHECK(model.size(0) == 1);
