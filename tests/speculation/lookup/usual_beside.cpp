@@ -8,33 +8,13 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/speculation/speculation.hpp>
-#include <specdec/testing/toys/piece_tokenizer.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
+#include "support/weighted_pair.hpp"
 
 using namespace specdec;
+using namespace specdec::testing;
 using Catch::Contains;
 
 namespace usual_beside_tests {
-
-const std::vector<std::string> pieces{"a", "b", "c", "ab", "ca"};
-const weighted_rows target_rows{{{5, 1, 2, 0, 3}, {1, 6, 1, 2}, {0, 1, 4, 4, 1}}};
-const weighted_rows draft_rows{{{4, 1, 3, 1, 3}, {2, 5, 1, 1}, {1, 1, 3, 5, 1}}};
-
-struct toy_pair {
-    std::vector<std::string> others;
-    piece_tokenizer<target_id> words{pieces};
-    piece_tokenizer<draft_id> draft_words;
-    weighted_model<target_id> target{target_rows, pieces.size(), 90};
-    weighted_model<draft_id> drafter;
-    speculation pair;
-
-    explicit toy_pair(bool equal)
-        : others(equal ? pieces : std::vector<std::string>{"b", "a", "c", "ca", "bb", "ab"}),
-          draft_words(others), drafter(draft_rows, others.size(), 90),
-          pair({.models = target, .tokenizer = words},
-               {.models = drafter, .tokenizer = draft_words}) {}
-};
 
 decode_settings with(rule how, float temperature, std::uint64_t seed = 0) {
     decode_settings s{.rule = how, .lengths = {.kind = length_kind::fixed, .length = 3}};
@@ -48,7 +28,7 @@ const std::string prompt = "abcabcaabcabca";
 
 TEST_CASE("lookup beside: greedy text is the target's own under every rule") {
     for (const bool equal : {true, false}) {
-        toy_pair toys(equal);
+        weighted_pair toys(equal);
         const decode_result alone = toys.pair.generate(prompt, with(rule::autoregressive, 0));
         CHECK(alone.counts.looked_up == 0);
         for (const named_rule& r : rules)
@@ -72,7 +52,7 @@ TEST_CASE("lookup beside: greedy text is the target's own under every rule") {
 }
 
 TEST_CASE("lookup beside: rules that draw the target's own tokens give the text of a seed") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
         decode_settings plain = with(rule::autoregressive, 1, seed);
         const decode_result own = toys.pair.generate(prompt, plain);
@@ -88,7 +68,7 @@ TEST_CASE("lookup beside: rules that draw the target's own tokens give the text 
 }
 
 TEST_CASE("lookup beside: automatic lengths, given costs, both speak") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     decode_settings s = with(rule::tli, 0);
     s.lengths = {.costs = cost_table{{1, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4}, 0.1, 0.01}};
     s.limits.max_tokens = 60;

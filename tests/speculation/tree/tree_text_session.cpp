@@ -9,38 +9,15 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/speculation/speculation.hpp>
-#include <specdec/testing/toys/piece_tokenizer.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
-
 #include "support/batch_of.hpp"
 #include "support/text_model.hpp"
+#include "support/weighted_pair.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 using Catch::Contains;
 
 namespace tree_text_session_tests {
-
-const std::vector<std::string> pieces{"a", "b", "c", "ab", "ca"};
-const weighted_rows target_rows{{{5, 1, 2, 0, 3}, {1, 6, 1, 2}, {0, 1, 4, 4, 1}}};
-const weighted_rows draft_rows{{{4, 1, 3, 1, 3}, {2, 5, 1, 1}, {1, 1, 3, 5, 1}}};
-
-/// A pair of toys; the drafter has a token more, and others at other places, unless `equal`.
-struct toy_pair {
-    std::vector<std::string> others;
-    piece_tokenizer<target_id> words{pieces};
-    piece_tokenizer<draft_id> draft_words;
-    weighted_model<target_id> target{target_rows, pieces.size(), 60};
-    weighted_model<draft_id> drafter;
-    speculation pair;
-
-    explicit toy_pair(bool equal)
-        : others(equal ? pieces : std::vector<std::string>{"b", "a", "c", "ca", "bb", "ab"}),
-          draft_words(others), drafter(draft_rows, others.size(), 60),
-          pair({.models = target, .tokenizer = words},
-               {.models = drafter, .tokenizer = draft_words}) {}
-};
 
 decode_settings with(rule how, tree_drafts tree, float temperature, std::uint64_t seed = 0) {
     decode_settings s{.rule = how, .tree = std::move(tree), .seed = seed};
@@ -61,7 +38,7 @@ const std::vector<tree_drafts> shapes{
 
 TEST_CASE("trees: greedy text is the target's own under every rule that drafts them") {
     for (const bool equal : {true, false}) {
-        toy_pair toys(equal);
+        weighted_pair toys(equal);
         const decode_result alone = toys.pair.generate("ab", with(rule::autoregressive, {}, 0));
         for (const named_rule& r : rules)
             for (const tree_drafts& tree : shapes) {
@@ -78,7 +55,7 @@ TEST_CASE("trees: greedy text is the target's own under every rule that drafts t
 }
 
 TEST_CASE("trees: texts side by side are those alone, whatever is looked up beside") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     const auto sides = [&](std::size_t n, const auto& use) {
         batch_of<target_id, weighted_model<target_id>> target(n, toys.target);
         batch_of<draft_id, weighted_model<draft_id>> draft(n, toys.drafter);
@@ -120,7 +97,7 @@ TEST_CASE("trees: texts side by side are those alone, whatever is looked up besi
 }
 
 TEST_CASE("trees of recycled tokens give the text of a seed, without a drafter, too") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     speculation alone({.models = toys.target, .tokenizer = toys.words});
     for (std::uint64_t seed = 0; seed < 4; ++seed)
         for (const bool noise : {false, true})
@@ -136,7 +113,7 @@ TEST_CASE("trees of recycled tokens give the text of a seed, without a drafter, 
 }
 
 TEST_CASE("trees: rules that draw the target's own tokens give the text of a seed") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     for (std::uint64_t seed = 0; seed < 4; ++seed)
         for (const tree_drafts& tree : shapes) {
             const decode_result alone =
@@ -152,7 +129,7 @@ TEST_CASE("trees: rules that draw the target's own tokens give the text of a see
 }
 
 /// Trees without branches give what chains give.
-void check_chains(toy_pair& toys, std::initializer_list<rule> rules) {
+void check_chains(weighted_pair& toys, std::initializer_list<rule> rules) {
     for (std::uint64_t seed = 0; seed < 4; ++seed)
         for (const rule how : rules) {
             decode_settings chain = with(how, {}, 1, seed);
@@ -168,17 +145,17 @@ void check_chains(toy_pair& toys, std::initializer_list<rule> rules) {
 }
 
 TEST_CASE("trees: a tree without branches is the chain, token for token") {
-    toy_pair toys(true);
+    weighted_pair toys(true);
     check_chains(toys, {rule::identity, rule::identity_block});
 }
 
 TEST_CASE("trees: a tree of text without branches is the chain of text, token for token") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     check_chains(toys, {rule::slem, rule::coupled_slem});
 }
 
 TEST_CASE("trees: what cannot draft them says so, with the rule and what it lacks") {
-    toy_pair toys(true);
+    weighted_pair toys(true);
     CHECK_THROWS_WITH(toys.pair.generate("a", with(rule::slrs, {}, 0)),
                       Contains("tree: slrs: expected identity"));
     CHECK_THROWS_WITH(toys.pair.generate("a", with(rule::identity, {.nodes = 0}, 0)),
@@ -196,7 +173,7 @@ TEST_CASE("trees: what cannot draft them says so, with the rule and what it lack
 }
 
 TEST_CASE("trees: texts that take turns with a sequence, equally long, are those alone") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     batch_of<draft_id, weighted_model<draft_id>> drafters(2, toys.drafter);
     speculation pair({.models = toys.target, .tokenizer = toys.words},
                      {.models = drafters, .tokenizer = toys.draft_words});
@@ -245,9 +222,9 @@ TEST_CASE("trees: texts that take turns with a sequence, equally long, are those
 }
 
 TEST_CASE("trees: in a drafter's context that has little room for them they end a level before") {
-    toy_pair toys(false);
+    weighted_pair toys(false);
     for (const std::size_t context : std::vector<std::size_t>{4, 6, 9, 14, 30}) {
-        weighted_model<draft_id> small{draft_rows, toys.others.size(), context};
+        weighted_model<draft_id> small{weighted_draft_rows, toys.others.size(), context};
         speculation pair({.models = toys.target, .tokenizer = toys.words},
                          {.models = small, .tokenizer = toys.draft_words});
         for (const rule how : {rule::tli_exact, rule::slem})
@@ -271,9 +248,9 @@ TEST_CASE("trees: in a drafter's context that has little room for them they end 
 TEST_CASE("trees: a text goes on from the shape of the text before it, under the same settings") {
     tree_drafts tree{.nodes = 6, .costs = cost_table{{1, 1.05, 1.1, 1.15, 1.2}, 0.1}};
     for (const float temperature : {0.0F, 1.0F}) {
-        toy_pair carried(true), alone(true), other(true);
+        weighted_pair carried(true), alone(true), other(true);
         decode_settings s = with(rule::identity, tree, temperature, 3);
-        const auto proposed_of = [&](toy_pair& toys, std::size_t texts) {
+        const auto proposed_of = [&](weighted_pair& toys, std::size_t texts) {
             std::vector<std::uint64_t> proposed;
             for (std::size_t i = 0; i < texts; ++i)
                 proposed.push_back(toys.pair.generate("ab", s).counts.proposed);
