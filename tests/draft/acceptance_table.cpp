@@ -57,6 +57,20 @@ TEST_CASE("the token behind a sure one is expected by what was seen behind sure 
     CHECK(table.next(hard[0]) < 0.1);
 }
 
+TEST_CASE("a token's place counts: the first, the second, and those behind them as one") {
+    acceptance_table table;
+    const auto steps = draft({0.9, 0.9, 0.9, 0.9});
+    for (int i = 0; i < 400; ++i)
+        table.learn({.steps = steps, .kept = 3, .rejected = true});
+    CHECK(table.accept({.drafted = 2, .sure = 0.9}) > 0.9);
+    CHECK(table.accept({.drafted = 3, .sure = 0.9}) == Approx(0.5).margin(0.1));
+    CHECK(table.next({.drafted = 2, .sure = 0.9}) > 0.9);
+    CHECK(table.next({.drafted = 3, .sure = 0.9}) < 0.1);
+    for (const std::size_t place : {4U, 9U})
+        CHECK(table.accept({.drafted = place, .sure = 0.9}) ==
+              table.accept({.drafted = 3, .sure = 0.9}));
+}
+
 TEST_CASE("what a draft's first token was expected to do is forgotten where it does not") {
     acceptance_table table;
     const auto step = draft({0.9});
