@@ -61,7 +61,10 @@ TEST_CASE("lookup length: dear positions, and passes that texts share, make draf
     const cost_table free_of_cost{{1, 1}, 0, 0}, dear{{1, 1.9}, 0, 0};
     CHECK(lookup_length(table, free_of_cost).choose(steps(8, 0.3)) == 8);
     CHECK(lookup_length(table, dear).choose(steps(8, 0.9)) == 0);
-    lookup_length alone(table, cpu), batched(table, cpu);
+    lookup_length batched(table, cpu);
+    CHECK(batched.spent(2) == Approx(1.3));
+    batched.share_pass(2);
+    CHECK(batched.spent(1) == Approx(1.45 / 2));
     const cost_table level{{1, 1.05, 1.1, 1.15, 2.0, 3.0}, 0, 0};
     lookup_length together(table, level), one(table, level);
     together.share_pass(4);

@@ -132,12 +132,8 @@ private:
             many += match >= much ? 1 : 0;
             return many < enough;
         });
-        if (followed_ == byte_index::nowhere || held)
-            return;
-        if (lost_ == 0)
+        if (followed_ != byte_index::nowhere && !held && lost_ == 0)
             add(followed_, index_.match(text_.tail(), followed_));
-        else if (const resumed again = behind_lost(); again.match > 0)
-            add(again.place, again.match + aligned);
     }
 
     /// The next byte that is expected; false: none is.
