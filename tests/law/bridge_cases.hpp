@@ -8,6 +8,7 @@
 
 #include <specdec/bridge/no_bridge.hpp>
 #include <specdec/bridge/slem.hpp>
+#include <specdec/bridge/slrs.hpp>
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/union.hpp>
 #include <specdec/verify/exact_match.hpp>
@@ -34,6 +35,23 @@ struct pair_of_tokenizers {
         same.add(draft_id{2}, target_id{3});
         return same;
     }());
+};
+
+/// A pair of tokenizers with the tables that SLRS needs.
+template <class Target, class Draft>
+struct slrs_pair {
+    Target target;
+    Draft draft;
+    id_map map = intersect(draft.table(), target.table());
+    byte_order<draft_id> order{draft};
+    safe_cuts edges{target};
+
+    [[nodiscard]] auto translation() const {
+        return retokenising(target, draft, map, order, edges);
+    }
+    [[nodiscard]] auto bridge(std::size_t gamma, double lightest_draft = 0) const {
+        return make_slrs_bridge(target, draft, map, order, edges, 16, {gamma, lightest_draft});
+    }
 };
 
 template <class Check>

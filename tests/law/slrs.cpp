@@ -18,20 +18,6 @@ using namespace specdec::testing;
 
 namespace {
 
-/// A pair of tokenizers with the tables that SLRS needs.
-template <class Target, class Draft>
-struct slrs_pair {
-    Target target;
-    Draft draft;
-    id_map map = intersect(draft.table(), target.table());
-    byte_order<draft_id> order{draft};
-    safe_cuts edges{target};
-
-    [[nodiscard]] auto bridge(std::size_t gamma, double lightest_draft = 0) const {
-        return make_slrs_bridge(target, draft, map, order, edges, 16, {gamma, lightest_draft});
-    }
-};
-
 template <class Target, class Draft>
 void check_pair(const slrs_pair<Target, Draft>& pair) {
     check_rounds<enumerating_coin>([&](std::size_t gamma) { return pair.bridge(gamma); },

@@ -144,37 +144,30 @@ void check_kept(MakeTranslation make, std::size_t target_size, std::size_t draft
     }
 }
 
-struct spelled_pair {
-    target_words target{{"a", "b", "ab", "bba", "aab"}};
-    draft_words draft{{"a", "b", "ba"}};
-    id_map map = intersect(draft.table(), target.table());
-    byte_order<draft_id> order{draft};
-    safe_cuts edges{target};
-};
+using words_pair = slrs_pair<target_words, draft_words>;
+
+words_pair spelled_pair() {
+    return {target_words{{"a", "b", "ab", "bba", "aab"}}, draft_words{{"a", "b", "ba"}}};
+}
 
 } // namespace
 
 TEST_CASE("slrs: lazy decisions are those of the whole sums, on 50,000 random rounds",
           "[computes]") {
-    const spelled_pair two;
-    const auto [lazy, full] = check_lazy(
-        [&](std::size_t gamma) {
-            return make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16,
-                                    {gamma, 0});
-        },
-        5, 3, 50000);
+    const words_pair two = spelled_pair();
+    const auto [lazy, full] =
+        check_lazy([&](std::size_t gamma) { return two.bridge(gamma); }, 5, 3, 50000);
     CHECK(lazy < full / 2);
 }
 
 TEST_CASE("slrs: the last proposal is kept with the law's probability, over all ways to draw it",
           "[computes]") {
-    const spelled_pair two;
-    check_kept([&] { return retokenising(two.target, two.draft, two.map, two.order, two.edges); },
-               5, 3, 700);
+    const words_pair two = spelled_pair();
+    check_kept([&] { return two.translation(); }, 5, 3, 700);
 }
 
 TEST_CASE("merge: the last proposal is kept with the law's probability", "[computes]") {
-    const spelled_pair two;
+    const words_pair two = spelled_pair();
     ngram_cache<no_eviction> cache;
     const auto insert = [&](std::vector<draft_id> ids, int t) { cache.insert(ids, target_id{t}); };
     insert({draft_id{0}, draft_id{1}}, 2);
@@ -184,7 +177,7 @@ TEST_CASE("merge: the last proposal is kept with the law's probability", "[compu
 }
 
 TEST_CASE("a coin of exactly 0 keeps nothing of p = 0, however lazily that is decided") {
-    const spelled_pair two;
+    const words_pair two = spelled_pair();
     const std::vector context{draft_id{0}};
     std::size_t asked = 0;
     for (std::uint64_t i = 0; i < 300; ++i) {
@@ -193,7 +186,7 @@ TEST_CASE("a coin of exactly 0 keeps nothing of p = 0, however lazily that is de
         model_drafter drafter(draft);
         const fixed_length stop{4};
         philox_coin coin(i);
-        pushforward law(retokenising(two.target, two.draft, two.map, two.order, two.edges), 16);
+        pushforward law(two.translation(), 16);
         law.begin(draft_source::of(drafter, stop), context, 0, {}, 4, 0, 2);
         law.take_first_row();
         for (std::size_t j = 0; j < 2; ++j) {
@@ -213,21 +206,17 @@ TEST_CASE("a coin of exactly 0 keeps nothing of p = 0, however lazily that is de
 }
 
 TEST_CASE("a lightest draft that is no probability is refused") {
-    const spelled_pair two;
+    const words_pair two = spelled_pair();
     for (const double lightest : {-0.1, 1.5, 400.0, std::nan("")})
-        CHECK_THROWS_AS(make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16,
-                                         {4, lightest}),
-                        error);
+        CHECK_THROWS_AS(two.bridge(4, lightest), error);
 }
 
 TEST_CASE("slrs: a limit of drafter forwards is kept, at any price") {
-    const spelled_pair two;
+    const words_pair two = spelled_pair();
     std::size_t most = 0;
     for (std::uint64_t i = 0; i < 500; ++i) {
         row_tree p(toy_rows(row_kind::random, 5, i)), q(toy_rows(row_kind::random, 3, i + 1000));
-        const auto bridge = make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges,
-                                             16, {4, 4.0 / 12});
-        const one_round r = run_round(bridge, blind_coin(i), p, q, 4);
+        const one_round r = run_round(two.bridge(4, 4.0 / 12), blind_coin(i), p, q, 4);
         most = r.extra_forwards > most ? r.extra_forwards : most;
     }
     CHECK(most <= 12);
@@ -280,15 +269,13 @@ void check_known_rows(MakeBridge make) {
 
 TEST_CASE("slrs: a row that the last round saw behind what was committed is not asked for again",
           "[computes]") {
-    const spelled_pair two;
-    check_known_rows([&](std::size_t) {
-        return make_slrs_bridge(two.target, two.draft, two.map, two.order, two.edges, 16, {3, 0});
-    });
+    const words_pair two = spelled_pair();
+    check_known_rows([&](std::size_t) { return two.bridge(3); });
 }
 
 TEST_CASE("merge: a row of the last round is prepared anew, as the cache has learned since",
           "[computes]") {
-    const spelled_pair two;
+    const words_pair two = spelled_pair();
     ngram_cache<no_eviction> caches[2]; // they learn as they go
     check_known_rows([&](std::size_t i) {
         caches[i].clear();
@@ -298,17 +285,12 @@ TEST_CASE("merge: a row of the last round is prepared anew, as the cache has lea
 }
 
 TEST_CASE("the end of a draft is no proposal: it counts as nothing, what follows is a residual") {
-    const target_words target{{"a", "b"}};
-    const draft_words draft{{"a", "b"}};
-    const id_map map = intersect(draft.table(), target.table());
-    const byte_order<draft_id> order(draft);
-    const safe_cuts edges(target);
+    const words_pair two{target_words{{"a", "b"}}, draft_words{{"a", "b"}}};
     row_tree rows(toy_rows(row_kind::random, 2, 4)); // of both
     auto p = model_of<target_id>(rows);
     auto q = model_of<draft_id>(rows);
     model_drafter drafter(q);
-    session decoder(make_slrs_bridge(target, draft, map, order, edges, 16, {3, 0}),
-                    token_rejection{}, session_settings{.capacity = 16});
+    session decoder(two.bridge(3), token_rejection{}, session_settings{.capacity = 16});
     const std::vector prompt{target_id{0}};
     decoder.start(prompt);
     philox_coin coin(3);
@@ -335,11 +317,7 @@ TEST_CASE("decisions stay right where a draft is as improbable as rounding error
     for (const std::string& a : words)
         for (const std::string& b : words)
             pieces.push_back(a + b);
-    const target_words target(words);
-    const draft_words draft(pieces);
-    const id_map map = intersect(draft.table(), target.table());
-    const byte_order<draft_id> order(draft);
-    const safe_cuts edges(target);
+    const words_pair two{target_words(words), draft_words(pieces)};
     row_tree rows(toy_rows(row_kind::random, pieces.size(), 5));
     auto model = model_of<draft_id>(rows);
     model_drafter drafter(model);
@@ -348,7 +326,7 @@ TEST_CASE("decisions stay right where a draft is as improbable as rounding error
     double least = 1;
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
         philox_coin coin(seed);
-        pushforward law(retokenising(target, draft, map, order, edges), 64);
+        pushforward law(two.translation(), 64);
         const auto draw = [&] {
             law.begin(draft_source::of(drafter, stop), context, 0, {}, length, 0, length);
             law.take_first_row();
