@@ -21,6 +21,6 @@ TEST_CASE("heuristic_length: two more when all was kept, one less otherwise, at 
     CHECK(told(5, 4) == 4);
     CHECK(told(0, 0) == 4); // a round without a draft says nothing
     for (int i = 0; i < 9; ++i)
-        told(2, 0);
+        CHECK(told(2, 0) > 0);
     CHECK(stop.length() == 1);
 }
