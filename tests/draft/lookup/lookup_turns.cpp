@@ -33,6 +33,7 @@ TEST_CASE("lookup turns: a lookup that is worth more than the drafter's rounds s
     CHECK(turns.choose(found(8, 0.3)) > 0); // the drafter has shown nothing yet
     drafter_gives(turns, 4, 60);            // of 5 at most
     CHECK(turns.beside() > 0);
+    CHECK(turns.beside() < 3);                      // a round's tokens but one, less what they cost
     CHECK(turns.choose(found(1, 0.98)) == 0);       // one token at most: the drafter gives three
     CHECK(turns.choose(found(8, 0.3)) == 0);        // few of eight
     CHECK(turns.choose_alone(found(1, 0.98)) == 1); // where it proposes nothing
