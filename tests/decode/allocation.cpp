@@ -398,15 +398,13 @@ TEST_CASE("rounds of drafters that read features allocate nothing") {
 
 TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of a round") {
     toy_world world{.capacity = capacity};
-    target_text_model target = world.target_model();
-    draft_text_model draft = world.draft_model();
-    model_drafter drafter(draft);
     constexpr std::size_t length = 4, nodes = 1 + 64; // length / lightest_draft
-    session decoder(world.two.slrs(length, capacity), token_rejection{},
-                    world.settings(1, capacity));
+    begun_text begun(world, world.two.slrs(length, capacity), token_rejection{},
+                     world.settings(1, capacity));
+    auto& [target, draft, drafter, coin, decoder] = begun;
     const long before = allocations;
     for (std::uint64_t text = 0; text < 4; ++text) {
-        philox_coin coin(text);
+        coin = philox_coin(text);
         decoder.start(world.prompt, world.prefix);
         for (int round = 0; round < warm_up; ++round)
             decoder.commit(

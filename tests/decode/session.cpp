@@ -187,12 +187,9 @@ TEST_CASE("the capacity is reached to the last token and never passed") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
         for (std::size_t capacity = 7; capacity < 20; ++capacity) {
-            target_text_model target(world.two.target.table(), {.capacity = capacity});
-            draft_text_model draft = world.draft_model();
-            model_drafter drafter(draft);
-            philox_coin coin(1);
-            session decoder(bridge, rule, world.settings(1, capacity));
-            decoder.start(world.prompt, world.prefix);
+            begun_text begun(world, bridge, rule, world.settings(1, capacity), 1);
+            auto& [target, draft, drafter, coin, decoder] = begun;
+            target = {world.two.target.table(), {.capacity = capacity}};
             while (!decoder.full())
                 decoder.commit(
                     decoder.round(target, drafter, fixed_length{4}, coin, 100).tokens.size());
@@ -205,12 +202,9 @@ TEST_CASE("the capacity is reached to the last token and never passed") {
 TEST_CASE("a target with less room than the session is never overfilled") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
-        target_text_model target(world.two.target.table(), {.capacity = 20});
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(1);
-        session decoder(bridge, rule, world.settings(1));
-        decoder.start(world.prompt, world.prefix);
+        begun_text begun(world, bridge, rule, world.settings(1), 1);
+        auto& [target, draft, drafter, coin, decoder] = begun;
+        target = {world.two.target.table(), {.capacity = 20}};
         while (decoder.tokens().size() <= 20)
             decoder.commit(decoder.round(target, drafter, fixed_length{4}, coin, ~std::size_t{0})
                                .tokens.size());
@@ -270,11 +264,8 @@ TEST_CASE("an engine that only follows target_edit gets the text of round()") {
     toy_world world;
     for_every_pair(world, [&](auto bridge, auto rule) {
         const auto expected = undisturbed(world, bridge, rule);
-        draft_text_model draft = world.draft_model();
-        model_drafter drafter(draft);
-        philox_coin coin(7);
-        session decoder(bridge, rule, world.settings(1));
-        decoder.start(world.prompt, world.prefix);
+        begun_text begun(world, bridge, rule, world.settings(1));
+        auto& [target, draft, drafter, coin, decoder] = begun; // whose target is not used
         const std::size_t begin = decoder.tokens().size();
         // The engine: a context of ids, and a fresh model for the rows it is asked for.
         std::vector<target_id> context;

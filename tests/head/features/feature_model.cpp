@@ -298,24 +298,22 @@ TEST_CASE("the feature contract finds what does not hold") {
 }
 
 TEST_CASE("rows of a body that are too few or of another width are refused, and their tokens") {
-    enum class fault { states, own, width, own_width };
     struct wrong : toy_body {
         using toy_body::toy_body;
-        fault which{};
+        std::size_t less[4] = {}; // states, their width, features of its own, theirs
         body_output read(std::size_t s, std::span<const draft_id> ids, body_input given) {
-            auto [states, own] = toy_body::read(s, ids, given);
-            const auto less = [this](const hidden_states& x, fault rows, fault width) {
-                return hidden_states(x[0].values.data(), x.size() - (which == rows ? 1 : 0),
-                                     x.width() - (which == width ? 1 : 0), x.width());
+            const auto [states, own] = toy_body::read(s, ids, given);
+            const auto part = [this](const hidden_states& x, std::size_t i) {
+                return hidden_states(x[0].values.data(), x.size() - less[i],
+                                     x.width() - less[i + 1], x.width());
             };
-            return {less(states, fault::states, fault::width),
-                    less(own, fault::own, fault::own_width)};
+            return {part(states, 0), part(own, 2)};
         }
     };
     const feature_records records(1, 30, toy_feature_width);
-    for (const fault which : {fault::states, fault::own, fault::width, fault::own_width}) {
+    for (std::size_t i = 0; i < 4; ++i) {
         wrong body(9);
-        body.which = which;
+        body.less[i] = 1;
         feature_model model(body, records);
         model.begin_round(0, 0);
         CHECK_THROWS_WITH(model.append(0, ids_of({4, 1, 5})), Contains("expected 2 of the body's"));
