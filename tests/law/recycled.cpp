@@ -36,8 +36,27 @@ successor_table begun(std::size_t vocabulary, std::size_t width) {
     return table;
 }
 
+/// Sessions whose chains are of a table that begins as this one on every path.
+template <class Rule, class Rounds>
+auto play_recycled(row_tree& p, const successor_table& first, const Rule& rule,
+                   const Rounds& rounds) {
+    successor_table table = first;
+    const auto models = [&](auto&, const auto& use) {
+        auto target = model_of<target_id>(p);
+        no_drafter nobody;
+        table = first;
+        use(target, nobody);
+    };
+    const auto bridge = [&](std::size_t, const auto& use) { use(recycled_bridge(table, 2)); };
+    return play(made_world{p, models}, bridge, rule, rounds);
+}
+
 TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
     std::size_t proposed = 0, accepted = 0;
+    const auto saw = [&](const statistics& c) {
+        proposed += c.proposed;
+        accepted += c.accepted;
+    };
     const auto check = [&](const auto& rule) {
         law_ledger ledger;
         std::uint64_t seed = 300;
@@ -45,33 +64,13 @@ TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
             for (const row_kind kind : {row_kind::random, row_kind::zeros, row_kind::denormal})
                 for (const bool knows : {false, true}) {
                     row_tree p(toy_rows(kind, 3, ++seed));
-                    joint_law law;
-                    enumerate<interval_coin>([&](interval_coin& coin) {
-                        auto target = model_of<target_id>(p);
-                        no_drafter nobody;
-                        successor_table table = knows ? begun(3, 2) : successor_table(3, 2);
-                        session decoder(recycled_bridge(table, 2), rule, start_of(s).settings);
-                        decoder.start(std::vector{target_id{0}});
-                        session_player<decltype(decoder), decltype(target), no_drafter,
-                                       interval_coin>
-                            player{decoder, target, nobody, coin};
-                        const sequence text = run(player, s);
-                        law[text] += coin.probability();
-                        proposed += decoder.counts().proposed;
-                        accepted += decoder.counts().accepted;
-                        ++ledger.paths;
-                    });
-                    ++ledger.sessions;
                     CAPTURE(s.name, static_cast<int>(kind), knows, rule_name(rule));
-                    const double tv = total_variation(law, target_alone(p, s.length, s.target));
-                    ledger.worst = tv > ledger.worst ? tv : ledger.worst;
-                    REQUIRE(tv < exact);
+                    ledger.check(play_recycled(p, knows ? begun(3, 2) : successor_table(3, 2), rule,
+                                               watched{s, saw}));
                 }
         ledger.print("recycled", rule_name(rule));
     };
-    check(token_rejection{.thinning = {1, 1}});
-    check(block_verification{.thinning = {1, 1}});
-    check(exact_match{});
+    for_lossless_rules(check);
     CHECK(accepted > 100);
     CHECK(proposed > accepted);
 }
@@ -79,24 +78,13 @@ TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
 TEST_CASE("a round that is abandoned for what it gave teaches nothing: it is made again", "[law]") {
     const auto check = [](const auto& rule) {
         row_tree p(toy_rows(row_kind::random, 3, 300));
-        successor_table table(3, 2);
-        const auto models = [&](auto&, const auto& use) {
-            auto target = model_of<target_id>(p);
-            no_drafter nobody;
-            table = successor_table(3, 2);
-            use(target, nobody);
-        };
         const auto round = [](auto& text, std::size_t i) {
             const round_result r = text.round(fixed_length{2});
             if (i > 0 || r.tokens[0] == target_id{0})
                 text.decoder.commit(r.tokens.size());
         };
-        const auto recycled = [&](std::size_t n, const auto& use) {
-            use(recycled_bridge(table, n));
-        };
-        CHECK(
-            play(made_world{p, models}, recycled, rule, rounds_by{scenario{}, round}).deviation() <
-            exact);
+        CHECK(play_recycled(p, successor_table(3, 2), rule, rounds_by{scenario{}, round})
+                  .deviation() < exact);
     };
     for_lossless_rules(check);
 }
@@ -116,8 +104,7 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
         for (const auto& steps : courses)
             for (const row_kind kind : {row_kind::random, row_kind::zeros}) {
                 row_tree p(toy_rows(kind, 3, ++seed));
-                joint_law law;
-                enumerate<interval_coin>([&](interval_coin& coin) {
+                const joint_law law = on_every_path([&](interval_coin& coin) {
                     auto target = model_of<target_id, toy_tree_model<target_id>>(p);
                     no_drafter nobody;
                     successor_table table = begun(3, 3);
@@ -127,8 +114,8 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
                         rule, session_settings{.capacity = 24});
                     session.start(std::vector{target_id{0}});
                     const sequence text = run_trees(session, target, nobody, coin, steps, 2);
-                    law[text] += coin.probability();
                     accepted += session.counts().accepted;
+                    return text;
                 });
                 CAPTURE(name, static_cast<int>(kind));
                 const double tv = total_variation(law, target_alone(p, 2));
@@ -170,8 +157,7 @@ TEST_CASE("a decision about recycled drafts that throws is drafted again, and th
         for (std::size_t behind = 1; behind <= 3; ++behind)
             for (const row_kind kind : {row_kind::random, row_kind::zeros}) {
                 row_tree p(toy_rows(kind, 3, 71 + behind));
-                joint_law law;
-                enumerate<interval_coin>([&](interval_coin& coin) {
+                const joint_law law = on_every_path([&](interval_coin& coin) {
                     auto target = make_target(p);
                     no_drafter nobody;
                     successor_table table = begun(3, 3);
@@ -190,8 +176,8 @@ TEST_CASE("a decision about recycled drafts that throws is drafted again, and th
                             ++threw;
                         }
                     text.resize(3);
-                    law[text] += coin.probability();
                     accepted += decoder.text.counts().accepted;
+                    return text;
                 });
                 CAPTURE(name, behind, static_cast<int>(kind));
                 REQUIRE(total_variation(law, target_alone(p, 3)) < exact);
