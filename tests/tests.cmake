@@ -77,6 +77,8 @@ function(specdec_tests folder)
         target_compile_options(${target} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-finline-small-functions>)
     elseif(folder STREQUAL "reference")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    elseif(folder STREQUAL "testing") # runs for less than a second
+        target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
     elseif(NOT folder STREQUAL "reference/kernels")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
     endif()
