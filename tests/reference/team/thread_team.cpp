@@ -213,7 +213,7 @@ TEST_CASE("a team ends, however its threads fell asleep", "[computes]") {
     // Loops come about when patience ends: a helper may do one that it is just being woken for, and
     // fall asleep in the middle of that.
     using clock = std::chrono::steady_clock;
-    for (std::size_t i = 0; i < 300; ++i) {
+    for (std::size_t i = 0; i < 32; ++i) {
         thread_team team(2 + i % 4);
         for (int loop = 0; loop < 60; ++loop) {
             const auto next =
