@@ -90,7 +90,7 @@ choose() {
         ;;
     aarch64) compiler=aarch64-linux-gnu-g++ debian=arm64 run=(qemu-aarch64) ;;
     s390x) compiler=s390x-linux-gnu-g++ debian=s390x run=(qemu-s390x) ;;
-    i686) compiler=i686-linux-gnu-g++ debian=i386 flags="$flags -msse2 -mfpmath=sse" ;;
+    i686) compiler=i686-linux-gnu-g++ debian=i386 flags="$flags -Og -msse2 -mfpmath=sse" ;;
     macos)
         fetch_zig
         compiler=$(realpath -s "$build/zig/c++") lacks="$no_properties|vocab_tsv" libraries='' runs=false system=Generic
