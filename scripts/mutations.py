@@ -27,7 +27,7 @@ COMPILER = os.environ.get("CXX", "g++-12")
 RUN = os.environ.get("RUN", "").split()  # of another platform
 LIBRARIES = [] if RUN else ["-lz", "-lrapidcheck"]
 # Preconditions stay on: a planted bug may be caught by the library's own assertions.
-COMPILE = [*COMPILER.split(), "-std=c++20", "-O1", "-w", f"-I{ROOT}/tests", *([] if RUN else ["-I/usr/include/eigen3"]),
+COMPILE = [*COMPILER.split(), "-std=c++20", "-Og", "-w", f"-I{ROOT}/tests", *([] if RUN else ["-I/usr/include/eigen3"]),
            f'-DSPECDEC_SOURCE_DIR="{ROOT}"', '-DSPECDEC_SHARED_DIR=""']
 if "g++" in COMPILER and "clang" not in COMPILER:
     COMPILE.append("--param=ggc-min-heapsize=1000000")  # a tenth of the time
