@@ -25,8 +25,7 @@ import prompts
 
 def new_prompt(rng):
     if rng.random() < 0.7:
-        template, heroes = rng.choice(prompts.STORIES)
-        return template.format(rng.choice(heroes), rng.choice(prompts.ACTS), rng.choice(prompts.PLACES))
+        return prompts.story(rng)[1]
     return rng.choice(prompts.EXPLANATIONS).format(rng.choice(prompts.SUBJECTS + prompts.NEW_SUBJECTS))
 
 

@@ -34,6 +34,13 @@ EXPLANATIONS = ("Give me five facts about {}.", "What are the benefits and the p
                 "What is {}? Explain in simple words.")
 
 
+def story(rng, more={}):
+    """(its hero and what that does, the prompt). more: heroes of a template's kind, "animals" or "people", beside those here."""
+    template, heroes = rng.choice(STORIES)
+    hero, act = rng.choice(heroes + more.get("animals" if heroes is ANIMALS else "people", [])), rng.choice(ACTS)
+    return f" {hero} who {act}", template.format(hero, act, rng.choice(PLACES))
+
+
 def docs(heldout, train, count, rng):
     known = "\n".join(t for _, t, _ in data.read(train))
     found = []
@@ -53,10 +60,8 @@ def chat(folder, count, rng):
     everything = "\n".join(known)
     found = set()
     while len(found) < count * 5 // 8:
-        template, heroes = rng.choice(STORIES)
-        hero, act = rng.choice(heroes), rng.choice(ACTS)
-        prompt = template.format(hero, act, rng.choice(PLACES))
-        if f" {hero} who {act}" not in everything:
+        deed, prompt = story(rng)
+        if deed not in everything:
             found.add(prompt)
     while len(found) < count:
         subjects = (SUBJECTS, NEW_SUBJECTS)[len(found) % 2]

@@ -57,10 +57,8 @@ def own(gguf, wanted, words, shares, rng, batch, done):
 def home(parts, measured, rng):
     """A story whose hero does this thing in no prompt that is measured, or an explanation of another subject than theirs."""
     if rng.random() < 0.6:
-        template, heroes = rng.choice(prompts.STORIES)
-        hero, act = rng.choice(heroes + parts["animal" if heroes is prompts.ANIMALS else "person"]), rng.choice(prompts.ACTS)
-        made = template.format(hero, act, rng.choice(prompts.PLACES))
-        return None if f" {hero} who {act}" in measured else made
+        deed, prompt = prompts.story(rng, {"animals": parts["animal"], "people": parts["person"]})
+        return None if deed in measured else prompt
     subject = rng.choice(parts["noun"])
     return None if subject in prompts.SUBJECTS + prompts.NEW_SUBJECTS else rng.choice(prompts.EXPLANATIONS).format(subject)
 
