@@ -105,7 +105,7 @@ private:
     /// Where the repetition that was left seems to go on.
     [[nodiscard]] resumed behind_lost() const {
         resumed best;
-        if (followed_ == byte_index::nowhere || lost_ == 0)
+        if (followed_ == byte_index::nowhere)
             return best;
         const std::string_view tail = text_.tail();
         byte_index::place p = followed_;
