@@ -70,7 +70,15 @@ struct contract_report {
     /// too where a clause of `needs` is not among those that hold: its check would mean nothing.
     template <class Check>
     void run(std::string_view clause, std::string_view expected,
-             std::initializer_list<std::string_view> needs, Check&& check);
+             std::initializer_list<std::string_view> needs, const Check& check) {
+        run(clause, expected, needs, &check,
+            [](const void* c) { (*static_cast<const Check*>(c))(); });
+    }
+
+private:
+    void run(std::string_view clause, std::string_view expected,
+             std::initializer_list<std::string_view> needs, const void* check,
+             void (*call)(const void*));
 };
 
 /// Thrown by a check: what was seen instead of what the clause says.
@@ -104,9 +112,9 @@ template <class Call>
     return false;
 }
 
-template <class Check>
-void contract_report::run(std::string_view clause, std::string_view expected,
-                          std::initializer_list<std::string_view> needs, Check&& check) {
+inline void contract_report::run(std::string_view clause, std::string_view expected,
+                                 std::initializer_list<std::string_view> needs, const void* check,
+                                 void (*call)(const void*)) {
     for (const std::string_view need : needs)
         if (!keeps(need)) {
             unchecked.push_back({std::string(clause), "builds on " + std::string(need)});
@@ -116,7 +124,7 @@ void contract_report::run(std::string_view clause, std::string_view expected,
         violations.push_back({std::string(clause), std::string(expected), std::move(seen)});
     };
     try {
-        check();
+        call(check);
         kept.emplace_back(clause);
     } catch (clause_broken& b) {
         broken(std::move(b.seen));
