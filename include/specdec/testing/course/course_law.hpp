@@ -117,23 +117,30 @@ struct course_law {
     course_joint_law law;
     std::string refused; ///< the specdec::error that a path met, where one did; the rest is open
     std::size_t paths = 0;
-    bool too_many = false; ///< paths: they were given up
+    bool too_many = false; ///< paths, or so it looked by the part of the law behind them: given up
 };
 
 /// The joint law of the texts of a course, through the decisions that ship. with_world(coin, use)
-/// makes a fresh course_world that draws from the coin and calls use(world).
+/// makes a fresh course_world that draws from the coin and calls use(world). Given up behind
+/// most_paths, and before where the paths so far are an eighth of them and so little of the law
+/// that twice as many would not do.
 template <class C = interval_coin, class WithWorld>
 [[nodiscard]] course_law law_of(const course& c, const WithWorld& with_world,
                                 std::size_t most_paths = 100000) {
     struct enough {};
     course_law result;
+    double reached = 0; // of the law
+    const auto most = static_cast<double>(most_paths);
     try {
         enumerate<C>([&](C& coin) {
-            if (++result.paths > most_paths)
+            const auto before = static_cast<double>(result.paths);
+            if (before >= most || (before >= most / 8 && before > 2 * most * reached))
                 throw enough{};
+            ++result.paths;
             with_world(coin, [&](course_world& world) {
                 course_player(c, world).play();
                 result.law[tokens_of(c, world)] += coin.probability();
+                reached += coin.probability();
             });
         });
     } catch (const enough&) {
