@@ -91,13 +91,13 @@ template <class C = interval_coin, class World, class WithBridge, class Rule, cl
 played play(World&& world, const WithBridge& with_bridge, const Rule& rule, const How& how,
             const Laws& laws = {}) {
     const scenario& s = settings_in(how);
+    const session_start start = start_of(s);
     played found;
     found.law = on_every_path<C>(
         [&](C& coin) {
             sequence text;
             with_session(
-                world, with_bridge, rule, start_of(s), coin, [&](auto x) { text = run(x, how); },
-                laws);
+                world, with_bridge, rule, start, coin, [&](auto x) { text = run(x, how); }, laws);
             return text;
         },
         found.paths);

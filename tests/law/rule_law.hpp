@@ -86,12 +86,20 @@ inline void continue_with_target(joint_law& law, const sequence& text, double pr
     }
 }
 
+/// The law of the first `length` tokens of texts that begin under a law and that the target goes on
+/// with.
+inline joint_law continued_with_target(const joint_law& begun, row_tree& p, std::size_t length,
+                                       const sampling_parameters& parameters = {}) {
+    joint_law law;
+    for (const auto& [text, probability] : begun)
+        continue_with_target(law, text, probability, p, length, parameters);
+    return law;
+}
+
 /// The law of the first `length` tokens of the target alone.
 inline joint_law target_alone(row_tree& p, std::size_t length,
                               const sampling_parameters& parameters = {}) {
-    joint_law law;
-    continue_with_target(law, {}, 1.0, p, length, parameters);
-    return law;
+    return continued_with_target({{{}, 1.0}}, p, length, parameters);
 }
 
 /// Of so many texts, counted, under their law.
@@ -147,12 +155,10 @@ sequence rule_round(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, 
 template <class CoinType = interval_coin, class Rule, class MakeDraftLaw>
 joint_law rule_law(const Rule& rule, MakeDraftLaw make_draft_law, row_tree& p, std::size_t gamma,
                    const sampling_parameters& parameters = {}) {
-    joint_law law;
-    enumerate<CoinType>([&](CoinType& coin) {
-        const sequence emitted = rule_round(rule, make_draft_law, p, gamma, coin, parameters);
-        continue_with_target(law, emitted, coin.probability(), p, gamma + 1, parameters);
+    const joint_law rounds = on_every_path<CoinType>([&](CoinType& coin) {
+        return rule_round(rule, make_draft_law, p, gamma, coin, parameters);
     });
-    return law;
+    return continued_with_target(rounds, p, gamma + 1, parameters);
 }
 
 } // namespace specdec::testing

@@ -22,7 +22,7 @@ namespace specdec::testing {
 /// Toy models over row trees, which ignore the first `before` tokens of every context: a prompt.
 template <class Id, class Model = toy_model<Id>>
 Model model_behind(row_tree& rows, std::size_t before) {
-    return Model(rows({}).size(), [&rows, before](std::span<const Id> context) {
+    return Model(rows({}).size(), [&rows, before](std::span<const Id> context) -> const auto& {
         return rows(context.subspan(before < context.size() ? before : context.size()));
     });
 }
@@ -118,14 +118,14 @@ struct law_case {
 /// ship; enumerating_coin, for the probabilities that laws say they have.
 template <class C = interval_coin, class Bridge, class Rule>
 joint_law session_law(const Bridge& bridge, const Rule& rule, const law_case& c) {
-    joint_law law;
-    enumerate<C>([&](C& coin) {
-        with_session(toy_models{c.p, c.q}, always(bridge), rule, c.start(), coin, [&](auto x) {
-            const sequence text = values_of(x.round(c.stop(), c.length).tokens);
-            continue_with_target(law, text, coin.probability(), c.p, c.length, c.parameters);
-        });
+    const session_start start = c.start();
+    const joint_law rounds = on_every_path<C>([&](C& coin) {
+        sequence text;
+        with_session(toy_models{c.p, c.q}, always(bridge), rule, start, coin,
+                     [&](auto x) { text = values_of(x.round(c.stop(), c.length).tokens); });
+        return text;
     });
-    return law;
+    return continued_with_target(rounds, c.p, c.length, c.parameters);
 }
 
 /// The mean of how many proposals the first round keeps.

@@ -22,10 +22,11 @@ namespace tree_efficiency_tests {
 template <class Rule>
 double tokens_of(const Rule& rule, const fixed_tree& shape, sibling_draw siblings, row_tree& p,
                  row_tree& q) {
+    const auto bridge = identity_trees(p({}).size(), {.siblings = siblings});
     return mean_of(on_every_path<enumerating_coin>([&](enumerating_coin& coin) {
         std::size_t tokens = 0;
-        with_trees(p, q, rule, identity_trees(p({}).size(), {.siblings = siblings}),
-                   {.capacity = 24}, [&](auto& text, auto& target, auto& drafter) {
+        with_trees(p, q, rule, bridge, {.capacity = 24},
+                   [&](auto& text, auto& target, auto& drafter) {
                        tokens = text.round(target, drafter, shape, coin, 8).tokens.size();
                    });
         return tokens;

@@ -20,9 +20,17 @@ public:
     using context = std::vector<Id>;
     using row_function = std::function<std::vector<float>(const context&)>;
 
-    toy_model(std::size_t vocabulary, row_function rows, std::size_t padding = 3,
+    /// rows(context): a row_function, or one that gives a row which it keeps.
+    template <class Rows>
+    toy_model(std::size_t vocabulary, Rows rows, std::size_t padding = 3,
               std::size_t capacity = 4096)
-        : vocabulary_(vocabulary), rows_(std::move(rows)), padding_(padding), capacity_(capacity) {}
+        : vocabulary_(vocabulary),
+          rows_([rows = std::move(rows)](const context& tokens, std::span<float> out) mutable {
+              const auto& row = rows(tokens);
+              for (std::size_t v = 0; v < out.size(); ++v)
+                  out[v] = row[v];
+          }),
+          padding_(padding), capacity_(capacity) {}
 
     [[nodiscard]] std::size_t size() const { return held_.size(); }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
@@ -40,9 +48,7 @@ public:
         scores_.assign(ids.size() * stride, 1000.0F);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             held_.push_back(ids[i]);
-            const std::vector<float> row = rows_(held_);
-            for (std::size_t v = 0; v < vocabulary_; ++v)
-                scores_[i * stride + v] = row[v];
+            rows_(held_, std::span(scores_).subspan(i * stride, vocabulary_));
         }
         fed += ids.size();
         ++calls;
@@ -56,6 +62,9 @@ public:
     std::size_t fed = 0;   ///< tokens fed in all
     std::size_t calls = 0; ///< calls of score
 
+protected:
+    void write_row(const context& behind, std::span<float> out) const { rows_(behind, out); }
+
 private:
     void require_room(std::span<const Id> ids) const {
         if (ids.size() > capacity_ - held_.size())
@@ -63,7 +72,7 @@ private:
     }
 
     std::size_t vocabulary_;
-    row_function rows_;
+    std::function<void(const context&, std::span<float>)> rows_;
     std::size_t padding_;
     std::size_t capacity_;
     context held_;

@@ -18,10 +18,10 @@ class toy_tree_model : public toy_model<Id> {
 public:
     using base = toy_model<Id>;
     using typename base::context;
-    using typename base::row_function;
 
-    toy_tree_model(std::size_t vocabulary, row_function rows, std::size_t capacity = 4096)
-        : base(vocabulary, rows, 3, capacity), make_(std::move(rows)) {}
+    template <class Rows>
+    toy_tree_model(std::size_t vocabulary, Rows rows, std::size_t capacity = 4096)
+        : base(vocabulary, std::move(rows), 3, capacity) {}
 
     void append(std::span<const Id> ids) {
         base::append(ids);
@@ -40,16 +40,15 @@ public:
         if (ids.size() > this->capacity() - this->size() - nodes_.size())
             throw "toy_tree_model: beyond its capacity";
         const std::size_t vocabulary = this->vocabulary_size();
-        scores_.clear();
+        scores_.resize(ids.size() * vocabulary);
         for (std::size_t i = 0; i < ids.size(); ++i) {
             nodes_.push_back(ids[i]);
             parents_.push_back(parents[i]);
-            context path = this->held();
-            const std::size_t behind = path.size();
+            path_ = this->held();
+            const auto behind = static_cast<std::ptrdiff_t>(path_.size());
             for (std::size_t node = nodes_.size() - 1; node != tree_root; node = parents_[node])
-                path.insert(path.begin() + static_cast<std::ptrdiff_t>(behind), nodes_[node]);
-            const std::vector<float> row = make_(path);
-            scores_.insert(scores_.end(), row.begin(), row.end());
+                path_.insert(path_.begin() + behind, nodes_[node]);
+            this->write_row(path_, std::span(scores_).subspan(i * vocabulary, vocabulary));
         }
         this->fed += ids.size();
         ++trees;
@@ -75,8 +74,7 @@ private:
         parents_.clear();
     }
 
-    row_function make_;
-    context nodes_;
+    context nodes_, path_;
     std::vector<std::size_t> parents_;
     std::vector<float> scores_;
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include <specdec/core/coin.hpp>
@@ -65,19 +64,25 @@ private:
         for (std::size_t i = 0; i < depth_; ++i)
             if (same(path_[i].site, site))
                 throw error("enumerating coin", "site", "expected at most one draw at each site");
-        std::vector<outcome> outcomes;
-        for (std::size_t i = 0; i < count; ++i)
-            if (const double p = probability_of(i); p > 0)
-                outcomes.push_back({i, p});
-        if (depth_ == path_.size()) {
-            if (outcomes.empty())
-                throw error("enumerating coin", "law", "expected an id with positive probability");
-            path_.push_back({site, std::move(outcomes)});
-        } else if (!same(path_[depth_].site, site) || path_[depth_].outcomes != outcomes) {
+        const bool first = depth_ == path_.size();
+        if (first)
+            path_.push_back({site, {}});
+        decision& d = path_[depth_++];
+        bool as_before = same(d.site, site);
+        std::size_t n = 0; // outcomes that have probability
+        for (std::size_t i = 0; i < count && as_before; ++i)
+            if (const double p = probability_of(i); p > 0) {
+                if (first)
+                    d.outcomes.push_back({i, p});
+                else
+                    as_before = n < d.outcomes.size() && d.outcomes[n] == outcome{i, p};
+                ++n;
+            }
+        if (d.outcomes.empty())
+            throw error("enumerating coin", "law", "expected an id with positive probability");
+        if (!as_before || n != d.outcomes.size())
             throw error("enumerating coin", "draws",
                         "expected the same draws after the same outcomes");
-        }
-        const decision& d = path_[depth_++];
         probability_ *= d.outcomes[d.taken].probability;
         return d.outcomes[d.taken].value;
     }

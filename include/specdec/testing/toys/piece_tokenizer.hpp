@@ -32,8 +32,9 @@ public:
         while (!text.empty()) {
             std::size_t best = 0, id = 0;
             for (std::size_t i = 0; i < table_.size(); ++i)
-                if (table_.text(i).size() > best && text.starts_with(table_.text(i))) {
-                    best = table_.text(i).size();
+                if (const std::string_view piece = table_.text(i);
+                    piece.size() > best && text.starts_with(piece)) {
+                    best = piece.size();
                     id = i;
                 }
             if (best == 0)
