@@ -135,9 +135,13 @@ std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& 
             };
             for (std::size_t i = 0; a.tokens().size() < 2 || b.tokens().size() < 2; ++i) {
                 const fixed_length now{i < 2 ? 1U : 0U};
+                (void)a.prepare(target);
                 a.draft(drafter, now, one, 2);
-                b.draft(drafter, now, other, 2);
-                decide(b, other);
+                if (b.tokens().size() < 2) { // and not when the first one drafts again
+                    (void)b.prepare(target);
+                    b.draft(drafter, now, other, 2);
+                    decide(b, other);
+                }
                 decide(a, one);
             }
             texts = {beginning(a.tokens(), 1), beginning(b.tokens(), 1)};
