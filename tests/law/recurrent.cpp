@@ -57,6 +57,7 @@ played play_recurrent(const WithBridge& with_bridge, const toy_words& two, std::
     return play(made_world{p, make}, with_bridge, token_rejection{.thinning = {1, 1}},
                 scenario{.steps = {nothing, part, {.gamma = 1}},
                          .length = length,
+                         .draft = {.top_k = 2}, // of three: a tenth of the paths
                          .start = {.max_draft = gamma}});
 }
 

@@ -58,16 +58,22 @@ inline session_start start_of(const scenario& s) {
 inline std::vector<scenario> every_scenario(target_id end) {
     constexpr sampling_parameters warm{.temperature = 0.7F, .top_k = 2},
         cool{.temperature = 1.5F, .top_p = 0.8F}, greedy{.temperature = 0};
+    constexpr sampling_parameters two{.top_k = 2}, three{.top_k = 3}; // where paths are many
     const step one{.gamma = 1};
     const step if_all_was_kept{.gamma = 1, .by_last_round = true};
     return {
         {"one round", {{.gamma = 2}}, 3},
         {"two rounds", {{.gamma = 2}, one}, 3},
         {"three rounds", {{.gamma = 1, .room = 1}, {.gamma = 2, .room = 2}, one}, 2},
-        {"part, then by what was seen", {{.gamma = 2, .what = then::part}, if_all_was_kept}, 2},
+        {"part, then by what was seen",
+         {{.gamma = 2, .what = then::part}, if_all_was_kept},
+         2,
+         {},
+         two},
         {"part twice",
          {{.gamma = 2, .what = then::part}, {.gamma = 1, .what = then::part}, if_all_was_kept},
-         3},
+         3,
+         two},
         {"not used, then by what was seen", {{.gamma = 1, .what = then::nothing}, if_all_was_kept}},
         {"abandoned and redone", {{.gamma = 2, .what = then::abandon}, {.gamma = 2}, one}},
         {"a stop rule that looks", {{.gamma = 2, .threshold = 0.4}, one}},
@@ -75,7 +81,7 @@ inline std::vector<scenario> every_scenario(target_id end) {
         {"proposals that are cut", {{.gamma = 2}, one}, 2, {}, {}, 1},
         {"other parameters on both sides", {{.gamma = 2}, one}, 2, warm, cool},
         {"a greedy drafter", {{.gamma = 2}, one}, 2, cool, greedy},
-        {"an end inside", {{.gamma = 2}, one}, 2, {}, {}, 16, {end}},
+        {"an end inside", {{.gamma = 2}, one}, 2, {}, three, 16, {end}},
     };
 }
 

@@ -28,20 +28,6 @@ const toy_words& learning() {
     return two;
 }
 
-// Scenarios in which rounds used in part draw from fewer tokens: a tenth of the paths.
-std::vector<scenario> few_drafts(target_id end) {
-    std::vector<scenario> all = short_scenarios(end);
-    for (scenario& s : all)
-        s.draft.top_k = s.steps[0].what == then::part ? 2 : s.draft.top_k;
-    return all;
-}
-std::vector<scenario> few_tokens(target_id end) {
-    std::vector<scenario> all = every_scenario(end);
-    for (scenario& s : all)
-        s.target.top_k = s.steps[0].what == then::part ? 3 : s.target.top_k;
-    return all;
-}
-
 } // namespace
 
 TEST_CASE("sessions with slrs have the target's law", "[law]") {
@@ -51,12 +37,13 @@ TEST_CASE("sessions with slrs have the target's law", "[law]") {
 }
 
 TEST_CASE("sessions with slrs have the target's law, tokens that overlap", "[law]") {
-    check_session_rules("slrs, overlapping", overlapping(), overlapping().slrs(0.02), few_drafts);
+    check_session_rules("slrs, overlapping", overlapping(), overlapping().slrs(0.02),
+                        short_scenarios);
     check_session_rules("slrs, twins", twins(), twins().slrs(0), short_scenarios);
 }
 
 TEST_CASE("sessions with merged n-grams have the target's law", "[law]") {
-    check_session_rules("merge", learning(), learning().merge(0, {{{1, 0}, 3}}), few_tokens);
+    check_session_rules("merge", learning(), learning().merge(0, {{{1, 0}, 3}}));
 }
 
 TEST_CASE("sessions with merged n-grams have the target's law, light drafts end", "[law]") {

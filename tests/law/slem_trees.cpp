@@ -85,9 +85,9 @@ TEST_CASE("trees of text of several rounds have the target's law", "[law]") {
     const std::vector<std::vector<step>> likeliest{
         {{wide}, {fork}, {two}},
         {{wide, use::commit}, {wide}},
-        {{wide, use::part}, {.shape = wide, .by_last_round = true}, {fork, use::part}},
+        {{wide, use::part}, {.shape = two, .by_last_round = true}, {fork, use::part}},
         {{fork, use::nothing}, {.shape = wide, .by_last_round = true}},
-        {{wide, use::abandon}, {fork}, {wide}},
+        {{fork, use::abandon}, {wide}},
         {{wide, use::keep, 2}, {fork, use::commit, 1}, {wide}}};
     for_pairs("text, several rounds", [&](text_trees& trees, toy_rows_of& rows) {
         for (const auto& steps : drawn)
