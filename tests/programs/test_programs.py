@@ -18,14 +18,22 @@ VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersect
 
 
 THREADED = "compare", "generate", "side_by_side", "answer", "adapt", "calibrate"
+TAKE_COSTS = "compare", "generate"  # which else measure them for half a second
+NO_COSTS = {"--costs", "--lengths", "--draft-length", "--tree", "--target", "--help", "autoregressive"}  # measured, or none
+
+
+def command(program, *arguments):
+    """Beside another entry, which wants a core, too: on one thread, if not told otherwise."""
+    if program in THREADED and "--threads" not in arguments:
+        arguments += "--threads", 1
+    if program in TAKE_COSTS and not NO_COSTS.intersection(arguments):
+        arguments += "--costs", "0.2,0.1,1,1.1,1.2,1.3,1.4"
+    return [PROGRAMS / program, *map(str, arguments)]
 
 
 def run(program, *arguments, input="", folder="/"):
-    """The program, away from the source folder and without a terminal; beside another entry, which wants a core, too:
-    on one thread, if not told otherwise."""
-    if program in THREADED and "--threads" not in arguments:
-        arguments += "--threads", 1
-    return subprocess.run([PROGRAMS / program, *map(str, arguments)], capture_output=True, timeout=240,
+    """The program, away from the source folder and without a terminal."""
+    return subprocess.run(command(program, *arguments), capture_output=True, timeout=240,
                           input=input.encode(), cwd=folder, env={**os.environ, "NO_COLOR": "1"})
 
 
@@ -125,11 +133,12 @@ class Answer(unittest.TestCase):
         self.assertEqual(self.answer("-n", 5, "--temperature", 1, *seed), "")
 
     def test_one_process_at_a_time_writes_them(self):
+        plain = "--rule", "autoregressive"
         self.prompts.write_text('{"prompt": "def f"}\n')
         with self.out.open("wb") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            self.assertIn(f"--out: {self.out}: is being written by another process", self.answer("-n", 3, status=1))
-        self.answer("-n", 3)
+            self.assertIn(f"--out: {self.out}: is being written by another process", self.answer(*plain, "-n", 3, status=1))
+        self.answer(*plain, "-n", 3)
         self.assertEqual(len(self.out.read_text().splitlines()), 1)
 
     def test_a_run_that_answers_nothing_leaves_no_file(self):
@@ -140,20 +149,21 @@ class Answer(unittest.TestCase):
     def test_what_is_no_answer_is_not_taken_for_one(self):
         asked = "".join(json.dumps({"id": i, "prompt": f"def f{i}é", "text": "old"}, ensure_ascii=False) + "\n" for i in range(2))
         self.prompts.write_text(asked)
-        self.answer("-n", 3)
+        plain = "--rule", "autoregressive"
+        self.answer(*plain, "-n", 3)
         whole = self.out.read_bytes()
         one = whole.index(b"\n") + 1
         for there, line in ((b"notes of mine, the last without an end", 1), (b"notes\nof mine", 1), (b"{}\n", 1), (b"\n", 1),
                             (whole[:one] + b'{"id":7', 2), (whole[:one] * 2, 2), (asked.encode(), 1), (whole + whole[:9], None), (whole + b"x", None)):
             with self.subTest(there=there):
                 self.out.write_bytes(there)
-                said = self.answer("-n", 3, status=1)
+                said = self.answer(*plain, "-n", 3, status=1)
                 self.assertIn(f"--out: {self.out}: line {line}: expected the answer to that line of {self.prompts}" if line
                               else f"--out: {self.out}: expected no more answers than {self.prompts} has prompts", said)
                 self.assertEqual(self.out.read_bytes(), there)
         for end in range(one, len(whole), 7):  # half a line of its own is made again
             self.out.write_bytes(whole[:end])
-            self.answer("-n", 3)
+            self.answer(*plain, "-n", 3)
             self.assertEqual(self.out.read_bytes(), whole)
 
     def test_refused(self):
@@ -1267,12 +1277,12 @@ class Output(unittest.TestCase):
         with open("/dev/full", "wb") as full:
             for program, *arguments in self.runs:
                 with self.subTest(program=program, arguments=arguments):
-                    command = [PROGRAMS / program, *map(str, arguments)]
-                    done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=240)
+                    line = command(program, *arguments)
+                    done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=240)
                     self.assertEqual((done.returncode, b"standard output" in done.stderr), (1, True), done.stderr)
                     read, write = os.pipe()
                     os.close(read)
-                    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, cwd=ROOT, timeout=240,
+                    done = subprocess.run(line, stdout=write, stderr=subprocess.PIPE, cwd=ROOT, timeout=240,
                                           preexec_fn=ignore_broken_pipes, restore_signals=False)
                     os.close(write)
                     self.assertEqual((done.returncode, b"standard output" in done.stderr), (1, True), done.stderr)
@@ -1339,8 +1349,7 @@ class Interrupted(unittest.TestCase):
 
     def interrupt(self, which, *arguments, after):
         """What it wrote, told to end once it has written `after`, or has computed for so many seconds."""
-        with subprocess.Popen([PROGRAMS / arguments[0], *map(str, arguments[1:])], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, cwd="/") as program:
+        with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/") as program:
             out = b""
             while not isinstance(after, bytes) and program.poll() is None and self.computed(program.pid) < after:
                 time.sleep(0.02)
@@ -1383,7 +1392,7 @@ class Interrupted(unittest.TestCase):
             self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
             code, out, err = self.interrupt(  # what every row has done counts, however often it was to be repeated
                 signal.SIGINT, "compare", "-n", 6, "--threads", 1, "--json", "--limit", 2, "--rules", "slem,coupled",
-                "--temperatures", 0, "--draft-length", 2, "--repeats", 1000, after=3)
+                "--temperatures", 0, "--draft-length", 2, "--repeats", 1000, after=1)
             self.assertEqual((code, [row["texts"] for row in rows(out)]), (130, [1, 1, 1]), err)
 
     def test_answer(self):
@@ -1392,7 +1401,7 @@ class Interrupted(unittest.TestCase):
             asked = [json.dumps({"prompt": f"def f{i}", "max_tokens": 2 if i < 4 else 700}) + "\n" for i in range(400)]
             prompts.write_text("".join(asked))
             flags = "--sequences", 3, "--threads", 1, "--prompts", prompts, "--out"
-            code, said, err = self.interrupt(signal.SIGINT, "answer", *flags, out, after=3)
+            code, said, err = self.interrupt(signal.SIGINT, "answer", *flags, out, after=2)
             made = out.read_text().splitlines(keepends=True)
             self.assertEqual(code, 130, err)
             self.assertIn(f"{len(made)} answered", said)
