@@ -19,7 +19,8 @@ VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersect
 
 THREADED = "compare", "generate", "side_by_side", "answer", "adapt", "calibrate"
 TAKE_COSTS = "compare", "generate"  # which else measure them for half a second
-NO_COSTS = {"--costs", "--lengths", "--draft-length", "--tree", "--target", "--help", "autoregressive"}  # measured, or none
+NO_COSTS = {"--costs", "--lengths", "--draft-length", "--stop-confidence", "--tree", "--target", "--help",
+            "autoregressive"}  # measured, or none
 
 
 def command(program, *arguments):
