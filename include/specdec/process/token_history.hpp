@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring> // std::memcmp
 #include <span>
 #include <vector>
 
+#include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/token_id.hpp>
 
 namespace specdec {
@@ -18,8 +18,8 @@ namespace specdec {
 /// calls undo(id) for each token held that is not in `tokens` at its place, the last first, then
 /// add(id) for each further one. So a state that can undo tokens follows commits, truncations and
 /// other texts without being told. If add throws, it must leave the state as it was. Complexity:
-/// linear in the tokens undone and added; tokens that stay are compared by memcmp. Allocates only
-/// beyond what was reserved.
+/// linear in the tokens undone and added; tokens that stay are compared by their bytes. Allocates
+/// only beyond what was reserved.
 template <class Id>
 class token_history {
 public:
@@ -49,7 +49,7 @@ private:
         const std::size_t most = tokens.size() < held_.size() ? tokens.size() : held_.size();
         std::size_t n = 0;
         while (n + block <= most &&
-               std::memcmp(&held_[n], &tokens[n], block * sizeof(Id)) == 0) // ids have no padding
+               builtin::same(&held_[n], &tokens[n], block * sizeof(Id))) // ids have no padding
             n += block;
         while (n < most && held_[n] == tokens[n])
             ++n;

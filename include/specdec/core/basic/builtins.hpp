@@ -11,16 +11,16 @@
 /// -DSPECDEC_PORTABLE_ONLY, takes the plain branches; results are then those of the `portable`
 /// kernels, bit for bit on one machine. All of a program is compiled with it, or all without.
 ///
-/// Functions of <cmath> and numbers of <limits> are called as builtins for they are the same and
-/// the headers would make the umbrella a quarter longer.
+/// Functions of <cmath> and <cstring> and numbers of <limits> are called as builtins for they are
+/// the same and the headers would make the umbrella a quarter longer.
 #if (defined __GNUC__ || defined __clang__) && !defined SPECDEC_PORTABLE_ONLY
 #define SPECDEC_GNU_EXTENSIONS 1
 #else
 #define SPECDEC_GNU_EXTENSIONS 0
 #include <cmath>
 #include <cstdlib> // std::abort
+#include <cstring>
 #endif
-#include <cstring> // std::memcpy, of the kernels
 
 /// SPECDEC_X86_KERNELS: kernels can be compiled for instruction sets beyond the build's.
 #if SPECDEC_GNU_EXTENSIONS && defined __x86_64__
@@ -67,28 +67,35 @@ namespace specdec::builtin {
 inline constexpr float infinity = std::bit_cast<float>(std::uint32_t{0x7F800000});
 
 #if SPECDEC_GNU_EXTENSIONS
-#define SPECDEC_MATH(name) __builtin_##name
+#define SPECDEC_C(name) __builtin_##name
 [[noreturn]] inline void trap() {
     __builtin_trap();
 }
 #else
-#define SPECDEC_MATH(name) std::name
+#define SPECDEC_C(name) std::name
 [[noreturn]] inline void trap() {
     std::abort();
 }
 #endif
 
 // clang-format off
-inline double exp(double x) { return SPECDEC_MATH(exp)(x); }
-inline double exp2(double x) { return SPECDEC_MATH(exp2)(x); }
-inline double expm1(double x) { return SPECDEC_MATH(expm1)(x); }
-inline double fabs(double x) { return SPECDEC_MATH(fabs)(x); }
-inline double log(double x) { return SPECDEC_MATH(log)(x); }
-inline double log1p(double x) { return SPECDEC_MATH(log1p)(x); }
-inline double sqrt(double x) { return SPECDEC_MATH(sqrt)(x); }
-inline double pow(double x, double y) { return SPECDEC_MATH(pow)(x, y); }
+inline double exp(double x) { return SPECDEC_C(exp)(x); }
+inline double exp2(double x) { return SPECDEC_C(exp2)(x); }
+inline double expm1(double x) { return SPECDEC_C(expm1)(x); }
+inline double fabs(double x) { return SPECDEC_C(fabs)(x); }
+inline double log(double x) { return SPECDEC_C(log)(x); }
+inline double log1p(double x) { return SPECDEC_C(log1p)(x); }
+inline double sqrt(double x) { return SPECDEC_C(sqrt)(x); }
+inline double pow(double x, double y) { return SPECDEC_C(pow)(x, y); }
 // clang-format on
-#undef SPECDEC_MATH
+/// Of kernels, too.
+SPECDEC_ALWAYS_INLINE void copy(void* to, const void* from, std::size_t bytes) {
+    SPECDEC_C(memcpy)(to, from, bytes);
+}
+[[nodiscard]] inline bool same(const void* a, const void* b, std::size_t bytes) {
+    return SPECDEC_C(memcmp)(a, b, bytes) == 0;
+}
+#undef SPECDEC_C
 
 #if SPECDEC_GNU_EXTENSIONS
 inline float expf(float x) {

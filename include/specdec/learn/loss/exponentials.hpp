@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring> // std::memcpy
 
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/basic/sums_as_written.hpp>
@@ -42,7 +41,7 @@ SPECDEC_ALWAYS_INLINE void in_lanes(double* x) {
                                  1.0 / 120,        1.0 / 24,        1.0 / 6,        1.0 / 2};
     for (std::size_t i = 0; i < exponentials_at_once; i += Lanes) {
         doubles asked;
-        std::memcpy(&asked, x + i, sizeof asked);
+        builtin::copy(&asked, x + i, sizeof asked);
         const doubles zero = {}, low = zero - 708.0;
         const doubles at = SPECDEC_LANES_SELECT(asked < low, low, asked); // NaN stays
         const doubles shifted = at * 1.4426950408889634 + whole;
@@ -54,7 +53,7 @@ SPECDEC_ALWAYS_INLINE void in_lanes(double* x) {
         p = p * (r * r) + r + 1.0;
         const words power = (SPECDEC_LANES_BITS(words, shifted) + std::uint64_t{1023}) << 52;
         p = SPECDEC_LANES_SELECT(asked < low, zero, p * SPECDEC_LANES_BITS(doubles, power));
-        std::memcpy(x + i, &p, sizeof p);
+        builtin::copy(x + i, &p, sizeof p);
     }
 }
 

@@ -4,7 +4,6 @@
 #include <bit> // std::endian
 #include <cstddef>
 #include <cstdint>
-#include <cstring> // std::memcpy
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,7 +81,7 @@ private:
     [[nodiscard]] std::uint64_t word_at(std::size_t i) const {
         std::uint64_t word = 0;
         const std::size_t left = entries_.size() - i;
-        std::memcpy(&word, entries_.data() + i, left < 8 ? left : 8);
+        builtin::copy(&word, entries_.data() + i, left < 8 ? left : 8);
         return std::endian::native == std::endian::little ? word : builtin::byteswap(word);
     }
 
