@@ -4,7 +4,8 @@
 /// What a session of chains needs, with the standard library alone. Vocabulary maps are built by
 /// <specdec/vocab/table/intersection.hpp> (Boost.Unordered); interop/ and reference/ are opt-in. So
 /// are head/, learn/, testing/, draft/lookup/, draft/recycled/, trees, stop rules that learn, what
-/// wraps models (core/model/shared_model.hpp) and what is for comparison (bridge/paper_merge.hpp).
+/// wraps models (core/model/shared_model.hpp) and drafters of texts beyond their context
+/// (draft/windowed_drafter.hpp), and what is for comparison (bridge/paper_merge.hpp).
 
 #include <specdec/core/basic/first_where.hpp>
 #include <specdec/core/basic/half.hpp>
@@ -103,7 +104,6 @@
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
-#include <specdec/draft/windowed_drafter.hpp>
 
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/clock.hpp>
