@@ -604,7 +604,7 @@ class Generate(unittest.TestCase):
 
     def test_greedy_text_does_not_depend_on_anything(self):
         text = call("generate", *self.prompt, "--no-drafter")
-        for more in (["--rule", "tli"], ["--rule", "slem"], ["--rule", "union"], ["--threads", 1],
+        for more in (["--rule", "tli"], ["--rule", "slem"], ["--rule", "union"], ["--threads", 2],
                      ["--draft-length", 0], ["--draft-length", 9], ["--stop-confidence", 0.5]):
             self.assertEqual(text, call("generate", *self.prompt, *more), more)
 
@@ -1372,7 +1372,7 @@ class Interrupted(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for which, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
                 cache = pathlib.Path(folder, str(status))
-                code, out, err = self.interrupt(which, "generate", "-n", 900, "--threads", 1, "--rule", "merge",
+                code, out, err = self.interrupt(which, "generate", "-n", 900, "--rule", "merge",
                                                 "--cache", cache, "--prompt", "This is a text that goes on", after=b"goes on ")
                 self.assertEqual(code, status, err)
                 self.assertTrue(out.endswith("\n"), out)
@@ -1384,7 +1384,7 @@ class Interrupted(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             cache = pathlib.Path(folder, "cache")
             code, out, err = self.interrupt(
-                signal.SIGINT, "compare", "-n", 6, "--threads", 1, "--json", "--limit", 2, "--rules", "merge",
+                signal.SIGINT, "compare", "-n", 6, "--json", "--limit", 2, "--rules", "merge",
                 "--temperatures", "0,1", "--tokens-at-least", 1000000, "--cache", cache, after=b'"rule":"merge"')
             self.assertEqual(code, 130, err)
             for plain, merge in zip(*[iter(rows(out))] * 2):
@@ -1392,7 +1392,7 @@ class Interrupted(unittest.TestCase):
                 self.assertEqual(plain["texts"], merge["texts"])
             self.assertTrue(cache.read_bytes().startswith(b"specdec n-grams"))
             code, out, err = self.interrupt(  # what every row has done counts, however often it was to be repeated
-                signal.SIGINT, "compare", "-n", 6, "--threads", 1, "--json", "--limit", 2, "--rules", "slem,coupled",
+                signal.SIGINT, "compare", "-n", 6, "--json", "--limit", 2, "--rules", "slem,coupled",
                 "--temperatures", 0, "--draft-length", 2, "--repeats", 1000, after=1)
             self.assertEqual((code, [row["texts"] for row in rows(out)]), (130, [1, 1, 1]), err)
 
@@ -1401,7 +1401,7 @@ class Interrupted(unittest.TestCase):
             prompts, out, again = (pathlib.Path(folder, name) for name in ("prompts", "out", "again"))
             asked = [json.dumps({"prompt": f"def f{i}", "max_tokens": 2 if i < 4 else 700}) + "\n" for i in range(400)]
             prompts.write_text("".join(asked))
-            flags = "--sequences", 3, "--threads", 1, "--prompts", prompts, "--out"
+            flags = "--sequences", 3, "--prompts", prompts, "--out"
             code, said, err = self.interrupt(signal.SIGINT, "answer", *flags, out, after=2)
             made = out.read_text().splitlines(keepends=True)
             self.assertEqual(code, 130, err)
