@@ -9,7 +9,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/gained_tokens.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/head/adaptive/adaptive_token_list.hpp>
 #include <specdec/head/adaptive/target_topk.hpp>
@@ -58,8 +58,7 @@ public:
             fail("adaptive model", "list",
                  "expected head and adaptive list to hold the same tokens");
         for (std::size_t s = 0; s < texts_.size(); ++s) {
-            texts_[s].mirror.reserve(model.capacity());
-            texts_[s].seen.reserve(model.capacity());
+            texts_[s].reserve(model.capacity());
             base::truncate(s, 0);
         }
     }
@@ -68,23 +67,23 @@ public:
     void append(std::size_t s, std::span<const draft_id> ids) {
         follow(s, ids);
         base::append(s, ids);
-        texts_[s].mirror.fed(ids);
+        texts_[s].fed(ids);
     }
     [[nodiscard]] auto score(std::span<const sequence_tokens<draft_id>> parts) {
         for (const auto& [s, ids] : parts)
             follow(s, ids);
         const auto rows = this->rows_of_model(parts);
         for (const auto& [s, ids] : parts)
-            texts_[s].mirror.fed(ids);
+            texts_[s].fed(ids);
         return rows;
     }
     void truncate(std::size_t s, std::size_t n) {
         base::truncate(s, n);
-        texts_[s].mirror.truncated(n);
+        texts_[s].truncated(n);
     }
 
     void begin_round(std::size_t s, std::size_t n) {
-        texts_[s].round = n;
+        texts_[s].begin_round(n);
         ++rounds_;
         base::begin_round(s, n);
     }
@@ -93,10 +92,8 @@ public:
         hot_.reset();
         while (!put_back()) {
         }
-        for (text& t : texts_) {
-            t.seen.clear();
-            t.round = 0;
-        }
+        for (gained_tokens<draft_id>& t : texts_)
+            t.forget();
         ++rounds_; // rows of before are of another list
         if (likely_ != nullptr)
             likely_->take([](draft_id) {});
@@ -106,12 +103,6 @@ public:
     }
 
 private:
-    struct text {
-        context_mirror<draft_id> mirror{};
-        std::vector<draft_id> seen{}; // its tokens that went through the adaptive list
-        std::size_t round = 0;        // tokens of the context of a round that begins
-    };
-
     [[nodiscard]] bool keeps(draft_id id) const { return is_one_of<draft_id>(head_.ids(), id); }
     /// Brings tokens of the head to their places in the list; whether all are there. A head keeps
     /// none twice, so where each waits for another's place, one makes way for a token outside.
@@ -142,35 +133,25 @@ private:
 
     /// Before ids are fed: what the round's context has of tokens that were not there before.
     void follow(std::size_t s, std::span<const draft_id> ids) {
-        text& t = texts_[s];
-        t.mirror.truncated(this->size(s));
-        if (t.round == 0)
-            return;
-        const std::size_t held = t.mirror.size();
-        const std::size_t known = held + ids.size() < t.round ? held + ids.size() : t.round;
-        for (std::size_t i = 0; i < known; ++i) {
-            const draft_id id = i < held ? t.mirror.held()[i] : ids[i - held];
-            if (i < t.seen.size() && t.seen[i] == id)
-                continue;
-            t.seen.resize(i);
-            t.seen.push_back(id);
-            if (const std::optional<std::size_t> k = hot_.see(id))
-                head_.replace(*k, id);
-        }
-        if (likely_ != nullptr)
+        const bool begins = texts_[s].awaited();
+        texts_[s].feed(this->size(s), ids,
+                       [this](std::span<const draft_id> tokens, std::size_t first, std::size_t) {
+                           for (const draft_id id : tokens.subspan(first))
+                               if (const std::optional<std::size_t> k = hot_.see(id))
+                                   head_.replace(*k, id);
+                       });
+        if (begins && likely_ != nullptr)
             likely_->take([this](draft_id id) {
                 if (const std::optional<std::size_t> k = hot_.see_likely(id))
                     head_.replace(*k, id);
             });
-        if (held + ids.size() >= t.round)
-            t.round = 0; // what follows is drafted
     }
 
     Head& head_;
     adaptive_token_list<draft_id>& hot_;
     target_topk* likely_;
-    std::vector<text> texts_; // [sequences]
-    law_mark rounds_ = 0;     // that began
+    std::vector<gained_tokens<draft_id>> texts_; // [sequences]
+    law_mark rounds_ = 0;                        // that began
 };
 
 } // namespace specdec
