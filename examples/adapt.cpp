@@ -53,7 +53,7 @@ struct flags {
     decode_settings decoding = interruptible();
     length_flags lengths;
     std::optional<std::size_t> draft_length;
-    std::vector<std::string> tasks;
+    std::vector<std::string> tasks, others;
     std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted",
                       learning_numbers;
     std::optional<double> taught_temperature, rate, anchor;
@@ -69,7 +69,7 @@ struct flags {
     std::vector<given_flag> of_features; ///< of drafters that read features
 };
 
-/// Prompts of a kind: the first 60 % to learn from, the others to measure with.
+/// Prompts of a kind: the first 60 % to learn from, if any are, the others to measure with.
 struct task {
     std::string name;
     std::vector<given_prompt> stream, held;
@@ -82,19 +82,23 @@ std::vector<task> read_tasks(const flags& f, decoder& pair) {
             given.push_back(std::string(name) + "=" +
                             (models_folder() / "prompts/tasks" / name).string() + ".txt");
     std::vector<task> tasks;
-    for (const std::string& one : given) {
+    const auto read = [&](const char* flag, const std::string& one, bool served) {
         const std::size_t equals = one.find('=');
         if (equals == std::string::npos || equals == 0 || equals + 1 == one.size())
-            throw error("--task", one, "expected NAME=FILE");
+            throw error(flag, one, "expected NAME=FILE");
         const std::string path = one.substr(equals + 1);
         std::vector<given_prompt> all = read_prompts(path, f.limit, f.models, pair);
         if (all.size() < 2)
-            throw error("--task", path, "expected two prompts or more");
+            throw error(flag, path, "expected two prompts or more");
         const auto cut = static_cast<std::ptrdiff_t>(std::max<std::size_t>(all.size() * 6 / 10, 1));
-        tasks.push_back({one.substr(0, equals),
-                         {all.begin(), all.begin() + cut},
-                         {all.begin() + cut, all.end()}});
-    }
+        tasks.push_back({one.substr(0, equals), {}, {all.begin() + cut, all.end()}});
+        if (served)
+            tasks.back().stream.assign(all.begin(), all.begin() + cut);
+    };
+    for (const std::string& one : given)
+        read("--task", one, true);
+    for (const std::string& one : f.others)
+        read("--other", one, false);
     return tasks;
 }
 
@@ -128,6 +132,7 @@ struct measured {
     decode_settings settings;
     typename Drafter::weights_type weights;
     tally what;
+    bool counts = false; ///< are mixed in
 };
 
 /// Keeps the proposals of the latest round.
@@ -208,6 +213,11 @@ public:
         std::vector<measured<Drafter>> found{{"none", plain, start, {}},
                                              {"unadapted", fixed, start, {}},
                                              {"adapted", fixed, learnt, {}}};
+        if (pair_.counts) { // what was served, and the text itself
+            found[2].counts = true;
+            found.push_back({"counts", fixed, start, {}, true});
+            found.push_back({"weights", fixed, learnt, {}});
+        }
         if (ender_)
             found.push_back({"with head", ended, learnt, {}});
         for (std::size_t i = 0; i < t.held.size() && interrupted() == 0; ++i) {
@@ -216,11 +226,19 @@ public:
             for (std::size_t k = 0; k < found.size(); ++k) { // nobody is always the first
                 measured<Drafter>& m = found[(i + k) % found.size()];
                 drafter_.use(m.weights);
+                if (pair_.counts) {
+                    counted_sources sources = pair_.counts->sources(false);
+                    if (!m.counts)
+                        sources = {.own = false};
+                    pair_.counts->counted.use(sources);
+                }
                 const decode_results one = pair_->run({&request, 1}, m.settings);
                 m.what.add(one.texts[0].counts, one.seconds);
             }
         }
         drafter_.use(learnt);
+        if (pair_.counts)
+            pair_.counts->counted.use(pair_.counts->sources());
         return found;
     }
 
@@ -397,7 +415,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
     if (!f.svg.empty())
         expect_writable("--svg", f.svg);
     for (const task& t : tasks)
-        expect_other_file("--svg", f.svg, t.stream.front().file);
+        expect_other_file("--svg", f.svg, t.held.front().file);
     auto keeper = cache_keeper(*pair);
     saved_anyway learnt([&] {
         if (!f.save.empty() && (std::uncaught_exceptions() == 0 || adapted.updates() > 0))
@@ -416,6 +434,8 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
         std::printf("%-10s %8s %9s %9s %9s %8s %8s %10s\n", "", "", "", "call", "a second", "",
                     "token", "updates");
     for (const task& t : tasks) {
+        if (t.stream.empty())
+            continue;
         chart.lines.push_back({t.name, {}});
         adapted.serve(t, learns, [&](std::size_t made, const tally& w, const auto& online) {
             const reference::online_counts c = online.counts();
@@ -504,6 +524,10 @@ int main(int argc, char** argv) {
     app.add_option("--task", f.tasks,
                    "NAME=FILE, one prompt a line; 60 % are learnt from, in this order, the others "
                    "measured with (default: those of models/prompts/tasks)")
+        ->take_all()
+        ->allow_extra_args(false);
+    app.add_option("--other", f.others,
+                   "NAME=FILE, a kind of which nothing is served: its last 40 % are measured with")
         ->take_all()
         ->allow_extra_args(false);
     add_number(app, "--limit", f.limit, any_count, "only the first prompts of a task (0: all)");

@@ -315,6 +315,8 @@ void run(flags f, const engine& e) {
         !some([](const row& r) { return r.named.rule != rule::autoregressive && !r.length; }))
         throw error("--lengths", f.lengths.kind,
                     "expected a rule without a length of its own among --rules");
+    if (f.models.counts == counted_texts::shared)
+        throw error("--counts", "shared", "expected own or none: prompts come again here");
     expect_use_of_cache(f.models.cache,
                         some([](const row& r) { return uses_cache(r.named.rule); }));
     if (!some(

@@ -14,7 +14,7 @@ LAYERS = """
     process
     head head/adaptive head/features head/exits
     bridge/context bridge/strings bridge/token bridge bridge/tree
-    draft draft/costs draft/tree draft/lookup draft/recycled decode decode/tree
+    draft draft/costs draft/tree draft/lookup draft/recycled draft/counted decode decode/tree
     learn learn/loss learn/acceptance
     speculation/any speculation/lookup speculation/tree speculation
     interop

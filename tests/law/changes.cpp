@@ -13,6 +13,7 @@
 
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/outcome_of.hpp>
+#include <specdec/draft/counted/counted_model.hpp>
 #include <specdec/draft/lookup/lookup_beside.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
@@ -110,9 +111,25 @@ void with_two(const WithBridge& with_bridge, std::size_t max_draft, const Use& u
     });
 }
 
-/// One model with a list that follows, for two texts whose rounds overlap: the second one drafts,
-/// decides and commits between the first one's draft and decision. How many rounds were refused.
-template <class WithBridge>
+/// A drafter whose law follows what all texts say.
+struct counting_drafter {
+    toy_model<draft_id> model;
+    successor_counts said{64};
+    counted_model<toy_model<draft_id>> draft;
+
+    counting_drafter(row_tree& q, target_topk&)
+        : model(
+              4,
+              [&q](std::span<const draft_id> prefix) -> const auto& {
+                  return q(prefix.subspan(1));
+              },
+              0, 16),
+          draft(model, {.shared = &said}) {}
+};
+
+/// One model that follows, for two texts whose rounds overlap: the second one drafts, decides and
+/// commits between the first one's draft and decision. How many rounds were refused.
+template <class Following = following_drafter, class WithBridge>
 std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& p, row_tree& q) {
     std::size_t refused = 0;
     law = on_every_path([&](interval_coin& coin) {
@@ -120,7 +137,7 @@ std::size_t overlapping(const WithBridge& with_bridge, pair_law& law, row_tree& 
         target_topk likely(2, 4);
         topk_recorder recorded(toy, likely);
         shared_model<target_id, decltype(recorded)> target(recorded);
-        following_drafter follows(q, likely);
+        Following follows(q, likely);
         shared_model<draft_id, decltype(follows.draft)> shared(follows.draft);
         model_drafter drafter(shared);
         coin_of_text<interval_coin> one{&coin, 0}, other{&coin, 1};
@@ -166,6 +183,16 @@ TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its 
     CHECK(overlapping(beside, law, p, q) > 0);
     CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
     CHECK(overlapping(equal_words().tli(), law, p, q) == 0);
+    CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
+}
+
+TEST_CASE("texts whose rounds overlap are counted together: slrs refuses, tli keeps its laws",
+          "[law]") {
+    row_tree p(toy_rows(row_kind::random, 4, 80)), q(toy_rows(row_kind::random, 4, 81));
+    pair_law law;
+    CHECK(overlapping<counting_drafter>(equal_words().slrs(0), law, p, q) > 0);
+    CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
+    CHECK(overlapping<counting_drafter>(equal_words().tli(), law, p, q) == 0);
     CHECK(total_variation(law, both_alone(p, 1)) < 1e-12);
 }
 

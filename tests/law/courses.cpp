@@ -21,6 +21,7 @@
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/draft/changing_model.hpp>
+#include <specdec/draft/counted/counted_model.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/adaptive/topk_recorder.hpp>
@@ -45,11 +46,15 @@ using namespace specdec::testing;
 namespace courses_tests {
 
 enum class route : std::uint8_t { tli, tli_block, slem, slrs, merge };
-enum class drafts_by : std::uint8_t { rows, weights, list, likely_list };
+enum class drafts_by : std::uint8_t { rows, weights, list, likely_list, counts, read_counts };
 
 constexpr const char* route_names[] = {"tli", "tli, block", "slem", "slrs", "merge"};
-constexpr const char* drafter_names[] = {"rows", "changing weights", "an adaptive list",
-                                         "an adaptive list with likely tokens"};
+constexpr const char* drafter_names[] = {"rows",
+                                         "changing weights",
+                                         "an adaptive list",
+                                         "an adaptive list with likely tokens",
+                                         "counts of all texts",
+                                         "counts of their own"};
 
 /// All that a property draws.
 struct course_case {
@@ -74,7 +79,7 @@ std::ostream& operator<<(std::ostream& out, const course_case& x) {
         out << " (0." << x.hundredths << ")";
     out << (x.shared ? ", one drafter of " : ", drafters of ")
         << drafter_names[static_cast<std::size_t>(x.drafter)];
-    if (x.drafter >= drafts_by::list)
+    if (x.drafter == drafts_by::list || x.drafter == drafts_by::likely_list)
         out << " (bits of the list: " << x.listed << ")";
     return out << "\n  " << x.course;
 }
@@ -94,7 +99,9 @@ public:
           list_(list_of(x, vocabulary)), few_(head_, list_, head_rows::gathered),
           headed_(rows_, few_), hot_(list_, {}, {.half_life = 1, .likely = 1}),
           adaptive_(headed_, few_, hot_, x.drafter == drafts_by::likely_list ? &likely : nullptr),
-          changing_(rows_, taking_change{this}), any_(model()), one_(any_, 0), turns_(one_) {}
+          changing_(rows_, taking_change{this}),
+          counted_(rows_, {.shared = &said_, .teaches = x.drafter == drafts_by::counts}),
+          any_(model()), one_(any_, 0), turns_(one_) {}
     draft_models(const draft_models&) = delete;
     draft_models& operator=(const draft_models&) = delete;
 
@@ -126,6 +133,8 @@ private:
             return rows_;
         if (case_.drafter == drafts_by::weights)
             return changing_;
+        if (case_.drafter >= drafts_by::counts)
+            return counted_;
         return adaptive_;
     }
     weighted_model<draft_id>* take() {
@@ -147,6 +156,8 @@ private:
     adaptive_token_list<draft_id> hot_;
     adaptive_model<headed_type, few_type> adaptive_;
     changing_model<weighted_model<draft_id>, taking_change> changing_;
+    successor_counts said_{16};
+    counted_model<weighted_model<draft_id>> counted_;
     any_batch_model<draft_id> any_;
     one_sequence<draft_id, any_batch_model<draft_id>> one_;
     shared_model<draft_id, one_sequence<draft_id, any_batch_model<draft_id>>> turns_;
@@ -480,6 +491,13 @@ TEST_CASE("one text on any course: lists that follow it", "[law][property]") {
         {.cases = 300});
 }
 
+TEST_CASE("one text on any course: counts of what it said", "[law][property]") {
+    check_courses("one text, counts",
+                  cases_of(every_route, {drafts_by::counts, drafts_by::read_counts},
+                           {length_kind::fixed}, {false}, {.faults = true}),
+                  {.cases = 300});
+}
+
 TEST_CASE("one text on any course: lists of what is likely", "[law][property][overlap]") {
     check_courses("one text, likely tokens",
                   cases_of({route::slrs}, {drafts_by::likely_list}, {length_kind::fixed}, {false},
@@ -544,6 +562,38 @@ TEST_CASE("texts that take turns with one adaptive list", "[law][property][overl
                            {.texts = 2, .length = 1}),
                   {.cases = 300});
     check_overlaps("turns, one list, small", drafts_by::list, length_kind::fixed, true, 300);
+}
+
+TEST_CASE("texts that take turns and are counted together", "[law][property][overlap]") {
+    check_courses("turns, counts",
+                  cases_of(every_route, {drafts_by::counts}, {length_kind::fixed}, {true},
+                           {.texts = 2, .length = 1}),
+                  {.cases = 300});
+    check_overlaps("turns, counts, small", drafts_by::counts, length_kind::fixed, true, 300);
+}
+
+TEST_CASE("texts that are counted together: a case that was found by hand",
+          "[law][property][overlap]") {
+    using act = course_step::act;
+    course_case x{.words = {{"a", "b", "bb", "ab"}, {"a", "b"}},
+                  .p = {{{0, 1, 0, 3}}},
+                  .q = {{{6, 4}}},
+                  .q_later = {},
+                  .how = route::slrs,
+                  .drafter = drafts_by::counts,
+                  .shared = true,
+                  .course = {}};
+    x.course = {.texts = 2,
+                .length = 1,
+                .steps = {{.what = act::draft, .drafted = 2},
+                          {.what = act::draft, .text = 1, .drafted = 2},
+                          {.what = act::commit}}};
+    course_ledger ledger;
+    const property_report report =
+        check_property([&] { require_right_or_refused(x, ledger); }, {.cases = 1});
+    INFO(report.text);
+    CHECK(report.holds);
+    CHECK(ledger.refused == 1);
 }
 
 TEST_CASE("texts that take turns with one set of weights", "[law][property][overlap]") {

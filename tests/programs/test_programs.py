@@ -1013,6 +1013,46 @@ class Features(unittest.TestCase):
                 self.assertIn(words, call(program, *arguments, status=1))
 
 
+class Counts(unittest.TestCase):
+    """--counts of every program that takes a drafter."""
+
+    def compared(self, temperature, *more):
+        return rows(call("compare", "--json", "-n", 60, "--temperatures", temperature, "--limit", 6, "--draft-length", 2, *more))[1:]
+
+    def test_the_text_is_the_same_whatever_they_draft(self):
+        rules = "--rules", "tli,slem,slrs,coupled"
+        without, own = self.compared(0, *rules), self.compared(0, *rules, "--counts", "own")
+        self.assertEqual([row["identical_text"] for row in own], 4 * [True])
+        self.assertNotEqual([row["target_calls"] for row in own], [row["target_calls"] for row in without])
+        for row in self.compared(0, "--rules", "tli", "--counts", "own", "--tree", "2,1", "--sequences", 3):
+            self.assertTrue(row["identical_text"])
+
+    def test_sampled_with_every_rule_side_by_side(self):
+        for row in self.compared(1, "--rules", "all", "--sequences", 3, "--counts", "own"):
+            self.assertEqual(row["texts"], 6)
+
+    def test_texts_that_were_served_are_counted(self):
+        docs = ROOT / "models/prompts/docs.txt"
+        found = rows(call("adapt", "--json", "--task", f"docs={docs}", "--other", f"code={docs}", "--limit", 20, "--tokens", 500,
+                          "-n", 40, "--counts", "shared", "--learn", "none"))
+        held = {(row["task"], row["held_out"]): row for row in found if "held_out" in row}
+        self.assertEqual([name for _, name in held], 2 * ["none", "unadapted", "adapted", "counts", "weights"])
+        self.assertEqual({row["task"] for row in found if "served" in row}, {"docs"})
+        for task in "docs", "code":
+            calls = lambda drafter: held[task, drafter]["target_calls"]
+            self.assertEqual(calls("weights"), calls("unadapted"))  # nothing was learnt
+            self.assertEqual(calls("adapted"), calls("counts"))
+            self.assertNotEqual(calls("counts"), calls("unadapted"))
+            self.assertEqual(calls("counts"), held["docs", "counts"]["target_calls"])  # read, not taught
+
+    def test_refused(self):
+        for words, *arguments in (("--counts: shared: expected own or none", "compare", "--counts", "shared"),
+                                  ("--counts: own: expected a drafter beside it", "generate", "--counts", "own", "--no-drafter"),
+                                  ("--counts: shared: expected a drafter", "generate", "--counts", "shared", "--drafter", "recycling"),
+                                  ("--counts", "generate", "--counts", "all"), ("--other: a: expected NAME=FILE", "adapt", "--other", "a")):
+            self.assertIn(words, call(*arguments, status=1))
+
+
 class Adapt(unittest.TestCase):
     """A drafter of the docs pair learns from a few prompts while it serves."""
 

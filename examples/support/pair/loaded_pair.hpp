@@ -8,10 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/pair/grouping_check.hpp"
 #include "support/program/interrupt.hpp"
+#include <specdec/draft/counted/counted_model.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/speculation/decoder.hpp>
 
@@ -54,8 +56,27 @@ struct pair_facts {
     }
 };
 
+/// A drafter's model with counts of texts, and all that it borrows.
+struct counted_drafter {
+    any_batch_model<draft_id> model;
+    std::optional<successor_counts> shared{}; ///< of all texts
+    counted_model<any_batch_model<draft_id>> counted;
+
+    counted_drafter(any_batch_model<draft_id> of, bool with_others)
+        : model(std::move(of)), counted(model) {
+        if (with_others)
+            shared.emplace();
+        counted.use(sources());
+    }
+    /// teaches: whether texts that are served are counted for others.
+    [[nodiscard]] counted_sources sources(bool teaches = true) {
+        return {.shared = shared ? &*shared : nullptr, .teaches = teaches};
+    }
+};
+
 /// A decoder, and what is known of its models.
 struct loaded_pair {
+    std::shared_ptr<counted_drafter> counts{}; ///< null: without counts
     std::unique_ptr<decoder> texts;
     pair_facts facts;
     std::shared_ptr<grouping_watch> grouping;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/pair/model_flags.hpp"
 
+#include <map>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -37,6 +38,16 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
     app.add_option_function<std::string>(
            "--head", [&f](const std::string& asked) { f.head = head_of(asked); },
            std::string(head_help))
+        ->group(group);
+    app.add_option("--counts", f.counts,
+                   "mix the drafter's law with counts of what followed the same tokens before: of "
+                   "the text itself (own), or of all texts, too (shared; with slrs and merge one "
+                   "at a time); none (default)")
+        ->transform(CLI::Transformer(
+            std::map<std::string, counted_texts>{{"none", counted_texts::none},
+                                                 {"own", counted_texts::own},
+                                                 {"shared", counted_texts::shared}}))
+        ->option_text("TEXT:{none,own,shared}")
         ->group(group);
     app.add_flag("--no-drafter", f.no_drafter, "load no drafter")->group(group);
     add_number(app, "--threads", f.threads, any_threads(), "at most one a core (default: that)")

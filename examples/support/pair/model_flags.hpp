@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -17,6 +18,9 @@ namespace specdec::examples {
 
 class engine;
 
+/// What is counted of texts, to be mixed into a drafter's law (draft/counted/counted_model.hpp).
+enum class counted_texts : std::uint8_t { none, own, shared };
+
 struct model_flags {
     std::string models; ///< a named pair; empty: the first
     std::string target, drafter;
@@ -29,6 +33,7 @@ struct model_flags {
     bool no_drafter = false;
     bool chat = false, no_chat = false;
     cache_settings cache;
+    counted_texts counts = counted_texts::none;
 };
 void add_model_flags(CLI::App& app, model_flags& flags, engine& e);
 

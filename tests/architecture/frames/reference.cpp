@@ -9,6 +9,7 @@
 #include <specdec/decode/session.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/changing_model.hpp>
+#include <specdec/draft/counted/counted_model.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/predicted_end.hpp>
 #include <specdec/draft/windowed_drafter.hpp>

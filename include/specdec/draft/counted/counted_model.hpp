@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <specdec/core/concepts.hpp>
+#include <specdec/core/law_mark.hpp>
+#include <specdec/core/model/gained_tokens.hpp>
+#include <specdec/core/model/tree_scoring.hpp>
+#include <specdec/core/model/wrapped_model.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/tree/token_tree.hpp>
+#include <specdec/draft/counted/counted_mixture.hpp>
+#include <specdec/draft/counted/successor_counts.hpp>
+
+namespace specdec {
+
+/// Which counts are mixed in: of the text itself, and of all texts that `shared` was given with,
+/// which they teach, or only read: then they overlap as they like. `shared` is borrowed, and used
+/// by one thread at a time.
+struct counted_sources {
+    bool own = true;
+    successor_counts* shared = nullptr;
+    bool teaches = true;
+};
+
+/// A drafter's model that remembers what was said: its law is mixed, token by token, with counts of
+/// what followed the same tokens before, in this text and in others. A drafter so knows a new kind
+/// of text at once, and for next to nothing.
+///
+///     q'(. | x) = mix(mix(q(. | x), counts of all texts behind x), counts of this text behind x)
+///
+/// (mix_counts). Where a round begins, the tokens that its context has gained (the prompt, what was
+/// committed) are counted before the first row of the round is made; a context that has lost more
+/// than 8 tokens is another text's, whose counts begin anew. Inside a round nothing changes, and
+/// every round has a mark of its own, so that a decision for which the counts have changed is
+/// refused. Lossless with every bridge and verifier.
+///
+/// Texts in turns or side by side in sequences of one model have counts of their own each. While
+/// texts teach `shared`, under SLRS and merge a text is decided before the next one drafts
+/// (otherwise its decision is refused). Models RoundAware, BatchModelOf<draft_id>, and
+/// ModelOf<draft_id> where Model is of one sequence; trees where Model scores them;
+/// LearnsFromTexts. Borrows both. Memory: six entries of 36 bytes a token of each context at most,
+/// and two copies of its ids, at construction; a copy of the rows of a pass, which grows with the
+/// first ones. Complexity: of a row, twice a read of it, where something was found; of a token
+/// gained, learn of both counts. Errors: specdec::error for rows with NaN or +infinity,
+/// which make no law.
+template <class Model>
+    requires ModelOf<Model, draft_id> || BatchModelOf<Model, draft_id>
+class counted_model : public wrapped_model<counted_model<Model>, draft_id, Model> {
+    using base = wrapped_model<counted_model<Model>, draft_id, Model>;
+
+public:
+    static constexpr bool wraps_trees = base::trees;
+
+    explicit counted_model(Model& model, counted_sources sources = {})
+        : base(model), sources_(sources) {
+        const std::size_t most = successor_counts::orders.size() * model.capacity();
+        for (std::size_t s = 0; s < this->sequences(); ++s) {
+            texts_.emplace_back(most < least_entries  ? least_entries
+                                : most < most_entries ? most
+                                                      : most_entries);
+            texts_[s].gained.reserve(model.capacity());
+            base::truncate(s, 0);
+        }
+    }
+
+    using base::append, base::score, base::truncate, base::begin_round, base::mark;
+    using base::score_tree, base::keep_path;
+
+    void append(std::size_t s, std::span<const draft_id> ids) {
+        follow(s, ids);
+        base::append(s, ids);
+        fed(s, ids);
+    }
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
+        for (const auto& [s, ids] : parts)
+            follow(s, ids);
+        const logits_rows<draft_id> given = this->rows_of_model(parts);
+        for (const auto& [s, ids] : parts)
+            fed(s, ids);
+        mixed_rows rows(given, mixed_);
+        for (const auto& [s, ids] : parts)
+            mix_tokens(rows, texts_[s], ids.size());
+        return rows;
+    }
+    [[nodiscard]] logits_rows<draft_id> score_tree(std::span<const sequence_nodes<draft_id>> parts)
+        requires base::trees
+    {
+        for (const auto& [s, ids, parents] : parts)
+            follow(s, parents.empty() ? ids : std::span<const draft_id>{});
+        const logits_rows<draft_id> given = this->rows_of_trees(parts);
+        for (const auto& [s, ids, parents] : parts)
+            if (parents.empty())
+                fed(s, ids);
+            else
+                for (std::size_t i = 0; i < ids.size(); ++i)
+                    texts_[s].tree.add(parents[i], ids[i]);
+        mixed_rows rows(given, mixed_);
+        for (const auto& [s, ids, parents] : parts)
+            if (parents.empty())
+                mix_tokens(rows, texts_[s], ids.size());
+            else
+                mix_nodes(rows, texts_[s], ids.size());
+        return rows;
+    }
+    void keep_path(std::size_t s, std::span<const std::size_t> nodes)
+        requires base::trees
+    {
+        this->keep_in_model(s, nodes);
+        text& t = texts_[s];
+        for (const std::size_t node : nodes) {
+            const draft_id id = t.tree.id(node);
+            t.gained.fed({&id, 1});
+        }
+        t.tree.clear();
+    }
+    void truncate(std::size_t s, std::size_t n) {
+        base::truncate(s, n);
+        texts_[s].gained.truncated(n);
+        texts_[s].tree.clear();
+    }
+
+    /// Other counts from now on. Called between texts.
+    void use(counted_sources sources) {
+        uses_ += 1 + mark_of_shared(); // marks only grow
+        sources_ = sources;
+    }
+    void begin_round(std::size_t s, std::size_t n) {
+        texts_[s].gained.begin_round(n);
+        ++texts_[s].rounds;
+        base::begin_round(s, n);
+    }
+    /// Nothing was counted, of this text or of others.
+    void forget_learnt() {
+        for (text& t : texts_) {
+            t.own.forget();
+            t.gained.forget();
+            ++t.rounds;
+        }
+        if (teaches())
+            sources_.shared->forget();
+        if constexpr (LearnsFromTexts<Model>)
+            this->wrapped().forget_learnt();
+    }
+    [[nodiscard]] law_mark mark(std::size_t s) const {
+        const text& t = texts_[s];
+        return base::mark(s) + uses_ + t.rounds + t.own.mark() + mark_of_shared();
+    }
+
+private:
+    static constexpr std::size_t least_entries = 256, most_entries = std::size_t{1} << 16;
+
+    struct text {
+        explicit text(std::size_t entries) : own(entries) {}
+        successor_counts own;
+        gained_tokens<draft_id> gained{};
+        token_tree<draft_id> tree{};  // behind what is held
+        std::vector<draft_id> path{}; // to a node of it
+        law_mark rounds = 0;          // that began
+    };
+
+    [[nodiscard]] law_mark mark_of_shared() const {
+        return sources_.shared != nullptr ? sources_.shared->mark() : 0;
+    }
+    [[nodiscard]] bool teaches() const { return sources_.shared != nullptr && sources_.teaches; }
+    /// Before ids are fed: what the round's context has gained is counted.
+    void follow(std::size_t s, std::span<const draft_id> ids) {
+        text& t = texts_[s];
+        const auto count = [&](std::span<const draft_id> tokens, std::size_t first,
+                               std::size_t lost) {
+            for (std::size_t i = first; teaches() && i < tokens.size(); ++i)
+                sources_.shared->learn(tokens.first(i), tokens[i]);
+            if (lost > successor_counts::longest) {
+                t.own.forget();
+                first = 0;
+            }
+            for (std::size_t i = first; sources_.own && i < tokens.size(); ++i)
+                t.own.learn(tokens.first(i), tokens[i]);
+        };
+        t.gained.feed(this->size(s), ids, count);
+    }
+    void fed(std::size_t s, std::span<const draft_id> ids) {
+        texts_[s].gained.fed(ids);
+        texts_[s].tree.clear();
+    }
+    /// The next row, behind these tokens.
+    void mix(mixed_rows& rows, const text& t, std::span<const draft_id> tokens) const {
+        using found = successor_counts::found;
+        rows.mix(sources_.shared != nullptr ? sources_.shared->find(tokens) : found{},
+                 sources_.own ? t.own.find(tokens) : found{});
+    }
+    void mix_tokens(mixed_rows& rows, const text& t, std::size_t n) const {
+        const std::span<const draft_id> held = t.gained.held();
+        for (std::size_t left = n; left-- > 0;)
+            mix(rows, t, held.first(held.size() - left));
+    }
+    void mix_nodes(mixed_rows& rows, text& t, std::size_t n) const {
+        const std::span<const draft_id> held = t.gained.held();
+        const std::size_t behind =
+            held.size() < successor_counts::longest ? held.size() : successor_counts::longest;
+        t.path.assign(held.end() - static_cast<std::ptrdiff_t>(behind), held.end());
+        for (std::size_t node = t.tree.size() - n; node < t.tree.size(); ++node) {
+            t.path.resize(behind + t.tree.depth(node));
+            t.tree.path_to(node, std::span(t.path).subspan(behind));
+            mix(rows, t, t.path);
+        }
+    }
+
+    counted_sources sources_;
+    law_mark uses_ = 0;        // of other sources, and their marks
+    std::vector<text> texts_;  // [sequences]
+    std::vector<float> mixed_; // rows of the last pass
+};
+
+} // namespace specdec
