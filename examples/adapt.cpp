@@ -230,7 +230,7 @@ public:
                     counted_sources sources = pair_.counts->sources(false);
                     if (!m.counts)
                         sources = {.own = false};
-                    pair_.counts->counted.use(sources);
+                    pair_.counts->model().use(sources);
                 }
                 const decode_results one = pair_->run({&request, 1}, m.settings);
                 m.what.add(one.texts[0].counts, one.seconds);
@@ -238,7 +238,7 @@ public:
         }
         drafter_.use(learnt);
         if (pair_.counts)
-            pair_.counts->counted.use(pair_.counts->sources());
+            pair_.counts->model().use(pair_.counts->sources());
         return found;
     }
 
@@ -416,7 +416,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
         expect_writable("--svg", f.svg);
     for (const task& t : tasks)
         expect_other_file("--svg", f.svg, t.held.front().file);
-    auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(pair);
     saved_anyway learnt([&] {
         if (!f.save.empty() && (std::uncaught_exceptions() == 0 || adapted.updates() > 0))
             adapted.save(f.save);

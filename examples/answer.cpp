@@ -264,7 +264,7 @@ void run(flags f, const engine& e) {
     expect_use_of_cache(f.models.cache, f.decoding.rule && uses_cache(*f.decoding.rule));
     f.made_with = made_with(f, pair.facts);
     answers_file file(f);
-    auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
     std::vector<question> waiting;
     std::size_t answered = 0, tokens = 0; // answered: by earlier runs, too

@@ -315,8 +315,9 @@ void run(flags f, const engine& e) {
         !some([](const row& r) { return r.named.rule != rule::autoregressive && !r.length; }))
         throw error("--lengths", f.lengths.kind,
                     "expected a rule without a length of its own among --rules");
-    if (f.models.counts == counted_texts::shared)
-        throw error("--counts", "shared", "expected own or none: prompts come again here");
+    if (f.models.counts.of == counts_choice::texts::shared)
+        throw error("--counts", f.models.counts.asked,
+                    "expected own or none: prompts come again here");
     expect_use_of_cache(f.models.cache,
                         some([](const row& r) { return uses_cache(r.named.rule); }));
     if (!some(
@@ -328,7 +329,7 @@ void run(flags f, const engine& e) {
         expect_other_file("--texts", f.texts, prompts_path(f.prompts, f.models));
         texts.emplace(f.texts);
     }
-    auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
     if (!f.json)
         print_head(pair.facts, f, prompts.size());

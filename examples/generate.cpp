@@ -215,7 +215,7 @@ void run(flags f, const engine& e) {
     if (stream)
         echo();
     const text_request request{.prompt = prompt, .reader = &reader};
-    auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
     const decode_result result = pair->run({&request, 1}, s).texts.front();
     if (f.json) {

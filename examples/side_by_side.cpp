@@ -111,7 +111,7 @@ void run(flags f, const engine& e) {
         texts.push_back(
             {.prompt = p.ids, .sequence = texts.size(), .where = p.file + ": " + p.line});
 
-    auto keeper = cache_keeper(*pair);
+    auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
     std::printf("%s, %zu sequences, at most %zu tokens a text, T = %g, %s (%s), %s, rule %s\n\n",
                 counted(prompts.size(), "prompt").c_str(), pair->sequences(),

@@ -53,8 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (sealed) {
             if (size < 8)
                 break;
-            const std::uint64_t sum =
-                ngram_cache_codec::checksum(std::string_view(bytes).substr(0, size - 8));
+            const std::uint64_t sum = checksum_of(std::string_view(bytes).substr(0, size - 8));
             for (std::size_t i = 0; i < 8; ++i)
                 bytes[size - 8 + i] = static_cast<char>(sum >> (8 * i));
         }

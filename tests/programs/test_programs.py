@@ -1049,8 +1049,28 @@ class Counts(unittest.TestCase):
         for words, *arguments in (("--counts: shared: expected own or none", "compare", "--counts", "shared"),
                                   ("--counts: own: expected a drafter beside it", "generate", "--counts", "own", "--no-drafter"),
                                   ("--counts: shared: expected a drafter", "generate", "--counts", "shared", "--drafter", "recycling"),
-                                  ("--counts", "generate", "--counts", "all"), ("--other: a: expected NAME=FILE", "adapt", "--other", "a")):
+                                  ("--counts: all: expected none, own, shared or shared:FILE", "generate", "--counts", "all"),
+                                  ("--counts: shared:: expected none", "generate", "--counts", "shared:"),
+                                  (f"{ROOT / 'LICENSE'}: magic: expected the bytes of saved counts", "generate", "--counts", f"shared:{ROOT / 'LICENSE'}"),
+                                  ("/nowhere/counts", "generate", "--counts", "shared:/nowhere/counts"),
+                                  ("--other: a: expected NAME=FILE", "adapt", "--other", "a")):
             self.assertIn(words, call(*arguments, status=1))
+
+    def test_counts_outlive_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "counts"
+            told = lambda *more: json.loads(call("generate", "--json", "-n", 60, "--draft-length", 4, "--prompt", "This module", *more))
+            first, again = (told("--counts", f"shared:{file}") for _ in range(2))
+            self.assertEqual(first["text"], again["text"])
+            self.assertLess(again["target_calls"], first["target_calls"])  # the text was said before
+            size = file.stat().st_size
+            call("adapt", "--task", f"docs={ROOT / 'models/prompts/docs.txt'}", "--limit", 4, "--tokens", 100, "-n", 20,
+                 "--learn", "none", "--counts", f"shared:{file}")
+            self.assertGreater(file.stat().st_size, size)
+            self.assertEqual(os.listdir(folder), ["counts"])
+            self.assertIn(f"{file}: fingerprint: expected the drafter's vocabulary", call(
+                "generate", "--target", ROOT / "models/docs-target", "--drafter", ROOT / "models/docs-target", "--counts", f"shared:{file}",
+                status=1))
 
 
 class Adapt(unittest.TestCase):

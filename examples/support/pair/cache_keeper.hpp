@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "support/pair/loaded_pair.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/speculation/any/ngram_cache_files.hpp>
-#include <specdec/speculation/decoder.hpp>
 
 namespace specdec::examples {
 
@@ -54,11 +54,13 @@ private:
     bool saved_ = false;
 };
 
-/// The n-grams that a decoder has learnt.
-[[nodiscard]] inline auto cache_keeper(const decoder& d) {
-    return saved_anyway([&d] {
-        if (const any_ngram_cache* cache = d.cache())
+/// The n-grams that a pair has learnt, and the counts of its texts.
+[[nodiscard]] inline auto cache_keeper(const loaded_pair& pair) {
+    return saved_anyway([&pair] {
+        if (const any_ngram_cache* cache = pair->cache())
             specdec::save(*cache);
+        if (pair.counts)
+            pair.counts->save();
     });
 }
 

@@ -57,9 +57,8 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     }
     if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected a drafter beside it, there is none");
-    if (flags.counts != counted_texts::none)
-        throw error("--counts", flags.counts == counted_texts::own ? "own" : "shared",
-                    "expected a drafter beside it, there is none");
+    if (flags.counts.any())
+        throw error("--counts", flags.counts.asked, "expected a drafter beside it, there is none");
     for (const auto& [flag, value] : {std::pair("--drafter-tokenizer", &flags.drafter_tokenizer),
                                       std::pair("--equivalences", &flags.equivalences)})
         if (!value->empty())
@@ -131,10 +130,10 @@ loaded_pair load_pair(const engine& e, const model_flags& flags) {
             own.models = any_batch_model<target_id>(
                 owned_topk_recorder(std::move(own.models), drafter.likely));
         }
-        if (flags.counts != counted_texts::none) {
-            pair.counts = std::make_shared<counted_drafter>(std::move(drafter.loaded.models),
-                                                            flags.counts == counted_texts::shared);
-            drafter.loaded.models = any_batch_model<draft_id>(pair.counts->counted);
+        if (flags.counts.any()) {
+            pair.counts = std::make_shared<counted_drafter>(
+                std::move(drafter.loaded.models), drafter.loaded.tokenizer.table(), flags.counts);
+            drafter.loaded.models = any_batch_model<draft_id>(pair.counts->model());
         }
         pair.texts = std::make_unique<speculation>(std::move(own), std::move(drafter.loaded),
                                                    std::move(map), flags.cache);
@@ -150,9 +149,8 @@ loaded_pair load_drafter_alone(const engine& e, const model_flags& flags) {
         throw error("--drafter", "path", "expected a drafter, there is none");
     if (flags.head.partial())
         throw error("--head", flags.head.asked, "expected full for a drafter alone");
-    if (flags.counts != counted_texts::none)
-        throw error("--counts", flags.counts == counted_texts::own ? "own" : "shared",
-                    "expected none for a drafter alone");
+    if (flags.counts.any())
+        throw error("--counts", flags.counts.asked, "expected none for a drafter alone");
     if (e.needs_target(*paths.drafter))
         throw error("--drafter", paths.drafter->model.string(),
                     "expected a drafter that runs alone, this one reads its target's features");

@@ -8,12 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "support/pair/counted_drafter.hpp"
 #include "support/pair/grouping_check.hpp"
 #include "support/program/interrupt.hpp"
-#include <specdec/draft/counted/counted_model.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/speculation/decoder.hpp>
 
@@ -53,24 +52,6 @@ struct pair_facts {
             return std::nullopt;
         return static_cast<double>(drafter->forward_bytes) /
                static_cast<double>(target.forward_bytes);
-    }
-};
-
-/// A drafter's model with counts of texts, and all that it borrows.
-struct counted_drafter {
-    any_batch_model<draft_id> model;
-    std::optional<successor_counts> shared{}; ///< of all texts
-    counted_model<any_batch_model<draft_id>> counted;
-
-    counted_drafter(any_batch_model<draft_id> of, bool with_others)
-        : model(std::move(of)), counted(model) {
-        if (with_others)
-            shared.emplace();
-        counted.use(sources());
-    }
-    /// teaches: whether texts that are served are counted for others.
-    [[nodiscard]] counted_sources sources(bool teaches = true) {
-        return {.shared = shared ? &*shared : nullptr, .teaches = teaches};
     }
 };
 

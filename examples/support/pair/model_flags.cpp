@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "support/pair/model_flags.hpp"
 
-#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "support/flags/flag_values.hpp"
 #include "support/pair/engine.hpp"
+#include <specdec/core/error.hpp>
 #include <specdec/reference/file/mapped_file.hpp>
 
 namespace specdec::examples {
@@ -39,15 +41,11 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
            "--head", [&f](const std::string& asked) { f.head = head_of(asked); },
            std::string(head_help))
         ->group(group);
-    app.add_option("--counts", f.counts,
-                   "mix the drafter's law with counts of what followed the same tokens before: of "
-                   "the text itself (own), or of all texts, too (shared; with slrs and merge one "
-                   "at a time); none (default)")
-        ->transform(CLI::Transformer(
-            std::map<std::string, counted_texts>{{"none", counted_texts::none},
-                                                 {"own", counted_texts::own},
-                                                 {"shared", counted_texts::shared}}))
-        ->option_text("TEXT:{none,own,shared}")
+    app.add_option_function<std::string>(
+           "--counts", [&f](const std::string& asked) { f.counts = counts_of(asked); },
+           "mix the drafter's law with counts of what followed the same tokens before: of the text "
+           "itself (own) or of all texts, too (shared, or shared:FILE, which is read if it exists "
+           "and written at the end; with slrs and merge one text at a time); none (default)")
         ->group(group);
     app.add_flag("--no-drafter", f.no_drafter, "load no drafter")->group(group);
     add_number(app, "--threads", f.threads, any_threads(), "at most one a core (default: that)")
@@ -71,6 +69,18 @@ void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
                "n-grams it holds at most (default: no limit)")
         ->group(group);
     e.add_flags(app);
+}
+
+counts_choice counts_of(const std::string& asked) {
+    using texts = counts_choice::texts;
+    for (const auto& [name, of] : {std::pair("none", texts::none), std::pair("own", texts::own),
+                                   std::pair("shared", texts::shared)})
+        if (asked == name)
+            return {of, asked, {}};
+    constexpr std::string_view with_file = "shared:";
+    if (asked.starts_with(with_file) && asked.size() > with_file.size())
+        return {texts::shared, asked, asked.substr(with_file.size())};
+    throw error("--counts", asked, "expected none, own, shared or shared:FILE");
 }
 
 fs::path models_folder() {

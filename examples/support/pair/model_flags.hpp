@@ -19,7 +19,14 @@ namespace specdec::examples {
 class engine;
 
 /// What is counted of texts, to be mixed into a drafter's law (draft/counted/counted_model.hpp).
-enum class counted_texts : std::uint8_t { none, own, shared };
+struct counts_choice {
+    enum class texts : std::uint8_t { none, own, shared } of = texts::none;
+    std::string asked{}; ///< as it was given
+    std::string file{};  ///< of shared counts: read if it exists, written at the end
+    [[nodiscard]] bool any() const { return of != texts::none; }
+};
+/// Errors: specdec::error for what is no choice.
+[[nodiscard]] counts_choice counts_of(const std::string& asked);
 
 struct model_flags {
     std::string models; ///< a named pair; empty: the first
@@ -33,7 +40,7 @@ struct model_flags {
     bool no_drafter = false;
     bool chat = false, no_chat = false;
     cache_settings cache;
-    counted_texts counts = counted_texts::none;
+    counts_choice counts;
 };
 void add_model_flags(CLI::App& app, model_flags& flags, engine& e);
 

@@ -83,6 +83,7 @@ public:
     }
 
 private:
+    friend struct successor_counts_codec;
     struct entry {
         std::uint32_t check = 0;
         std::array<successor, width> successors{};

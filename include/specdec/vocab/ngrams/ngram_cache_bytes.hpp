@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <type_traits> // std::make_unsigned_t
 #include <vector>
 
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
+#include <specdec/vocab/table/saved_bytes.hpp>
 
 namespace specdec {
 
@@ -45,7 +45,7 @@ struct ngram_cache_codec {
                 [&](std::span<const draft_id>, std::uint32_t s) { places[s] = n++; });
 
         std::string out(magic);
-        put(out, version);
+        put_number(out, version);
         out.append(policy<Eviction>());
         const ngram_cache_settings& settings = cache.settings_;
         const ngram_cache_counts& counts = cache.counts_;
@@ -53,16 +53,16 @@ struct ngram_cache_codec {
              {settings.draft_fingerprint, settings.target_fingerprint,
               std::uint64_t{settings.capacity}, std::uint64_t{settings.longest}, counts.hits,
               counts.inserts, counts.evictions, counts.tokens, std::uint64_t{cache.size()}})
-            put(out, field);
+            put_number(out, field);
         cache.trie_.for_each([&](std::span<const draft_id> ids, std::uint32_t s) {
-            put(out, places[s]);
-            put(out, cache.order_.frequency(s));
-            put(out, cache.ngrams_[s].target.value);
-            put(out, static_cast<std::uint32_t>(ids.size()));
+            put_number(out, places[s]);
+            put_number(out, cache.order_.frequency(s));
+            put_number(out, cache.ngrams_[s].target.value);
+            put_number(out, static_cast<std::uint32_t>(ids.size()));
             for (const draft_id d : ids)
-                put(out, d.value);
+                put_number(out, d.value);
         });
-        put(out, checksum(out));
+        put_number(out, checksum_of(out));
         return out;
     }
 
@@ -73,20 +73,7 @@ struct ngram_cache_codec {
     template <class Eviction>
     [[nodiscard]] static ngram_cache<Eviction>
     read(std::string_view bytes, const std::string& source, const ngram_cache_settings& expected) {
-        reader in{bytes, source};
-        in.expect(bytes.starts_with(magic), "magic", "expected the bytes of a saved n-gram cache");
-        in.at = magic.size();
-        const auto found_version = in.get<std::uint32_t>("version");
-        in.expect(found_version == version, "version",
-                  "expected " + std::to_string(version) + ", the file has " +
-                      std::to_string(found_version));
-        in.expect(in.left() >= sizeof(std::uint64_t), "checksum",
-                  "expected a whole file, it is torn");
-        in.bytes.remove_suffix(sizeof(std::uint64_t));
-        reader end{bytes, source, in.bytes.size()};
-        in.expect(end.get<std::uint64_t>("checksum") == checksum(in.bytes), "checksum",
-                  "expected that of the bytes before it, the file is torn or corrupt");
-
+        saved_bytes in(bytes, source, magic, version, "a saved n-gram cache");
         const std::string_view found_policy = in.take(4, "policy");
         in.expect(found_policy == policy<Eviction>(), "eviction policy",
                   "expected " + policy<Eviction>() + ", the file has " + std::string(found_policy));
@@ -118,58 +105,12 @@ struct ngram_cache_codec {
         return cache;
     }
 
-    /// The step of vocabulary::fingerprint over the bytes and their number. Every step is a
-    /// bijection of what was before and of its byte: a single wrong byte never goes unseen.
-    static std::uint64_t checksum(std::string_view bytes) {
-        std::uint64_t hash = 0xcbf29ce484222325u ^ bytes.size();
-        for (const char c : bytes) {
-            hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-            hash ^= hash >> 29;
-        }
-        return hash;
-    }
-
 private:
     static constexpr std::uint64_t smallest_ngram = 6 * sizeof(std::uint32_t);
     static constexpr std::uint64_t most_ids = 0x7fffffffu;
 
-    struct reader {
-        std::string_view bytes;
-        const std::string& source;
-        std::size_t at = 0;
-
-        [[nodiscard]] std::size_t left() const { return bytes.size() - at; }
-        void expect(bool good, std::string_view field, const std::string& what) const {
-            if (!good)
-                fail(source, std::string(field), what);
-        }
-        std::string_view take(std::size_t n, std::string_view field) {
-            expect(n <= left(), field, "expected more bytes, the file ends here");
-            at += n;
-            return bytes.substr(at - n, n);
-        }
-        template <class T>
-        T get(std::string_view field) {
-            T value = 0;
-            const std::string_view raw = take(sizeof(T), field);
-            for (std::size_t i = 0; i < sizeof(T); ++i)
-                value |= static_cast<T>(T{static_cast<unsigned char>(raw[i])} << (8 * i));
-            return value;
-        }
-        std::uint64_t at_most(std::uint64_t most, std::string_view field) {
-            return at_most(most, field, get<std::uint64_t>(field));
-        }
-        std::uint64_t at_most(std::uint64_t most, std::string_view field,
-                              std::uint64_t value) const {
-            expect(value <= most, field,
-                   "expected at most " + std::to_string(most) + ", the file has " +
-                       std::to_string(value));
-            return value;
-        }
-    };
-
     template <class Eviction>
-    static void read_ngrams(reader& in, std::size_t size, ngram_cache<Eviction>& cache) {
+    static void read_ngrams(saved_bytes& in, std::size_t size, ngram_cache<Eviction>& cache) {
         std::vector<std::uint32_t> slots(size, ngram_trie::no_slot); // by place in the order
         std::vector<std::uint32_t> frequencies(size);                // by slot
         std::array<draft_id, ngram_trie::longest> ids;
@@ -215,13 +156,6 @@ private:
         std::string name(Eviction::name);
         name.resize(4, ' '); // so wide is the field
         return name;
-    }
-
-    template <class T>
-    static void put(std::string& out, T value) {
-        const auto bits = static_cast<std::make_unsigned_t<T>>(value);
-        for (std::size_t i = 0; i < sizeof(T); ++i)
-            out += static_cast<char>(bits >> (8 * i) & 0xff);
     }
 };
 
