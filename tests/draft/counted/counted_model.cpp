@@ -62,7 +62,7 @@ static_assert(TreeModelOf<model_type, draft_id>);
 static_assert(ManyRowsDrafter<decltype(drafting::drafter)>);
 
 constexpr double alone = 1.0 / tokens;
-const double believed = share_of_counts(2, 1);
+constexpr double believed = 0.2; // behind two tokens, before anything is learnt
 
 TEST_CASE("what followed the text's end before is likelier, as the mixture says") {
     drafting d;
@@ -123,8 +123,7 @@ TEST_CASE("rows of several places, and of a tree, are those of each place alone"
     CHECK(d.counted.size() == text.size() + 2);
     std::vector<draft_id> longer = text;
     longer.insert(longer.end(), {draft_id{4}, draft_id{1}, draft_id{2}, draft_id{4}});
-    const double share = share_of_counts(2, 1.8); // behind 2 4: first 2, now 1
-    CHECK(d.chance(longer, 1) == Approx((1 - share) * alone + share / 1.8));
+    CHECK(d.chance(longer, 1) == Approx((1 - believed) * alone + believed / 1.8)); // 2, then 1
 }
 
 TEST_CASE("another text's own counts begin anew, those of all texts stay") {
@@ -141,6 +140,25 @@ TEST_CASE("another text's own counts begin anew, those of all texts stay") {
     drafting d; // a text of which little is another one is the same
     (void)d.row(ids_of({1, 2, 3, 4, 5, 6}));
     CHECK(d.chance(ids_of({0, 1, 2}), 3) > 2 * alone);
+}
+
+TEST_CASE("counts that were right are believed more, and those that were wrong less") {
+    const auto behind = [](int came) {
+        drafting d;
+        (void)d.row(ids_of({1, 2, 3, 4, 1, 2})); // 3, say the counts
+        return d.row(ids_of({1, 2, 3, 4, 1, 2, came, 5, 6, 7, 5, 6}))[7];
+    };
+    drafting untaught;
+    const float usual = untaught.row(ids_of({1, 2, 3, 4, 1, 2, 3, 5, 6, 7, 5, 6}))[7];
+    CHECK(behind(3) > usual);
+    CHECK(behind(8) < usual);
+    // What was not decided teaches nothing: another token was drafted, and the round drafted again.
+    drafting d;
+    (void)d.row(ids_of({1, 2, 3, 4, 1, 2}));
+    d.drafter.push(draft_id{3});
+    (void)d.drafter.row();
+    (void)d.row(ids_of({1, 2, 3, 4, 1, 2}));
+    CHECK(d.chance(ids_of({1, 2, 3, 4, 1, 2}), 3) == Approx((1 - believed) * alone + believed));
 }
 
 TEST_CASE("sequences have counts of their own, and share those of all texts") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -8,21 +9,11 @@
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/draft/counted/count_shares.hpp>
 #include <specdec/draft/counted/successor_counts.hpp>
 #include <specdec/sampling/law/row_spread.hpp>
 
 namespace specdec {
-
-/// How far counts are believed: the more tokens they stand behind and the oftener these were seen.
-///
-///     lambda(n, w) = (0.1, 0.2, 0.4, 0.6 for n = 1, 2, 3, 4 and more) * w / (w + 1 / 2)
-///
-/// Measured on kinds of text that no drafter was trained on (docs/results/learning.md); what is
-/// learnt in place of these numbers gains 1 % more.
-[[nodiscard]] inline double share_of_counts(std::size_t order, double weight) {
-    constexpr double shares[] = {0, 0.1, 0.2, 0.4, 0.6};
-    return shares[order < 4 ? order : 4] * (weight / (weight + 0.5));
-}
 
 /// Mixes a row's law with counts, in place:
 ///
@@ -31,20 +22,32 @@ namespace specdec {
 /// as logits: only those of the successors change. log_sum: of the row's exponentials, before and
 /// behind it. A cache language model (Kuhn and De Mori 1990), interpolated as Jelinek and Mercer
 /// do. Tokens that the row leaves out (-infinity, as those outside of a trimmed head) are given
-/// what the counts give them. Precondition: log_sum is finite. O(successors).
-inline void mix_counts(std::span<float> row, double& log_sum, const successor_counts::found& seen) {
-    const double lambda = share_of_counts(seen.order, seen.weight);
-    const double odds = lambda / (1 - lambda) / seen.weight;
-    for (const successor_counts::successor& s : seen.successors) {
-        if (s.weight <= 0 || s.id.index() >= row.size())
+/// what the counts give them. Preconditions: log_sum is finite, 0 < lambda < 1. O(successors).
+inline counted_saying mix_counts(std::span<float> row, double& log_sum,
+                                 const successor_counts::found& seen, std::size_t cell,
+                                 double lambda) {
+    counted_saying said{.cell = cell, .lambda = lambda};
+    const double odds = lambda / (1 - lambda);
+    for (std::size_t k = 0; k < seen.successors.size() && k < counted_saying::width; ++k) {
+        const successor_counts::successor& s = seen.successors[k];
+        if (!(s.weight > 0) || s.id.index() >= row.size())
             continue;
         float& logit = row[s.id.index()];
-        const double before = builtin::exp(static_cast<double>(logit) - log_sum);
-        logit = static_cast<float>(log_sum +
-                                   builtin::log(before + odds * static_cast<double>(s.weight)));
+        said.id[k] = s.id;
+        said.c[k] = static_cast<double>(s.weight) / seen.weight;
+        said.q[k] = builtin::exp(static_cast<double>(logit) - log_sum);
+        logit = static_cast<float>(log_sum + builtin::log(said.q[k] + odds * said.c[k]));
     }
     log_sum -= builtin::log1p(-lambda);
+    return said;
 }
+
+/// A row that was mixed, by its context's number of tokens and their last one.
+struct counted_row {
+    std::size_t tokens = 0;
+    draft_id last{};
+    std::array<counted_saying, 2> said{}; ///< of either source of count_shares
+};
 
 /// The rows of a pass, mixed in order; copied as soon as one of them is. Borrows both: `room` grows
 /// to the largest pass.
@@ -53,14 +56,22 @@ public:
     mixed_rows(logits_rows<draft_id> given, std::vector<float>& room) : rows_(given), room_(room) {}
     operator logits_rows<draft_id>() const { return rows_; } // NOLINT(*-explicit-*)
 
-    void mix(const successor_counts::found& of_all, const successor_counts::found& of_text) {
+    /// The next row. Returns what was said of it.
+    std::array<counted_saying, 2> mix(const successor_counts::found& of_all,
+                                      const successor_counts::found& of_text,
+                                      const count_shares& shares) {
+        std::array<counted_saying, 2> said;
         const std::size_t row = next_++;
         if ((of_all.order == 0 && of_text.order == 0) || !any_allowed(rows_[row].values))
-            return;
+            return said;
         double log_sum = row_spread(rows_[row].values, row_reading::sureness).log_sum;
-        for (const successor_counts::found& seen : {of_all, of_text})
-            if (seen.order > 0)
-                mix_counts(own_row(row), log_sum, seen);
+        for (const auto from : {count_shares::of_all_texts, count_shares::of_this_text})
+            if (const auto& seen = from == count_shares::of_all_texts ? of_all : of_text;
+                seen.order > 0) {
+                const std::size_t cell = count_shares::cell_of(from, seen);
+                said[from] = mix_counts(own_row(row), log_sum, seen, cell, shares.of(cell));
+            }
+        return said;
     }
 
 private:

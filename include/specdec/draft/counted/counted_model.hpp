@@ -32,11 +32,12 @@ struct counted_sources {
 ///
 ///     q'(. | x) = mix(mix(q(. | x), counts of all texts behind x), counts of this text behind x)
 ///
-/// (mix_counts). Where a round begins, the tokens that its context has gained (the prompt, what was
-/// committed) are counted before the first row of the round is made; a context that has lost more
-/// than 8 tokens is another text's, whose counts begin anew. Inside a round nothing changes, and
-/// every round has a mark of its own, so that a decision for which the counts have changed is
-/// refused. Lossless with every bridge and verifier.
+/// (mix_counts), each as far as it has been right in this sequence (count_shares). Where a round
+/// begins, the tokens that its context has gained (the prompt, what was committed) are counted, and
+/// tell how right the rows were that they came behind, before the first row of the round is made; a
+/// context that has lost more than 8 tokens is another text's, whose counts begin anew. Inside a
+/// round nothing changes, and every round has a mark of its own, so that a decision for which the
+/// counts have changed is refused. Lossless with every bridge and verifier.
 ///
 /// Texts in turns or side by side in sequences of one model have counts of their own each. While
 /// texts teach `shared`, under SLRS and merge a text is decided before the next one drafts
@@ -63,6 +64,7 @@ public:
                                 : most < most_entries ? most
                                                       : most_entries);
             texts_[s].gained.reserve(model.capacity());
+            texts_[s].rows.reserve(most_rows);
             base::truncate(s, 0);
         }
     }
@@ -138,6 +140,8 @@ public:
         for (text& t : texts_) {
             t.own.forget();
             t.gained.forget();
+            t.shares.forget();
+            t.rows.clear();
             ++t.rounds;
         }
         if (teaches())
@@ -152,6 +156,7 @@ public:
 
 private:
     static constexpr std::size_t least_entries = 256, most_entries = std::size_t{1} << 16;
+    static constexpr std::size_t most_rows = 64; // of a round, that tell how right counts are
 
     struct text {
         explicit text(std::size_t entries) : own(entries) {}
@@ -159,7 +164,9 @@ private:
         gained_tokens<draft_id> gained{};
         token_tree<draft_id> tree{};  // behind what is held
         std::vector<draft_id> path{}; // to a node of it
-        law_mark rounds = 0;          // that began
+        count_shares shares{};
+        std::vector<counted_row> rows{}; // mixed in this round, the first of them
+        law_mark rounds = 0;             // that began
     };
 
     [[nodiscard]] law_mark mark_of_shared() const {
@@ -169,8 +176,14 @@ private:
     /// Before ids are fed: what the round's context has gained is counted.
     void follow(std::size_t s, std::span<const draft_id> ids) {
         text& t = texts_[s];
+        const bool begins = t.gained.awaited();
         const auto count = [&](std::span<const draft_id> tokens, std::size_t first,
                                std::size_t lost) {
+            for (const counted_row& row : t.rows)
+                if (lost == 0 && row.tokens >= first && row.tokens < tokens.size() &&
+                    row.last == tokens[row.tokens - 1])
+                    for (const counted_saying& said : row.said)
+                        t.shares.learn(said, tokens[row.tokens]);
             for (std::size_t i = first; teaches() && i < tokens.size(); ++i)
                 sources_.shared->learn(tokens.first(i), tokens[i]);
             if (lost > successor_counts::longest) {
@@ -181,21 +194,26 @@ private:
                 t.own.learn(tokens.first(i), tokens[i]);
         };
         t.gained.feed(this->size(s), ids, count);
+        if (begins && !t.gained.awaited())
+            t.rows.clear(); // those of the round before
     }
     void fed(std::size_t s, std::span<const draft_id> ids) {
         texts_[s].gained.fed(ids);
         texts_[s].tree.clear();
     }
-    /// The next row, behind these tokens.
-    void mix(mixed_rows& rows, const text& t, std::span<const draft_id> tokens) const {
+    /// The next row, behind so many tokens, which end so.
+    void mix(mixed_rows& rows, text& t, std::size_t n, std::span<const draft_id> end) const {
         using found = successor_counts::found;
-        rows.mix(sources_.shared != nullptr ? sources_.shared->find(tokens) : found{},
-                 sources_.own ? t.own.find(tokens) : found{});
+        const auto said =
+            rows.mix(sources_.shared != nullptr ? sources_.shared->find(end) : found{},
+                     sources_.own ? t.own.find(end) : found{}, t.shares);
+        if (t.rows.size() < most_rows && (said[0].lambda > 0 || said[1].lambda > 0))
+            t.rows.push_back({n, end.back(), said});
     }
-    void mix_tokens(mixed_rows& rows, const text& t, std::size_t n) const {
+    void mix_tokens(mixed_rows& rows, text& t, std::size_t n) const {
         const std::span<const draft_id> held = t.gained.held();
         for (std::size_t left = n; left-- > 0;)
-            mix(rows, t, held.first(held.size() - left));
+            mix(rows, t, held.size() - left, held.first(held.size() - left));
     }
     void mix_nodes(mixed_rows& rows, text& t, std::size_t n) const {
         const std::span<const draft_id> held = t.gained.held();
@@ -205,7 +223,7 @@ private:
         for (std::size_t node = t.tree.size() - n; node < t.tree.size(); ++node) {
             t.path.resize(behind + t.tree.depth(node));
             t.tree.path_to(node, std::span(t.path).subspan(behind));
-            mix(rows, t, t.path);
+            mix(rows, t, held.size() + t.tree.depth(node), t.path);
         }
     }
 
