@@ -20,7 +20,8 @@ namespace specdec {
 ///
 ///     told(tokens, first, lost)   tokens[first ...] are new, behind those that were told before;
 ///                                 `lost` of these are no longer there: of another text, or another
-///                                 way to cut it into tokens
+///                                 way to cut it into tokens. So texts that take turns in one
+///                                 sequence are told anew at each turn
 ///
 /// Complexity: O(n) a round. Memory: two copies of the context, allocated by reserve.
 template <class Id>
