@@ -28,7 +28,15 @@ successor_counts counts_of(std::size_t vocabulary) {
     return counts;
 }
 
-enum class others : std::uint8_t { none, read, taught };
+/// Each token was followed by another one, once: all rows are of one share (count_shares).
+successor_counts alike_counts_of(std::size_t vocabulary) {
+    successor_counts counts(64);
+    for (std::size_t i = 0; i < vocabulary; ++i)
+        counts.learn(std::vector{id_at<draft_id>(i)}, id_at<draft_id>((i + 1) % vocabulary));
+    return counts;
+}
+
+enum class others : std::uint8_t { none, read, read_alike, taught };
 
 /// Through a bridge, under every rule. Every path begins with the same counts.
 void check_counts(const char* name, const toy_words& two, const auto& with_bridge, others how) {
@@ -45,7 +53,9 @@ void check_counts(const char* name, const toy_words& two, const auto& with_bridg
                                       return rows.q(context.subspan(1));
                                   },
                                   3, 32);
-                              successor_counts said = counts_of(two.draft_size());
+                              successor_counts said = how == others::read_alike
+                                                          ? alike_counts_of(two.draft_size())
+                                                          : counts_of(two.draft_size());
                               counted_model counted(
                                   model, {.shared = how == others::none ? nullptr : &said,
                                           .teaches = how == others::taught});
@@ -71,6 +81,7 @@ TEST_CASE("counts where slrs asks again: the law of the target", "[law]") {
     check_counts("slrs", joined, joined.slrs(0), others::none);
     check_counts("slrs, others", joined, joined.slrs(0), others::taught);
     check_counts("slrs, others that are read", joined, joined.slrs(0), others::read);
+    check_counts("slrs, others alike", joined, joined.slrs(0), others::read_alike);
 }
 
 } // namespace counts_tests

@@ -348,6 +348,14 @@ rc::Gen<course_case> cases_of(std::vector<route> routes, std::vector<drafts_by> 
         rc::gen::set(&course_case::course, courses(limits)));
 }
 
+/// The same of one case alone.
+void check_case(const course_case& x, course_ledger& ledger) {
+    const property_report report =
+        check_property([&] { require_right_or_refused(x, ledger); }, {.cases = 1});
+    INFO(report.text);
+    CHECK(report.holds);
+}
+
 /// Of one text's courses, which nothing may refuse, or of texts that take turns.
 void check_courses(const char* name, const rc::Gen<course_case>& cases, property_settings how,
                    std::size_t most_paths = 1500) {
@@ -517,10 +525,7 @@ TEST_CASE("a list of what is likely: the case that was found", "[law][property][
     x.course.steps = {
         {.what = act::draft}, {.what = act::draft, .drafted = 2}, {.what = act::commit}};
     course_ledger ledger;
-    const property_report report =
-        check_property([&] { require_right_or_refused(x, ledger); }, {.cases = 1});
-    INFO(report.text);
-    CHECK(report.holds);
+    check_case(x, ledger);
 }
 
 TEST_CASE("texts that take turns with one drafter's rows", "[law][property]") {
@@ -589,10 +594,7 @@ TEST_CASE("texts that are counted together: a case that was found by hand",
                           {.what = act::draft, .text = 1, .drafted = 2},
                           {.what = act::commit}}};
     course_ledger ledger;
-    const property_report report =
-        check_property([&] { require_right_or_refused(x, ledger); }, {.cases = 1});
-    INFO(report.text);
-    CHECK(report.holds);
+    check_case(x, ledger);
     CHECK(ledger.refused == 1);
 }
 

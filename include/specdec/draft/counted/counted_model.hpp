@@ -147,7 +147,7 @@ public:
         if (teaches())
             sources_.shared->forget();
         if constexpr (LearnsFromTexts<Model>)
-            this->wrapped().forget_learnt();
+            base::forget_learnt();
     }
     [[nodiscard]] law_mark mark(std::size_t s) const {
         const text& t = texts_[s];

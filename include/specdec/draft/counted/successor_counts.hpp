@@ -17,8 +17,8 @@ namespace specdec {
 /// What followed the last tokens before, how often and how lately: counts of the successors of
 /// n-grams, of one text or of many, in memory that does not grow.
 ///
-///     counts.learn(tokens, d)   d follows these tokens: counted behind the last 1, 2, 3, 4, 6 and
-///     8 counts.find(tokens)       the successors behind the longest of these that was seen
+///     counts.learn(tokens, d)   d follows these tokens: counted behind the last 1, 2, 3, 4, 6, 8
+///     counts.find(tokens)       the successors behind the longest of these that was seen
 ///
 /// Where a token is seen again, the weights of all that followed the same tokens shrink to 4 / 5,
 /// and its own grows by 1: what was said lately counts most. The 4 successors of most weight are
