@@ -101,6 +101,30 @@ TEST_CASE("cost_aware comes near the best fixed length, whatever it is") {
         }
 }
 
+TEST_CASE("a probe costs the forwards that a draft token takes") {
+    const auto probes = [](std::size_t forwards) {
+        acceptance_table table;
+        cost_aware rule(table, cheap);
+        std::size_t n = 0;
+        for (int i = 0; i < 20000; ++i) {
+            const draft_progress first{.drafted = 1};
+            if (rule.more({})) {
+                rule.learn({.steps = {&first, 1},
+                            .rejected = true,
+                            .forwards = forwards,
+                            .proposed = 1,
+                            .emitted = 1});
+                ++n;
+            } else {
+                rule.learn({.emitted = 1});
+            }
+        }
+        return static_cast<double>(n);
+    };
+    CHECK(probes(1) > 10);
+    CHECK(probes(8) < 0.75 * probes(1));
+}
+
 TEST_CASE("cost_aware counts what rejections make the target be fed again") {
     cost_table costs = cheap;
     costs.replay = 0.1;

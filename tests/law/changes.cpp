@@ -323,7 +323,10 @@ TEST_CASE("whatever a drafter or stop rule reads has a mark that moves with it")
 
     acceptance_table table;
     const law_mark untaught = table.mark();
-    table.learn({});
+    table.learn({.emitted = 1}); // decided nothing: the same answers
+    CHECK(table.mark() == untaught);
+    const draft_progress first{.drafted = 1};
+    table.learn({.steps = {&first, 1}, .kept = 1});
     CHECK(table.mark() != untaught);
 
     toy_head<draft_id> head = toy_head<draft_id>::unit(4);

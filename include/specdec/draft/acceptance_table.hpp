@@ -84,9 +84,10 @@ public:
 
     [[nodiscard]] law_mark mark() const { return learnt_; }
 
+    /// Of a round that decided no draft token it learns nothing, and its mark stays.
     void learn(const draft_outcome& o) {
-        ++learnt_;
         const std::size_t decided = o.kept + (o.rejected && o.kept < o.steps.size() ? 1 : 0);
+        learnt_ += decided > 0 ? 1 : 0;
         for (std::size_t i = 0; i < decided; ++i) {
             const bool kept = i < o.kept;
             of_[bin(o.steps[i].sure)].count(i, kept);

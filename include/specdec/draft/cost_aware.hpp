@@ -13,7 +13,7 @@ struct cost_aware_settings {
     std::size_t longest = 16; ///< draft tokens
     /// Share of the time that may go into drafts whose only use is to see whether drafting pays
     /// again: all of it where that is near, a fifth where it is far.
-    double probing = 0.015;
+    double probing = 0.013;
 };
 
 /// Drafts as long as that is expected to give the most tokens for the time: one more draft token
@@ -124,7 +124,7 @@ public:
 private:
     static constexpr double fading = 0.98, known_rounds = 8, usual_rounds = 32;
     static constexpr double longest_replay = 8; // in front of a pass, as of checkpointed_model
-    static constexpr double showing = 0.005, first_shown = 2; // of the time; passes at first
+    static constexpr double showing = 0.004, first_shown = 2; // of the time; passes at first
     static constexpr std::size_t rarely = 4;                  // rounds from one to the next
 
     /// What the next round is for, beside the text: whether drafting pays again; where costs follow
@@ -146,7 +146,7 @@ private:
         if (plain)
             plain_turn_ = false;
         if (!drafted) {
-            const double draft = costs_.draft_of(1) + pass(2) - pass(1);
+            const double draft = costs_.draft_of(forwards_ / drafted_) + pass(2) - pass(1);
             // What seems dear may be measured wrongly, and the balance counts what it takes.
             const bool counted = follows_ && texts_ == 1;
             const double price = costs_.catch_up * missed_ + (counted ? least(draft, 1) : draft);

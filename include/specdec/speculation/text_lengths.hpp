@@ -42,7 +42,7 @@ public:
     /// Whether it is another one, not one that was not decided.
     bool begin_round() {
         if (learned_ != nullptr && !round_) {
-            table_ = learned_->table;
+            take_table();
             take_costs();
         }
         return !std::exchange(round_, true);
@@ -50,9 +50,9 @@ public:
     /// looked_up: proposals that no drafter made, or that cost beside its passes.
     void learn(const draft_outcome& outcome, round_seconds took = {}, std::size_t looked_up = 0) {
         if (learned_ != nullptr)
-            table_ = learned_->table;
+            take_table();
         rule_.learn(outcome);
-        if (learned_ != nullptr)
+        if (learned_ != nullptr && learned_->table.mark() != table_.mark())
             learned_->table = table_;
         if (learned_ != nullptr && learned_->follows)
             learn_costs(outcome, took, looked_up);
@@ -64,6 +64,11 @@ public:
     }
 
 private:
+    /// What all texts have taught, unless this text knows it: copies of equal marks are the same.
+    void take_table() {
+        if (table_.mark() != learned_->table.mark())
+            table_ = learned_->table;
+    }
     void take_costs() {
         if (learned_->follows)
             rule_.follow(learned_->costs.now(), learned_->balance.may_draft());

@@ -37,6 +37,21 @@ TEST_CASE("costs are those that were measured, until rounds took something else"
     CHECK(costs.rounds_in(0.2) == Approx(10));
 }
 
+TEST_CASE("of plain rounds every eighth changes what others go by") {
+    round_costs costs(measured);
+    for (int i = 0; i < 50; ++i) {
+        round(costs, 1, 0.02);
+        round(costs, 3, 0.028, 0.004);
+    }
+    const cost_table before = costs.now();
+    for (int i = 0; i < 7; ++i)
+        round(costs, 1, 0.02, 0.01);
+    CHECK(costs.now() == before);
+    round(costs, 1, 0.02, 0.01);
+    CHECK(costs.now() != before);
+    CHECK(costs.now().pass[2] < before.pass[2]); // beside what any round takes
+}
+
 TEST_CASE("a wrong unit is found once plain rounds and others were seen, and for all lengths") {
     round_costs costs(measured);
     for (int i = 0; i < 20; ++i)

@@ -68,7 +68,7 @@ TEST_CASE("every instruction set finds a block's candidate exactly when it has o
         }
 }
 
-TEST_CASE("a candidate is found wherever in the block it stands") {
+TEST_CASE("a candidate is found, and its group, wherever in the block it stands") {
     for (const screen_function screen : all_kernels())
         for (std::size_t j = 0; j < block; ++j) {
             screened s(j);
@@ -79,7 +79,7 @@ TEST_CASE("a candidate is found wherever in the block it stands") {
                 CHECK(found == (infinite > 0));
             }
             CHECK(screen(s.keys.data(), s.weights.data(), s.noise,
-                         static_cast<float>(upper(s.keys[j], s.noise) >> 8)));
+                         static_cast<float>(upper(s.keys[j], s.noise) >> 8)) == 1U << (j / group));
             CHECK(
                 passes(s.keys[j], 1, s.noise, static_cast<float>(upper(s.keys[j], s.noise) >> 8)));
         }

@@ -82,6 +82,25 @@ TEST_CASE("weight 1 at the reference, 0 below the lowest, NaN for NaN") {
     }
 }
 
+TEST_CASE("a weight from above is no less than the weight, and at most a sixteenth more",
+          "[computes]") {
+    for (const auto& [name, kernel] : tables())
+        for (const float scale : {1.4426950F, 0.1F, 14.0F}) {
+            INFO(name << " scale " << scale);
+            const exponent e = row_kernels::make_exponent(8.5F, scale);
+            std::vector<float> row{minus_infinity, e.lowest, 8.5F};
+            for (float x = -126; x < 124; x += 0.003F)
+                row.push_back(8.5F + x / scale);
+            std::vector<float> weights(row.size()), above(row.size());
+            kernel.weigh(row.data(), weights.data(), row.size(), e);
+            kernel.weigh_above(row.data(), above.data(), row.size(), e);
+            std::size_t wrong = 0;
+            for (std::size_t i = 0; i < row.size(); ++i)
+                wrong += above[i] >= weights[i] && above[i] <= 1.0625F * weights[i] ? 0U : 1U;
+            CHECK(wrong == 0);
+        }
+}
+
 TEST_CASE("a weight has the same bits wherever its logit stands, and sums are sums of weights") {
     for (const auto& [name, kernel] : tables())
         for (const std::size_t size : sizes) {

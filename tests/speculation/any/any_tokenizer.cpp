@@ -39,6 +39,7 @@ TEST_CASE("any tokenizer: the same bytes, ids and table, borrowed or kept") {
     const toy_pair pair;
     const any_tokenizer<target_id> view(pair.target), copy = view;
     CHECK(copy.table().fingerprint() == pair.target.table().fingerprint());
+    CHECK(copy.fingerprint() == pair.target.table().fingerprint());
     for (std::size_t i = 0; i < pair.target.vocabulary_size(); ++i)
         CHECK(copy.bytes(id_at<target_id>(i)) == pair.target.bytes(id_at<target_id>(i)));
     std::vector<target_id> ids;

@@ -36,3 +36,16 @@ TEST_CASE("a map is of the two vocabularies, this way around") {
                       "x: id map: expected one from the drafter's vocabulary to the target's, got "
                       "one of other vocabularies");
 }
+
+TEST_CASE("a tokenizer that knows its fingerprint is asked for that") {
+    struct known : tiny_tokenizer<target_id> {
+        using tiny_tokenizer<target_id>::tiny_tokenizer;
+        std::uint64_t kept = table().fingerprint();
+        [[nodiscard]] std::uint64_t fingerprint() const { return kept; }
+    } target({"a", "b", "c"});
+    const tiny_tokenizer<draft_id> draft({"b", "a"});
+    const id_map map = intersect(draft, target);
+    CHECK_NOTHROW(require_map(map, target, draft, "x"));
+    ++target.kept;
+    CHECK_THROWS(require_map(map, target, draft, "x"));
+}

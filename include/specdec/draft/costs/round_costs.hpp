@@ -49,8 +49,9 @@ struct timed_round {
 /// changes no factor; none counts for more than half again what was expected. All other costs:
 /// round_line.
 ///
-/// In rounds that draft nothing; what these take beside the pass counts into the passes. Allocates
-/// at construction only.
+/// In rounds that draft nothing; what these take beside the pass counts into the passes. Of such
+/// rounds only every eighth changes what the others go by, as each costs time and tells little.
+/// Allocates at construction only.
 class round_costs {
 public:
     explicit round_costs(const cost_table& measured = {})
@@ -79,17 +80,25 @@ public:
             learn_pass(r, took.pass / r.pass);
         if (seen_ < enough)
             return;
+        const bool plain = r.positions == 1 && r.rest.forwards == 0;
+        kept_back_ = plain ? kept_back_ + 1 : together;
+        if (kept_back_ >= together)
+            weigh();
         const double rest = took.rest / (pace_ * unit());
         if (r.rest_counts)
             line_.learn(r.rest, rest);
         else
             line_.took_no_longer(r.rest, rest);
-        tell();
+        if (kept_back_ >= together) {
+            tell();
+            kept_back_ = 0;
+        }
     }
 
 private:
     static constexpr std::size_t sizes = followed_positions; // more count as so many
     static constexpr std::size_t last_ones = 5, enough = 3;
+    static constexpr std::size_t together = 8; // plain rounds
     static constexpr double fading = 0.97, forgetting = 0.998, most = 1.5;
 
     struct factor {
@@ -142,7 +151,6 @@ private:
                     any.rounds *= forgetting;
                 f.rounds = f.rounds * fading + 1;
                 f.mean += (f.rounds > 1 ? 1 / f.rounds : 1) * (now - f.mean);
-                weigh();
             }
         }
         paces_[seen_ % last_ones] = time / expected;
@@ -184,6 +192,7 @@ private:
     std::array<double, last_ones> paces_{}; // seconds of a unit of the table, by the last rounds
     double pace_ = 0;                       // what they are compared with
     std::size_t seen_ = 0;                  // passes
+    std::size_t kept_back_ = together - 1;  // plain rounds that nothing goes by yet
 };
 
 } // namespace specdec

@@ -45,14 +45,14 @@ private:
     race_kernels::noise_words words_;
 };
 
-/// weights[j] * unit, within 2^-24 of it, is the probability of the id at position first + j;
-/// returns unit. At once where the law can: weights(first, floats) -> unit.
+/// weights[j] * unit is at least the probability of the id at position first + j (less 2^-24 of it)
+/// and little more; returns unit. At once where the law can: weights_above(first, floats) -> unit.
 template <class L>
 double fill_weights(const L& law, std::size_t first, std::span<float> weights) {
     if constexpr (requires {
-                      { law.weights(first, weights) } -> std::same_as<double>;
+                      { law.weights_above(first, weights) } -> std::same_as<double>;
                   }) {
-        return law.weights(first, weights);
+        return law.weights_above(first, weights);
     } else {
         double p[race_kernels::block];
         fill_probabilities(law, first, std::span(p, weights.size()));
@@ -77,7 +77,7 @@ template <class L>
 [[nodiscard]] auto race_winner(const L& law, std::span<const std::uint32_t> keys,
                                const race_noise& noise) {
     using id_type = decltype(law.at(0.0));
-    constexpr std::size_t block = race_kernels::block;
+    constexpr std::size_t block = race_kernels::block, group = race_kernels::group;
     id_type winner{};
     double least = builtin::infinity;
     const auto run = [&](id_type id) {
@@ -110,10 +110,13 @@ template <class L>
         }
         // 24 bits of v against p * least; a little more for what float rounds.
         const auto limit = static_cast<float>(least * unit * (0x1p24 + 0x1p4));
-        if (race_kernels::best()(block_keys, weights, noise.words(), limit))
-            for (std::size_t j = 0; j < n; ++j)
-                if (race_kernels::passes(block_keys[j], weights[j], noise.words(), limit))
-                    run(id_at<id_type>(first + j));
+        const std::uint32_t groups =
+            race_kernels::best()(block_keys, weights, noise.words(), limit);
+        for (std::size_t j = 0; j < n && groups >> (j / group) != 0; ++j)
+            if ((groups >> (j / group) & 1U) == 0)
+                j += group - 1;
+            else if (race_kernels::passes(block_keys[j], weights[j], noise.words(), limit))
+                run(id_at<id_type>(first + j));
     }
     return winner;
 }

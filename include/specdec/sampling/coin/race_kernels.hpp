@@ -26,8 +26,8 @@ struct noise_words {
     return x ^ (x >> 16);
 }
 
-/// Ids looked at by one call.
-inline constexpr std::size_t block = 256;
+/// Ids looked at by one call, and those that its answer tells apart.
+inline constexpr std::size_t block = 256, group = 32;
 
 /// Whether one id can win: the upper 24 bits of its noise are at most weight * limit.
 [[nodiscard]] inline bool passes(std::uint32_t key, float weight, const noise_words& noise,
@@ -35,9 +35,10 @@ inline constexpr std::size_t block = 256;
     return static_cast<float>(upper(key, noise) >> 8) <= weight * limit;
 }
 
-/// Whether any of a block passes (or comes near it, by rounding). Shapes: keys, weights [block].
-using screen_function = bool (*)(const std::uint32_t* keys, const float* weights,
-                                 const noise_words& noise, float limit);
+/// Bit g: one of group g of a block passes (or comes near it, by rounding). Few blocks have one,
+/// and only these are looked at twice. Shapes: keys, weights [block].
+using screen_function = std::uint32_t (*)(const std::uint32_t* keys, const float* weights,
+                                          const noise_words& noise, float limit);
 
 } // namespace specdec::race_kernels
 

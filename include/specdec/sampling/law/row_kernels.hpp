@@ -57,6 +57,8 @@ struct table {
     bool (*block_maxima)(const float* row, std::size_t n, std::size_t block, float* maxima);
     /// weights[i] = w(row[i]).
     void (*weigh)(const float* row, float* weights, std::size_t n, exponent e);
+    /// weights[i] at least w(row[i]), at most 6.2 % more, in half the time. Pre: no NaN.
+    void (*weigh_above)(const float* row, float* weights, std::size_t n, exponent e);
     /// Returns the sum of w(row[i]) in double, and in `maximum` the largest value.
     double (*sum)(const float* row, std::size_t n, exponent e, float& maximum);
 };

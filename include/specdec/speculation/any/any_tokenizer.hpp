@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -38,14 +39,17 @@ public:
         held_->encode(text, where, out);
     }
     [[nodiscard]] const vocabulary& table() const { return held_->table; }
+    /// The table's, taken once: every text compares it with its map's.
+    [[nodiscard]] std::uint64_t fingerprint() const { return held_->fingerprint; }
 
 private:
     struct base {
-        explicit base(vocabulary t) : table(std::move(t)) {}
+        explicit base(vocabulary t) : table(std::move(t)), fingerprint(table.fingerprint()) {}
         virtual ~base() = default;
         virtual void encode(std::string_view text, encode_mode where,
                             std::vector<Id>& out) const = 0;
         vocabulary table;
+        std::uint64_t fingerprint;
     };
     /// Tokenizer: a type, or a reference to one.
     template <class Tokenizer>

@@ -27,10 +27,13 @@ void encode(const Tokenizer& tokenizer, std::string_view text, encode_mode where
                 tokenizer.vocabulary_size(), "tokenizer", "encoding");
 }
 
-/// Whether a map was built from this tokenizer, by fingerprint; true if either has none.
+/// Whether a map was built from this tokenizer, by fingerprint (its own, or its table's); true if
+/// either has none.
 template <class Tokenizer>
 [[nodiscard]] bool has_fingerprint(const Tokenizer& tokenizer, std::uint64_t fingerprint) {
-    if constexpr (requires { tokenizer.table().fingerprint(); })
+    if constexpr (requires { tokenizer.fingerprint(); })
+        return fingerprint == 0 || tokenizer.fingerprint() == fingerprint;
+    else if constexpr (requires { tokenizer.table().fingerprint(); })
         return fingerprint == 0 || tokenizer.table().fingerprint() == fingerprint;
     else
         return true;
@@ -38,8 +41,8 @@ template <class Tokenizer>
 
 /// Requires that the map leads from the drafter's vocabulary to the target's. Errors:
 /// specdec::error if it was built from other tokenizers, or the other way around. It compares
-/// sizes, and fingerprints if map and tokenizers (tokenizer.table()) have them. Complexity: linear
-/// in the bytes.
+/// sizes, and fingerprints if map and tokenizers (tokenizer.table()) have them. Complexity: O(1) if
+/// the tokenizers know theirs, else linear in the bytes.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>
 void require_map(const id_map& map, const TargetTokenizer& target, const DraftTokenizer& draft,
                  const char* source) {
