@@ -57,6 +57,7 @@ struct outcome {
     [[nodiscard]] double tokens_per_second() const {
         return static_cast<double>(counts.committed) / seconds;
     }
+    [[nodiscard]] double drafting() const { return counts.draft_seconds / seconds; }
     [[nodiscard]] double a_pass(std::uint64_t n) const {
         return static_cast<double>(n) / static_cast<double>(passes.passes);
     }
@@ -118,11 +119,12 @@ void run(flags f, const engine& e) {
                 f.decoding.limits.max_tokens, static_cast<double>(f.decoding.sampling.temperature),
                 facts.computing.precision.c_str(), facts.computing.kernel.c_str(),
                 counted(facts.computing.threads, "thread").c_str(), name.c_str());
-    std::printf("%5s | %-24s | %-27s | %-55s | %6s  %s\n", "draft", "one after the other",
+    std::printf("%5s | %-24s | %-37s | %-55s | %6s  %s\n", "draft", "one after the other",
                 "side by side, draft in turns", "side by side, draft together", "", "text");
-    std::printf("%5s | %10s %13s | %10s %17s | %10s %13s %11s %18s | %6s  %s\n", "len.",
-                "tokens / s", "tokens a call", "tokens / s", "drafter's passes", "tokens / s",
-                "tokens a pass", "rows a pass", "drafter's passes", "times", "identical");
+    std::printf("%5s | %10s %13s | %10s %17s %8s | %10s %13s %11s %18s | %6s  %s\n", "len.",
+                "tokens / s", "tokens a call", "tokens / s", "drafter's passes", "drafting",
+                "tokens / s", "tokens a pass", "rows a pass", "drafter's passes", "times",
+                "identical");
     const auto keep_shortest = [](outcome& best, const outcome& now) {
         if (best.seconds == 0 || now.seconds < best.seconds)
             best = now;
@@ -150,12 +152,14 @@ void run(flags f, const engine& e) {
         best_in_turns = std::max(best_in_turns, in_turns.tokens_per_second());
         best_together = std::max(best_together, together.tokens_per_second());
         std::printf(
-            "%5s | %10.1f %13.2f | %10.1f %17.2f | %10.1f %13.2f %11.2f %18.2f | %5.2fx  %s\n",
+            "%5s | %10.1f %13.2f | %10.1f %17.2f %6.1f %% | %10.1f %13.2f %11.2f %18.2f | %5.2fx  "
+            "%s\n",
             chain ? std::to_string(f.draft_lengths[row]).c_str() : "tree",
             alone.tokens_per_second(), alone.counts.tokens_per_target_call(),
             in_turns.tokens_per_second(), in_turns.a_pass(in_turns.passes.draft_passes),
-            together.tokens_per_second(), together.a_pass(together.counts.committed),
-            together.passes.rows_per_pass(), together.a_pass(together.passes.draft_passes),
+            100 * in_turns.drafting(), together.tokens_per_second(),
+            together.a_pass(together.counts.committed), together.passes.rows_per_pass(),
+            together.a_pass(together.passes.draft_passes),
             together.tokens_per_second() / alone.tokens_per_second(),
             alone.texts == together.texts && in_turns.texts == together.texts ? "yes" : "NO");
         flush_output();
@@ -176,8 +180,8 @@ void run(flags f, const engine& e) {
                 "%.3f s side by side.",
                 prompts_alone.seconds, prompts_together.seconds);
     std::printf(
-        "\nThe drafter's passes are of one round. Best of each: %.2fx; together against in turns: "
-        "%.2fx\n",
+        "\nThe drafter's passes are of one round. Drafting, in turns: what drafting together "
+        "can save at most.\nBest of each: %.2fx; together against in turns: %.2fx\n",
         best_together / best_alone, best_together / best_in_turns);
     keeper.save();
 }

@@ -76,6 +76,8 @@ class SideBySide(unittest.TestCase):
                 self.assertGreater(float(line[3].split()[2]), 1)  # rows a pass
             in_turns, together = float(lines[1][2].split()[1]), float(lines[1][3].split()[3])
             self.assertLess(together, in_turns / 1.5)  # passes of the drafter
+            none, some = (float(line[2].split()[2]) for line in lines)  # share of the time, drafting
+            self.assertTrue(0 <= none < 100 and 0 < some < 100, lines)
             self.assertLess(together, 3)  # tokens of a draft, and the forward of its first prompt
 
     def test_every_pair_has_its_usual_rule(self):
