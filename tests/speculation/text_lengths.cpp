@@ -50,6 +50,8 @@ TEST_CASE("a round keeps the table of its draft until it is decided, also where 
     CHECK(predicts() == both.accept(steps[0]));
     CHECK(one.rule().mark() != mark);
     CHECK(predicts() == learned.table.accept(steps[0]));
+    other.begin_round(); // asks what the first has taught since
+    CHECK(other.rule().predict(steps[0]) == learned.table.accept(steps[0]));
 }
 
 TEST_CASE("the next text goes on from the rule of the one that ended, with a table of its own") {
