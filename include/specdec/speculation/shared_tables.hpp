@@ -101,8 +101,7 @@ private:
     }
     void make_cache() { cache_.emplace(opened()); }
     [[nodiscard]] any_ngram_cache opened() const {
-        return open_ngram_cache(cache_settings_, draft_->table().fingerprint(),
-                                target_.table().fingerprint());
+        return open_ngram_cache(cache_settings_, draft_->fingerprint(), target_.fingerprint());
     }
 
     const target_tokenizer& target_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -110,13 +111,13 @@ template <class L>
         }
         // 24 bits of v against p * least; a little more for what float rounds.
         const auto limit = static_cast<float>(least * unit * (0x1p24 + 0x1p4));
-        const std::uint32_t groups =
-            race_kernels::best()(block_keys, weights, noise.words(), limit);
-        for (std::size_t j = 0; j < n && groups >> (j / group) != 0; ++j)
-            if ((groups >> (j / group) & 1U) == 0)
-                j += group - 1;
-            else if (race_kernels::passes(block_keys[j], weights[j], noise.words(), limit))
-                run(id_at<id_type>(first + j));
+        std::uint32_t groups = race_kernels::best()(block_keys, weights, noise.words(), limit);
+        for (; groups != 0; groups &= groups - 1) {
+            const std::size_t begin = group * static_cast<std::size_t>(std::countr_zero(groups));
+            for (std::size_t j = begin; j < n && j < begin + group; ++j)
+                if (race_kernels::passes(block_keys[j], weights[j], noise.words(), limit))
+                    run(id_at<id_type>(first + j));
+        }
     }
     return winner;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,11 +28,14 @@ void encode(const Tokenizer& tokenizer, std::string_view text, encode_mode where
                 tokenizer.vocabulary_size(), "tokenizer", "encoding");
 }
 
-/// Whether a map was built from this tokenizer, by fingerprint (its own, or its table's); true if
-/// either has none.
+/// Whether a map was built from this tokenizer, by its table's fingerprint, which a tokenizer with
+/// a table may keep (fingerprint(): that of table(), no other hash); true if either has none.
 template <class Tokenizer>
 [[nodiscard]] bool has_fingerprint(const Tokenizer& tokenizer, std::uint64_t fingerprint) {
-    if constexpr (requires { tokenizer.fingerprint(); })
+    if constexpr (requires {
+                      tokenizer.table().fingerprint();
+                      { tokenizer.fingerprint() } -> std::same_as<std::uint64_t>;
+                  })
         return fingerprint == 0 || tokenizer.fingerprint() == fingerprint;
     else if constexpr (requires { tokenizer.table().fingerprint(); })
         return fingerprint == 0 || tokenizer.table().fingerprint() == fingerprint;
