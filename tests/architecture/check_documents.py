@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Reads the Markdown files and reports what a reader would stumble over.
 
-usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, README's length, layers,
-                                                   numbers of bugs, pages that headers name
+usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, long sentences,
+                                                   layers, versions, numbers of bugs, pages that headers name
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -18,8 +18,8 @@ A program that stands in examples/ word for word is compiled there.
 import json, pathlib, re, subprocess, sys
 
 WIDEST = 120          # characters of a line of prose; in README of any line
-LONGEST_PARAGRAPH = 4 # lines, in README
-LONGEST_READ = 3 * 240 # README's words of prose: what one reads in three minutes. Code and output are looked at
+LONGEST_SENTENCE = 35 # words
+SHORT_SENTENCES = ("README.md", "docs/results/README.md")  # where nobody may have to read a sentence twice
 MOST_COMPILED = 8  # each costs seconds
 FRAME_MARK = "// THE BLOCK"
 SOURCE_PLACES = ("", "include/specdec", "include")  # where `folder/file.ext` may be, besides beside the page
@@ -119,17 +119,22 @@ def wide_lines(page):
             yield number, f"has {len(line)} characters, more than {WIDEST}"
 
 
-def long_reads(page):
-    """What makes README longer than what one reads in three minutes."""
-    if page != root / "README.md":
-        return
-    words = 0
+def sentences(page):
+    """(line number, sentence) of prose. A sentence ends before a space and anything but a small letter; the address of a
+    link is no part of it."""
     for number, lines in paragraphs(page):
-        if len(lines) > LONGEST_PARAGRAPH:
-            yield number, f"has a paragraph of {len(lines)} lines, more than {LONGEST_PARAGRAPH}"
-        words += len(re.sub(r"\]\([^)]*\)", "]", " ".join(lines)).split())
-    if words > LONGEST_READ:
-        yield 1, f"has {words} words, more than {LONGEST_READ}"
+        text = re.sub(r"\]\([^)]*\)", "]", " ".join(line.strip() for line in lines))
+        for sentence in re.split(r"(?<=[.!?])[)\"*]*\s+(?![a-z])", text):
+            yield number, sentence
+
+
+def long_sentences(page):
+    if page not in [root / name for name in SHORT_SENTENCES]:
+        return
+    for number, sentence in sentences(page):
+        words = sum(any(c.isalnum() for c in word) for word in sentence.split())
+        if words > LONGEST_SENTENCE:
+            yield number, f"has a sentence of {words} words, more than {LONGEST_SENTENCE}: {' '.join(sentence.split()[:6])} ..."
 
 
 def unknown_marks(page):
@@ -169,7 +174,7 @@ def programs():
 
 def complaints():
     for page in pages:
-        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, long_reads):
+        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, long_sentences):
             for number, what in check(page):
                 yield f"{page.relative_to(root)}:{number}: {what}"
 
@@ -208,6 +213,27 @@ def other_numbers():
                     yield f"{page.relative_to(root)}: says {said} seeded bugs, there are {there}"
 
 
+def other_versions():
+    """CMakeLists.txt has the version (Conan's recipe in conan/ and packages/test.sh read it there); what else names it agrees."""
+    said = re.search(r"^project\(\w+ VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text(), re.M)[1]
+    minor = ".".join(said.split(".")[:2])
+    places = {"packages/vcpkg/vcpkg.json": r'"version": "([^"]*)"', "packages/conan-center/config.yml": r'^  "([^"]*)":',
+              "packages/conan-center/all/conandata.yml": r'^  "([^"]*)":', "CHANGELOG.md": r"^## \[?([^\s\]]+)"}
+    for name, pattern in places.items():
+        file = root / name
+        found = re.search(pattern, file.read_text(), re.M) if file.is_file() else None
+        if file.is_file() and (not found or found[1] != said):
+            yield f"{name}: says version {found[1] if found else 'nothing'}, CMakeLists.txt {said}"
+    changes = root / "CHANGELOG.md"
+    unreleased = re.findall(r"^## .*unreleased.*", changes.read_text(), re.M) if changes.is_file() else []
+    if len(unreleased) > 1:
+        yield f"CHANGELOG.md: has {len(unreleased)} unreleased versions, more than 1"
+    for file in (*pages, *(root / name for name in ("packages/user/CMakeLists.txt", "packages/vcpkg/usage"))):
+        for asked in re.findall(r"find_package\(specdec (\d+(?:\.\d+)*)", file.read_text()) if file.is_file() else []:
+            if asked not in (minor, said):
+                yield f"{file.relative_to(root)}: asks for version {asked}, CMakeLists.txt has {said}"
+
+
 def pages_that_headers_name():
     for header in root.glob("include/**/*.hpp"):
         for name in re.findall(r"\bdocs/[\w/.-]*\w", header.read_text()):
@@ -227,7 +253,7 @@ def refused_programs(command):
     print(f"{len(found)} programs compiled")
 
 
-found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (*complaints(), *wrong_layers(), *pages_not_listed(),
-                                                                       *other_numbers(), *pages_that_headers_name()))
+found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (
+    *complaints(), *wrong_layers(), *pages_not_listed(), *other_numbers(), *other_versions(), *pages_that_headers_name()))
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(1 if found else 0)
