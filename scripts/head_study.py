@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trimmed and routed heads on a pair of models (VocabTrim, Table 1 and Figure 3; CORAL, Table 4).
 
-    scripts/head_study.py --target-text ../shared/models/smollm2_text/temperature_0.0.jsonl --routed 16/2 --svg docs/results/heads.svg
+    scripts/head_study.py --target-text TEXT.jsonl --routed 16/2 --svg docs/results/heads.svg
     scripts/head_study.py --pair "--models smollm2" --rule slem
 
 Chooses lists of 50, 25, 12 and 6 % of the drafter's tokens with build/release/examples/calibrate, by raw text, text that the
