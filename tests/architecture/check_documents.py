@@ -25,7 +25,7 @@ FRAME_MARK = "// THE BLOCK"
 SOURCE_PLACES = ("", "include/specdec", "include")  # where `folder/file.ext` may be, besides beside the page
 
 root = pathlib.Path(sys.argv[1]).resolve()
-pages = [p for p in (root / "README.md", root / "CONTRIBUTING.md", root / "models/README.md",
+pages = [p for p in (root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "models/README.md",
                      *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
 
 
