@@ -120,8 +120,8 @@ struct tally {
                 {"tokens_per_second", tokens_per_second()},
                 {"target_calls", counts.rounds},
                 {"tokens_per_target_call", counts.tokens_per_target_call()},
-                {"acceptance_rate",
-                 counts.evaluated == 0 ? ordered_json() : ordered_json(counts.acceptance_rate())}};
+                {"acceptance_rate", acceptance_rate(counts)},
+                {"conditional_acceptance_rate", conditional_acceptance_rate(counts)}};
     }
 };
 
@@ -428,10 +428,10 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
                      .y = "tokens a target call",
                      .lines = {}};
     if (!f.json)
-        std::printf("%-10s %8s %9s %9s %9s %8s %8s %10s\n", "task", "tokens", "accepted",
+        std::printf("%-10s %8s %10s %9s %9s %8s %8s %10s\n", "task", "tokens", "acceptance",
                     "tokens a", "tokens", "updates", "loss a", "time in");
     if (!f.json)
-        std::printf("%-10s %8s %9s %9s %9s %8s %8s %10s\n", "", "", "", "call", "a second", "",
+        std::printf("%-10s %8s %10s %9s %9s %8s %8s %10s\n", "", "", "rate", "call", "a second", "",
                     "token", "updates");
     for (const task& t : tasks) {
         if (t.stream.empty())
@@ -451,7 +451,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
                                         {"update_share", share}});
                 std::printf("%s\n", one_line(out).c_str());
             } else {
-                std::printf("%-10s %8zu %7.1f %% %9.2f %9.1f %8llu %8.3f %8.1f %%\n",
+                std::printf("%-10s %8zu %8.1f %% %9.2f %9.1f %8llu %8.3f %8.1f %%\n",
                             visible(t.name).c_str(), made, 100 * w.counts.acceptance_rate(),
                             w.counts.tokens_per_target_call(), w.tokens_per_second(),
                             static_cast<unsigned long long>(c.updates), c.latest.mean(),
@@ -469,11 +469,12 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
         replace_file(f.svg, chart.svg());
     keeper.save(); // what is held out shall stay so: its n-grams are not kept
     if (!f.json)
-        std::printf("\n%-10s %-10s %8s %9s %9s %9s %8s %21s\n%-10s %-10s %8s %9s %9s %9s %8s %10s "
-                    "%10s\n",
-                    "held out", "drafter", "tokens", "accepted", "tokens", "tokens", "speed-up",
-                    "of the unadapted's", "", "", "", "", "a call", "a second", "", "a call",
-                    "a second");
+        std::printf(
+            "\n%-10s %-10s %8s %10s %9s %9s %8s %21s\n%-10s %-10s %8s %10s %9s %9s %8s %10s "
+            "%10s\n",
+            "held out", "drafter", "tokens", "acceptance", "tokens", "tokens", "speed-up",
+            "of the unadapted's", "", "", "", "rate", "a call", "a second", "", "a call",
+            "a second");
     for (const task& t : tasks) {
         progress_bar bar("measuring " + t.name);
         const auto found = adapted.measure(t, [&](double part) { bar.show(part); });
@@ -498,7 +499,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
                                         {"speedup", speedup}});
                 std::printf("%s\n", one_line(out).c_str());
             } else {
-                std::printf("%-10s %-10s %8llu %7.1f %% %9.2f %9.1f %7.2fx %9.2fx %9.2fx\n",
+                std::printf("%-10s %-10s %8llu %8.1f %% %9.2f %9.1f %7.2fx %9.2fx %9.2fx\n",
                             visible(t.name).c_str(), m.drafter,
                             static_cast<unsigned long long>(x.counts.committed),
                             100 * x.counts.acceptance_rate(), x.counts.tokens_per_target_call(),

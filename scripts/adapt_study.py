@@ -57,7 +57,7 @@ def row(name, x):
 
 
 def table(title, first, rows):
-    print(f"\n**{title}**\n\n| {first} | accepted | tokens a target call | speed-up |\n| --- | --- | --- | --- |")
+    print(f"\n**{title}**\n\n| {first} | acceptance rate | tokens a target call | speed-up |\n| --- | --- | --- | --- |")
     print(*rows, sep="\n", flush=True)
 
 

@@ -40,7 +40,7 @@ def main():
     full = r["ngrams"]
     flags += ["--limit", a.prompts[-1]]
 
-    print(f"\n{'cache':>10} {'policy':>7} {'accepted':>9} {'a call':>7} {'speed-up':>9} {'evicted':>8}"
+    print(f"\n{'cache':>10} {'policy':>7} {'acceptance':>10} {'a call':>7} {'speed-up':>9} {'evicted':>8}"
           f"   (T = {a.temperature}, {a.draft_length} proposals)")
     settings = [("full", "lfu", 0)]
     settings += [(name, policy, max(1, full // part)) for name, part in (("1/4", 4), ("1/2", 2))
@@ -52,10 +52,10 @@ def main():
             rows = compare(a.compare, [*flags, *cache], ["tli", "merge"])
         if name == "full":
             t = rows["tli"]
-            print(f"{'none':>10} {'-':>7} {t['acceptance_rate']:9.3f} {t['tokens_per_target_call']:7.3f} "
+            print(f"{'none':>10} {'-':>7} {t['acceptance_rate']:10.3f} {t['tokens_per_target_call']:7.3f} "
                   f"{t['speedup']:8.2f}x {0:8}")
         m = rows["merge"]
-        print(f"{name:>10} {policy:>7} {m['acceptance_rate']:9.3f} {m['tokens_per_target_call']:7.3f} "
+        print(f"{name:>10} {policy:>7} {m['acceptance_rate']:10.3f} {m['tokens_per_target_call']:7.3f} "
               f"{m['speedup']:8.2f}x {m['ngrams_evicted']:8}")
         sys.stdout.flush()
 

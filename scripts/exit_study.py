@@ -36,7 +36,7 @@ def run(a, command, drafter, exits):
 
 def table(rows, names):
     for target in dict.fromkeys(r["on"] for r in rows):
-        print(f"\n| {target} | tokens a call | accepted | draft ms a token | rows of each exit | speed-up, least to most |\n"
+        print(f"\n| {target} | tokens a call | acceptance rate | draft ms a token | rows of each exit | speed-up, least to most |\n"
               "| --- | ---: | ---: | ---: | ---: | ---: |")
         best = max(statistics.median(r["speedup"] for r in rows if (r["on"], r["way"]) == (target, n)) for n in names)
         for name in names:

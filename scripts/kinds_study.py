@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drafters on every kind of text: tokens a call, acceptance by position and speed-up, by kind, drafter and temperature.
+"""Drafters on every kind of text: tokens a call, conditional acceptance by position and speed-up, by kind, drafter and temperature.
 
     scripts/kinds_study.py --out kinds.jsonl --svg docs/results/kinds.svg            all kinds; again, it goes on where it was
     scripts/kinds_study.py --out kinds.jsonl --drafters "features=--models smollm2-features --rules identity" --kinds home programs \
@@ -21,7 +21,7 @@ from draw_results import COLORS, text
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROMPTS = ROOT / "models/prompts"
-HELD_OUT = ("recipes", "travel")  # no drafter here learnt from any
+HELD_OUT = ("retrieval", "recipes", "travel")  # no drafter here was trained on any
 DRAFTERS = ["features=--models smollm2-features --rules identity", "small=--models smollm2 --rules slem"]
 
 
@@ -69,7 +69,7 @@ class Study:
 
 
 def positions(row):
-    return ", ".join(f"{100 * p:.0f}" for p in row["acceptance_by_position"][:4])
+    return ", ".join(f"{100 * p:.0f}" for p in row["conditional_acceptance_by_position"][:4])
 
 
 def table(temperature, found):
@@ -77,7 +77,7 @@ def table(temperature, found):
     drafters = list(next(iter(found.values())))
     first = next(iter(found.values()))[drafters[0]]
     lines = [f"**T = {temperature:g}** ({first['texts']} prompts a kind, {first['kernel']}, {first['threads']} threads)", "",
-             "| kind | " + " | ".join(f"{d}: tokens a call | accepted by position, % | speed-up" for d in drafters) + " |",
+             "| kind | " + " | ".join(f"{d}: tokens a call | conditional acceptance by position, % | speed-up" for d in drafters) + " |",
              "| --- |" + " ---: | ---: | ---: |" * len(drafters)]
     for kind, rows in found.items():
         name = f"{kind} (held out)" if kind in HELD_OUT else kind

@@ -11,6 +11,7 @@ TEST_CASE("nothing counted gives rates of 0") {
     const statistics counts;
     CHECK(counts.tokens_per_target_call() == 0.0);
     CHECK(counts.acceptance_rate() == 0.0);
+    CHECK(counts.conditional_acceptance_rate() == 0.0);
 }
 
 TEST_CASE("rounds are counted by their verdict") {
@@ -36,7 +37,8 @@ TEST_CASE("rounds are counted by their verdict") {
     CHECK(counts.evaluated_at == std::vector<std::uint64_t>{2, 2, 2}); // no place for the fourth
     CHECK(counts.rounds_by_proposals == std::vector<std::uint64_t>{1, 0, 0, 0});
     CHECK(counts.accepted_at == std::vector<std::uint64_t>{2, 2, 1});
-    CHECK(counts.acceptance_rate() == Approx(6 / 7.0));
+    CHECK(counts.acceptance_rate() == Approx(6 / 8.0)); // of all that was proposed
+    CHECK(counts.conditional_acceptance_rate() == Approx(6 / 7.0));
     for (std::size_t r = 0; r < no_draft_reasons; ++r)
         CHECK(counts.without_draft[r] == (r == static_cast<std::size_t>(no_draft::nothing_to_say)));
     CHECK(counts.committed == 6);

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 import kinds_study, peers, peers_report
 COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls tokens_per_target_call
-    proposed accepted acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
+    proposed accepted acceptance_rate conditional_acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
     identical_text nll nll_stderr""".split()
 VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersection sign_intersection
     false_pairs""".split()
@@ -280,6 +280,10 @@ class Compare(unittest.TestCase):
         self.assertEqual(found[0]["rule"], "autoregressive")
         self.assertEqual((found[0]["speedup"], found[0]["tokens_per_target_call"]), (1, 1))
         self.assertTrue(any(row["accepted"] > 0 for row in found))
+        for row in [row for row in found if row["proposed"] > 0]:  # of all proposals, not of those that were verified
+            self.assertAlmostEqual(row["acceptance_rate"], row["accepted"] / row["proposed"])
+            self.assertGreaterEqual(row["conditional_acceptance_rate"], row["acceptance_rate"])
+        self.assertIsNone(found[0]["acceptance_rate"])
 
     def test_memory_bound_speedup(self):
         """VocabTrim's, with the drafter's forwards of a call as the draft length."""
@@ -339,10 +343,10 @@ class Compare(unittest.TestCase):
         self.assertEqual([line.split()[1:3] for line in table], [["autoregressive", "-"]] + [[r, "0.0"] for r in self.USUAL[1:]])
         self.assertIn("T = 0: drafting switched itself off in most rounds of tli, tli-block, slem, slrs and coupled (drafts "
                       "in 0 % of them), as it was not expected to pay: a draft token costs 0.25 of a pass of the target "
-                      "over one position, a pass over two 3.00. Even drafts that are always kept would lose.", below)
+                      "over one position, a pass over two 3.00. Even drafts that are always accepted would lose.", below)
         below = self.explained("--costs", "0,0,1,1.9,2.8,3.7", "--rules", "tli")[1]
         self.assertIn("of tli (drafts in", below)
-        self.assertIn("Drafts pay where at least 90 % of them are kept", below)
+        self.assertIn("Drafts pay from a conditional acceptance rate of 90 % on", below)
 
     def test_the_table_says_which_rules_are_slower_and_no_others(self):
         table, below = self.explained("--draft-length", 6, "--rules", "tli,slem,slrs")
@@ -420,7 +424,7 @@ class Kinds(unittest.TestCase):
     """scripts/kinds_study.py, on rows that compare might have given."""
 
     def test_table_and_picture(self):
-        row = lambda tokens, speed: {"tokens_per_target_call": tokens, "speedup": speed, "acceptance_by_position": [0.6, 0.5, 0.25],
+        row = lambda tokens, speed: {"tokens_per_target_call": tokens, "speedup": speed, "conditional_acceptance_by_position": [0.6, 0.5, 0.25],
                                      "texts": 8, "kernel": "portable", "threads": 2}
         found = {kind: {"big": row(2 + i, 1.5 + i), "small": row(1.25, 1)} for i, kind in enumerate(("home", "lists", "travel"))}
         lines = kinds_study.table(0.0, found)
@@ -658,6 +662,8 @@ class Generate(unittest.TestCase):
         out = json.loads(call("generate", *self.prompt, "--json"))
         self.assertEqual(out["tokens"], len(out["token_ids"]))
         self.assertEqual(out["accepted"] + out["corrected"] + out["free"], out["tokens"] + out["discarded"])
+        self.assertAlmostEqual(out["acceptance_rate"], out["accepted"] / out["proposed"])
+        self.assertAlmostEqual(out["conditional_acceptance_rate"], out["accepted"] / out["evaluated"])
         self.assertEqual("Return a list of" + out["text"] + "\n", call("generate", *self.prompt))
 
     def test_log_probabilities(self):

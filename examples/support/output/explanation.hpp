@@ -47,8 +47,8 @@ namespace specdec::examples {
     return std::string(first) == last ? first : std::string(first) + " to " + last;
 }
 
-/// The share of its proposals that has to be kept for a draft of some length to be no slower than
-/// plain decoding; more than 1 where even drafts that are always kept lose. `forwards`: of the
+/// The conditional acceptance rate from which a draft of some length is no slower than plain
+/// decoding; more than 1 where even drafts that are always accepted lose. `forwards`: of the
 /// drafter, a proposal. `texts` share a pass of the target.
 [[nodiscard]] inline double least_kept(const cost_table& costs, double forwards,
                                        std::size_t longest, std::size_t texts) {
@@ -112,7 +112,7 @@ namespace specdec::examples {
                                     static_cast<double>(c.rounds));
         needed.push_back(100 * least_kept(costs, forwards_a_proposal(*r), s.lengths.length, texts));
         if (c.evaluated > 0)
-            kept.push_back(100 * c.acceptance_rate());
+            kept.push_back(100 * c.conditional_acceptance_rate());
         if (speed_up(*r, plain) < 0.995)
             longer.push_back(round_length(*r, plain));
     }
@@ -128,11 +128,12 @@ namespace specdec::examples {
     std::string out = "drafting switched itself off in most rounds of " + names_of(off) +
                       " (drafts in " + range_of("%.0f", drafted) + " % of them)," + prices;
     if (least > 100)
-        out += " Even drafts that are always kept would lose.";
+        out += " Even drafts that are always accepted would lose.";
     else {
-        out += " Drafts pay where at least " + range_of("%.0f", {least}) + " % of them are kept";
+        out += " Drafts pay from a conditional acceptance rate of " + range_of("%.0f", {least}) +
+               " % on";
         if (!kept.empty() && *std::max_element(kept.begin(), kept.end()) < least)
-            out += "; of those that were made " + range_of("%.0f", kept) + " % were";
+            out += "; it was " + range_of("%.0f", kept) + " %";
         out += ".";
     }
     if (!longer.empty())

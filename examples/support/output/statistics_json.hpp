@@ -39,6 +39,14 @@ inline void add(statistics& to, const statistics& from) {
         to.without_draft[i] += from.without_draft[i];
 }
 
+/// The rates of `statistics`; null where nothing was proposed.
+[[nodiscard]] inline ordered_json acceptance_rate(const statistics& s) {
+    return s.proposed == 0 ? ordered_json() : ordered_json(s.acceptance_rate());
+}
+[[nodiscard]] inline ordered_json conditional_acceptance_rate(const statistics& s) {
+    return s.evaluated == 0 ? ordered_json() : ordered_json(s.conditional_acceptance_rate());
+}
+
 /// What happened in the rounds of some texts.
 [[nodiscard]] inline ordered_json to_json(const statistics& s) {
     ordered_json by_position = ordered_json::array();
@@ -49,26 +57,26 @@ inline void add(statistics& to, const statistics& from) {
     for (std::size_t i = 1; i < no_draft_reasons; ++i)
         if (s.without_draft[i] > 0)
             without[std::string(name(static_cast<no_draft>(i)))] = s.without_draft[i];
-    return {
-        {"target_calls", s.rounds},
-        {"tokens_per_target_call", s.tokens_per_target_call()},
-        {"draft_tokens", s.draft_tokens},
-        {"proposed", s.proposed},
-        {"rounds_by_proposals", s.rounds_by_proposals},
-        {"evaluated", s.evaluated},
-        {"accepted", s.accepted},
-        {"acceptance_rate", s.evaluated == 0 ? ordered_json() : ordered_json(s.acceptance_rate())},
-        {"acceptance_by_position", by_position},
-        {"looked_up", s.looked_up},
-        {"looked_up_accepted", s.looked_up_accepted},
-        {"corrected", s.corrected},
-        {"free", s.free},
-        {"residual", s.residual},
-        {"discarded", s.discarded},
-        {"rounds_without_draft", without},
-        {"draft_seconds", s.draft_seconds},
-        {"target_seconds", s.target_seconds},
-        {"verify_seconds", s.verify_seconds}};
+    return {{"target_calls", s.rounds},
+            {"tokens_per_target_call", s.tokens_per_target_call()},
+            {"draft_tokens", s.draft_tokens},
+            {"proposed", s.proposed},
+            {"rounds_by_proposals", s.rounds_by_proposals},
+            {"evaluated", s.evaluated},
+            {"accepted", s.accepted},
+            {"acceptance_rate", acceptance_rate(s)},
+            {"conditional_acceptance_rate", conditional_acceptance_rate(s)},
+            {"conditional_acceptance_by_position", by_position},
+            {"looked_up", s.looked_up},
+            {"looked_up_accepted", s.looked_up_accepted},
+            {"corrected", s.corrected},
+            {"free", s.free},
+            {"residual", s.residual},
+            {"discarded", s.discarded},
+            {"rounds_without_draft", without},
+            {"draft_seconds", s.draft_seconds},
+            {"target_seconds", s.target_seconds},
+            {"verify_seconds", s.verify_seconds}};
 }
 
 /// One line; bytes that are no UTF-8 become replacement characters.

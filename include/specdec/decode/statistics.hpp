@@ -18,8 +18,8 @@ struct statistics {
     std::uint64_t rounds = 0;             ///< committed rounds = target calls used
     std::uint64_t draft_tokens = 0;       ///< tokens the drafter drew, in its own vocabulary
     std::uint64_t proposed = 0;           ///< target tokens proposed
-    std::uint64_t evaluated = 0;          ///< proposals decided on
-    std::uint64_t accepted = 0;           ///< proposals kept
+    std::uint64_t evaluated = 0;          ///< accepted proposals and the first rejected of a round
+    std::uint64_t accepted = 0;           ///< proposals accepted
     std::uint64_t looked_up = 0;          ///< proposals that were text seen before, no drafter's
     std::uint64_t looked_up_accepted = 0; ///< of these, kept
     std::uint64_t corrected = 0;          ///< tokens that replaced a rejected proposal
@@ -33,7 +33,7 @@ struct statistics {
     double verify_seconds = 0; ///< the verification rule
 
     /// [max proposals] how often the proposal at each place of the draft was evaluated and
-    /// accepted.
+    /// accepted; accepted_at / rounds is the acceptance rate at a place.
     std::vector<std::uint64_t> evaluated_at;
     std::vector<std::uint64_t> accepted_at;
 
@@ -87,8 +87,14 @@ struct statistics {
     [[nodiscard]] double proposed_a_call() const {
         return rounds == 0 ? 0.0 : static_cast<double>(proposed) / static_cast<double>(rounds);
     }
-    /// Share of the evaluated proposals that were kept, 0 before the first.
+    /// Accepted / proposed, 0 before the first proposal. Proposals after the first rejected one
+    /// count as not accepted, as in vLLM and llama.cpp. In a tree every node is a proposal.
     [[nodiscard]] double acceptance_rate() const {
+        return proposed == 0 ? 0.0 : static_cast<double>(accepted) / static_cast<double>(proposed);
+    }
+    /// Accepted / evaluated, 0 before the first proposal: how often a proposal is accepted, given
+    /// that all proposals before it were. Symbols: an estimate of alpha in Leviathan et al. 2023.
+    [[nodiscard]] double conditional_acceptance_rate() const {
         return evaluated == 0 ? 0.0
                               : static_cast<double>(accepted) / static_cast<double>(evaluated);
     }

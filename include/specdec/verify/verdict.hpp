@@ -59,7 +59,8 @@ template <class Law>
 /// is re-entrant.
 ///
 /// verdict::evaluated counts the kept proposals and the first rejected one, for every rule, so that
-/// acceptance rates compare. A block rule looks at more proposals, but does not count them.
+/// conditional acceptance rates compare. A block rule looks at more proposals, but does not count
+/// them.
 template <class V, class Law, class LawAt, class C>
 concept Verifier = LawOf<Law, target_id> && Coin<C> &&
                    requires(const V& verify, LawAt& law_at,
