@@ -26,10 +26,10 @@ DRAFTERS = ["features=--models smollm2-features --rules identity", "small=--mode
 
 
 def files():
-    """{kind: file}, home first and the held-out kinds last."""
+    """{kind: file}, home first and the kinds that nothing was trained on last."""
     found = {f.stem: f for f in sorted((PROMPTS / "kinds").glob("*.txt"))}
-    held = {k: found.pop(k) for k in HELD_OUT if k in found}
-    return {"home": PROMPTS / "smollm2.txt", **found, **held}
+    last = {k: found.pop(k) for k in HELD_OUT if k in found}
+    return {"home": PROMPTS / "smollm2.txt", **found, **last}
 
 
 def measured(out):
@@ -90,16 +90,18 @@ def table(temperature, found):
 
 
 def picture(studies, file):
-    """A panel a drafter: speed-ups, a bar a kind and temperature. studies: {temperature: {kind: {drafter: row}}}."""
+    """A panel a drafter: speed-ups, a bar a kind and temperature, the kind that gains the most first.
+    studies: {temperature: {kind: {drafter: row}}}."""
     first = next(iter(studies.values()))
-    kinds, drafters = list(first), list(next(iter(first.values())))
+    drafters = list(next(iter(first.values())))
+    kinds = sorted(first, key=lambda kind: -statistics.mean(row["speedup"] for row in first[kind].values()))
     left, width, bar = 130, 330, 12
     longest = max(r["speedup"] for s in studies.values() for rows in s.values() for r in rows.values())
     scale = (width - 60) / max(longest, 1)
     out, bottom = [], 44 + len(kinds) * (bar * len(studies) + 8)
     for panel, drafter in enumerate(drafters):
         x = left + panel * width
-        out.append(text(x, 30, f"{drafter}: speed-up", 13, extra='font-weight="bold"'))
+        out.append(text(x, 30, f"Speed-up, {drafter}", 13, extra='font-weight="bold"'))
         for place, kind in enumerate(kinds):
             y = 42 + place * (bar * len(studies) + 8)
             if panel == 0:
@@ -115,7 +117,7 @@ def picture(studies, file):
         out.append(f'<rect x="{at}" y="{bottom + 4}" width="12" height="12" fill="{COLORS.get(line, "#666")}"/>')
         out.append(text(at + 17, bottom + 14, f"T = {temperature:g}", 12))
         at += 80
-    out.append(text(at, bottom + 14, "* a kind that no drafter here learnt from", 12))
+    out.append(text(at, bottom + 14, "* a kind of text that no drafter was trained on", 12))
     whole = left + width * len(drafters)
     file.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {bottom + 24}" width="{whole}" '
                     'font-family="sans-serif" fill="#222">\n<rect width="100%" height="100%" fill="#fff"/>\n'
