@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace specdec::reference;
 
@@ -35,6 +36,22 @@ TEST_CASE("the leftmost and then the longest added token is found") {
     CHECK(found(tokens, "<a>b<a>c") == "21(c)");
     CHECK(found(tokens, "ba>") == "(b)3");
     CHECK(found(tokens, "<a") == "(<a)");
+}
+
+TEST_CASE("the longest added token of the whole text is found first") {
+    added_tokens tokens(added_order::longest);
+    CHECK(found(tokens, "<a>") == "(<a>)");
+    for (const auto& [content, id] : {std::pair{"<a>", 1}, {"a><b", 2}, {"b>c", 4}, {">b>", 3}})
+        tokens.add({.content = content, .id = id});
+    CHECK(found(tokens, "") == "");
+    CHECK(found(tokens, "x<a>y") == "(x)1(y)");
+    CHECK(found(tokens, "<a><b") == "(<)2"); // the longer one, though it begins later
+    CHECK(found(tokens, "<a><a><b<a>") == "1(<)21");
+    CHECK(found(tokens, "<a>b>c") == "14"); // of one length the lower id
+    CHECK(found(tokens, ">b>c") == "3(c)");
+    tokens.add({.content = "aa", .id = 5});
+    CHECK(found(tokens, "aaaaa") == "55(a)"); // of one id the leftmost
+    CHECK(found(tokens, std::string(300'000, 'a')).size() == 150'000);
 }
 
 TEST_CASE("as many added tokens as large vocabularies have; of two with one content the first") {

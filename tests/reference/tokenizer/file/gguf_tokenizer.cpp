@@ -100,11 +100,83 @@ TEST_CASE("llama models of GGUF files") {
     CHECK_FALSE(plain.add_bos());
 }
 
-TEST_CASE("user-defined tokens of llama models are found, with real spaces and with signs") {
-    for (const char* const text : {"x y", "x\xE2\x96\x81y"}) {
-        const tokenizer t = read(scored_file(true, {{text, -9, 4}}));
-        CHECK(encode(t, "ax ya", encode_mode::continuation) == ids{260, 262, 260});
-        CHECK(t.bytes(262) == "x y");
+// The ids of the next cases are llama.cpp's.
+TEST_CASE("user-defined tokens of llama models: found in the text as it comes, a space behind") {
+    const tokenizer t = read(scored_file(
+        true, {{"x y", -9, 4}, {"x\xE2\x96\x81z", -9, 4}, {"<t>", -9, 4}, {"t><a", -9, 4}}));
+    const std::int32_t x_y = 262, x_z = 263, tool = 264, overlapping = 265;
+    CHECK(encode(t, "ax ya") == ids{261, x_y, 261});
+    CHECK(encode(t, "<t>a<t><t> a") == ids{tool, 261, tool, tool, 259, 261});
+    CHECK(encode(t, "ax z") == ids{261, 3 + 'x', 259, 3 + 'z'}); // a sign is not a space
+    CHECK(encode(t, "ax\xE2\x96\x81za") == ids{261, x_z, 261});
+    CHECK(encode(t, "<t><a") == ids{259, 3 + '<', overlapping}); // the longest name first
+    // In a continuation nothing is put in front of anything.
+    CHECK(encode(t, "<t>a", encode_mode::continuation) == ids{tool, 260});
+    CHECK(decode(t, encode(t, "a<t>a x y", encode_mode::continuation)) == "a<t>a x y");
+    CHECK(encode_with_control(t, "<s>a<t>a") == ids{1, 261, tool, 261});
+    CHECK(t.bytes(x_y) == "x y");
+    CHECK(t.bytes(x_z) == "x z");
+    const tokenizer plain =
+        read(scored_file(true, {{"<t>", -9, 4}}).boolean("tokenizer.ggml.add_space_prefix", false));
+    CHECK(encode(plain, "<t>a") == ids{262, 260});
+}
+
+TEST_CASE("tokens that end a sequence by their names, whatever their types") {
+    using kinds = std::vector<std::int32_t>;
+    const auto ends_of = [](const std::vector<std::string>& names, const kinds& types) {
+        gguf out;
+        std::vector<std::string> tokens;
+        std::vector<std::int32_t> all(256, 1);
+        for (int b = 0; b < 256; ++b)
+            tokens.push_back(byte_character(static_cast<unsigned char>(b)));
+        tokens.insert(tokens.end(), names.begin(), names.end());
+        all.insert(all.end(), types.begin(), types.end());
+        out.string("tokenizer.ggml.model", "gpt2").string("tokenizer.ggml.pre", "gpt-2");
+        out.strings("tokenizer.ggml.tokens", tokens).numbers("tokenizer.ggml.token_type", 5, all);
+        return read(out.strings("tokenizer.ggml.merges", {}));
+    };
+    for (const std::int32_t type : {1, 3, 4, 5}) {
+        const tokenizer t = ends_of({"<|im_end|>"}, {type});
+        CHECK(t.eos() == ids{256});
+        CHECK(t.bytes(256).empty());
+        CHECK(t.table().kind(256) == token_kind::control);
+        CHECK(encode(t, "<|im_end|>").size() == 10); // text like any other
+        CHECK(encode_with_control(t, "a<|im_end|>") == ids{'a', 256});
+        const tokenizer pieces = read(scored_file(true, {{"<end_of_turn>", -9, type}}));
+        CHECK(pieces.eos() == ids{2, 262}); // with </s>
+        CHECK(pieces.bytes(262).empty());
+        CHECK(decode(pieces, encode(pieces, "<end_of_turn>")) == " <end_of_turn>");
+    }
+    CHECK(ends_of({"<|im_start|>", "<|End|>"}, {3, 4}).eos().empty());
+    CHECK(ends_of({"<|file_sep|>", "<fim_pad>", "<PAD>"}, {4, 1, 4}).eos() == ids{257, 256});
+    // Where a call of a tool ends by a name of its own, <|end|> ends a message only.
+    const tokenizer calls = ends_of({"<|end|>", "<|call|>", "<|return|>"}, {3, 3, 3});
+    CHECK(calls.eos() == ids{257, 258});
+    CHECK(encode(calls, "a<|end|>") == ids{'a', 256});
+    CHECK(ends_of({"<|end|>", "<|call|>"}, {3, 3}).eos() == ids{256, 257});
+    CHECK(ends_of({"<|end|>", "<|calls|>", "<|flush|>"}, {3, 3, 3}).eos() == ids{257, 258});
+    CHECK(ends_of({"</s>", "<|tool_response>"}, {3, 3}).eos() == ids{257});
+}
+
+TEST_CASE("the name of an unused token is text like any other") {
+    for (const char* const name : {"[PAD257]", "<unused>"}) {
+        std::vector<std::string> tokens;
+        std::vector<std::int32_t> types(256, 1);
+        for (int b = 0; b < 256; ++b)
+            tokens.push_back(byte_character(static_cast<unsigned char>(b)));
+        tokens.emplace_back(name);
+        types.push_back(5);
+        gguf file;
+        file.string("tokenizer.ggml.model", "gpt2").string("tokenizer.ggml.pre", "gpt-2");
+        file.strings("tokenizer.ggml.tokens", tokens);
+        file.numbers("tokenizer.ggml.token_type", 5, types).strings("tokenizer.ggml.merges", {});
+        const tokenizer t = read(file);
+        CHECK(t.table().kind(256) == token_kind::unused);
+        const tokenizer pieces = read(scored_file(true, {{name, -9, 5}}));
+        for (const tokenizer* const each : {&t, &pieces}) {
+            CHECK(encode_with_control(*each, name) == encode(*each, name));
+            CHECK(decode(*each, encode(*each, name, encode_mode::continuation)) == name);
+        }
     }
 }
 

@@ -34,20 +34,32 @@ struct scored_piece {
     return kinds[number - 1];
 }
 
-/// How SentencePiece treats spaces.
-struct space_rules {
+/// Where a text's user-defined tokens are found.
+enum class user_token_rule {
+    /// In the text with its prefix and its signs for spaces, the leftmost first (SentencePiece).
+    sentencepiece,
+    /// In the text as it comes, the longest first. At the start of a text the prefix is put behind
+    /// such a token, too (llama.cpp).
+    llama_cpp,
+};
+
+/// How a text becomes the characters that are merged.
+struct scored_rules {
     bool dummy_prefix = true; ///< a space is put before a text
     bool escape = true;       ///< spaces become '▁'
+    user_token_rule user_tokens = user_token_rule::sentencepiece;
 };
 
 /// A tokenizer of scored pieces: SentencePiece BPE as .model files, GGUF and llama2.c keep it.
 /// A piece of kind `byte` has a name "<0xNN>". A piece of kind `unused` is a part of others only:
 /// what it was merged of stands for it. Errors: specdec::error(source, "FIELD[id]", ..).
 [[nodiscard]] inline tokenizer_parts from_scored_pieces(const std::vector<scored_piece>& pieces,
-                                                        space_rules rules,
+                                                        scored_rules rules,
                                                         const std::string& source,
                                                         const std::string& field) {
     tokenizer_parts parts;
+    if (rules.user_tokens == user_token_rule::llama_cpp)
+        parts.literal.raw = parts.with_control.raw = added_tokens(added_order::longest);
     bpe_builder builder(bpe_alphabet::code_points, pieces.size(), source);
     std::vector<float> scores;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -68,10 +80,21 @@ struct space_rules {
             builder.add_token(piece.text, id, false, place);
             parts.table.add(with_spaces(piece.text), piece.kind);
             break;
-        case token_kind::user: // which GGUF files write with real spaces, too
+        case token_kind::user:
             for (added_sets* found : {&parts.literal, &parts.with_control})
-                found->normalized.add(
-                    {.content = rules.escape ? with_signs(piece.text) : piece.text, .id = id});
+                switch (rules.user_tokens) {
+                case user_token_rule::sentencepiece:
+                    found->normalized.add(
+                        {.content = rules.escape ? with_signs(piece.text) : piece.text, .id = id});
+                    break;
+                case user_token_rule::llama_cpp:
+                    found->raw.add({.content = piece.text, .id = id});
+                    break;
+                }
+            // Not found as such, a token with signs may still be merged.
+            if (rules.user_tokens == user_token_rule::llama_cpp &&
+                piece.text.find(space_sign) != std::string::npos)
+                builder.add_token(piece.text, id, false, place);
             parts.table.add(with_spaces(piece.text), piece.kind);
             break;
         case token_kind::unused:

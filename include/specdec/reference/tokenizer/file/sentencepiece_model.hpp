@@ -51,7 +51,7 @@ private:
                             (model_type_ == 1 ? " (unigram)" : ""));
         if (remove_extra_whitespaces_)
             throw error(source_, "normalizer_spec.remove_extra_whitespaces", "expected false");
-        tokenizer_parts parts = from_scored_pieces(pieces_, spaces_, source_, "pieces");
+        tokenizer_parts parts = from_scored_pieces(pieces_, rules_, source_, "pieces");
         const auto is_control = [&parts](std::int32_t id) {
             return id >= 0 && static_cast<std::size_t>(id) < parts.table.size() &&
                    parts.table.kind(static_cast<std::size_t>(id)) == token_kind::control;
@@ -117,13 +117,13 @@ private:
                                 "expected none (the identity normalization)");
                 break;
             case 3:
-                spaces_.dummy_prefix = in.boolean("add_dummy_prefix");
+                rules_.dummy_prefix = in.boolean("add_dummy_prefix");
                 break;
             case 4:
                 remove_extra_whitespaces_ = in.boolean("remove_extra_whitespaces");
                 break;
             case 5:
-                spaces_.escape = in.boolean("escape_whitespaces");
+                rules_.escape = in.boolean("escape_whitespaces");
                 break;
             }
     }
@@ -138,7 +138,7 @@ private:
 
     const std::string& source_;
     std::vector<scored_piece> pieces_;
-    space_rules spaces_;
+    scored_rules rules_;
     // The format's defaults.
     std::int32_t model_type_ = 1, bos_ = 1, eos_ = 2;
     bool remove_extra_whitespaces_ = true;
