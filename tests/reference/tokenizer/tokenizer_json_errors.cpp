@@ -161,4 +161,28 @@ TEST_CASE("steps that are not known") {
               .starts_with("toy.json: post_processor.type: expected Sequence, TemplateProcessing"));
 }
 
+TEST_CASE("a byte-level vocabulary with a step for another sign") {
+    const json metaspace = {{"type", "Metaspace"}, {"replacement", "\u2581"}};
+    const std::string refused =
+        "toy.json: model.vocab: expected tokens with U+2581 for a space, as the steps have it "
+        "(Metaspace or Replace), found 1 with U+0120 and 0 with U+2581: this vocabulary is "
+        "byte-level and wants ByteLevel steps";
+    CHECK(refusal_of([&](json& f) { f["pre_tokenizer"] = f["decoder"] = metaspace; }) == refused);
+    CHECK(refusal_of([&](json& f) {
+              f["pre_tokenizer"] = nullptr;
+              f["decoder"] = metaspace;
+          }) == refused);
+    CHECK(refusal_of([&](json& f) {
+              f["normalizer"] = {
+                  {"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+              f["pre_tokenizer"] = f["decoder"] = nullptr;
+          }) == refused);
+    CHECK(refusal_of([&](json& f) { f["pre_tokenizer"] = metaspace; }) ==
+          "toy.json: decoder: expected either byte-level tokens or tokens with a space sign");
+    CHECK(refusal_of([&](json& f) { f["decoder"] = metaspace; }) ==
+          "toy.json: decoder: expected either byte-level tokens or tokens with a space sign");
+    // A letter of Maltese among tokens with the sign is no mistake.
+    CHECK(refusal(toys::space_sign({"_", "a", "_a", "\u0120"}, {{"_", "a"}})).empty());
+}
+
 } // namespace tokenizer_json_errors_tests

@@ -24,6 +24,9 @@ namespace specdec::reference {
     return map;
 }
 
+/// The character of the byte ' ', U+0120.
+inline constexpr std::string_view byte_level_space = "\xC4\xA0";
+
 /// The bytes that such a string stands for; nothing where a character is none of the 256.
 [[nodiscard]] inline std::optional<std::string> byte_level_decode(std::string_view display) {
     static constexpr auto bytes = [] {

@@ -47,6 +47,7 @@ private:
         parts_.normalize = std::move(steps_.normalize);
         parts_.pre_tokenize = std::move(steps_.pre_tokenize);
         read_vocabulary();
+        check_space_sign();
         read_added_tokens();
         read_merges();
         if (const auto post = root_.find("post_processor"))
@@ -84,6 +85,23 @@ private:
             if (byte_fallback_ && byte_of_name(text))
                 e.kind = token_kind::byte;
         }
+    }
+
+    /// Spaces would vanish where the steps write them as U+2581 and the vocabulary, as U+0120.
+    void check_space_sign() const {
+        std::size_t signs = 0, byte_letters = 0;
+        for (const entry& e : entries_) {
+            signs += e.in_model && e.text->find(space_sign) != std::string::npos;
+            byte_letters += e.in_model && e.text->find(byte_level_space) != std::string::npos;
+        }
+        if (steps_.space_sign && byte_letters > signs)
+            throw error(root_.source(), "model.vocab",
+                        "expected tokens with U+2581 for a space, as the steps have it (Metaspace "
+                        "or Replace), found " +
+                            std::to_string(byte_letters) + " with U+0120 and " +
+                            std::to_string(signs) +
+                            " with U+2581: this vocabulary is byte-level and wants ByteLevel "
+                            "steps");
     }
 
     void read_added_tokens() {
