@@ -67,7 +67,8 @@ inline void append_byte_letter(std::string& out, unsigned char byte) {
 } // namespace detail
 
 /// The displayed string of a token: what stands in tokenizer.json or in the SentencePiece model.
-/// Control, user and unused entries are displayed as they are. Pre: i < table.size().
+/// Control and unused entries are displayed as they are; user entries, too, but for the sign that
+/// SentencePiece has for a space (Gemma's runs of spaces are such). Pre: i < table.size().
 [[nodiscard]] inline std::string displayed(const vocabulary& table, std::size_t i,
                                            display_family family) {
     const std::string_view entry = table.entry(i);
@@ -77,7 +78,8 @@ inline void append_byte_letter(std::string& out, unsigned char byte) {
         const auto byte = static_cast<unsigned char>(entry[0]);
         constexpr const char* digits = "0123456789ABCDEF";
         out.append("<0x").append(1, digits[byte >> 4]).append(1, digits[byte & 15]).append(">");
-    } else if (kind != token_kind::normal) {
+    } else if (!table.is_text(i) ||
+               (kind == token_kind::user && family == display_family::byte_level)) {
         out = entry;
     } else if (family == display_family::byte_level) {
         for (const char c : entry)
