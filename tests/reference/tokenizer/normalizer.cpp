@@ -3,7 +3,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <random>
 #include <string>
+#include <utility>
+
+#include <utf8proc.h>
 
 #include "toys.hpp"
 
@@ -32,6 +39,51 @@ TEST_CASE("normalization forms") {
     CHECK(normalized({.kind = kind::lowercase}, "A\xC3\x89\xC4\xB0z") == "a\xC3\xA9i\xCC\x87z");
     CHECK(normalized({.kind = kind::nfd}, "plain") == "plain");
     CHECK(normalized({.kind = kind::nfc}, "") == "");
+}
+
+TEST_CASE("every form is utf8proc's own") {
+    // Letters, letters that come apart, Hangul, marks of many classes, those that are excluded.
+    const char32_t characters[] = {'a',     'e',     ' ',    0xE9,   0x1E69, 0xAC00, 0xAC01, 0x1100,
+                                   0x1161,  0x11A8,  0x0300, 0x0301, 0x0316, 0x0323, 0x0327, 0x0334,
+                                   0x0345,  0x05B0,  0x05BC, 0x0958, 0x093C, 0xFB01, 0x2126, 0xFDFA,
+                                   0x1D15E, 0x2F800, 0x0F73, 0x0344, 0x200D};
+    const std::pair<kind, int> forms[] = {
+        {kind::nfc, UTF8PROC_COMPOSE},
+        {kind::nfd, UTF8PROC_DECOMPOSE},
+        {kind::nfkc, UTF8PROC_COMPOSE | UTF8PROC_COMPAT},
+        {kind::nfkd, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT},
+    };
+    std::minstd_rand random(7);
+    for (int i = 0; i < 2000; ++i) {
+        std::string text;
+        for (std::size_t n = random() % 24; n > 0; --n)
+            append_utf8(text, characters[random() % std::size(characters)]);
+        for (const auto& [form, options] : forms) {
+            std::uint8_t* mapped = nullptr;
+            const auto size =
+                utf8proc_map(reinterpret_cast<const std::uint8_t*>(text.data()), std::ssize(text),
+                             &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
+            REQUIRE(size >= 0);
+            const std::string wanted(reinterpret_cast<const char*>(mapped),
+                                     static_cast<std::size_t>(size));
+            std::free(mapped);
+            REQUIRE(normalized({.kind = form}, text) == wanted);
+        }
+    }
+}
+
+TEST_CASE("a run of half a million marks is put in order", "[computes]") {
+    const std::string above = "\xCC\x81", below = "\xCC\xA3"; // U+0301, U+0323
+    const std::size_t pairs = 250'000;
+    std::string mixed = "e", ordered = "e";
+    for (std::size_t i = 0; i < pairs; ++i)
+        mixed += above + below;
+    for (std::size_t i = 0; i < 2 * pairs; ++i)
+        ordered += i < pairs ? below : above;
+    CHECK((normalized({.kind = kind::nfd}, mixed) == ordered));
+    // NFC: the first of those below joins the letter.
+    CHECK((normalized({.kind = kind::nfc}, mixed) ==
+           "\xE1\xBA\xB9" + ordered.substr(1 + below.size())));
 }
 
 TEST_CASE("bytes that are not UTF-8 pass unchanged") {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::ranges::all_of
+#include <algorithm> // std::ranges::all_of, std::find_if, std::stable_sort
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib> // std::free, for utf8proc's results
-#include <memory>
+#include <iterator> // std::ssize
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +29,8 @@ struct normalizer_step {
 
 /// What happens to a text before it is cut: tokenizer.json's normalizers. Bytes that are not valid
 /// UTF-8 pass unchanged.
-/// Errors: specdec::error if steps blow a text up beyond all reason.
+/// Complexity: a step is linear in the text, but n log n in a run of n combining marks. A pattern
+/// is bounded as regex.hpp says. Errors: specdec::error if steps blow a text up beyond all reason.
 class normalizer {
 public:
     void add(normalizer_step step) { steps_.push_back(std::move(step)); }
@@ -51,7 +51,11 @@ public:
                 step.pattern ? replace_pattern(text, step, most, matcher)
                              : replace_text(text, step, most);
                 break;
-            default:
+            case normalizer_kind::nfc:
+            case normalizer_kind::nfd:
+            case normalizer_kind::nfkc:
+            case normalizer_kind::nfkd:
+            case normalizer_kind::lowercase:
                 map_spans(text, step.kind);
             }
             if (text.size() > most)
@@ -140,20 +144,54 @@ private:
         }
     }
 
+    /// utf8proc_map without its sort, which is quadratic in a run of combining marks.
     static void form(std::string_view span, normalizer_kind kind, std::string& out) {
         const bool compose = kind == normalizer_kind::nfc || kind == normalizer_kind::nfkc;
         const bool compatible = kind == normalizer_kind::nfkc || kind == normalizer_kind::nfkd;
         const auto options = static_cast<utf8proc_option_t>(
             UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
             (compatible ? UTF8PROC_COMPAT : 0));
-        std::uint8_t* mapped = nullptr;
-        const auto size =
-            utf8proc_map(reinterpret_cast<const std::uint8_t*>(span.data()),
-                         static_cast<utf8proc_ssize_t>(span.size()), &mapped, options);
-        const std::unique_ptr<std::uint8_t, void (*)(void*)> owner(mapped, &std::free);
+        std::vector<utf8proc_int32_t> characters;
+        characters.reserve(span.size());
+        for (std::size_t i = 0; i < span.size();) {
+            const code_point c = decode_utf8(span, i);
+            i += c.bytes;
+            utf8proc_int32_t parts[64]; // Unicode's longest are 18
+            int boundary = UTF8PROC_BOUNDCLASS_START;
+            const auto count =
+                checked(utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c.value), parts,
+                                                std::ssize(parts), options, &boundary));
+            characters.insert(characters.end(), parts, parts + count);
+        }
+        order_marks(characters);
+        if (compose)
+            characters.resize(static_cast<std::size_t>(checked(
+                utf8proc_normalize_utf32(characters.data(), std::ssize(characters), options))));
+        for (const utf8proc_int32_t c : characters)
+            append_utf8(out, static_cast<char32_t>(c));
+    }
+    static utf8proc_ssize_t checked(utf8proc_ssize_t size) {
         if (size < 0)
             throw error("normalizer", "form", utf8proc_errmsg(size));
-        out.append(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
+        return size;
+    }
+
+    /// The canonical order: of each run of combining marks, by their classes, else as they stand.
+    static void order_marks(std::vector<utf8proc_int32_t>& characters) {
+        const auto mark = [](utf8proc_int32_t c) {
+            return utf8proc_get_property(c)->combining_class;
+        };
+        const auto before = [&](utf8proc_int32_t a, utf8proc_int32_t b) {
+            return mark(a) < mark(b);
+        };
+        const auto is_mark = [&](utf8proc_int32_t c) { return mark(c) != 0; };
+        for (auto begin = characters.begin(); begin != characters.end();) {
+            begin = std::find_if(begin, characters.end(), is_mark);
+            const auto end = std::find_if_not(begin, characters.end(), is_mark);
+            if (!std::is_sorted(begin, end, before))
+                std::stable_sort(begin, end, before);
+            begin = end;
+        }
     }
 
     std::vector<normalizer_step> steps_;
