@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -198,10 +200,107 @@ TEST_CASE("what PCRE2 reads in another way is translated or refused") {
           "test: pattern: expected a regular expression without + behind {}, found a{1,3}+|b");
 }
 
-TEST_CASE("a pattern that never ends is stopped with an error") {
-    const std::string message = error_of([] {
-        (void)cut(splitting("(a+)+(a+)+(a+)+$", split_behavior::isolated),
-                  std::string(64, 'a') + "b");
-    });
-    CHECK(message.starts_with("test: pattern: matching failed"));
+TEST_CASE("a script's name means the script, as in Oniguruma, not its extensions") {
+    const auto split = [](const char* p, const std::string& text) {
+        return cut(splitting(p, split_behavior::isolated), text);
+    };
+    // Marks that several scripts use, which are of none of them.
+    CHECK(split("\\p{Han}+", "\u597d\u3002") == "\u597d|\u3002");
+    CHECK(split("\\p{Katakana}+", "\u30ab\u30fc") == "\u30ab|\u30fc");
+    CHECK(split("\\p{Hiragana}+", "\u3042\u30fc") == "\u3042|\u30fc");
+    CHECK(split("\\p{Hangul}+", "\uac00\u3001") == "\uac00|\u3001");
+    CHECK(split("\\p{Latin}+", "a\u0363") == "a|\u0363");
+    CHECK(split("\\p{Greek}+", "\u03b1\u0342") == "\u03b1|\u0342");
+    CHECK(split("\\p{Arabic}+", "\u0628\u060c") == "\u0628|\u060c");
+    CHECK(split("\\p{Devanagari}+", "\u0915\u0964") == "\u0915|\u0964");
+    CHECK(split("\\p{Tamil}+", "\u0b95\u0bf3\u0964") == "\u0b95\u0bf3|\u0964");
+    CHECK(split("\\p{Bengali}+", "\u0995\u0964") == "\u0995|\u0964");
+    // In sets, negated, in the ways to write a name.
+    CHECK(split("[\\p{Han}\\p{Hiragana}]+", "\u597d\u3042\u3002") == "\u597d\u3042|\u3002");
+    CHECK(split("[^\\p{Han}]+", "\u597d\u3002a") == "\u597d|\u3002a");
+    CHECK(split("\\P{Han}+", "\u597d\u3002a") == "\u597d|\u3002a");
+    CHECK(split("\\p{^Han}+", "\u597d\u3002a") == "\u597d|\u3002a");
+    CHECK(split("[\\P{Han}]+", "\u597d\u3002a") == "\u597d|\u3002a");
+    // What is no script stays what it was.
+    CHECK(split("\\p{L}+", "a\u597d1") == "a\u597d|1");
+    CHECK(split("\\pL+", "apLLb") == "a|pLL|b"); // no property without braces
+    CHECK(split("\\p{Lu}+", "aBC") == "a|BC");
+    for (const char* const bad : {"\\p{Nothing}", "\\p{", "\\p{Han", "\\G"})
+        CHECK(error_of([&] {
+                  (void)pattern(bad);
+              }).starts_with("test: pattern: expected a regular expression"));
+}
+
+TEST_CASE("runs of a million equal characters are cut in linear time", "[computes]") {
+    const char* const o200k =
+        "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*"
+        "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+        "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+"
+        "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+        "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    const char* const deepseek =
+        "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|"
+        "[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|"
+        "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    const std::size_t n = 1'000'000;
+    for (const std::string_view p :
+         {std::string_view(o200k), std::string_view(deepseek), pre_token_pattern::gpt2,
+          pre_token_pattern::llama3, pre_token_pattern::qwen2})
+        for (const std::string_view unit :
+             {" ", "\t", "\r\n", "\u3000", "a", "A", "\u597d", "\u0301", "1", "-"}) {
+            pre_tokenizer cutter;
+            cutter.add({.pattern = pattern(p)});
+            pre_tokens out;
+            for (std::size_t i = 0; i < n; ++i)
+                out.text += unit;
+            for (const std::string_view behind : {"", "x"}) {
+                out.text += behind;
+                regex::matcher matcher(out.text.size());
+                cutter.apply(out, true, true, matcher);
+                CAPTURE(p, unit, behind);
+                REQUIRE(out.pieces.front().first == 0);
+                REQUIRE(out.pieces.back().second == out.text.size());
+                REQUIRE(std::ranges::adjacent_find(out.pieces, [](const auto& a, const auto& b) {
+                            return a.second != b.first;
+                        }) == out.pieces.end());
+            }
+        }
+}
+
+TEST_CASE("a pattern that backtracks without end is stopped with an error, and names itself") {
+    const std::string steps = "test: pattern: expected a pattern that takes at most 16777216 steps "
+                              "and 64 for each byte of the text: this one backtracks without end";
+    for (const char* const p : {"(a+)+(a+)+(a+)+$", "(?:a|aa)+$"})
+        for (const std::size_t n : {std::size_t{64}, std::size_t{10'000}})
+            CHECK(error_of([&] {
+                      (void)cut(splitting(p, split_behavior::isolated), std::string(n, 'a') + "b");
+                  }) == steps);
+    // Over the whole text, not at each of its places.
+    CHECK(error_of([&] {
+              std::string text;
+              for (int i = 0; i < 20'000; ++i)
+                  text += "aaaaaaaaaaaaaaaaaaaaaaaaab";
+              (void)cut(splitting("(?:a|aa)+c|b|a", split_behavior::isolated), text);
+          }) == steps);
+    // What needs many steps at a few places has them.
+    CHECK(cut(splitting("(?:a|aa)+c|b|a", split_behavior::isolated), std::string(20, 'a') + "b")
+              .size() == 41);
+}
+
+TEST_CASE("a pattern that needs memory without end is stopped with an error") {
+    const auto cut_run = [](const std::string& p) {
+        return error_of([&] {
+            (void)cut(splitting(p.c_str(), split_behavior::isolated), std::string(2'000'000, 'a'));
+        });
+    };
+    CHECK(cut_run("(?:a|b)+c|a+") ==
+          "test: pattern: expected a pattern that takes at most 64 MiB of memory and 256 bytes for "
+          "each byte of the text");
+    std::string groups = "(?:(a)|(b))+c";
+    for (int i = 0; i < 5000; ++i)
+        groups += "(x)?";
+    CHECK_FALSE(cut_run(groups + "|a+").empty());
+    CHECK(error_of([&] { (void)pattern(groups + "\\1"); }) ==
+          "test: pattern: expected a regular expression that refers to its groups to have fewer");
+    CHECK(cut(splitting("(a)\\1", split_behavior::isolated), "baab") == "b|aa|b");
 }

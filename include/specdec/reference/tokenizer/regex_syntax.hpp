@@ -2,8 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
+
+#ifndef PCRE2_CODE_UNIT_WIDTH
+#define PCRE2_CODE_UNIT_WIDTH 8
+#endif
+#include <pcre2.h>
 
 #include <specdec/core/error.hpp>
 
@@ -47,6 +53,25 @@ inline bool is_common_class(std::string_view name) {
     return false;
 }
 
+/// A property of characters, what stands between the braces of \p{}, in PCRE2's syntax. Of a script
+/// PCRE2 from 10.40 on takes the script extensions, unless "sc:" stands before its name; before, it
+/// took the script and did not know "sc:". So PCRE2 itself is asked.
+inline std::string pcre2_property(std::string_view name) {
+    const std::string_view sign = name.starts_with('^') ? "^" : "";
+    name.remove_prefix(sign.size());
+    const std::string as_script = "sc:" + std::string(name);
+    const std::string pattern = "\\p{" + as_script + "}";
+    int code = 0;
+    std::size_t at = 0;
+    const bool plain = name.find_first_of("\\{}^:=") == std::string_view::npos;
+    const std::unique_ptr<pcre2_code_8, void (*)(pcre2_code_8*)> known(
+        plain ? pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
+                                PCRE2_UTF, &code, &at, nullptr)
+              : nullptr,
+        [](pcre2_code_8* compiled) { pcre2_code_free_8(compiled); });
+    return std::string(sign).append(known ? as_script : name);
+}
+
 } // namespace detail
 
 /// A pattern in the dialect of tokenizer.json (Oniguruma's for Ruby, its doc/RE) in PCRE2's. With
@@ -61,9 +86,12 @@ inline bool is_common_class(std::string_view name) {
 ///   (?m)    . takes newlines, too: (?s)
 ///   {,n}    {0,n} (PCRE2 10.42's: the text itself)
 ///   \uHHHH  \x{HHHH}
+///   \p{Han} \p{sc:Han}, and so for every script (PCRE2's own: script extensions)
+///   \pL     the letters p and L (PCRE2's own: a property)
 /// Errors: what the two read differently and has no counterpart: sets inside sets, && between sets,
 /// classes such as [:alpha:] but for [:space:], [:digit:], [:cntrl:], [:xdigit:] and [:ascii:], \S,
 /// \W, \H or \B inside a set, {n,m}+ (any number of times), {n}? (or none), \Q, \E, \V (letters).
+/// And \G: where a search begins is the matcher's business (regex.hpp).
 [[nodiscard]] inline std::string to_pcre2_syntax(std::string_view pattern, white_space_rule rule,
                                                  const std::string& source,
                                                  const std::string& field) {
@@ -120,7 +148,8 @@ inline bool is_common_class(std::string_view name) {
             case 'Q':
             case 'E':
             case 'V':
-                refuse("\\Q, \\E or \\V");
+            case 'G':
+                refuse("\\Q, \\E, \\V or \\G");
                 break;
             case 'u':
                 if (pattern.size() - i <= 4)
@@ -128,10 +157,23 @@ inline bool is_common_class(std::string_view name) {
                 out.append("\\x{").append(pattern.substr(i + 1, 4)).append("}");
                 i += 4;
                 break;
+            case 'p':
+            case 'P':
+                if (pattern.substr(i + 1, 1) != "{") {
+                    out += escaped;
+                } else {
+                    const std::size_t close = pattern.find('}', i);
+                    if (close == std::string_view::npos)
+                        refuse("an unfinished \\p{}");
+                    const std::string_view name = pattern.substr(i + 2, close - i - 2);
+                    ((out += '\\') += escaped) += "{" + detail::pcre2_property(name) + "}";
+                    i = close;
+                }
+                break;
             default:
                 (out += '\\') += escaped;
                 // Their braces repeat nothing.
-                if (std::string_view("pPxo").find(escaped) != std::string_view::npos &&
+                if (std::string_view("xo").find(escaped) != std::string_view::npos &&
                     pattern.substr(i + 1, 1) == "{")
                     out += pattern[++i];
             }

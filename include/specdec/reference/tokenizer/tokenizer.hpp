@@ -58,7 +58,7 @@ struct tokenizer_parts {
 /// pre-tokenizes, merges. Byte-level tokenizers with all 256 bytes give back any bytes: joined
 /// bytes(encode(x)) == x unless a normalizer changes x.
 /// Complexity: about linear in the text. Errors: specdec::error where a pattern of the tokenizer's
-/// file exceeds PCRE2's limits.
+/// file takes more steps or memory than regex.hpp allows.
 class tokenizer {
 public:
     explicit tokenizer(tokenizer_parts parts)
@@ -100,6 +100,7 @@ public:
 
 private:
     struct scratch {
+        explicit scratch(std::size_t bytes) : matcher(bytes) {}
         regex::matcher matcher;
         pre_tokens cut;
         bpe_model::scratch model;
@@ -107,7 +108,7 @@ private:
 
     void run(std::string_view text, encode_mode position, const added_sets& added,
              std::vector<std::int32_t>& out) const {
-        scratch s;
+        scratch s(text.size());
         const tokenizer_parts& p = *parts_;
         const bool at_start = position == encode_mode::start;
         const auto token = [&out](std::int32_t id) { out.push_back(id); };
