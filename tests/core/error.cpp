@@ -17,3 +17,10 @@ TEST_CASE("an error names source, field and what was expected") {
           "config.json: hidden_size: a positive number");
     CHECK(std::string(error("as it stands").what()) == "as it stands");
 }
+
+TEST_CASE("a message has no control bytes, and does not end at a NUL") {
+    using namespace std::string_literals;
+    CHECK(std::string(error("nul.gguf", "\0abc"s, "a\x1b[2J\r\n\t\x7f b"s).what()) ==
+          "nul.gguf: \\x00abc: a\\x1b[2J\\x0d\\x0a\\x09\\x7f b");
+    CHECK(std::string(error("Größe\0"s).what()) == "Größe\\x00");
+}

@@ -8,15 +8,35 @@
 
 namespace specdec {
 
+namespace detail {
+
+/// A text whose control bytes are written out (\x00). Messages quote files, and a NUL would end
+/// what(), an escape sequence would reach a terminal.
+[[nodiscard]] inline std::string with_visible_controls(const std::string& text) {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f)
+            out += {'\\', 'x', digits[byte >> 4], digits[byte & 0xf]};
+        else
+            out += c;
+    }
+    return out;
+}
+
+} // namespace detail
+
 /// What every part of the library throws for bad input: files, tables, prompts, settings.
 /// The text names the source (a file, an argument), the field in it, and what was expected there,
-/// in the form "SOURCE: FIELD: EXPECTED". A round throws it for rows that break their contract and
-/// for calls out of order.
+/// in the form "SOURCE: FIELD: EXPECTED", on one line: control bytes are written as \x00. A round
+/// throws it for rows that break their contract and for calls out of order.
 class error : public std::runtime_error {
 public:
-    explicit error(const std::string& what) : std::runtime_error(what) {}
+    explicit error(const std::string& what)
+        : std::runtime_error(detail::with_visible_controls(what)) {}
     error(const std::string& source, const std::string& field, const std::string& expected)
-        : std::runtime_error(source + ": " + field + ": " + expected) {}
+        : error(source + ": " + field + ": " + expected) {}
 };
 
 #if !defined(__cpp_exceptions)
