@@ -4,38 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include <specdec/core/error.hpp>
+#include <specdec/reference/file/parse_json.hpp>
 
 namespace specdec::reference {
-
-/// Parses JSON; no text makes it call itself more than 64 levels deep. Of an object that has a name
-/// twice the last one counts; `names`: those of the outermost object, each as often as it stands.
-/// Errors: specdec::error(source, field, ...) for what is no JSON.
-[[nodiscard]] inline nlohmann::json parse_json(std::string_view text, const std::string& source,
-                                               const std::string& field,
-                                               std::vector<std::string>* names = nullptr) {
-    bool too_deep = false;
-    const auto depth_limit = [&](int depth, nlohmann::json::parse_event_t event,
-                                 nlohmann::json& parsed) {
-        too_deep = too_deep || depth > 64;
-        if (names != nullptr && depth == 1 && event == nlohmann::json::parse_event_t::key)
-            names->push_back(parsed.get<std::string>());
-        return !too_deep;
-    };
-    try {
-        nlohmann::json result = nlohmann::json::parse(text.begin(), text.end(), depth_limit);
-        if (too_deep)
-            throw error(source, field, "expected at most 64 levels of JSON");
-        return result;
-    } catch (const nlohmann::json::exception& cause) {
-        throw error(source, field, std::string("expected JSON: ") + cause.what());
-    }
-}
 
 /// Checked access to the fields of a JSON object. Errors name the source and the field's path.
 class json_fields {
