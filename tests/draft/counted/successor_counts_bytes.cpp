@@ -72,6 +72,22 @@ TEST_CASE("counts that were read answer and learn as those that were written") {
     CHECK(bytes_of(read(bytes_of(successor_counts(16)))) == bytes_of(successor_counts(16)));
 }
 
+TEST_CASE("a small file takes no more memory than its reader gives") {
+    const std::string small = bytes_of(successor_counts(16));
+    REQUIRE(small.size() == 51);
+    constexpr std::size_t entries = 15 + 4 + 8;
+    const std::string usual = with(small, entries, 1 << 18), large = with(small, entries, 1 << 24);
+    CHECK(bytes_of(read(usual)) == usual);
+    CHECK(message(large) == "FILE: entries: expected at most 262144, the file has 16777216");
+    CHECK(message(with(small, entries, 1 << 19)).find("FILE: entries: expected at most") == 0);
+    const auto given = [&](std::size_t most) {
+        return successor_counts_codec::read(with(small, entries, 1 << 19), "FILE", fingerprint,
+                                            vocabulary, most);
+    };
+    CHECK(bytes_of(given(1 << 19)) == with(small, entries, 1 << 19));
+    CHECK_THROWS_AS(given((1 << 19) - 1), error);
+}
+
 TEST_CASE("a torn, changed or foreign file of counts is refused by name") {
     successor_counts counts(64);
     teach(counts, 0, 30);

@@ -51,20 +51,22 @@ struct successor_counts_codec {
         return out;
     }
 
-    /// Takes any bytes. Errors: specdec::error that names `source`, the field and what was expected
-    /// there; for counts of another vocabulary, too, by its fingerprint or by tokens that it does
-    /// not have. Complexity: linear; entries as the file has them, at most most_entries.
+    /// Takes any bytes. most: entries of which memory is taken, whatever few bytes ask for; counts
+    /// of more are refused. Errors: specdec::error that names `source`, the field and what was
+    /// expected there; for counts of another vocabulary, too, by its fingerprint or by tokens that
+    /// it does not have. Complexity: linear.
     [[nodiscard]] static successor_counts read(std::string_view bytes, const std::string& source,
-                                               std::uint64_t fingerprint, std::size_t vocabulary) {
+                                               std::uint64_t fingerprint, std::size_t vocabulary,
+                                               std::size_t most = successor_counts::usual_entries) {
         saved_bytes in(bytes, source, magic, version, "saved counts");
         in.expect(in.get<std::uint64_t>("fingerprint") == fingerprint, "fingerprint",
                   "expected the drafter's vocabulary, the counts are of another");
-        const std::uint64_t entries = in.at_most(most_entries, "entries");
+        const std::uint64_t entries = in.at_most(most, "entries");
         in.expect(entries >= 16 && std::has_single_bit(entries), "entries",
                   "expected a power of two from 16 on");
         successor_counts counts(static_cast<std::size_t>(entries));
-        const std::uint64_t most = in.left() / bytes_of_one;
-        std::uint64_t left = in.at_most(most < entries ? most : entries, "number of n-grams");
+        const std::uint64_t fit = in.left() / bytes_of_one;
+        std::uint64_t left = in.at_most(fit < entries ? fit : entries, "number of n-grams");
         for (std::uint64_t least = 0; left > 0; --left) {
             const std::uint64_t place = in.get<std::uint32_t>("place");
             in.expect(place >= least && place < entries, "place",
@@ -85,8 +87,6 @@ struct successor_counts_codec {
         in.expect(in.left() == 0, "end", "expected nothing behind the last n-gram");
         return counts;
     }
-
-    static constexpr std::uint64_t most_entries = std::uint64_t{1} << 24;
 
 private:
     static constexpr std::uint64_t bytes_of_one = 8 + 8 * successor_counts::width;
