@@ -16,7 +16,7 @@ case "${1:-}" in
     exit 2
     ;;
 esac
-version=0.3.36
+version=$(sed -n 's/^llama-cpp-python==\([0-9.]*\).*/\1/p' scripts/pins/llama-cpp-python.txt)
 folder=${1:-build/llama-cpp}
 
 installed() {
@@ -35,13 +35,14 @@ fi
 echo "building llama-cpp-python $version from source in $folder: this takes minutes"
 python3 -m venv "$folder"
 pip=("$folder/bin/pip" --disable-pip-version-check)
-"${pip[@]}" install --quiet numpy gguf
+"${pip[@]}" install --quiet --require-hashes -r scripts/pins/llama-cpp.txt
 sources=$(mktemp -d)
 trap 'rm -rf "$sources"' EXIT
-"${pip[@]}" download --quiet --no-deps --no-binary llama-cpp-python --dest "$sources" "llama-cpp-python==$version"
+"${pip[@]}" download --quiet --require-hashes --no-deps --no-build-isolation --no-binary llama-cpp-python \
+    --dest "$sources" -r scripts/pins/llama-cpp-python.txt
 tar -xzf "$sources"/*.tar.gz -C "$sources" --strip-components=1
 CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)} CMAKE_ARGS="-DGGML_RPC=ON -DLLAVA_BUILD=OFF ${CMAKE_ARGS:-}" \
-    "${pip[@]}" install --quiet --no-deps "$sources"/*.tar.gz
+    "${pip[@]}" install --quiet --no-deps --no-build-isolation --check-build-dependencies "$sources"/*.tar.gz
 
 site=$(echo "$folder"/lib/python*/site-packages)
 "${CXX:-c++}" -std=c++17 -O2 "$sources/vendor/llama.cpp/tools/rpc/rpc-server.cpp" -o "$folder/bin/rpc-server" \

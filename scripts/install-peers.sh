@@ -6,19 +6,17 @@
 #   scripts/install-peers.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
-pip=(-m pip install --quiet --disable-pip-version-check)
+pip=(-m pip --quiet --disable-pip-version-check)
 
 [ -x build/peers/bin/python ] || python3 -m venv build/peers
-build/peers/bin/python "${pip[@]}" torch==2.15.0 transformers==5.23.0 accelerate gguf sentencepiece
+build/peers/bin/python "${pip[@]}" install --require-hashes -r models/train/requirements.txt
 scripts/install-llama-cpp.sh
-build/llama-cpp/bin/python "${pip[@]}" typing-extensions diskcache jinja2
 program=build/llama-cpp/bin/llama-speculative-simple
 [ -x $program ] || {
-    version=$(build/llama-cpp/bin/python -c 'import importlib.metadata as m; print(m.version("llama-cpp-python"))')
     sources=$(mktemp -d)
     trap 'rm -rf "$sources"' EXIT
-    build/llama-cpp/bin/python -m pip download --quiet --no-deps --no-binary llama-cpp-python --dest "$sources" \
-        "llama-cpp-python==$version"
+    build/llama-cpp/bin/python "${pip[@]}" download --require-hashes --no-deps --no-build-isolation \
+        --no-binary llama-cpp-python --dest "$sources" -r scripts/pins/llama-cpp-python.txt
     tar -xzf "$sources"/*.tar.gz -C "$sources" --strip-components=1
     cmake -S "$sources/vendor/llama.cpp" -B "$sources/build" -DCMAKE_BUILD_TYPE=Release -DLLAMA_USE_SYSTEM_GGML=ON \
         -DCMAKE_PREFIX_PATH="$(realpath build/llama-cpp/lib/python*/site-packages)" -DBUILD_SHARED_LIBS=OFF \

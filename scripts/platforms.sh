@@ -63,7 +63,7 @@ fetch_zig() {
     local at
     at=$(realpath -sm "$build/zig")
     [ -e "$at/c++" ] || {
-        python3 -m venv "$at" && "$at/bin/pip" install -q ziglang==0.17.1 || return
+        python3 -m venv "$at" && "$at/bin/pip" install -q --require-hashes -r scripts/pins/ziglang.txt || return
         # float.h first, and with GNU's extensions: else its numbers are hidden by a header of macOS's
         printf '#!/bin/sh\nexec "%s" -m ziglang c++ -target aarch64-macos -include float.h "$@" -std=gnu++20\n' \
             "$at/bin/python" > "$at/c++"
