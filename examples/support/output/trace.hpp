@@ -51,9 +51,10 @@ public:
         const char* origin = r.last == token_origin::corrected  ? " (corrected)"
                              : r.last == token_origin::residual ? " (residual)"
                                                                 : " (free)";
+        const std::string own =
+            r.ended() ? "- (the end)" : printable(*target_, r.tokens.back().index()) + origin;
         const std::string reason(name(r.reason));
-        line(drafted(r), r.proposed.empty() ? reason : joined(r.proposed, target_), accepted,
-             printable(*target_, r.tokens.back().index()) + origin);
+        line(drafted(r), r.proposed.empty() ? reason : joined(r.proposed, target_), accepted, own);
     }
 
 private:

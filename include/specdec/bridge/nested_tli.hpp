@@ -107,7 +107,8 @@ public:
         const draft_id d = entry < row.size() ? pieces_->entry(entry) : draft_id{};
         drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -builtin::infinity,
                     request_.sampling);
-        open_ = d.valid() && !is_end(request_.end_ids, proposals_.back().token());
+        open_ = d.valid() && !is_end(request_.end_ids, proposals_.back().token()) &&
+                !is_end(request_.draft_end_ids, d);
         if (open_)
             drafter.push(d);
     }

@@ -134,7 +134,7 @@ private:
             place.pass(f_.bytes(d));
             drawn_.push(stop, d, laws_.back().probability(d), row, row[d.index()],
                         request.sampling);
-            open = f_.step(state_, d);
+            open = f_.step(state_, d) && !is_end(request.draft_end_ids, d);
             drafter.push(d);
         }
         f_.finish(state_);

@@ -92,7 +92,7 @@ public:
             coin.pick(request_.round.site(purpose::draft, attempt, request_.place.value()), q);
         drawn_.push(stop, d, q.probability(d), row.values, row.values[d.index()],
                     request_.sampling);
-        open_ = text_.push(d);
+        open_ = text_.push(d) && !is_end(request_.draft_end_ids, d);
         if (!open_)
             return;
         request_.place.pass(draft_tokenizer_.bytes(d));

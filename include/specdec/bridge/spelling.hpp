@@ -153,6 +153,7 @@ public:
                         request_.sampling);
         else
             push_guess(stop, spelling, static_cast<double>(w_.weights()[t.index()]));
+        open_ = open_ && !is_end(request_.draft_end_ids, spelling.back());
         append(spelling);
         base_ = path_.size();
         request_.place.pass(t);
@@ -196,7 +197,7 @@ private:
             const target_id t = draw_weighted(coin);
             if (!t.valid() || w_.known(t))
                 return t;
-            if (looks_left_ > 0) {
+            if (looks_left_ > 0 && may_look(w_.beginning(t))) {
                 --looks_left_;
                 ++looks_;
                 looked_at_ = t;
@@ -204,6 +205,14 @@ private:
             }
             w_.forget_unknown();
         }
+    }
+
+    /// Whether the drafter may be asked behind these draft tokens.
+    [[nodiscard]] bool may_look(std::span<const draft_id> beginning) const {
+        for (const draft_id d : beginning)
+            if (is_end(request_.draft_end_ids, d))
+                return false;
+        return true;
     }
 
     template <class C>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <utility> // std::exchange
 #include <vector>
 
@@ -49,9 +51,9 @@ public:
         }
     }
     /// Gives the draft, once: its proposals to `proposed`, and those that the target has to
-    /// `tokens`.
-    draft_step end(B& bridge, view_type& draft, std::vector<target_id>& proposed,
-                   std::vector<target_id>& tokens) {
+    /// `tokens`. The draft is cut behind its first end token, if the bridge has not done it.
+    draft_step end(B& bridge, std::span<const target_id> end_ids, view_type& draft,
+                   std::vector<target_id>& proposed, std::vector<target_id>& tokens) {
         if (ended_)
             return {};
         if constexpr (requires { bridge.drafted(); })
@@ -60,7 +62,12 @@ public:
         draft = view_;
         open_ = false;
         ended_ = true;
-        for (const auto& x : view_.proposals) {
+        std::size_t n = 0;
+        for (bool goes_on = true; goes_on && n < view_.proposals.size(); ++n)
+            goes_on = !is_end(end_ids, view_.proposals[n].token());
+        draft.proposals = view_.proposals.first(n);
+        draft.looked_up = view_.looked_up_of(n);
+        for (const auto& x : draft.proposals) {
             if (!x.ends_draft())
                 proposed.push_back(x.token());
             if (x.token().valid())

@@ -14,17 +14,20 @@ namespace specdec {
 /// What a round decided: tokens that may be committed, in this order. They are not part of the text
 /// yet. Views into the session, which live until its next call.
 struct round_result {
-    std::span<const target_id> tokens;      ///< the accepted proposals and one token of the target
-    std::size_t accepted = 0;               ///< tokens[0 .. accepted) were proposals
-    token_origin last = token_origin::free; ///< where tokens.back() came from
-    std::span<const target_id> proposed;    ///< all proposals, kept or not
-    std::span<const draft_id> drafted;      ///< what they were made from
-    std::span<const draft_progress> steps;  ///< [drafted] how the draft looked behind each
-    no_draft reason = no_draft::none;       ///< why nothing was proposed
+    /// The accepted proposals and, unless the last of them is an end token, one of the target.
+    std::span<const target_id> tokens;
+    std::size_t accepted = 0;                    ///< tokens[0 .. accepted) were proposals
+    token_origin last = token_origin::free;      ///< where the target's own token came from
+    std::span<const target_id> proposed;         ///< all proposals, kept or not
+    std::span<const draft_id> drafted;           ///< what they were made from
+    std::span<const draft_progress> steps;       ///< [drafted] how the draft looked behind each
+    no_draft reason = no_draft::none;            ///< why nothing was proposed
     round_log_probabilities log_probabilities{}; ///< of `tokens`, if the settings ask for them
     /// tokens[found .. found_end) were text that was seen before, if they were accepted
     std::size_t found = 0, found_end = 0;
 
+    /// Whether the last accepted proposal is an end token, so that there is no token of the target.
+    [[nodiscard]] bool ended() const { return tokens.size() == accepted; }
     [[nodiscard]] token_origin origin(std::size_t i) const {
         return i >= accepted                 ? last
                : i >= found && i < found_end ? token_origin::looked_up

@@ -31,6 +31,9 @@ namespace specdec {
 ///     3. tau, next         := verifier(p, (x, q))
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
+/// A draft ends behind its first end token. Behind an accepted end token nothing is drawn: the
+/// round has no `next`, and no law is asked for there.
+///
 /// Each step is a function: batch takes it for all its texts at once, round() takes 1 to 3 for one.
 /// Only commit() changes the state: a round may be abandoned, and the next does the same again.
 /// Guarantee: if the verifier is lossless, the committed tokens have the laws that the law factory
@@ -109,6 +112,7 @@ public:
         sampling_ = settings_.target;
         draft_request request{name(), proposals_within(settings_, committed_, room),
                               settings_.draft, settings_.end_ids};
+        request.draft_end_ids = settings_.draft_end_ids;
         if constexpr (FollowsText<V>)
             request.place = verify_.place();
         steps_.begin(bridge_, drafter, stop, coin, request);
@@ -118,7 +122,8 @@ public:
     [[nodiscard]] draft_step announce(D& drafter, const Stop& stop, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
         const draft_step step = steps_.announce(bridge_, drafter, stop);
-        return step.goes_on ? step : steps_.end(bridge_, draft_, proposed_, tokens_);
+        return step.goes_on ? step
+                            : steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_);
     }
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draw(D& drafter, const Stop& stop, C& coin, double seconds = 0, Time clock = {}) {
@@ -172,9 +177,12 @@ public:
             if (!draft_.proposals.empty())
                 bridge_.require_unchanged();
         const std::span<const target_id> text = tokens_;
-        const auto law_at = [&](std::size_t i) {
-            return laws_(rows[i], i, text.first(committed_ + i), sampling_);
-        };
+        const laws_along law_at{
+            [&](std::size_t i) { return laws_(rows[i], i, text.first(committed_ + i), sampling_); },
+            [&](std::size_t i) {
+                return i > 0 && committed_ + i <= text.size() &&
+                       is_end(settings_.end_ids, text[committed_ + i - 1]);
+            }};
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, draft_.proposals, coin, name());
         log_p_.record(rows, text.subspan(committed_, v.accepted), v.next);
@@ -182,7 +190,8 @@ public:
             bridge_.learn_rows(text.subspan(committed_ - 1), rows);
         verdict_ = v;
         tokens_.resize(committed_ + v.accepted);
-        tokens_.push_back(v.next);
+        if (v.next.valid())
+            tokens_.push_back(v.next);
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
         return {all,          v.accepted,    v.origin,     proposed_, draft_.draft_tokens,
                 draft_.steps, draft_.reason, log_p_.all(), 0,         draft_.looked_up};
@@ -198,7 +207,7 @@ public:
     /// discarded. Throws specdec::error for n above the tokens of a verified round. n = 0 wastes
     /// the round: the next one decides anew. n may depend on kept tokens (see design.md).
     void commit(std::size_t n) {
-        if (!verdict_.next.valid() || n > verdict_.accepted + 1)
+        if (!verdict_.decided() || n > verdict_.emitted())
             fail("session", "commit", "expected at most the tokens of a verified round");
         counts_.count(verdict_, n, proposed_.size(), draft_.draft_tokens.size(), draft_.reason,
                       {draft_.looked_up, draft_.looked_up_of(verdict_.accepted)});

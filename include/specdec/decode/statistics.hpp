@@ -59,16 +59,17 @@ struct statistics {
                no_draft reason, found of_them = {0, 0}) {
         ++rounds;
         committed += n;
-        discarded += v.accepted + 1 - n;
+        discarded += v.emitted() - n;
         draft_tokens += drafted;
         proposed += proposals;
         evaluated += v.evaluated;
         accepted += v.accepted;
         looked_up += of_them.proposed;
         looked_up_accepted += of_them.accepted;
-        (v.origin == token_origin::corrected  ? corrected
-         : v.origin == token_origin::residual ? residual
-                                              : free) += 1;
+        if (v.next.valid())
+            (v.origin == token_origin::corrected  ? corrected
+             : v.origin == token_origin::residual ? residual
+                                                  : free) += 1;
         if (proposals == 0)
             ++without_draft[static_cast<std::size_t>(reason)];
         if (proposals < rounds_by_proposals.size())

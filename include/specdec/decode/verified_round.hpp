@@ -44,7 +44,8 @@ struct verified_round {
     std::size_t accepted = 0;                 ///< x_1 .. x_accepted were kept
     std::size_t evaluated = 0;         ///< proposals decided on: accepted, and a rejected one
     std::span<const target_id> text;   ///< the committed tokens, without the round's
-    std::span<const target_id> tokens; ///< the kept proposals and the target's own; to be committed
+    std::span<const target_id> tokens; ///< to be committed: the kept proposals and the target's
+                                       ///< own, which there is none of behind an end token
     Rows rows;                         ///< as given to verify(): row i is of the token behind
                                        ///< text and x_1 .. x_i
     sampling_parameters sampling{};    ///< with which they became laws
@@ -58,7 +59,7 @@ round_of(const B& bridge, const draft_view<typename B::law_type>& draft, const v
          std::span<const target_id> tokens, std::size_t committed, const Rows& rows,
          const sampling_parameters& sampling) {
     const bool nothing = draft.draft_tokens.empty();
-    const std::size_t emitted = decided.next.valid() ? decided.accepted + 1 : 0;
+    const std::size_t emitted = decided.emitted();
     return {.context = nothing ? std::span<const draft_id>{} : context_of(bridge),
             .drafted = draft.draft_tokens,
             .steps = draft.steps,

@@ -65,8 +65,9 @@ public:
         ids_.resize(likeliest_);
     }
 
-    /// A round's tokens: token i was drawn behind rows[i]. Errors: specdec::error for rows of an
-    /// engine's own kind, and as softmax_law for logits that are none.
+    /// A round's tokens: token i was drawn behind rows[i]. `next` is invalid where nothing was
+    /// drawn behind the accepted ones. Errors: specdec::error for rows of an engine's own kind, and
+    /// as softmax_law for logits that are none.
     template <RowsOf<target_id> Rows>
     void record(const Rows& rows, std::span<const target_id> accepted, target_id next) {
         size_ = 0;
@@ -75,8 +76,9 @@ public:
         if constexpr (tells_log_probabilities<std::remove_cvref_t<decltype(rows[0])>>) {
             for (std::size_t i = 0; i < accepted.size(); ++i)
                 record_one(rows[i], i, accepted[i]);
-            record_one(rows[accepted.size()], accepted.size(), next);
-            size_ = accepted.size() + 1;
+            if (next.valid())
+                record_one(rows[accepted.size()], accepted.size(), next);
+            size_ = accepted.size() + (next.valid() ? 1U : 0U);
         } else {
             fail("session", "log_probabilities",
                  "expected rows of logits, of probabilities, or lists of them");

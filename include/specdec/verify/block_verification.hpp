@@ -78,8 +78,8 @@ struct block_verification {
     }
 
 private:
-    /// Finds the longest prefix of at least i proposals that passes its test. The verdict has no
-    /// token if none does. Precondition: weight = P_i > 0.
+    /// Finds the longest prefix of at least i proposals that passes its test. The verdict is not
+    /// decided if none does. Precondition: weight = P_i > 0.
     template <class LawAt, class Law, class C>
     verdict longest(LawAt& law_at, std::span<const proposal<Law>> proposals, C& coin,
                     round_name round, std::size_t i, double weight) const {
@@ -88,8 +88,7 @@ private:
             if (gamma > 0 && !coin.flip(test_site(round, gamma, 0), weight))
                 return {};
             const draw_site free = round.site(purpose::target, static_cast<std::uint32_t>(gamma));
-            const target_id t = builtin::apart([&] { return coin.pick(free, law_at(gamma)); });
-            return {gamma, gamma, t, token_origin::free};
+            return builtin::apart([&] { return accept_all(law_at, gamma, gamma, coin, free); });
         }
         const auto p = builtin::apart([&] { return law_at(i); });
         const Law& q = proposals[i].law();
@@ -99,7 +98,7 @@ private:
         if (ratio > 0) {
             const double capped = ratio < 1 ? ratio : 1.0;
             const verdict longer = longest(law_at, proposals, coin, round, i + 1, capped);
-            if (longer.next.valid())
+            if (longer.decided())
                 return longer;
         }
         const target_id t = builtin::apart([&] {

@@ -28,8 +28,7 @@ struct exact_match {
             if (t != proposals[i].token())
                 return reject(proposals, i, t);
         }
-        const target_id t = coin.pick({round.position + gamma, purpose::target}, law_at(gamma));
-        return {gamma, gamma, t, token_origin::free};
+        return accept_all(law_at, gamma, gamma, coin, {round.position + gamma, purpose::target});
     }
 };
 

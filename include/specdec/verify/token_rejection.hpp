@@ -38,9 +38,8 @@ struct token_rejection {
             if (!x.valid() || !flip_ratio(coin, accept, p.probability(x), q, x))
                 return reject(proposals, i, draw_residual(p, q, coin, round, thinning));
         }
-        const target_id t = coin.pick(
-            round.site(purpose::target, static_cast<std::uint32_t>(gamma)), law_at(gamma));
-        return {gamma, gamma, t, token_origin::free};
+        return accept_all(law_at, gamma, gamma, coin,
+                          round.site(purpose::target, static_cast<std::uint32_t>(gamma)));
     }
 };
 

@@ -28,13 +28,19 @@ enum class token_origin : std::uint8_t {
 struct verdict {
     std::size_t accepted = 0;  ///< tau: proposals kept, a prefix of the draft
     std::size_t evaluated = 0; ///< proposals decided on: tau, or tau + 1 after a rejection
-    target_id next;            ///< the token behind them; always valid
+    target_id next;            ///< the token behind them; invalid if the sequence has `ended`
     token_origin origin = token_origin::free; ///< of `next`; never a proposal
+    bool ended = false; ///< the last accepted proposal is an end token: nothing is drawn behind it
+
+    /// Whether a rule made it. A default verdict is of no rule.
+    [[nodiscard]] bool decided() const { return ended || next.valid(); }
+    /// Tokens that may be committed: the accepted proposals and `next`, if there is one.
+    [[nodiscard]] std::size_t emitted() const { return accepted + (next.valid() ? 1U : 0U); }
 };
 
 /// Requires that a round is decided once.
 inline void require_undecided(const verdict& v, const char* source) {
-    if (v.next.valid())
+    if (v.decided())
         fail(source, "verify", "expected a round that is not decided yet: draft again, or commit");
 }
 
@@ -48,6 +54,38 @@ template <class Law>
     return {i, i + 1, next, token_origin::corrected};
 }
 
+/// The target's distributions along a draft, as a session gives them to a rule: law(i), and
+/// ends(i), whether the sequence has ended before place i, so that there is no distribution.
+template <class Law, class Ends>
+struct laws_along {
+    Law law;
+    Ends ends;
+
+    auto operator()(std::size_t i) const { return law(i); }
+};
+template <class Law, class Ends>
+laws_along(Law, Ends) -> laws_along<Law, Ends>;
+
+/// Whether the sequence has ended before place i of a chain, or behind node i of a tree. Never for
+/// a law_at without ends(i).
+template <class LawAt>
+[[nodiscard]] bool ends_before(const LawAt& law_at, std::size_t i) {
+    if constexpr (requires { law_at.ends(i); })
+        return law_at.ends(i);
+    else
+        return false;
+}
+
+/// The verdict of a rule that accepts `accepted` proposals and has nothing left to test: the bonus
+/// token is drawn from law_at(place). Behind an end token none is drawn, and no law is asked for.
+template <class LawAt, class C>
+[[nodiscard]] verdict accept_all(LawAt& law_at, std::size_t place, std::size_t accepted, C& coin,
+                                 draw_site site) {
+    if (ends_before(law_at, place))
+        return {accepted, accepted, {}, token_origin::free, true};
+    return {accepted, accepted, coin.pick(site, law_at(place)), token_origin::free};
+}
+
 /// A verification rule: decides how many proposals to keep and draws the token behind them.
 ///
 ///     verify(law_at, proposals, coin, round)
@@ -55,8 +93,9 @@ template <class Law>
 /// law_at(i), i = 0 .. gamma, is the target law p of the token at `round.position + i`, given the
 /// context and the first i proposals. A rule calls it at most once for each i, in ascending order,
 /// and only where it needs the law, because each call reads the row. All these laws may be alive at
-/// once. `round` names the decisions (see round_name). A rule keeps no state, allocates nothing and
-/// is re-entrant.
+/// once. An end token is the last proposal of its draft, and there is no law behind it: a rule that
+/// accepts all proposals ends with accept_all(). `round` names the decisions (see round_name). A
+/// rule keeps no state, allocates nothing and is re-entrant.
 ///
 /// verdict::evaluated counts the kept proposals and the first rejected one, for every rule, so that
 /// conditional acceptance rates compare. A block rule looks at more proposals, but does not count

@@ -23,6 +23,7 @@ struct draft_request {
     sampling_parameters sampling{};       ///< how the drafter's rows become the draft law q
     std::span<const target_id> end_ids{}; ///< proposing one of these ends the draft behind it
     text_offset place{}; ///< where the first drafted token begins, for coins that couple draws
+    std::span<const draft_id> draft_end_ids{}; ///< drawing one of these ends the draft behind it
 };
 
 /// A draft: proposals of target tokens, each with its law, and the draft tokens that they were made
@@ -43,6 +44,9 @@ struct draft_view {
 };
 
 [[nodiscard]] inline bool is_end(std::span<const target_id> end_ids, target_id id) {
+    return is_one_of(end_ids, id);
+}
+[[nodiscard]] inline bool is_end(std::span<const draft_id> end_ids, draft_id id) {
     return is_one_of(end_ids, id);
 }
 
@@ -114,6 +118,9 @@ template <Drafter D>
 /// A bridge whose laws ask again also has b.require_unchanged(), which is called before every
 /// decision, whatever was drawn, and throws specdec::error where one of their marks has changed
 /// since the draft. (A refusal that depends on what was drawn would itself change the law.)
+///
+/// A draft ends behind the first of request.end_ids that it proposes, and behind the first of
+/// request.draft_end_ids that it draws: the drafter is not asked for a row behind either.
 ///
 /// Every draw of a draft token has that token's place in its site. A bridge copies request.place,
 /// writes its value() into draw_site::place, and moves it behind the drawn token by pass() (of the

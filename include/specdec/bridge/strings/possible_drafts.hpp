@@ -20,11 +20,11 @@ namespace specdec {
 /// The draft strings of one round whose next-token law is known: the drawn one's and those that a
 /// decision made it look at. A node is a draft that goes on.
 ///
-/// A draft ends where step says so, at max_draft tokens, where its probability falls below
-/// `lightest`, and where the stop rule or a row without mass ends it: all of that is a function of
-/// the draft alone, so f's law is defined on drafts that were never drawn, and refused once a mark
-/// has changed. Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB a node, kept from round to
-/// round.
+/// A draft ends where step says so, behind an end token of the drafter, at max_draft tokens, where
+/// its probability falls below `lightest`, and where the stop rule or a row without mass ends it:
+/// all of that is a function of the draft alone, so f's law is defined on drafts that were never
+/// drawn, and refused once a mark has changed. Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB
+/// a node, kept from round to round.
 template <Translation F>
 class possible_drafts {
 public:
@@ -104,7 +104,8 @@ public:
     /// becomes.
     [[nodiscard]] bool step(std::size_t node, draft_id d, double mass, state_type& state) const {
         state = nodes_[node].state;
-        if (f_.step(state, d) && nodes_[node].depth + 1 < max_draft_ && mass >= lightest_ &&
+        if (f_.step(state, d) && !is_one_of(source_.end_ids, d) &&
+            nodes_[node].depth + 1 < max_draft_ && mass >= lightest_ &&
             source_.more(source_.stop, progress_behind(node, d)))
             return true;
         f_.finish(state);
@@ -133,8 +134,11 @@ public:
                                      std::span<const draft_id> ahead = {}) {
         if (const std::size_t known = child_of(nodes_, node, d); known != none)
             return known;
-        const std::size_t left = // rows it can be asked for
+        std::size_t left = // rows it can be asked for
             source_.several ? max_draft_ - nodes_[node].depth - 1 : 0;
+        for (std::size_t i = 0; i < left && i < ahead.size(); ++i)
+            if (is_one_of(source_.end_ids, ahead[i]))
+                left = i; // none behind an end token
         const std::size_t made = add(node, d, state, mass);
         on_throw guard([&] { size_ = made; });
         fetch(made, ahead.first(ahead.size() < left ? ahead.size() : left));

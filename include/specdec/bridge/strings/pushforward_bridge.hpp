@@ -84,9 +84,10 @@ public:
                             limits_.max_draft == 0 ? 0 : request.max_proposals, limits_.max_draft);
             why != no_draft::none)
             return why;
-        law_.begin(draft_source::of(drafter, stop), context_.ids(), context_.unchanged(),
-                   request.sampling, limits_.max_draft, limits_.lightest_draft,
-                   request.max_proposals, request.place);
+        draft_source source = draft_source::of(drafter, stop);
+        source.end_ids = request.draft_end_ids;
+        law_.begin(source, context_.ids(), context_.unchanged(), request.sampling,
+                   limits_.max_draft, limits_.lightest_draft, request.max_proposals, request.place);
         context_.mark();
         return no_draft::none;
     }

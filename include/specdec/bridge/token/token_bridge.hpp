@@ -92,7 +92,7 @@ public:
         // Not the drawn id, but the one that the text has: of ids with equal bytes the first.
         const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
         kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request_.sampling);
-        open_ = x.valid() && !is_end(request_.end_ids, x);
+        open_ = x.valid() && !is_end(request_.end_ids, x) && !is_end(request_.draft_end_ids, d);
         if (open_)
             drafter.push(d);
     }

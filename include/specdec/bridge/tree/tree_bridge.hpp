@@ -22,11 +22,11 @@ namespace specdec {
 ///     q := law of what the drafter says behind each of these nodes: one pass, if it can
 ///     for each node, for each of its children: x ~ map(q), or what the siblings before it leave
 ///
-/// A node with an end token has no children. Map, Kept: as a token_bridge's; all draws are in T
-/// (identity, TLI: a draw outside T could not be scored). Laws are views of rows that are kept from
-/// the draft to its decision, so nothing is asked again. Memory: the store's, for as many rows as
-/// nodes (one for likeliest siblings); allocated at construction and at the first draft. A round
-/// allocates nothing.
+/// A node with an end token of either side has no children. Map, Kept: as a token_bridge's; all
+/// draws are in T (identity, TLI: a draw outside T could not be scored). Laws are views of rows
+/// that are kept from the draft to its decision, so nothing is asked again. Memory: the store's,
+/// for as many rows as nodes (one for likeliest siblings); allocated at construction and at the
+/// first draft. A round allocates nothing.
 template <DraftContext Context, class Map, class Kept = draft_row_store>
 class tree_bridge {
 public:
@@ -79,7 +79,7 @@ public:
         for (std::size_t depth = 0; depth < deepest; ++depth) {
             if (depth > 0)
                 made_.ask(shape);
-            choose_parents(drafted, request.path.end_ids);
+            choose_parents(drafted, request.path);
             if (made_.parents.empty() || (depth > 0 && !made_.has_room(drafter)))
                 break;
             const std::size_t begin = made_.tree.size();
@@ -117,13 +117,17 @@ private:
     }
 
     /// The nodes of the level that have children, as far as there is room.
-    void choose_parents(std::size_t most, std::span<const target_id> end_ids) {
+    void choose_parents(std::size_t most, const draft_request& request) {
+        const auto ends = [&](std::size_t node) {
+            return node != tree_root && (is_end(request.end_ids, made_.tree.id(node)) ||
+                                         is_end(request.draft_end_ids, made_.draft_ids[node]));
+        };
         made_.parents.clear();
         std::size_t room = most - made_.tree.size();
         for (std::size_t i = 0; i < made_.children.size(); ++i) {
             const std::size_t node = made_.tree.empty() ? tree_root : made_.level + i;
             const std::size_t n = smaller(made_.children[i], room);
-            if (n == 0 || (node != tree_root && is_end(end_ids, made_.tree.id(node))))
+            if (n == 0 || ends(node))
                 continue;
             made_.parents.push_back({node, n});
             room -= n;
@@ -173,7 +177,7 @@ private:
             for (std::size_t k = 0; k < n; ++k) {
                 const draft_id d = made_.likeliest[k];
                 const target_id t = map_.to_target(d);
-                if (!is_end(made_.tree.ids().subspan(first), t)) // once each
+                if (!is_one_of(made_.tree.ids().subspan(first), t)) // once each
                     add(law_type::certain(t, map_), d);
             }
         } else {

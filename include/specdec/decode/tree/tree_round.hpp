@@ -25,10 +25,11 @@ struct tree_edit {
 /// What a round decided: tokens that may be committed, in this order. They are not part of the text
 /// yet. Views into the session, which live until its next call.
 struct tree_round_result {
-    std::span<const target_id> tokens;      ///< those of the kept path, and one token of the target
-    std::size_t accepted = 0;               ///< tokens[0 .. accepted) are nodes
-    token_origin last = token_origin::free; ///< where tokens.back() came from
-    std::span<const std::size_t> path;      ///< [accepted] the kept nodes
+    /// Those of the kept path and, unless the last of them is an end token, one of the target.
+    std::span<const target_id> tokens;
+    std::size_t accepted = 0;                    ///< tokens[0 .. accepted) are nodes
+    token_origin last = token_origin::free;      ///< where the target's own token came from
+    std::span<const std::size_t> path;           ///< [accepted] the kept nodes
     const token_tree<target_id>* tree = nullptr; ///< all nodes; none if nothing was proposed
     std::span<const draft_id> drafted; ///< [nodes of the drafter] their tokens in its vocabulary
     std::span<const tree_node> nodes;  ///< [nodes of the drafter] how sure it was

@@ -27,7 +27,8 @@ namespace specdec {
 ///     3. path, next       := verifier(p, tree)
 ///     4. commit the path and next, or fewer of them; models keep the path's cache
 ///
-/// Everything else is as in session, the guarantee, too: with a lossless verifier the committed
+/// A path ends with its first end token, behind which nothing is drawn. Everything else is as in
+/// session, the guarantee, too: with a lossless verifier the committed
 /// tokens have the laws of the target's rows, whatever drafter, bridge and shape do. Only commit()
 /// changes the state. The laws of a draft are kept from its draws to their decision (tree_bridge).
 ///
@@ -91,6 +92,7 @@ public:
             bridge_.settings().longest_path(proposals_within(settings_, committed_, room));
         sampling_ = settings_.target;
         tree_request request{{name(), most, settings_.draft, settings_.end_ids}, max_nodes};
+        request.path.draft_end_ids = settings_.draft_end_ids;
         if constexpr (FollowsText<V>)
             request.path.place = verify_.place();
         draft_ = bridge_.propose(drafter, shape, coin, request);
@@ -136,9 +138,13 @@ public:
             tree.path_to(node, std::span(tokens_).subspan(committed_));
             return tokens_;
         };
-        const auto law_at = [&](std::size_t node) { // tree_root + 1 is 0
-            return laws_(rows[node + 1], node + 1, text_to(node), sampling_);
-        };
+        const laws_along law_at{
+            [&](std::size_t node) { // tree_root + 1 is 0
+                return laws_(rows[node + 1], node + 1, text_to(node), sampling_);
+            },
+            [&](std::size_t node) {
+                return node != tree_root && is_end(settings_.end_ids, tree.id(node));
+            }};
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, tree, draft_.proposals, coin, name(), work_);
         const std::span<const std::size_t> path = work_.path();
@@ -146,7 +152,8 @@ public:
         log_p_.record(path_rows<Rows>{rows, path}, text.subspan(committed_), v.next);
         if constexpr (requires { bridge_.learn_rows(tokens(), rows); })
             bridge_.learn_rows(target_edit().ids, rows);
-        tokens_.push_back(v.next);
+        if (v.next.valid())
+            tokens_.push_back(v.next);
         verdict_ = v;
         const std::span<const target_id> all = std::span(tokens_).subspan(committed_);
         tree_round_result r{all,          v.accepted,    v.origin,
@@ -219,7 +226,7 @@ private:
         work_.path().clear();
     }
     void require_committable(std::size_t n) const {
-        if (!verdict_.next.valid() || n > verdict_.accepted + 1)
+        if (!verdict_.decided() || n > verdict_.emitted())
             fail("tree session", "commit", "expected at most the tokens of a verified round");
     }
 

@@ -42,13 +42,11 @@ struct recursive_rejection {
         work.path().clear();
         for (std::size_t node = tree_root;;) {
             const std::size_t depth = work.path().size();
-            const auto p = law_at(node);
-            std::size_t child = tree.first_child(node);
+            std::size_t child = first_child(law_at, tree, node);
             if (child == tree_root)
-                return {
-                    depth, depth,
-                    coin.pick(round.site(purpose::target, static_cast<std::uint32_t>(depth)), p),
-                    token_origin::free};
+                return accept_all(law_at, node, depth, coin,
+                                  round.site(purpose::target, static_cast<std::uint32_t>(depth)));
+            const auto p = law_at(node);
             remaining_law left(p, work.row(0));
             while (!keeps(left, proposals[child], coin, round, child)) {
                 const Law& q = proposals[child].law();

@@ -47,8 +47,8 @@ struct traversal_verification {
     }
 
 private:
-    /// work.path() leads to the node. A verdict without a token: the path is not kept, and ends as
-    /// it was. Precondition: weight > 0.
+    /// work.path() leads to the node. A verdict that is not decided: the path is not kept, and ends
+    /// as it was. Precondition: weight > 0.
     template <class LawAt, class Law, class C>
     verdict visit(LawAt& law_at, const token_tree<target_id>& tree,
                   std::span<const proposal<Law>> proposals, C& coin, round_name round,
@@ -56,13 +56,12 @@ private:
         const block_verification block{thinning};
         const std::size_t place = node + 1; // 0 for the root
         const std::size_t depth = work.path().size();
-        std::size_t child = tree.first_child(node);
+        std::size_t child = first_child(law_at, tree, node);
         if (child == tree_root) {
             if (node != tree_root && !coin.flip(block.test_site(round, place, 0), weight))
                 return {};
             const draw_site free = round.site(purpose::target, static_cast<std::uint32_t>(place));
-            const target_id t = builtin::apart([&] { return coin.pick(free, law_at(node)); });
-            return {depth, depth, t, token_origin::free};
+            return builtin::apart([&] { return accept_all(law_at, node, depth, coin, free); });
         }
         const auto p = builtin::apart([&] { return law_at(node); });
         remaining_law left(p, work.row(depth));
@@ -75,7 +74,7 @@ private:
                 work.path().push_back(child);
                 const verdict longer = visit(law_at, tree, proposals, coin, round, work, child,
                                              ratio < 1 ? ratio : 1.0);
-                if (longer.next.valid())
+                if (longer.decided())
                     return longer;
                 work.path().pop_back();
             }

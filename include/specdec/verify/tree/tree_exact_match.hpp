@@ -25,10 +25,11 @@ struct tree_exact_match {
         work.path().clear();
         for (std::size_t node = tree_root;;) {
             const std::size_t depth = work.path().size();
-            const target_id t = coin.pick({round.position + depth, purpose::target}, law_at(node));
-            std::size_t child = tree.first_child(node);
+            const draw_site site{round.position + depth, purpose::target};
+            std::size_t child = first_child(law_at, tree, node);
             if (child == tree_root)
-                return {depth, depth, t, token_origin::free};
+                return accept_all(law_at, node, depth, coin, site);
+            const target_id t = coin.pick(site, law_at(node));
             while (child != tree_root && tree.id(child) != t)
                 child = tree.next_sibling(child);
             if (child == tree_root)
