@@ -262,7 +262,10 @@ int main(int argc, char** argv) {
     add_lookup_flag(app, f.decoding.lookup,
                     "under a rule with a drafter, look up, too (default of one that reads "
                     "features)");
-    app.add_option("--stop", f.decoding.limits.stop_strings, "end the text before this string")
+    app.add_flag("--end-at-control", f.decoding.limits.end_at_control,
+                 "any control token ends the text");
+    app.add_option("--stop", f.decoding.limits.stop_strings,
+                   "end the text before this string, or at the control token of this name")
         ->take_all()
         ->allow_extra_args(false);
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,

@@ -20,10 +20,12 @@
 
 namespace specdec {
 
-/// Where a text ends.
+/// Where a text ends. A control token adds no bytes to a text, so that no stop string is found in
+/// it: end_ids_of makes end tokens of those that are meant.
 struct generation_limits {
     std::size_t max_tokens = 256;
     std::vector<std::string> stop_strings{}; ///< the text ends before the first of them
+    bool end_at_control = false;             ///< any control token ends the text
 };
 
 /// Why a text ended.

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include <specdec/decode/end_ids.hpp>
 #include <specdec/decode/measure_costs.hpp>
 #include <specdec/speculation/decode_texts.hpp>
 #include <specdec/speculation/decoder.hpp>
@@ -166,6 +167,7 @@ private:
         decode_settings s = settings_of(text, of_all);
         require_prompt(text.prompt, target_.models.capacity(), target_.tokenizer.vocabulary_size());
         (void)likeliest_of(s, target_.tokenizer.vocabulary_size());
+        (void)end_ids_of(target_.tokenizer.table(), target_.ends, s.limits);
         const rule how = rule_for(s);
         s = drafting_settings(s, how);
         if (!applies(how))
@@ -234,7 +236,9 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         parts.tree->share_pass(texts);
     }
     parts.learned = learned;
-    parts.settings.end_ids = target_.ends;
+    parts.settings.end_ids = end_ids_of(target_.tokenizer.table(), target_.ends, s.limits);
+    if (parts.draft != nullptr)
+        parts.settings.draft_end_ids = draft_->ends;
     parts.settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
     if (!takes_drafter(how))
         return make_text(how, target_.tokenizer, nullptr, tables_,
