@@ -44,9 +44,12 @@ ref::transformer make(const std::string& path, const ref::load_options& options)
         return random(float{});
     case ref::precision::q8:
         return random(ref::quantised{});
-    default:
-        return random(ref::bf16_bits{});
+    case ref::precision::bf16:
+    case ref::precision::native:
+    case ref::precision::automatic:
+        break;
     }
+    return random(ref::bf16_bits{});
 }
 
 void add_cases(std::vector<bench::timed_case>& cases, ref::transformer& t,

@@ -55,9 +55,12 @@ SPECDEC_ONCE(checkpoint open_checkpoint(const std::filesystem::path&));
         return packed(float{});
     case precision::bf16:
         return packed(bf16_bits{});
-    default:
-        return packed(quantised{});
+    case precision::native:
+    case precision::q8:
+    case precision::automatic: // precision_of has made another one of it
+        break;
     }
+    return packed(quantised{});
 }
 
 /// Loads a model: 135M parameters take about a second.

@@ -22,6 +22,7 @@ namespace specdec {
 /// The settings as the rule takes them: without a drafter's model there are no trees, and where
 /// there are they say how long a draft is. Errors: as validate.
 [[nodiscard]] inline decode_settings drafting_settings(decode_settings s, rule how) {
+    validate(how);
     validate(s.sampling);
     if (!takes_drafter(how) && !can_draft_trees(how))
         s.tree.reset();

@@ -71,9 +71,10 @@ namespace specdec {
     case length_kind::predicted:
         return "A draft ends where something of it is rejected with a predicted chance above " +
                threshold + ", at most " + most + " long.";
-    default:
-        return s.length == 0 ? "Nothing is drafted." : "Drafts have " + most + ".";
+    case length_kind::fixed:
+        break;
     }
+    return s.length == 0 ? "Nothing is drafted." : "Drafts have " + most + ".";
 }
 
 /// What trees a text drafts.

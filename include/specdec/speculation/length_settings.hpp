@@ -54,6 +54,8 @@ struct length_settings {
 
 /// Errors: specdec::error that names the setting, of those that the kind reads.
 inline void validate(const length_settings& s) {
+    if (static_cast<std::size_t>(s.kind) >= length_names.size())
+        fail("lengths", "kind", "expected a length_kind");
     if (s.costs)
         validate(*s.costs);
     if (s.length > most_draft_tokens)
@@ -182,9 +184,10 @@ inline void follow_settings(const length_settings& s, std::shared_ptr<learned_le
         if (s.predictor != nullptr)
             return cost_aware(*s.predictor, learned.costs.now(), {.longest = longest});
         return cost_aware(table, learned.costs.now(), {.longest = longest});
-    default:
-        return fixed_length{longest};
+    case length_kind::fixed:
+        break;
     }
+    return fixed_length{longest};
 }
 
 /// The shape goes by what rounds have cost, where that is followed, and makes plain rounds now and

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <specdec/bridge/context/retokenised_context.hpp>
@@ -20,6 +21,7 @@
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
 #include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/bridge/union.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/draft/recycled/recycled_bridge.hpp>
@@ -120,9 +122,14 @@ public:
         case rule::coupled_spelling:
             return coupled(
                 spelling_bridge(tables_.spellings(), context(), 2 * capacity, {.max_draft = most}));
-        default:
+        case rule::slem:
             return with(slem(), exact_match{});
+        case rule::autoregressive: // above, as they take no drafter
+        case rule::lookup:
+        case rule::recycling:
+            break;
         }
+        fail("rule", std::string(about(how).name), "expected a rule that takes a drafter");
     }
 
 private:
@@ -140,6 +147,8 @@ private:
         switch (how) {
         case rule::identity:
             return trees(identity(), recursive_rejection{}, own_coin());
+        case rule::tli:
+            return trees(tli(), recursive_rejection{}, own_coin());
         case rule::identity_block:
             return trees(identity(), traversal_verification{}, own_coin());
         case rule::tli_block:
@@ -152,9 +161,19 @@ private:
             return trees(tli(), coupled_tree_match(tables_.keys()), shared_coin());
         case rule::coupled_slem:
             return trees(slem(), coupled_tree_match(tables_.keys()), shared_coin());
-        default:
-            return trees(tli(), recursive_rejection{}, own_coin());
+        case rule::autoregressive:
+        case rule::union_of_both:
+        case rule::nested:
+        case rule::nested_block:
+        case rule::slrs:
+        case rule::merge:
+        case rule::merge_paper:
+        case rule::coupled_spelling:
+        case rule::lookup:
+        case rule::recycling: // makes its own trees
+            break;
         }
+        fail("tree", std::string(about(how).name), "expected " + rule_names(can_draft_trees));
     }
 
     [[nodiscard]] philox_coin own_coin() const {

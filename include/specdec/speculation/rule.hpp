@@ -65,10 +65,6 @@ inline constexpr std::array rules{
                "the target's likeliest successors of each token, no drafter, exact match"},
 };
 
-[[nodiscard]] constexpr const named_rule& about(rule r) {
-    return rules[static_cast<std::size_t>(r)];
-}
-
 /// The names of all rules, or of those that are wanted: rule_names(can_draft_trees).
 [[nodiscard]] inline std::string rule_names(bool (*wanted)(rule) = nullptr) {
     std::string names;
@@ -76,6 +72,19 @@ inline constexpr std::array rules{
         if (wanted == nullptr || wanted(r.rule))
             names += (names.empty() ? "" : ", ") + std::string(r.name);
     return names;
+}
+
+/// Errors: specdec::error for a number that is no rule.
+constexpr void validate(rule r) {
+    if (static_cast<std::size_t>(r) >= rules.size())
+        fail("rule", std::to_string(static_cast<std::size_t>(r)),
+             "expected one of " + rule_names());
+}
+
+/// What is known of a rule. Errors: as validate.
+[[nodiscard]] constexpr const named_rule& about(rule r) {
+    validate(r);
+    return rules[static_cast<std::size_t>(r)];
 }
 
 /// The rule of that name. `source` is for errors: the flag or field that named it. Errors:

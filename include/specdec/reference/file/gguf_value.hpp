@@ -166,7 +166,10 @@ private:
                 return static_cast<std::int64_t>(value);
             fail("an integer below 2^63");
         }
-        default:
+        case gguf_type::f32:
+        case gguf_type::string:
+        case gguf_type::array:
+        case gguf_type::f64:
             break;
         }
         fail(expected);

@@ -47,7 +47,10 @@ inline void dequantise_block(dtype type, const std::byte* block, float* out) {
         for (std::size_t i = 0; i < 32; ++i)
             out[i] = d * static_cast<float>(std::to_integer<std::int8_t>(block[2 + i]));
         break;
-    default:
+    case dtype::f32:
+    case dtype::f16:
+    case dtype::bf16:
+    case dtype::other:
         SPECDEC_PRECONDITION(block_values(type) == 32);
     }
 }
@@ -80,7 +83,10 @@ inline void read_row(const tensor& t, std::size_t row, std::span<float> out) {
             out[i] = widen(bits);
         }
         break;
-    default:
+    case dtype::q4_0:
+    case dtype::q4_1:
+    case dtype::q8_0:
+    case dtype::other:
         for (std::size_t b = 0; b < blocks; ++b)
             dequantise_block(t.type, from + b * block_bytes(t.type), out.data() + 32 * b);
     }
