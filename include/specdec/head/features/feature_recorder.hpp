@@ -9,6 +9,7 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/core/require.hpp>
@@ -21,13 +22,17 @@ namespace specdec {
 /// (docs/adapt/heads.md). Goes wherever the target does. Models BatchModelOf<target_id>, and
 /// ModelOf<target_id> where Target is of one sequence, and their trees where it scores them.
 /// Borrows both. It feeds prompts in parts of `at_once` tokens, so the engine keeps that many
-/// features at most. Complexity: a copy of a feature for each token fed. Errors: specdec::error if
+/// features at most. A sequence has the tokens that target and record agree in: what the engine
+/// itself put there (a restored slot) is not told, so that it is fed again and recorded. Without
+/// held() a target with another number of tokens than its record is seen as empty. Complexity: a
+/// copy of a feature for each token fed; held() is linear in the context. Errors: specdec::error if
 /// target and records disagree in sequences, capacity or width. If a pass throws, both are
 /// unchanged.
 template <class Target>
     requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
 class feature_recorder : public wrapped_model<feature_recorder<Target>, target_id, Target> {
     using base = wrapped_model<feature_recorder<Target>, target_id, Target>;
+    static constexpr bool tells = TellsHeld<Target, target_id> || TellsHeldBatch<Target, target_id>;
 
 public:
     static constexpr bool wraps_trees = base::trees;
@@ -43,10 +48,29 @@ public:
         require_that(target.feature_width() == records.width(), source, "width", expected);
     }
 
-    using base::append, base::score, base::score_tree, base::keep_path, base::truncate;
+    using base::append, base::score, base::score_tree, base::keep_path, base::truncate, base::size;
+    [[nodiscard]] std::size_t size(std::size_t s) const {
+        const agreement& known = agreed_[s];
+        if (known.target != base::size(s) || known.record != records_[s].size())
+            agree(s);
+        return known.both;
+    }
+    [[nodiscard]] std::span<const target_id> held(std::size_t s) const
+        requires tells
+    {
+        agree(s);
+        return base::held(s).first(agreed_[s].both);
+    }
+    [[nodiscard]] std::span<const target_id> held() const
+        requires(base::one && tells)
+    {
+        return held(0);
+    }
+
     /// Feeds in parts. If one throws, all of them are taken back.
     void append(std::size_t s, std::span<const target_id> ids) {
-        on_throw guard([this, s, size = records_[s].size()] { truncate(s, size); });
+        drop_unrecorded(s);
+        on_throw guard([this, s, size = records_[s].size()] { cut(s, size); });
         while (!ids.empty()) {
             const auto now = ids.first(ids.size() < at_once ? ids.size() : at_once);
             base::append(s, now);
@@ -57,21 +81,20 @@ public:
         guard.done();
     }
     [[nodiscard]] auto score(std::span<const sequence_tokens<target_id>> parts) {
+        for (const sequence_tokens<target_id>& part : parts)
+            drop_unrecorded(part.sequence);
         auto rows = this->rows_of_model(parts);
         record(parts);
         return rows;
     }
-    void truncate(std::size_t s, std::size_t n) {
-        n = n < this->size(s) ? n : this->size(s);
-        base::truncate(s, n);
-        records_[s].truncate(n);
-        nodes_[s].clear();
-    }
+    void truncate(std::size_t s, std::size_t n) { cut(s, n < size(s) ? n : size(s)); }
 
     [[nodiscard]] logits_rows<target_id>
     score_tree(std::span<const sequence_nodes<target_id>> parts)
         requires base::trees
     {
+        for (const sequence_nodes<target_id>& part : parts)
+            drop_unrecorded(part.sequence);
         const logits_rows<target_id> rows = this->rows_of_trees(parts);
         const hidden_states all = features_of(parts);
         std::size_t first = 0;
@@ -84,6 +107,7 @@ public:
             }
             records_[s].add(ids, own);
             nodes_[s].clear();
+            note(s);
         }
         return rows;
     }
@@ -96,9 +120,46 @@ public:
             records_[s].add({&nodes_[s].ids[node], 1},
                             {nodes_[s].values.data() + node * width, 1, width, width});
         nodes_[s].clear();
+        note(s);
     }
 
 private:
+    /// The tokens of a sequence when target and record were compared last: how many each has, and
+    /// how many of the first both have.
+    struct agreement {
+        std::size_t target = 0, record = 0, both = 0;
+    };
+    void agree(std::size_t s) const {
+        const std::span<const target_id> own = records_[s].tokens();
+        agreement& now = agreed_[s];
+        now = {base::size(s), own.size(), 0};
+        if constexpr (tells) {
+            const std::span<const target_id> held = base::held(s);
+            if (held.size() == now.target)
+                now.both = common_prefix<target_id>(held, own);
+        } else if (now.target == now.record) {
+            now.both = now.record;
+        }
+    }
+    /// Both forget all but the first n tokens, in which they agree.
+    void cut(std::size_t s, std::size_t n) {
+        base::truncate(s, n < base::size(s) ? n : base::size(s));
+        records_[s].truncate(n);
+        nodes_[s].clear();
+        note(s);
+    }
+    /// Both have changed alike, from a state in which they agreed.
+    void note(std::size_t s) {
+        const std::size_t target = base::size(s), record = records_[s].size();
+        if (target == record)
+            agreed_[s] = {target, record, record};
+    }
+    /// Before the sequence goes on: both forget all behind what they agree in.
+    void drop_unrecorded(std::size_t s) {
+        if (const std::size_t n = size(s); n != base::size(s) || n != records_[s].size())
+            cut(s, n);
+    }
+
     /// Of the nodes behind a sequence.
     struct node_features {
         std::vector<target_id> ids{};
@@ -121,21 +182,32 @@ private:
     template <class Part>
     [[nodiscard]] hidden_states features_of(std::span<const Part> parts) {
         const hidden_states all = this->wrapped().features();
-        std::size_t n = 0;
-        bool whole = all.width() == records_.width();
-        for (const Part& part : parts) {
-            std::size_t held = records_[part.sequence].size() + part.ids.size();
-            if constexpr (requires { part.parents; })
-                held -= part.parents.size();
-            n += part.ids.size();
-            whole = whole && this->size(part.sequence) == held;
-        }
-        if (!whole || all.size() != n) {
+        const auto forget = [&] {
             for (const Part& part : parts)
-                truncate(part.sequence, 0);
+                cut(part.sequence, 0);
+        };
+        std::size_t n = 0;
+        for (const Part& part : parts) {
+            const std::size_t s = part.sequence, recorded = records_[s].size();
+            const std::size_t held = base::size(s);
+            std::size_t fed = part.ids.size();
+            n += fed;
+            if constexpr (requires { part.parents; })
+                fed -= part.parents.size(); // nodes are not held yet
+            if (held == recorded + fed)
+                continue;
+            forget();
+            fail("feature recorder", "sequence " + std::to_string(s),
+                 "expected the target to hold " + std::to_string(recorded + fed) +
+                     " tokens, of which the record has " + std::to_string(recorded) +
+                     " and this pass was fed " + std::to_string(fed) + ", got " +
+                     std::to_string(held));
+        }
+        if (all.width() != records_.width() || all.size() != n) {
+            forget();
             fail("feature recorder", "features",
                  "expected " + std::to_string(n) + " of width " + std::to_string(records_.width()) +
-                     ", of tokens that came through here, got " + std::to_string(all.size()) +
+                     ", one for each token of the pass, got " + std::to_string(all.size()) +
                      " of width " + std::to_string(all.width()));
         }
         return all;
@@ -147,10 +219,12 @@ private:
             records_[part.sequence].add(part.ids, all.middle(first, part.ids.size()));
             nodes_[part.sequence].clear();
             first += part.ids.size();
+            note(part.sequence);
         }
     }
 
     feature_records& records_;
+    mutable std::vector<agreement> agreed_{std::vector<agreement>(records_.sequences())};
     std::vector<node_features> nodes_{std::vector<node_features>(records_.sequences())};
 };
 

@@ -29,6 +29,7 @@ public:
         return {values_.data() + first * width_, n, width_, width_};
     }
 
+    [[nodiscard]] std::span<const target_id> tokens() const { return tokens_; }
     /// Whether the record begins with these tokens, compared by number. Linear in them.
     [[nodiscard]] bool begins_with(std::span<const draft_id> text) const {
         if (text.size() > size())
