@@ -276,9 +276,11 @@ void run(flags f, const engine& e) {
             requests.back().prompt = q.ids;
         }
         const decode_results results = pair->run(requests, f.decoding);
-        // After a signal those in front that are whole; the next run makes the others, in order.
+        // After a signal or a failure those in front that are whole; the next run makes the others,
+        // in order.
         std::size_t whole = 0;
-        while (whole < waiting.size() && results.texts[whole].finish != finish_reason::cancelled)
+        while (whole < waiting.size() && results.texts[whole].finish != finish_reason::cancelled &&
+               results.texts[whole].finish != finish_reason::failed)
             tokens += results.texts[whole++].tokens.size();
         file.add(std::span(waiting).first(whole), results);
         answered += whole;
@@ -287,6 +289,7 @@ void run(flags f, const engine& e) {
         std::printf("%zu answered, %zu tokens, %.0f a second\n", answered, tokens,
                     static_cast<double>(tokens) / seconds);
         flush_output();
+        results.require_none_failed();
         return interrupted() == 0;
     };
     read_lines(f.prompts, [&](std::string_view line, std::size_t number) {

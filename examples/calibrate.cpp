@@ -136,7 +136,9 @@ frequencies count_written(const flags& f, decoder& models, const drafter_words& 
             texts.push_back({.prompt = prompts[i].ids,
                              .sequence = i,
                              .where = prompts[i].file + ": " + prompts[i].line});
-        for (const decode_result& text : models.run(texts, f.decoding).texts)
+        const decode_results written = models.run(texts, f.decoding);
+        written.require_none_failed();
+        for (const decode_result& text : written.texts)
             counts.add(words.of(text));
     }
     return counts;

@@ -69,6 +69,7 @@ outcome decode_all(decoder& pair, std::span<const text_request> texts, std::size
     for (std::size_t first = 0; first < texts.size(); first += at_a_time) {
         const decode_results some =
             pair.run(texts.subspan(first, std::min(at_a_time, texts.size() - first)), settings);
+        some.require_none_failed();
         all.seconds += some.seconds;
         all.passes.passes += some.passes.passes;
         all.passes.rows += some.passes.rows;

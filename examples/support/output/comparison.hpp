@@ -140,7 +140,9 @@ inline void compare_rules(
         s.lengths = r.lengths(settings.decoding.lengths);
         s.tree = r.tree ? settings.decoding.tree : std::nullopt;
         s.lookup.beside = r.lookup;
-        return pair->run(texts, s);
+        decode_results results = pair->run(texts, s);
+        results.require_none_failed();
+        return results;
     };
     // What was done before, drafts above all, leaves other weights in the caches: a small target's
     // first passes behind it take twice as long. So each row begins behind a little plain decoding,

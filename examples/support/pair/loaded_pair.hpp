@@ -112,8 +112,8 @@ struct loaded_pair {
 }
 
 [[nodiscard]] constexpr std::string_view name(finish_reason reason) {
-    constexpr std::string_view names[] = {"none",       "end_token",    "stop_string",
-                                          "max_tokens", "context_full", "cancelled"};
+    constexpr std::string_view names[] = {"none",         "end_token", "stop_string", "max_tokens",
+                                          "context_full", "cancelled", "failed"};
     return names[static_cast<std::size_t>(reason)];
 }
 

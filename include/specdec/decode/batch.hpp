@@ -87,6 +87,12 @@ public:
         seats_[sequence] = {.run = &run};
         ++texts_;
     }
+    /// A text that is there leaves. It may join again and goes on where it stood.
+    void leave(const Run& run) {
+        for (seat& x : seats_)
+            if (x.run == &run)
+                return leave(x);
+    }
 
     /// Makes one round of every text. Texts that ended leave, and run.finish() says why. Returns
     /// false if none is left. Throws what models, drafters and readers throw: then undecided texts

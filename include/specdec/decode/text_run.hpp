@@ -36,6 +36,7 @@ enum class finish_reason : std::uint8_t {
     max_tokens,   ///< the limit was reached
     context_full, ///< the session's or the target's capacity was reached
     cancelled,    ///< the reader said so
+    failed,       ///< something threw (of decoder::run; a text_run goes on where it stood)
 };
 
 /// All steps of a text's draft, one behind the other. False: the text has ended.

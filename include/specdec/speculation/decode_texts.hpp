@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,8 +33,27 @@ template <class F>
 #endif
 }
 
+#if defined(__cpp_exceptions)
+/// Notes in a text's result what was thrown, as at_place tells it.
+inline void set_failed(decode_result& result, const std::string& where,
+                       const std::exception_ptr& thrown) {
+    result.finish = finish_reason::failed;
+    try {
+        at_place(where, [&] { std::rethrow_exception(thrown); });
+    } catch (const std::exception& problem) {
+        result.error = problem.what();
+        result.thrown = std::current_exception();
+    } catch (...) {
+        result.error = (where.empty() ? "" : where + ": ") + "an exception of no known type";
+        result.thrown = thrown;
+    }
+}
+#endif
+
 /// Decodes texts, `most` of them side by side: a sequence whose text has ended takes the next.
-/// open(request) begins one. drafts: of their drafter, null without one. See decoder::run.
+/// open(request) begins one. drafts: of their drafter, null without one. What a text's own drafter,
+/// prompt, processors or reader throw ends this text; what the common pass throws ends all texts
+/// that are under way. The others go on. See decoder::run.
 template <class Open>
 [[nodiscard]] decode_results decode_texts(any_batch_model<target_id>& target,
                                           const drafter_rows* drafts, std::size_t most,
@@ -55,42 +75,63 @@ template <class Open>
     const steady_seconds clock;
     const double begin = clock();
     std::size_t next = 0; // texts that were tried to begin
+    const auto end = [&](seat& x) {
+        results.texts[x.text] = x.run->result();
+        results.texts[x.text].seconds = clock() - begin;
+        together.leave(*x.run);
+        x.run.reset();
+    };
+    const auto begin_text = [&](seat& x) {
+        x.run = open(texts[x.text]);
+        together.join(*x.run, left);
+    };
+    // Does act(). What it throws ends x's text or, if x is null, the texts that have left by it or,
+    // if none has, all that are under way.
+    const auto attempt = [&]([[maybe_unused]] seat* x, const auto& act) {
+#if defined(__cpp_exceptions)
+        try {
+            act();
+        } catch (...) {
+            const std::exception_ptr thrown = std::current_exception();
+            const auto fails = [&](seat& of) {
+                if (of.run)
+                    end(of);
+                set_failed(results.texts[of.text], texts[of.text].where, thrown);
+            };
+            if (x != nullptr)
+                return fails(*x);
+            const auto left_by_it = [&](const seat& of) {
+                return of.run && !together.holds(*of.run) &&
+                       of.run->finish() == finish_reason::none;
+            };
+            bool any = false;
+            for (const seat& of : seats)
+                any = any || left_by_it(of);
+            for (seat& of : seats)
+                if (of.run && of.run->finish() == finish_reason::none && (!any || left_by_it(of)))
+                    fails(of);
+        }
+#else
+        act();
+#endif
+    };
     const auto take_seats = [&] {
         for (seat& x : seats) {
-            if (x.run && x.run->finish() != finish_reason::none) {
-                results.texts[x.text] = x.run->result();
-                results.texts[x.text].seconds = clock() - begin;
-                x.run.reset();
+            if (x.run && x.run->finish() != finish_reason::none)
+                end(x);
+            while (!x.run && next < texts.size() && !settings.cancelled()) {
+                x.text = next++;
+                attempt(&x, [&] { begin_text(x); });
             }
-            if (x.run || next == texts.size() || settings.cancelled())
-                continue;
-            x.text = next++;
-            x.run = at_place(texts[x.text].where, [&] { return open(texts[x.text]); });
-            together.join(*x.run, left);
         }
     };
-    const auto decode = [&] {
-        do
-            take_seats();
-        while (together.round() || (next < texts.size() && !settings.cancelled()));
-        take_seats();
-    };
-#if defined(__cpp_exceptions)
-    try {
-        decode();
-    } catch (const error& problem) { // of whose text it was
-        for (const seat& x : seats) {
-            const bool its =
-                x.run && (texts.size() == 1 ||
-                          (!together.holds(*x.run) && x.run->finish() == finish_reason::none));
-            if (its && !texts[x.text].where.empty())
-                throw error(texts[x.text].where + ": " + problem.what());
-        }
-        throw;
-    }
-#else
-    decode();
-#endif
+    for (take_seats(); together.texts() > 0; take_seats())
+        attempt(nullptr, [&] { (void)together.round(); });
+    std::size_t failed = 0;
+    for (const decode_result& text : results.texts)
+        failed += text.finish == finish_reason::failed ? 1U : 0U;
+    if (failed == texts.size()) // there is nothing to return
+        results.require_none_failed();
     results.seconds = clock() - begin;
     results.passes = together.counts();
     results.passes.draft_passes = draft_passes() - before;

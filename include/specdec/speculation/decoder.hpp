@@ -37,8 +37,11 @@ public:
     /// Decodes texts, as many side by side as the target holds (and the drafter, if there is one),
     /// each with its own settings before these; what a sequence holds of a text's beginning is not
     /// fed again. Once the settings say cancelled, they end at the next round and those that were
-    /// still to come are empty, all of them cancelled. Errors: as open(); what the models throw,
-    /// with where the prompt came from in front.
+    /// still to come are empty, all of them cancelled. What a text's own processor, drafter or
+    /// reader throws ends this text, and what a pass of the target throws ends all texts in it:
+    /// their results say `failed` and why (decode_results::require_none_failed); the others go on.
+    /// Errors: as open(), for any text, before one is decoded; if all texts failed, what the first
+    /// of them threw, behind where its prompt came from.
     [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
                                              const decode_settings& settings) = 0;
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -112,6 +113,10 @@ struct decode_result {
     std::vector<std::size_t> extra_forwards{};
     std::size_t first_rows_known = 0; ///< rounds whose first draft token took no forward
     std::vector<token_report> log_probabilities{}; ///< of the tokens, if they were asked for
+    /// If `finish` is failed: what was thrown, in words and to be thrown again. The text and the
+    /// tokens are what there was before.
+    std::string error{};
+    std::exception_ptr thrown{};
 };
 
 /// What came of several texts.
@@ -119,6 +124,13 @@ struct decode_results {
     std::vector<decode_result> texts; ///< as they were asked for
     double seconds = 0;               ///< prompts and texts, without loading
     batch_counts passes{};
+
+    /// Throws again what the first text that failed threw. Does nothing if none failed.
+    void require_none_failed() const {
+        for (const decode_result& text : texts)
+            if (text.thrown)
+                std::rethrow_exception(text.thrown);
+    }
 };
 
 /// What a decoder and the texts that it has opened know of each other.
