@@ -45,7 +45,7 @@ public:
     [[nodiscard]] std::size_t sequences() const { return models_.size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return models_[s].size(); }
     /// See llama_cpp_model.
-    [[nodiscard]] std::span<const Id> held(std::size_t s) const { return models_[s].held(); }
+    [[nodiscard]] held_tokens<Id> held(std::size_t s) const { return models_[s].held(); }
     /// Of a memory that all sequences share each has an equal part.
     [[nodiscard]] std::size_t capacity() const {
         const llama_context* context = models_[0].context();

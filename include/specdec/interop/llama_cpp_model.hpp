@@ -53,7 +53,7 @@ public:
     [[nodiscard]] std::size_t size() const { return sequence_.size(); }
     /// The tokens of the context, so sessions may take turns with this model. Who uses the sequence
     /// beside it calls truncate(0) first: if others left as many tokens, nobody could tell.
-    [[nodiscard]] std::span<const Id> held() const { return sequence_.held(); }
+    [[nodiscard]] held_tokens<Id> held() const { return sequence_.held(); }
     [[nodiscard]] std::size_t capacity() const { return sequence_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return sequence_.vocabulary_size(); }
 

@@ -57,7 +57,7 @@ public:
         return static_cast<std::size_t>(llama_memory_seq_pos_max(memory_, sequence_) + 1);
     }
     /// Its tokens, as they were fed through here, or by a decode of its owner's.
-    [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
+    [[nodiscard]] held_tokens<Id> held() const { return mirror_.held(); }
     void fed(std::span<const Id> ids) { mirror_.fed(ids); }
     [[nodiscard]] std::size_t capacity() const { return llama_n_ctx_seq(context_); }
     [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_; }

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.vocabulary_size(); }
 
     /// The tokens of the context. If engine() was used directly, they are not size() many.
-    [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
+    [[nodiscard]] held_tokens<Id> held() const { return mirror_.held(); }
 
     void append(std::span<const Id> ids) {
         engine_.append(plain(ids));

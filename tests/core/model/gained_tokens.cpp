@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/counted_id.hpp"
 #include "support/ids.hpp"
 
 using namespace specdec;
@@ -50,6 +51,29 @@ TEST_CASE("a context's tokens are told once, and those of drafts never") {
     text.tokens.truncated(4);
     const heard again = text.feed(ids_of({4})); // the round again
     CHECK(again.times == 0);
+}
+
+TEST_CASE("a round compares the tokens that have changed, however long the context is") {
+    gained_tokens<counted_id> tokens;
+    std::size_t told = 0;
+    const auto feed = [&](const std::vector<counted_id>& ids) {
+        return comparisons_of([&] {
+            tokens.feed(tokens.held().size(), ids,
+                        [&](std::span<const counted_id> text, std::size_t first, std::size_t) {
+                            told += text.size() - first;
+                        });
+            tokens.fed(ids);
+        });
+    };
+    tokens.begin_round(10000);
+    CHECK(feed(std::vector<counted_id>(10000)) == 0);
+    CHECK(feed(std::vector<counted_id>(4)) == 0); // drafted
+    tokens.truncated(10002);
+    tokens.begin_round(10003);
+    CHECK(feed(std::vector<counted_id>(1)) == 10000); // the prompt, once
+    tokens.begin_round(10004);
+    CHECK(feed(std::vector<counted_id>(1)) == 1);
+    CHECK(told == 10004);
 }
 
 TEST_CASE("what another text has in its place is told with what was lost") {

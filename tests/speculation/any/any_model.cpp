@@ -82,6 +82,20 @@ TEST_CASE("any model: it tells what its sequences hold, or nothing where it cann
     any_batch_model<target_id> moved = std::move(view);
     CHECK(moved.held(1).size() == ids.size());
 
+    // When they were fed is told, too, also through what stands in between.
+    one_sequence<target_id, any_batch_model<target_id>> between(moved, 1);
+    const context_look look = between.held().look();
+    CHECK(look.tokens == ids.size());
+    moved.append(1, ids);
+    CHECK(between.held().unchanged_since(look) == ids.size());
+    moved.truncate(1, 2);
+    moved.append(1, ids);
+    CHECK(between.held().unchanged_since(look) == 2);
+    moved.lost();
+    moved.truncate(1, 0);
+    moved.append(1, ids);
+    CHECK(between.held().unchanged_since(look) == 0);
+
     // A model of one sequence that tells is believed, whoever fed it.
     text_model<target_id> one(words.target.table());
     any_batch_model<target_id> telling(one);

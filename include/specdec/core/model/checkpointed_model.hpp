@@ -12,6 +12,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/law_mark.hpp>
 #include <specdec/core/model/checkpointing.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/require.hpp>
 
 namespace specdec {
@@ -45,7 +46,7 @@ struct number_of<strided_rows<Row>> {
 ///
 /// Borrows the model, which nobody else feeds. size() and held() are what the user sees; the
 /// model's own size may lag behind. Where the model dropped its context by itself, all is fed
-/// again. Throws what the model throws, and is then as it was. Memory: 4 bytes a token of the
+/// again. Throws what the model throws, and is then as it was. Memory: 12 bytes a token of the
 /// capacity, and where several texts share a pass in which tokens are fed again, its rows. Where
 /// such rows are of a kind that cannot be copied (no strided_rows), these tokens take passes of
 /// their own. Allocates at construction, and for the largest such pass.
@@ -73,14 +74,14 @@ public:
     [[nodiscard]] std::size_t capacity() const { return engine_.model().capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return engine_.model().vocabulary_size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return states_[s].held.size(); }
-    [[nodiscard]] std::span<const Id> held(std::size_t s) const { return states_[s].held; }
+    [[nodiscard]] held_tokens<Id> held(std::size_t s) const { return states_[s].held.held(); }
 
     void append(std::size_t s, std::span<const Id> ids) {
         require_room(s, ids);
-        std::vector<Id>& held = states_[s].held;
+        context_mirror<Id>& held = states_[s].held;
         const std::size_t before = held.size();
-        held.insert(held.end(), ids.begin(), ids.end());
-        on_throw guard([&] { held.resize(before); });
+        held.fed(ids);
+        on_throw guard([&] { held.truncated(before); });
         feed(s);
         guard.done();
     }
@@ -91,10 +92,10 @@ public:
         for (const auto& [s, ids] : parts)
             remember(s, copies || parts.size() == 1 ? longest_replay_ : 0);
         for (const auto& [s, ids] : parts)
-            states_[s].held.insert(states_[s].held.end(), ids.begin(), ids.end());
+            states_[s].held.fed(ids);
         on_throw guard([&] {
             for (const auto& [s, ids] : parts)
-                states_[s].held.resize(size(s) - ids.size());
+                states_[s].held.truncated(size(s) - ids.size());
         });
         parts_.clear();
         for (const auto& [s, ids] : parts)
@@ -118,7 +119,7 @@ public:
         } else if (n < x.seen) {
             forget(s);
         }
-        x.held.resize(n);
+        x.held.truncated(n);
     }
 
     void begin_round(std::size_t s, std::size_t n) { states_[s].round = n; }
@@ -133,7 +134,7 @@ public:
 
     // clang-format off
     [[nodiscard]] std::size_t size() const requires one { return size(0); }
-    [[nodiscard]] std::span<const Id> held() const requires one { return held(0); }
+    [[nodiscard]] held_tokens<Id> held() const requires one { return held(0); }
     void append(std::span<const Id> ids) requires one { append(0, ids); }
     [[nodiscard]] rows_type score(std::span<const Id> ids) requires one {
         const sequence_tokens<Id> part{0, ids};
@@ -146,7 +147,7 @@ public:
 
 private:
     struct state {
-        std::vector<Id> held{};
+        context_mirror<Id> held{};
         std::size_t seen = 0;       // of them, by the model's state
         std::size_t checkpoint = 0; // the same of the remembered one
         bool remembered = false;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
+
+#include <specdec/core/model/context_mirror.hpp>
 
 namespace specdec {
 
@@ -20,15 +23,16 @@ public:
         if (s >= contexts_.size())
             contexts_.resize(s + 1);
         context& c = contexts_[s];
+        c.used = ++calls_;
         if (size == 0)
-            c.ids.clear();
+            c.ids.truncated(0);
         c.known = size == 0 || (c.known && c.ids.size() == size);
     }
     /// It was fed these, behind meet().
     void fed(std::size_t s, std::span<const Id> ids) {
         context& c = contexts_[s];
         if (c.known)
-            c.ids.insert(c.ids.end(), ids.begin(), ids.end());
+            c.ids.fed(ids);
         c.nodes.clear();
     }
     /// It was fed these as nodes of a tree, behind meet().
@@ -42,35 +46,45 @@ public:
         for (const std::size_t node : path) {
             c.known = c.known && node < c.nodes.size(); // else somebody else grew the tree
             if (c.known)
-                c.ids.push_back(c.nodes[node]);
+                c.ids.fed({&c.nodes[node], 1});
         }
         c.nodes.clear();
     }
     /// It forgot all but the first n, behind meet().
     void truncated(std::size_t s, std::size_t n) {
         context& c = contexts_[s];
-        c.ids.resize(n < c.ids.size() ? n : c.ids.size());
+        c.ids.truncated(n);
         c.known = c.known || n == 0;
         c.nodes.clear();
     }
     /// Somebody else may have used all of them, and have left as many tokens.
     void lost() {
-        for (context& c : contexts_)
-            c = {.known = false};
+        for (context& c : contexts_) {
+            c.ids.truncated(0);
+            c.nodes.clear();
+            c.known = false;
+        }
+    }
+    /// Greater for a sequence that was met later; 0 for one that never was.
+    [[nodiscard]] std::uint64_t last_used(std::size_t s) const {
+        return s < contexts_.size() ? contexts_[s].used : 0;
     }
     /// The tokens of sequence s, which has `size` of them; none where they are not known.
-    [[nodiscard]] std::span<const Id> held(std::size_t s, std::size_t size) const {
+    [[nodiscard]] held_tokens<Id> held(std::size_t s, std::size_t size) const {
         if (s >= contexts_.size() || !contexts_[s].known || contexts_[s].ids.size() != size)
             return {};
-        return contexts_[s].ids;
+        return contexts_[s].ids.held();
     }
 
 private:
     struct context {
-        std::vector<Id> ids{}, nodes{}; // nodes: of a tree behind it
+        context_mirror<Id> ids{};
+        std::vector<Id> nodes{}; // of a tree behind it
+        std::uint64_t used = 0;  // the last call for it
         bool known = true;
     };
     std::vector<context> contexts_; // [sequences]
+    std::uint64_t calls_ = 0;
 };
 
 } // namespace specdec

@@ -23,7 +23,8 @@ namespace specdec {
 ///                                 way to cut it into tokens. So texts that take turns in one
 ///                                 sequence are told anew at each turn
 ///
-/// Complexity: O(n) a round. Memory: two copies of the context, allocated by reserve.
+/// Complexity: a round is linear in the tokens that changed since the round before. Memory: two
+/// copies of the context, allocated by reserve.
 template <class Id>
 class gained_tokens {
 public:
@@ -38,13 +39,13 @@ public:
 
     template <class Told>
     void feed(std::size_t size, std::span<const Id> ids, const Told& told) {
-        mirror_.truncated(size);
+        truncated(size);
         if (round_ == 0)
             return;
         const std::size_t held = mirror_.size(), fed = held + ids.size();
         const std::size_t known = fed < round_ ? fed : round_;
         const auto at = [&](std::size_t i) { return i < held ? mirror_.held()[i] : ids[i - held]; };
-        std::size_t same = 0;
+        std::size_t same = same_ < known ? same_ : known;
         while (same < known && same < told_.size() && told_[same] == at(same))
             ++same;
         // A round's context is never shorter than the last one's of the same text.
@@ -55,23 +56,28 @@ public:
                 told_.push_back(at(i));
             told(std::span<const Id>(told_), same, lost);
         }
+        same_ = held < known ? held : known; // ids are not fed yet
         if (fed >= round_)
             round_ = 0; // what follows is drafted
     }
     void fed(std::span<const Id> ids) { mirror_.fed(ids); }
-    void truncated(std::size_t n) { mirror_.truncated(n); }
+    void truncated(std::size_t n) {
+        mirror_.truncated(n);
+        same_ = n < same_ ? n : same_;
+    }
 
     /// What the model holds.
-    [[nodiscard]] std::span<const Id> held() const { return mirror_.held(); }
+    [[nodiscard]] held_tokens<Id> held() const { return mirror_.held(); }
     /// Nothing was told.
     void forget() {
         told_.clear();
-        round_ = 0;
+        same_ = round_ = 0;
     }
 
 private:
     context_mirror<Id> mirror_;
     std::vector<Id> told_;
+    std::size_t same_ = 0;  // of the first tokens held, which were told so
     std::size_t round_ = 0; // tokens of the context of a round that begins
 };
 

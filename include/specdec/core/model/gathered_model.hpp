@@ -111,13 +111,13 @@ public:
         return this->rows_of_model(parts);
     }
     [[nodiscard]] std::size_t size(std::size_t s) const { return base::size(s) - ahead(s); }
-    [[nodiscard]] std::span<const Id> held(std::size_t s) const
+    [[nodiscard]] held_tokens<Id> held(std::size_t s) const
         requires TellsHeld<M, Id> || TellsHeldBatch<M, Id>
     {
-        const std::span<const Id> all = base::held(s);
+        const held_tokens<Id> all = base::held(s);
         return all.first(all.size() < ahead(s) ? 0 : all.size() - ahead(s));
     }
-    [[nodiscard]] std::span<const Id> held() const
+    [[nodiscard]] held_tokens<Id> held() const
         requires(ContextOf<M, Id> && (TellsHeld<M, Id> || TellsHeldBatch<M, Id>))
     {
         return held(0);

@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
 
-    [[nodiscard]] std::span<const Id> held() const
+    [[nodiscard]] held_tokens<Id> held() const
         requires TellsHeldBatch<M, Id>
     {
         return model_->held(sequence_);

@@ -22,7 +22,7 @@ namespace specdec {
 ///
 /// Models ScoringBatchModelOf<Id>, and ScoringModelOf<Id> where the model does, and their trees
 /// where it scores some. Borrows the model, which nobody else may feed or truncate meanwhile; its
-/// engine may drop a context, which size() shows. Memory: 4 bytes a token of the capacity;
+/// engine may drop a context, which size() shows. Memory: 12 bytes a token of the capacity;
 /// allocates at construction, and for trees larger than any before.
 template <class Id, class M>
     requires ScoringModelOf<M, Id> || ScoringBatchModelOf<M, Id>
@@ -43,8 +43,8 @@ public:
     using base::append, base::score, base::score_tree, base::keep_path, base::truncate,
         base::begin_round;
     /// The tokens of the context. If the engine dropped it, they are not size() many.
-    [[nodiscard]] std::span<const Id> held(std::size_t s) const { return mirrors_[s].held(); }
-    [[nodiscard]] std::span<const Id> held() const
+    [[nodiscard]] held_tokens<Id> held(std::size_t s) const { return mirrors_[s].held(); }
+    [[nodiscard]] held_tokens<Id> held() const
         requires ContextOf<M, Id>
     {
         return held(0);

@@ -94,7 +94,7 @@ public:
     [[nodiscard]] std::size_t size(std::size_t s) const {
         return at_sequence<several>(s, [&](auto... at) { return model_->size(at...); });
     }
-    [[nodiscard]] std::span<const Id> held([[maybe_unused]] std::size_t s) const
+    [[nodiscard]] held_tokens<Id> held([[maybe_unused]] std::size_t s) const
         requires TellsHeld<M, Id> || TellsHeldBatch<M, Id>
     {
         if constexpr (TellsHeldBatch<M, Id>)
@@ -116,7 +116,7 @@ public:
     {
         return self().size(0);
     }
-    [[nodiscard]] std::span<const Id> held() const
+    [[nodiscard]] held_tokens<Id> held() const
         requires(one && (TellsHeld<M, Id> || TellsHeldBatch<M, Id>))
     {
         return self().held(0);

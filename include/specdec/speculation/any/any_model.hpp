@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,10 +51,12 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return held_->vocabulary_size(); }
     /// The tokens of a sequence: as the model tells where it does, else as they were fed through
     /// here. None where somebody else has used the model and left another number of tokens.
-    [[nodiscard]] std::span<const Id> held(std::size_t s) const {
-        const std::optional<std::span<const Id>> told = held_->held(s);
+    [[nodiscard]] held_tokens<Id> held(std::size_t s) const {
+        const std::optional<held_tokens<Id>> told = held_->held(s);
         return told ? *told : contexts_.held(s, size(s));
     }
+    /// Greater for a sequence that was used later, through here.
+    [[nodiscard]] std::uint64_t last_used(std::size_t s) const { return contexts_.last_used(s); }
     void append(std::size_t s, std::span<const Id> ids) {
         contexts_.meet(s, size(s));
         held_->append(s, ids);
@@ -127,7 +130,7 @@ private:
         virtual logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts) = 0;
         virtual void keep_path(std::size_t s, std::span<const std::size_t> nodes) = 0;
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
-        virtual std::optional<std::span<const Id>> held(std::size_t s) const = 0;
+        virtual std::optional<held_tokens<Id>> held(std::size_t s) const = 0;
         virtual bool learns_from_texts() const = 0;
         virtual void forget_learnt() = 0;
         virtual bool reads_features() const = 0;
@@ -166,7 +169,7 @@ private:
         }
         void truncate(std::size_t s, std::size_t n) override { lifted.truncate(s, n); }
         void begin_round(std::size_t s, std::size_t n) override { lifted.begin_round(s, n); }
-        std::optional<std::span<const Id>> held(std::size_t s) const override {
+        std::optional<held_tokens<Id>> held(std::size_t s) const override {
             if constexpr (TellsHeldBatch<lifted_model<Id, bare>, Id>)
                 return lifted.held(s);
             else

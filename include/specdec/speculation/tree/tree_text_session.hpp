@@ -35,6 +35,7 @@ public:
     void start(std::span<const target_id> prompt, std::span<const draft_id> prefix) {
         session_.start(prompt, prefix);
         kept_.clear();
+        seen_ = {};
     }
     [[nodiscard]] std::span<const target_id> tokens() const { return session_.tokens(); }
     [[nodiscard]] const statistics& counts() const { return session_.counts(); }
@@ -84,6 +85,8 @@ public:
     /// What of the last round's tree the target has still to keep.
     [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const { return kept_; }
 
+        if constexpr (TellsHeld<Target, target_id>)
+            seen_ = held_tokens<target_id>(target.held()).look();
     template <class Rows, Coin C, Clock Time>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock) {
         const tree_round_result r = session_.verify(rows, coin, clock);
@@ -106,10 +109,15 @@ private:
     /// Whether it holds what it held behind the last pass, as far as it tells.
     template <class Target>
     [[nodiscard]] bool as_fed(const Target& target) const {
-        if constexpr (TellsHeld<Target, target_id>)
-            if (common_prefix<target_id>(target.held(), tokens()) < fed_)
-                return false;
-        return target.size() == fed_;
+        if (target.size() != fed_)
+            return false;
+        if constexpr (TellsHeld<Target, target_id>) {
+            const held_tokens<target_id> held = target.held();
+            const std::size_t same = held.unchanged_since(seen_); // it held the text's tokens
+            return same + common_prefix<target_id>(held.subspan(same), tokens().subspan(same)) >=
+                   fed_;
+        }
+        return true;
     }
 
     tree_session<B, V, Laws> session_;
@@ -121,3 +129,4 @@ private:
 };
 
 } // namespace specdec
+    context_look seen_{}; // of the target, when it was prepared last
