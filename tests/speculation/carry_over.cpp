@@ -120,6 +120,55 @@ TEST_CASE("contexts: the next turn of a talk is fed alone, another text takes an
     CHECK((a.target < 30 || b.target < 30));
 }
 
+/// A prompt of so many tokens that begins with these.
+std::vector<target_id> longer(std::vector<target_id> begins, std::size_t tokens, int seed) {
+    const auto more = prompt_of(tokens - begins.size(), seed);
+    begins.insert(begins.end(), more.begin(), more.end());
+    return begins;
+}
+
+TEST_CASE("contexts: talks that share an instruction keep their sequences") {
+    course x(4);
+    speculation pair = x.pair();
+    const auto instruction = prompt_of(27, 0);
+    std::vector<target_id> one = longer(instruction, 60, 1), two = longer(instruction, 40, 4);
+    const auto turn = [&](std::vector<target_id>& talk, std::size_t tokens) {
+        fed counts;
+        text_request request{.prompt = talk};
+        const auto answer =
+            x.run(pair, {&request, 1}, limited(rule::autoregressive, 0, tokens), counts)[0];
+        REQUIRE(answer.tokens.size() == tokens);
+        const std::size_t found = talk.size() + tokens - 1 - counts.target;
+        talk.insert(talk.end(), answer.tokens.begin(), answer.tokens.end());
+        return found;
+    };
+    CHECK(turn(one, 55) == 0);
+    CHECK(turn(two, 20) == 0); // an empty sequence, and not the 27 tokens of the other talk
+    one = longer(one, 129, 2);
+    CHECK(turn(one, 80) == 114);
+    two = longer(two, 70, 3);
+    CHECK(turn(two, 20) == 59);
+    one = longer(one, 223, 5);
+    CHECK(turn(one, 10) == 208);
+
+    // The drafter's sequences are chosen by the same rule.
+    speculation drafts = x.pair();
+    const decode_settings s = limited(rule::slem, 0, 55);
+    std::vector<target_id> talk = longer(instruction, 60, 1);
+    const auto fed_to_drafter = [&](const std::vector<target_id>& prompt) {
+        fed counts;
+        const text_request request{.prompt = prompt};
+        const auto answer = x.run(drafts, {&request, 1}, s, counts)[0];
+        talk = prompt;
+        talk.insert(talk.end(), answer.tokens.begin(), answer.tokens.end());
+        return counts.draft;
+    };
+    const std::size_t first = fed_to_drafter(talk);
+    const std::vector<target_id> next = longer(talk, talk.size() + 14, 2);
+    (void)fed_to_drafter(longer(instruction, 40, 4));
+    CHECK(fed_to_drafter(next) < first);
+}
+
 TEST_CASE("contexts: what somebody else did with a model is seen") {
     course x;
     speculation pair = x.pair();

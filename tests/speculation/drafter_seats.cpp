@@ -13,7 +13,7 @@ namespace drafter_seats_tests {
 
 constexpr auto ids = testing::ids_of<target_id>;
 
-TEST_CASE("drafter seats: a text takes the free one whose last text begins as it does") {
+TEST_CASE("drafter seats: a text takes the free one that costs least") {
     drafter_seats seats(3);
     CHECK(seats.size() == 3);
     CHECK(seats.free_for(ids({1, 2})) == 0);
@@ -34,9 +34,18 @@ TEST_CASE("drafter seats: a text takes the free one whose last text begins as it
     CHECK_FALSE(seats.any_taken());
     CHECK(seats.free_for(ids({1, 2, 3, 9})) == 0);
     CHECK(seats.free_for(ids({1, 2, 5})) == 1);
-    CHECK(seats.free_for(ids({1, 2})) == 1); // the shorter one of two that agree as far
+    CHECK(seats.free_for(ids({1, 2})) == 1); // two tokens less are lost
     CHECK(seats.free_for(ids({7})) == 2);
     CHECK(seats.free_for(ids({9, 9})) == 2); // least is lost
+    const auto served = [&](std::size_t s, const std::vector<target_id>& text) {
+        serve(s, text);
+        seats.leave(s);
+    };
+    served(0, ids({1, 2, 3, 4, 5, 6, 7, 8}));
+    served(1, ids({7, 8, 5}));
+    CHECK(seats.free_for(ids({1, 9, 9, 9})) == 2); // a common token is not worth a long text
+    served(2, ids({7, 8, 9}));
+    CHECK(seats.free_for(ids({1, 9, 9, 9})) == 1); // of two that cost the same, what was left first
 }
 
 } // namespace drafter_seats_tests

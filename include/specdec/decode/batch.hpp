@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/best_sequence.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
@@ -37,8 +39,12 @@ namespace specdec {
 /// texts compete for the pass, so a batch wants shorter drafts than a text alone.
 ///
 /// A target that tells what its sequences hold (TellsHeldBatch, as any_batch_model does) keeps it
-/// when a text has left, and a text that joins takes the free sequence that begins as it does: what
-/// both have in front is not fed again.
+/// when a text has left, and a text that joins takes the free sequence that costs least
+/// (best_sequence): what both have in front is not fed again.
+///
+/// A run that has these members is told, in every round: run.share_pass(n) before its draft, how
+/// many texts share the pass; run.passed(shared_pass) behind the pass. The number stands when the
+/// round begins, so it is a function of the texts and not of a clock.
 ///
 /// Texts draft together (draft_together.hpp) if their drafters' models are sequences of one
 /// gathered_model: as many passes of it a round as the longest draft has steps.
@@ -79,8 +85,7 @@ public:
                  room() ? "expected a text that is not there already"
                         : "expected a free sequence, all " + std::to_string(seats_.size()) +
                               " are taken");
-        const std::size_t sequence = best_sequence(
-            target_, run.tokens(), [&](std::size_t s) { return seats_[s].run == nullptr; });
+        const std::size_t sequence = sequence_for(run.tokens());
         if (!tells || left == left_context::dropped)
             target_.truncate(sequence, 0);
         run.target_lost(); // it will see what is held
@@ -122,6 +127,25 @@ private:
         Run* run = nullptr;
         draft_step step{};
     };
+
+    /// The free sequence for a text with these tokens; the first one where the target does not tell
+    /// what they hold.
+    [[nodiscard]] std::size_t sequence_for(std::span<const target_id> tokens) const {
+        return best_sequence<target_id>(
+            seats_.size(), tokens, [&](std::size_t s) { return seats_[s].run == nullptr; },
+            [&]([[maybe_unused]] std::size_t s) -> std::span<const target_id> {
+                if constexpr (tells)
+                    return target_.held(s);
+                else
+                    return {};
+            },
+            [&]([[maybe_unused]] std::size_t s) -> std::uint64_t {
+                if constexpr (requires { target_.last_used(s); })
+                    return target_.last_used(s);
+                else
+                    return 0;
+            });
+    }
 
     /// Step 1 of every text; collects the parts of the pass.
     void draft_all() {

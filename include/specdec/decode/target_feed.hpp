@@ -62,28 +62,4 @@ private:
     std::size_t unchanged_ = 0; // tokens that are as they were when the mirror was last fed
 };
 
-/// Of a target's sequences for which is_free(s), the one that holds most of a text's beginning; of
-/// several the one that holds least. Where the target does not tell what it holds, the first.
-template <BatchContextOf<target_id> Target, class Free>
-[[nodiscard]] std::size_t best_sequence(const Target& target,
-                                        [[maybe_unused]] std::span<const target_id> text,
-                                        const Free& is_free) {
-    constexpr bool tells = TellsHeldBatch<Target, target_id>;
-    std::size_t best = target.sequences(), most = 0, least = 0;
-    for (std::size_t s = 0; s < target.sequences(); ++s) {
-        if (!is_free(s))
-            continue;
-        std::size_t common = 0;
-        if constexpr (tells)
-            common = common_prefix<target_id>(target.held(s), text);
-        const std::size_t size = tells ? target.size(s) : 0;
-        if (best == target.sequences() || common > most || (common == most && size < least)) {
-            best = s;
-            most = common;
-            least = size;
-        }
-    }
-    return best;
-}
-
 } // namespace specdec

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/best_sequence.hpp>
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/gathered_model.hpp>
 #include <specdec/core/model/one_sequence.hpp>
@@ -22,8 +24,9 @@
 namespace specdec {
 
 /// Which sequences of a drafter's model are texts', and which text each had last: a new text takes
-/// the free one whose last text begins as it does, since its context does so, too, however the
-/// bridge cuts it into tokens. A sequence is chosen by this alone; what it holds, the drafter sees.
+/// the free one that costs least (best_sequence), in tokens of the texts, since where two texts
+/// begin alike, their contexts do so, too, however the bridge cuts them into tokens. A sequence is
+/// chosen by this alone; what it holds, the drafter sees.
 /// Allocates where a text is longer than ever.
 class drafter_seats {
 public:
@@ -37,20 +40,12 @@ public:
         return false;
     }
 
-    /// The free sequence for a text; of those that agree as far, the one whose text was shortest.
-    /// Errors: specdec::error where all are taken.
+    /// The free sequence for a text. Errors: specdec::error where all are taken.
     [[nodiscard]] std::size_t free_for(std::span<const target_id> prompt) const {
-        std::size_t best = size(), most = 0;
-        for (std::size_t s = 0; s < size(); ++s) {
-            if (seats_[s].taken)
-                continue;
-            const std::size_t common = common_prefix<target_id>(seats_[s].text, prompt);
-            if (best == size() || common > most ||
-                (common == most && seats_[s].text.size() < seats_[best].text.size())) {
-                best = s;
-                most = common;
-            }
-        }
+        const std::size_t best = best_sequence<target_id>(
+            size(), prompt, [&](std::size_t s) { return !seats_[s].taken; },
+            [&](std::size_t s) { return std::span<const target_id>(seats_[s].text); },
+            [&](std::size_t s) { return seats_[s].used; });
         if (best == size())
             fail("speculation", "text",
                  "expected a free sequence of the drafter, all " + std::to_string(size()) +
@@ -60,6 +55,7 @@ public:
 
     void take(std::size_t s) {
         seats_[s].taken = true;
+        seats_[s].used = ++uses_;
         seats_[s].text.clear();
     }
     /// The text of sequence s has come to these tokens: those of before, and more.
@@ -68,14 +64,19 @@ public:
         text.insert(text.end(), tokens.begin() + static_cast<std::ptrdiff_t>(text.size()),
                     tokens.end());
     }
-    void leave(std::size_t s) { seats_[s].taken = false; }
+    void leave(std::size_t s) {
+        seats_[s].taken = false;
+        seats_[s].used = ++uses_;
+    }
 
 private:
     struct seat {
         bool taken = false;
+        std::uint64_t used = 0; // greater for one that was taken or left later
         std::vector<target_id> text{};
     };
     std::vector<seat> seats_; // [sequences of the model]
+    std::uint64_t uses_ = 0;
 };
 
 /// The drafter's model, whose rows may be announced.
