@@ -24,9 +24,13 @@ TEST_CASE("rounds are counted by their verdict") {
     statistics found;
     found.count({2, 3, target_id{1}, token_origin::corrected}, 3, 5, 0, no_draft::none, {4, 2});
     found.count({3, 3, target_id{1}, token_origin::free}, 4, 3, 0, no_draft::none, {2, 2});
+    found.count({.accepted = 2, .evaluated = 2, .ended = true}, 2, 2, 0, no_draft::none);
+    CHECK(found.free == 1); // none behind an end token
+    CHECK(found.committed == 9);
+    CHECK(found.discarded == 0);
     CHECK(found.looked_up == 6);
     CHECK(found.looked_up_accepted == 4);
-    CHECK(found.accepted == 5);
+    CHECK(found.accepted == 7);
     CHECK(counts.rounds == 3);
     CHECK(counts.draft_tokens == 10);
     CHECK(counts.proposed == 8);

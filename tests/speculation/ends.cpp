@@ -99,10 +99,10 @@ struct pair_of_letters {
                            {.models = draft, .tokenizer = draft_words, .ends = {draft_id{6}}});
     }
     [[nodiscard]] text_request request(std::uint64_t sequence) const {
-        const grammar_mask<target_id, words, letters<target_id>> mask(words{}, target_words, order,
-                                                                      2, {target_id{6}});
-        const grammar_mask<draft_id, words, letters<draft_id>> of_draft(
-            words{}, draft_words, draft_order, 2, {draft_id{6}});
+        grammar_mask<target_id, words, letters<target_id>> mask(words{}, target_words, order, 2,
+                                                                {target_id{6}});
+        grammar_mask<draft_id, words, letters<draft_id>> of_draft(words{}, draft_words, draft_order,
+                                                                  2, {draft_id{6}});
         return {.prompt = prompt,
                 .sequence = sequence,
                 .process = strict<target_id, decltype(mask)>{mask},

@@ -73,6 +73,35 @@ TEST_CASE("the rules run with nothing but what the concepts promise") {
     CHECK(exact_match{}(laws, proposals, coin, 0).next.valid());
 }
 
+TEST_CASE("a rule that accepts an end token draws nothing behind it, and asks for no law") {
+    philox_coin coin(1);
+    const std::vector draft{certain(target_id{0}), certain(target_id{1})};
+    const auto check = [&](const auto& rule) {
+        const laws_along laws{[](std::size_t i) {
+                                  if (i == 2)
+                                      throw "a law was asked for behind the end";
+                                  return one_hot_law<target_id>(id_at<target_id>(i));
+                              },
+                              [](std::size_t i) { return i == 2; }};
+        const verdict v = rule(laws, std::span(draft), coin, 0);
+        CHECK(v.accepted == 2);
+        CHECK(v.evaluated == 2);
+        CHECK(v.ended);
+        CHECK(v.decided());
+        CHECK_FALSE(v.next.valid());
+        CHECK(v.emitted() == 2);
+        CHECK_THROWS_AS(require_undecided(v, "here"), error);
+        const auto others = [](std::size_t) { return one_hot_law<target_id>(target_id{2}); };
+        const verdict rejected = rule(others, std::span(draft), coin, 0);
+        CHECK_FALSE(rejected.ended);
+        CHECK(rejected.emitted() == 1);
+    };
+    check(exact_match{});
+    check(token_rejection{});
+    check(block_verification{});
+    CHECK_FALSE(verdict{}.decided());
+}
+
 /// Draws the draft's end, and nothing else.
 struct end_law : one_hot_law<target_id> {
     static constexpr bool ends_drafts = true;

@@ -72,11 +72,15 @@ public:
     [[nodiscard]] decode_results run(std::span<const text_request> texts,
                                      const decode_settings& settings) override {
         const std::size_t most = texts.size() < sequences() ? texts.size() : sequences();
+        std::size_t drafting = 0;
         for (const text_request& text : texts) { // measured before the clock runs
             const auto own = at_place(text.where, [&] { return settings_for(text, settings); });
             if (needs_costs(own, rule_for(own)))
                 (void)costs();
+            drafting += takes_drafter(rule_for(own)) ? 1U : 0U;
         }
+        if (!settings.carry.drafter && drafting > 1 && most > 1)
+            require_nothing_learnt(true);
         return decode_texts(target_.models, rows_ ? &*rows_ : nullptr, most, texts, settings,
                             [&](const text_request& text) { return open(text, settings, most); });
     }
@@ -150,10 +154,13 @@ private:
         return map_ && map_->draft_fingerprint() == map_->target_fingerprint();
     }
     void forget_learnt() { // what the drafter's model has from texts
-        if (draft_->models.learns_from_texts() && seats_.any_taken())
+        require_nothing_learnt(seats_.any_taken());
+        rows_->forget_learnt();
+    }
+    void require_nothing_learnt(bool used) const {
+        if (used && draft_->models.learns_from_texts())
             fail("speculation", "carry.drafter",
                  "expected no other text: one is using what the drafter has learnt");
-        rows_->forget_learnt();
     }
     void require_sides() const {
         require_side(target_, "target");

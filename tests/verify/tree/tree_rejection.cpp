@@ -4,8 +4,11 @@
 #include <specdec/verify/tree/traversal_verification.hpp>
 
 #include <set>
+#include <vector>
 
 #include <catch2/catch.hpp>
+
+#include <specdec/verify/tree/tree_exact_match.hpp>
 
 #include "two_level_tree.hpp"
 
@@ -72,6 +75,30 @@ TEMPLATE_TEST_CASE("a tree rule draws from the target where there is no tree", "
     const verdict v = two.decide(TestType{}, coin);
     CHECK(v.next == target_id{1});
     CHECK(v.origin == token_origin::free);
+}
+
+TEMPLATE_TEST_CASE("a tree rule ends a path with its first end token, and asks for nothing there",
+                   "", recursive_rejection, traversal_verification, tree_exact_match) {
+    token_tree<target_id> tree;
+    tree.reserve(3);
+    const std::vector draft{certain(target_id{0}), certain(target_id{1}), certain(target_id{2})};
+    for (std::size_t i = 0; i < 3; ++i) // a chain, whose second node is an end
+        tree.add(i == 0 ? tree_root : i - 1, draft[i].token());
+    tree_workspace work;
+    work.reserve(3, 3, 3);
+    const laws_along laws{[](std::size_t node) {
+                              if (node == 1)
+                                  throw "a law was asked for behind the end";
+                              return one_hot_law<target_id>(node == tree_root ? target_id{0}
+                                                                              : target_id{1});
+                          },
+                          [](std::size_t node) { return node == 1; }};
+    const philox_coin coin(1);
+    const verdict v = TestType{}(laws, tree, std::span(draft), coin, 0, work);
+    CHECK(v.ended);
+    CHECK(v.accepted == 2);
+    CHECK_FALSE(v.next.valid());
+    CHECK(std::vector(work.path()) == std::vector<std::size_t>{0, 1});
 }
 
 } // namespace tree_rejection_tests
