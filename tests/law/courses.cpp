@@ -199,6 +199,7 @@ class toy_course_world final : public course_world {
 public:
     toy_course_world(const course_case& x, const toy_words& two, interval_coin& coin) : case_(x) {
         const std::size_t n = x.course.texts;
+        laws_left_.resize(n);
         learned_.go_by(
             {.pass = {1, 1.2, 1.4}, .draft = 0.08 + shared_lengths::portion(x) / 4, .catch_up = 0},
             false);
@@ -217,7 +218,10 @@ public:
     [[nodiscard]] course_text& text(std::size_t i) override { return *texts_[i]; }
     void change(const course_step& s) override { drafts_[s.text % drafts_.size()]->change(); }
     void fault(const course_step& s) override {
-        drafts_[s.text % drafts_.size()]->fail_behind(s.drafted);
+        if (s.what == course_step::act::target_fault)
+            laws_left_[s.text % laws_left_.size()] = s.drafted + 1;
+        else
+            drafts_[s.text % drafts_.size()]->fail_behind(s.drafted);
     }
 
 private:
@@ -230,7 +234,8 @@ private:
         const auto with = [&](const auto& rule) {
             return [&, rule](auto bridge) {
                 session decoder(std::move(bridge), rule,
-                                session_settings{.capacity = 16, .max_proposals = 2});
+                                session_settings{.capacity = 16, .max_proposals = 2},
+                                course_laws{&laws_left_[t]});
                 decoder.start(std::vector{prompt_of(t)}, std::vector{draft_id{0}});
                 texts_.push_back(std::make_unique<
                                  session_on_course<decltype(decoder), target_type, drafter_type,
@@ -271,6 +276,7 @@ private:
     }
 
     const course_case& case_;
+    std::vector<std::size_t> laws_left_; // [texts]
     learned_lengths learned_;
     std::optional<ngram_cache<lru>> cache_;
     std::vector<std::unique_ptr<target_topk>> likely_;
@@ -391,6 +397,7 @@ public:
         text_->decide(rows);
     }
     void commit(std::size_t) override { text_->commit(); }
+    void abandon() override { text_->abandon(); }
     [[nodiscard]] std::span<const target_id> tokens() const override {
         return text_->tokens().subspan(prompt_);
     }
@@ -596,6 +603,19 @@ TEST_CASE("texts that are counted together: a case that was found by hand",
     course_ledger ledger;
     check_case(x, ledger);
     CHECK(ledger.refused == 1);
+}
+
+TEST_CASE("texts that take turns, share what changes, and fail", "[law][property][overlap]") {
+    check_courses("turns, faults",
+                  cases_of(every_route, {drafts_by::counts, drafts_by::list},
+                           {length_kind::fixed, length_kind::predicted}, {true},
+                           {.texts = 2, .length = 1, .steps = 5, .faults = true}),
+                  {.cases = 300});
+    check_courses("turns, faults, small",
+                  cases_of({route::tli, route::tli_block, route::slem, route::slrs},
+                           {drafts_by::counts}, {length_kind::fixed}, {true},
+                           {.texts = 2, .length = 1, .steps = 5, .faults = true}, 1),
+                  {.cases = 600}, 400);
 }
 
 TEST_CASE("texts that take turns with one set of weights", "[law][property][overlap]") {

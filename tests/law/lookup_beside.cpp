@@ -171,6 +171,64 @@ TEST_CASE("lookup beside a bridge that drafts at once has the target's law", "[l
     CHECK(seen.both > 100);
 }
 
+TEST_CASE(
+    "a lookup speaks for a drafter that has drawn nothing, never for one whose draw ended the "
+    "draft",
+    "[law]") {
+    // The third draft token ends a draft before it has a token of the target.
+    static const toy_words two({"a", "b"}, {"b", "a", "<x>"});
+    const texts t(two, "bbabbabb");
+    const cost_table costs{{1, 1.01, 1.02, 1.03}, 0.01, 0};
+    const auto check = [&](const auto& rule, const std::vector<step>& steps) {
+        std::size_t found = 0, drafted = 0;
+        const auto saw = [&](const statistics& c) {
+            found += c.looked_up;
+            drafted += c.draft_tokens;
+        };
+        for (std::uint64_t seed = 6300; seed < 6306; ++seed) {
+            row_tree p(toy_rows(row_kind::random, 2, seed)), q(toy_rows(row_kind::random, 3, seed));
+            const auto models = [&](auto&, const auto& use) {
+                auto target = t.target(p);
+                auto draft = t.draft(q);
+                model_drafter drafter(draft);
+                use(target, drafter);
+            };
+            const auto beside = [&](std::size_t n, const auto& use) {
+                acceptance_table table;
+                lookup_turns turns(table, costs, costs);
+                for (int i = 0; i < 200; ++i) // the drafter's rounds are worth more
+                    turns.learn({.proposed = 2, .drafted = 2, .committed = 3}, {});
+                two.slrs(0)(n, [&](auto bridge) {
+                    use(lookup_beside<decltype(bridge), prompt_lookup, words_type>(
+                        std::move(bridge),
+                        speaking_lookup<prompt_lookup, words_type>{
+                            {prompt_lookup(1024), two.target, 2}, turns},
+                        16));
+                });
+            };
+            scenario s{.name = "drawn", .steps = steps, .length = 2};
+            s.start.prompt = t.prompt;
+            s.start.prefix = {};
+            CAPTURE(rule_name(rule), seed);
+            CHECK(play(made_world{p, models}, beside, rule, watched{s, saw}).deviation() < exact);
+        }
+        return std::pair{found, drafted};
+    };
+    const auto for_rules = [&](const auto& use) {
+        use(rejection);
+        use(block_verification{.thinning = {1, 1}});
+        use(exact_match{});
+    };
+    for_rules([&](const auto& rule) {
+        const auto [found, drafted] = check(rule, {{.gamma = 1, .room = 2}, {.gamma = 1}});
+        CHECK(drafted > 0);
+        CHECK(found == 0);
+        const auto [instead, none] = check(rule, {{.gamma = 0}, {.gamma = 0}});
+        CHECK(instead > 0); // the stop rule wants no draft
+        CHECK(none == 0);
+    });
+}
+
 TEST_CASE("two texts beside whose drafters is looked up in one index have the target's law",
           "[law][computes]") {
     std::size_t turned = 0, accepted = 0;

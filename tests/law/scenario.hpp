@@ -21,7 +21,8 @@ enum class then : std::uint8_t {
     commit,  ///< all of it
     part,    ///< its first token only
     nothing, ///< commit(0): paid for, not used
-    abandon, ///< no commit: the same round is drafted again
+    abandon, ///< no commit: another round is drafted
+    again,   ///< drafted and decided once more, then all of it: it must be the same
 };
 
 /// One round: how long it may draft, and how.
@@ -76,6 +77,7 @@ inline std::vector<scenario> every_scenario(target_id end) {
          two},
         {"not used, then by what was seen", {{.gamma = 1, .what = then::nothing}, if_all_was_kept}},
         {"abandoned and redone", {{.gamma = 2, .what = then::abandon}, {.gamma = 2}, one}},
+        {"decided again", {{.gamma = 2, .what = then::again}, one}},
         {"a stop rule that looks", {{.gamma = 2, .threshold = 0.4}, one}},
         {"rooms that cut", {{.gamma = 2, .room = 2}, {.gamma = 2, .room = 2}}},
         {"proposals that are cut", {{.gamma = 2}, one}, 2, {}, {}, 1},
@@ -110,8 +112,10 @@ inline const char* rule_name(const coupled_match&) {
 /// Does with a round's result what the driver does.
 template <class Session>
 void commit_as(then what, Session& decoder, const round_result& r) {
-    if (what != then::abandon)
-        decoder.commit(what == then::commit ? r.tokens.size() : what == then::part ? 1 : 0);
+    if (what == then::abandon)
+        return decoder.abandon();
+    const bool all = what == then::commit || what == then::again;
+    decoder.commit(all ? r.tokens.size() : what == then::part ? 1 : 0);
 }
 
 /// Runs one path of a session: the scenario's rounds, then rounds without drafts (which may draw
@@ -122,7 +126,12 @@ sequence run(Player& text, const scenario& s) {
     return text.play(s.length, [&](std::size_t i) {
         const step now = i < s.steps.size() ? s.steps[i] : step{.gamma = 0};
         const confidence stop{now.threshold, now.by_last_round && !kept_all ? 0 : now.gamma};
-        const round_result r = text.round(stop, now.room);
+        round_result r = text.round(stop, now.room);
+        if (now.what == then::again) {
+            const sequence first = values_of(r.tokens);
+            r = text.round(stop, now.room);
+            REQUIRE(values_of(r.tokens) == first);
+        }
         kept_all = r.accepted == r.proposed.size();
         commit_as(now.what, text.decoder, r);
     });

@@ -40,7 +40,7 @@ enum class use : std::uint8_t {
     commit,  ///< commit all; the models forget the tree
     part,    ///< commit the first token, the models keep it
     nothing, ///< commit(0)
-    abandon, ///< no commit
+    abandon, ///< no commit: another round is drafted
 };
 
 template <class Shape>
@@ -98,8 +98,10 @@ sequence run_trees(Session& text, Target& target, D& drafter, C& coin,
                                            : text.round(target, drafter, no_tree(), coin, room);
         kept_some = r.accepted > 0;
         const use what = i < steps.size() ? steps[i].what : use::keep;
-        if (what == use::abandon)
+        if (what == use::abandon) {
+            text.abandon();
             continue;
+        }
         const std::size_t n = what == use::nothing ? 0 : what == use::part ? 1 : r.tokens.size();
         for (std::size_t k = 0; k < n; ++k)
             found.push_back(r.tokens[k].value);

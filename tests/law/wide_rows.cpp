@@ -10,6 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
 
 #include "toy_bridges.hpp"
@@ -122,6 +124,73 @@ TEST_CASE("wide rows: trees with tli have the target's law", "[law]") {
             ledger.check(law, target_alone(p, 1));
         }
     });
+}
+
+/// Rows of four ids of 600, one of which is what a lookup finds.
+row_tree::maker spread_over(row_kind kind, std::uint64_t seed, std::size_t found) {
+    return [few = toy_rows(kind, 4, seed), found](const sequence& prefix) {
+        const std::vector<float> row = few(prefix);
+        std::vector<float> all(wide, -__builtin_inff());
+        for (std::size_t i = 0; i < 4; ++i)
+            all[i == 1 ? found : static_cast<std::size_t>(places[i])] = row[i];
+        return all;
+    };
+}
+
+TEST_CASE("wide rows: what is looked up beside a drafter has the target's law", "[law]") {
+    static const toy_words two = [] {
+        std::vector<std::string> all{"a", "b"};
+        for (std::size_t i = 0; all.size() < wide; ++i)
+            for (const char c : {'a', 'b'})
+                all.push_back(all[i] + c);
+        return toy_words(all, all);
+    }();
+    const std::string seen = "babbabaabbbabaab"; // two words of eight letters
+    const std::vector<target_id> word = encoded(two.target, seen),
+                                 prompt = encoded(two.target, seen + seen);
+    REQUIRE(word[0].index() > 270);
+    REQUIRE(prompt.size() == 2 * word.size());
+    const cost_table cheap{{1, 1.01, 1.02, 1.03}, 0.1, 0};
+    std::size_t looked_up = 0, accepted = 0;
+    std::uint64_t seed = 80;
+    for (const auto& [p_kind, q_kind] : few_kinds()) {
+        row_tree p(spread_over(p_kind, ++seed, word[0].index())),
+            q(spread_over(q_kind, ++seed, word[0].index()));
+        CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
+        const auto models = [&](auto&, const auto& use) {
+            auto target = model_behind<target_id>(p, prompt.size());
+            auto draft = model_behind<draft_id>(q, prompt.size());
+            model_drafter drafter(draft);
+            use(target, drafter);
+        };
+        const auto beside = [&](std::size_t n, const auto& use) {
+            acceptance_table table;
+            two.identity()(n, [&](auto bridge) {
+                using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
+                use(lookup_beside<decltype(bridge), prompt_lookup, toy_words::target_words>(
+                    std::move(bridge),
+                    lookup_type{{prompt_lookup(1024), two.target, 2},
+                                lookup_turns(table, cheap, cheap)},
+                    2));
+            });
+        };
+        scenario one{.name = "one round", .steps = {{.gamma = 1}}, .length = 2};
+        one.start.prompt = prompt;
+        one.start.prefix = {};
+        const auto check = [&](const auto& rule) {
+            const auto saw = [&](const statistics& c) {
+                looked_up += c.looked_up;
+                accepted += c.looked_up_accepted;
+            };
+            CAPTURE(rule_name(rule));
+            CHECK(play(made_world{p, models}, beside, rule, watched{one, saw}).deviation() < exact);
+        };
+        check(token_rejection{.thinning = {0, 0}});
+        check(token_rejection{.thinning = {1, 1}});
+        check(block_verification{.thinning = {1, 1}});
+    }
+    CHECK(accepted > 0);
+    CHECK(looked_up > accepted);
 }
 
 } // namespace wide_rows_tests

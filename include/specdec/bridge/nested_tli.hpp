@@ -78,6 +78,12 @@ public:
     // The same in steps (SteppedBridge):
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
+        if (request.again && !proposals_.empty()) {
+            drawn_.settle(stop);
+            if (open_)
+                sync_again(context_, drafter, drawn_.tokens(), path_);
+            return no_draft::none;
+        }
         proposals_.clear();
         drawn_.clear();
         request_ = request;
@@ -105,10 +111,10 @@ public:
         const auto [entry, q] =
             propose_token(weighted_row(row, request_.sampling, side_of<draft_id>()), coin);
         const draft_id d = entry < row.size() ? pieces_->entry(entry) : draft_id{};
-        drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -builtin::infinity,
-                    request_.sampling);
         open_ = d.valid() && !is_end(request_.end_ids, proposals_.back().token()) &&
                 !is_end(request_.draft_end_ids, d);
+        drawn_.push(stop, d, q, row, d.valid() ? row[entry] : -builtin::infinity,
+                    request_.sampling);
         if (open_)
             drafter.push(d);
     }
@@ -158,6 +164,7 @@ private:
     std::vector<float> rows_; // [max_draft, entries]
     std::vector<proposal<law_type>> proposals_;
     drawn_draft drawn_;
+    std::vector<draft_id> path_; // the context and what was drawn, where something threw
 };
 
 } // namespace specdec

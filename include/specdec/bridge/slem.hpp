@@ -63,6 +63,12 @@ public:
     // The same in steps (SteppedBridge):
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
+        if (request.again && drawn_.size() > 0) {
+            drawn_.settle(stop);
+            if (open_)
+                sync_again(context_, drafter, drawn_.tokens(), path_);
+            return no_draft::none;
+        }
         drawn_.clear();
         text_.clear();
         request_ = request;
@@ -90,13 +96,13 @@ public:
         const auto attempt = static_cast<std::uint32_t>(drawn_.size());
         const draft_id d =
             coin.pick(request_.round.site(purpose::draft, attempt, request_.place.value()), q);
+        open_ = text_.push(d) && !is_end(request_.draft_end_ids, d);
+        if (open_)
+            request_.place.pass(draft_tokenizer_.bytes(d));
         drawn_.push(stop, d, q.probability(d), row.values, row.values[d.index()],
                     request_.sampling);
-        open_ = text_.push(d) && !is_end(request_.draft_end_ids, d);
-        if (!open_)
-            return;
-        request_.place.pass(draft_tokenizer_.bytes(d));
-        drafter.push(d);
+        if (open_)
+            drafter.push(d);
     }
     /// The draft's text, encoded again.
     [[nodiscard]] draft_view<law_type> drafted() {
@@ -115,6 +121,7 @@ private:
     draft_request request_; // its place is that of the next draft token
     bool open_ = false;     // nothing drawn has ended the draft
     drawn_draft drawn_;
+    std::vector<draft_id> path_; // the context and what was drawn, where something threw
     std::vector<proposal<law_type>> proposals_;
 };
 

@@ -105,6 +105,12 @@ public:
     // The same in steps (SteppedBridge):
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
+        if (request.again && draws_ > 0) {
+            drawn_.settle(stop);
+            agreed_ = 0; // nobody knows how far the drafter was synced
+            specdec::begin_round(drafter, context_.ids().size());
+            return no_draft::none;
+        }
         proposals_.clear();
         drawn_.clear();
         looks_ = draws_ = 0;
@@ -148,15 +154,17 @@ public:
             return;
         proposals_.push_back(certain(t));
         const std::span<const draft_id> spelling = spellings_->of(t);
-        if (greedy) // one draft token
-            drawn_.push(stop, spelling[0], 1, row.values, row.values[spelling[0].index()],
-                        request_.sampling);
-        else
-            push_guess(stop, spelling, static_cast<double>(w_.weights()[t.index()]));
         open_ = open_ && !is_end(request_.draft_end_ids, spelling.back());
         append(spelling);
         base_ = path_.size();
         request_.place.pass(t);
+        if (greedy) { // one draft token
+            drawn_.push(stop, spelling[0], 1, row.values, row.values[spelling[0].index()],
+                        request_.sampling);
+        } else { // kept or rejected whole, so all its draft tokens get its probability
+            const auto q = static_cast<double>(w_.weights()[t.index()]);
+            drawn_.push(stop, spelling, q, q, 0);
+        }
     }
     [[nodiscard]] draft_view<law_type> drafted() const {
         return {proposals_, drawn_.tokens(), drawn_.steps(),
@@ -164,17 +172,6 @@ public:
     }
 
 private:
-    /// A guess is kept or rejected whole, so all its draft tokens get its probability.
-    template <class Stop>
-    void push_guess(const Stop& stop, std::span<const draft_id> spelling, double q) {
-        draft_progress now = extend_progress(drawn_.progress(), stop, spelling.back(), q, q, 0);
-        for (const draft_id d : spelling) {
-            now.token = d;
-            drawn_.push(d, now);
-            ++now.drafted;
-        }
-    }
-
     void append(std::span<const draft_id> t) { path_.insert(path_.end(), t.begin(), t.end()); }
 
     /// The next proposal, with what the row tells of the spellings; invalid if there is none, and

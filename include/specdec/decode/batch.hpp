@@ -32,10 +32,11 @@ namespace specdec {
 ///         while (room() && there are texts left)  join(next)
 ///     while (round() || there are texts left)
 ///
-/// A text is the same as alone. In law, given the target's rows, also if texts share one n-gram
-/// cache, because all of them decide before any commits. (One exception: a text whose drafter threw
-/// in its decision, and that joins again after others have taught the cache.) To the bit, if rows
-/// do not depend on what else is in the pass and bridges share nothing that learns. Drafts of all
+/// A text is the same as alone. In distribution, given the target's rows, whatever texts share:
+/// all of them decide before any commits, and a text that left with an undecided round joins with
+/// the draft that it has. (If an n-gram cache has changed meanwhile, merge refuses that round.) To
+/// the bit, if rows do not depend on what else is in the pass and bridges share nothing that
+/// learns. Drafts of all
 /// texts compete for the pass, so a batch wants shorter drafts than a text alone.
 ///
 /// A target that tells what its sequences hold (TellsHeldBatch, as any_batch_model does) keeps it
@@ -101,9 +102,9 @@ public:
 
     /// Makes one round of every text. Texts that ended leave, and run.finish() says why. Returns
     /// false if none is left. Throws what models, drafters and readers throw: then undecided texts
-    /// forget the round, and decided ones commit it in the next round(). A text whose own drafter,
-    /// prompt or reader threw has left (see holds()) without finish(); it loses nothing and may
-    /// join again (see text_run).
+    /// keep their drafts for the next round(), and decided ones commit in it. A text whose own
+    /// drafter, prompt or reader threw has left (see holds()) without finish(); it loses nothing
+    /// and may join again (see text_run).
     bool round() {
         commit_all();
         draft_all();

@@ -13,73 +13,88 @@
 namespace specdec {
 
 /// A session's draft on its way, in the steps of SteppedBridge. A bridge without steps makes all of
-/// it in begin(), so its text drafts alone.
+/// it in begin(), so its text drafts alone. A step that throws ends no draft: nothing is given
+/// until begin() was called again, and then the bridge goes on with what it has drawn.
 template <class B>
 class draft_steps {
 public:
     using view_type = draft_view<typename B::law_type>;
 
+    /// Whether a draft was begun that was not given: something may be drawn.
+    [[nodiscard]] bool begun() const { return begun_; }
+    void forget() { begun_ = ready_ = open_ = false; }
+
     template <DraftContextHolder D, StopRule Stop, Coin C>
-    void begin(B& bridge, D& drafter, const Stop& stop, C& coin, const draft_request& request) {
-        open_ = false;
-        ended_ = true; // stays so if anything throws: the view is of an earlier draft
+    void begin(B& bridge, D& drafter, const Stop& stop, C& coin, draft_request request) {
+        request.again = begun_;
+        open_ = ready_ = false; // stays so if anything throws: the view is of an earlier draft
         if constexpr (!SteppedBridge<B, D, Stop, C>) {
+            begun_ = true;
             view_ = bridge.propose(drafter, stop, coin, request);
         } else {
             const no_draft why = bridge.begin(drafter, stop, request);
+            begun_ = true;
             view_ = view_type::nothing(why);
             open_ = why == no_draft::none;
         }
-        ended_ = false;
+        ready_ = true;
     }
     template <DraftContextHolder D, StopRule Stop>
     [[nodiscard]] draft_step announce(B& bridge, D& drafter, const Stop& stop) {
-        if constexpr (requires { bridge.announce(drafter, stop); })
-            return open_ ? bridge.announce(drafter, stop) : draft_step{};
-        else
+        if constexpr (requires { bridge.announce(drafter, stop); }) {
+            if (!open_ || !std::exchange(ready_, false))
+                return {};
+            const draft_step step = bridge.announce(drafter, stop);
+            ready_ = true;
+            return step;
+        } else {
             return {};
+        }
     }
     template <DraftContextHolder D, StopRule Stop, Coin C>
     void draw(B& bridge, D& drafter, const Stop& stop, C& coin) {
         if constexpr (requires { bridge.draw(drafter, stop, coin); }) {
-            if (!std::exchange(open_, false))
+            if (!open_ || !std::exchange(ready_, false)) // half a step may be made
                 return;
-            ended_ = true; // nothing is proposed if anything throws: half a step may be made
             bridge.draw(drafter, stop, coin);
-            open_ = true;
-            ended_ = false;
+            ready_ = true;
         }
     }
     /// Gives the draft, once: its proposals to `proposed`, and those that the target has to
-    /// `tokens`. The draft is cut behind its first end token, if the bridge has not done it.
-    draft_step end(B& bridge, std::span<const target_id> end_ids, view_type& draft,
-                   std::vector<target_id>& proposed, std::vector<target_id>& tokens) {
-        if (ended_)
-            return {};
+    /// `tokens`. The draft is cut behind its first end token, if the bridge has not done it. False:
+    /// there is none to be given.
+    [[nodiscard]] bool end(B& bridge, std::span<const target_id> end_ids, view_type& draft,
+                           std::vector<target_id>& proposed, std::vector<target_id>& tokens) {
+        if (!begun_ || !std::exchange(ready_, false))
+            return false;
         if constexpr (requires { bridge.drafted(); })
             if (open_)
                 view_ = bridge.drafted();
         draft = view_;
-        open_ = false;
-        ended_ = true;
+        forget();
         std::size_t n = 0;
         for (bool goes_on = true; goes_on && n < view_.proposals.size(); ++n)
             goes_on = !is_end(end_ids, view_.proposals[n].token());
         draft.proposals = view_.proposals.first(n);
         draft.looked_up = view_.looked_up_of(n);
-        for (const auto& x : draft.proposals) {
+        for (const auto& x : draft.proposals)
             if (!x.ends_draft())
                 proposed.push_back(x.token());
+        put_tokens(draft, tokens);
+        return true;
+    }
+    /// The proposals that the target has, behind `tokens`.
+    static void put_tokens(const view_type& draft, std::vector<target_id>& tokens) {
+        for (const auto& x : draft.proposals)
             if (x.token().valid())
                 tokens.push_back(x.token());
-        }
-        return {};
     }
 
 private:
     view_type view_;
-    bool open_ = false; // the bridge is drafting
-    bool ended_ = true; // the draft was given
+    bool begun_ = false; // the bridge has a draft of this round, which was not given
+    bool ready_ = false; // nothing has thrown since it was begun
+    bool open_ = false;  // the bridge is drafting
 };
 
 } // namespace specdec

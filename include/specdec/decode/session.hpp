@@ -9,6 +9,7 @@
 
 #include <specdec/bridge/context/bridge.hpp>
 #include <specdec/bridge/context/vocabulary_sizes.hpp>
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
@@ -35,7 +36,9 @@ namespace specdec {
 /// round has no `next`, and no law is asked for there.
 ///
 /// Each step is a function: batch takes it for all its texts at once, round() takes 1 to 3 for one.
-/// Only commit() changes the state: a round may be abandoned, and the next does the same again.
+/// Only commit() changes the state: a step may be made again, whether it threw or not. A round is
+/// drafted once: what was drawn stays, with its laws, until commit() or abandon(), and verify()
+/// decides the same of it each time, whatever has changed meanwhile in what sequences share.
 /// Guarantee: if the verifier is lossless, the committed tokens have the laws that the law factory
 /// makes of the target's rows, whatever drafter, bridge and stop rule do.
 /// Sessions may take turns with a target that has held() (see shared_model). With any other, each
@@ -93,7 +96,9 @@ public:
     }
 
     /// Step 1, for a round of at most `room` >= 1 tokens. verify() may ask drafter and stop rule,
-    /// which is no temporary, again. Precondition: started, not full.
+    /// which is no temporary, again. A round that is drafted, or decided, keeps its draft; one
+    /// whose draft threw goes on behind what it has drawn. Precondition: started, not full. Errors:
+    /// specdec::error where there is no room for the draft that is kept.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
@@ -108,8 +113,13 @@ public:
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void begin_draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
-        forget_draft();
-        sampling_ = settings_.target;
+        if (drafted_)
+            return keep_draft(drafter, stop, room);
+        tried_ = steps_.begun();
+        if (!tried_) {
+            forget_draft();
+            sampling_ = settings_.target;
+        }
         draft_request request{name(), proposals_within(settings_, committed_, room),
                               settings_.draft, settings_.end_ids};
         request.draft_end_ids = settings_.draft_end_ids;
@@ -122,8 +132,10 @@ public:
     [[nodiscard]] draft_step announce(D& drafter, const Stop& stop, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
         const draft_step step = steps_.announce(bridge_, drafter, stop);
-        return step.goes_on ? step
-                            : steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_);
+        if (!step.goes_on &&
+            steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_))
+            drafted_ = true;
+        return step;
     }
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draw(D& drafter, const Stop& stop, C& coin, double seconds = 0, Time clock = {}) {
@@ -144,7 +156,10 @@ public:
         counts_.target_seconds += seconds;
     }
     /// The engine lost its context, or it holds another sequence's: everything is fed again.
-    void target_lost() { feed_.lost(); }
+    void target_lost() {
+        feed_.lost();
+        tried_ = drafted_;
+    }
     /// Step 2 with a model, without the last pass: truncates, feeds tokens that need no row (a
     /// prompt), returns the other rows_needed() ones. Also before step 1, for drafters that read
     /// features. If the model throws, the session is unchanged.
@@ -157,25 +172,38 @@ public:
     template <ScoringModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] auto score(Target& target, Time clock = {}) {
         const time_spent timed(counts_.target_seconds, clock);
+        on_throw failed([&] { tried_ = drafted_; });
         const context_edit<target_id> edit = prepare(target);
         const auto rows = score_rows<target_id>(target, edit.append);
         require_rows(rows, edit.append.size(), target.vocabulary_size(), "session");
         target_fed(edit);
+        failed.done();
         return rows;
     }
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], from behind the last
-    /// committed token on. Throws for others, a decided round, a drafter or stop rule that has
-    /// changed, and what a drafter throws that is asked again: draft again, all as it was, with the
-    /// same coin.
+    /// committed token on. Throws for others, a decided round, a draft that has not ended, and what
+    /// processors throw and a drafter that is asked again: call it again, or draft() before, with
+    /// the same coin. Where the laws ask again (SLRS, merge), it throws for a drafter or stop rule
+    /// that has changed since the draft, before it looks at anything that was drawn, and the round
+    /// is given up as by abandon(). A round of which a step had to be made again is not: its
+    /// failure may have depended on what was drawn, which only the caller knows.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const time_spent timed(counts_.verify_seconds, clock);
         require_undecided(verdict_, "session");
+        require_ended(steps_.begun(), "session");
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
         if constexpr (requires { bridge_.require_unchanged(); })
-            if (!draft_.proposals.empty())
+            if (!draft_.proposals.empty()) {
+                on_throw refused([&] {
+                    if (!tried_)
+                        abandon();
+                });
                 bridge_.require_unchanged();
+                refused.done();
+            }
+        drafted_ = tried_ = true; // its numbers are used from here on
         const std::span<const target_id> text = tokens_;
         const laws_along law_at{
             [&](std::size_t i) { return laws_(rows[i], i, text.first(committed_ + i), sampling_); },
@@ -220,6 +248,16 @@ public:
         forget_draft();
     }
 
+    /// Gives up a round that is not committed: the next one is drafted anew, under another name.
+    /// That keeps the law only if whether you call it does not depend on what the round drew or
+    /// decided, nor on a failure that did. No-op where no round is on its way.
+    void abandon() {
+        if (!drafted_ && !steps_.begun())
+            return;
+        forget_draft();
+        ++retries_;
+    }
+
     /// Steps 1 to 3 with a model of the engine. Throws as prepare().
     template <ScoringModelOf<target_id> Target, DraftContextHolder D, StopRule Stop, Coin C,
               Clock Time = no_clock>
@@ -234,9 +272,23 @@ private:
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
     void forget_draft() {
         draft_ = {};
+        steps_.forget();
+        drafted_ = tried_ = false;
         verdict_ = {};
         proposed_.clear();
         tokens_.resize(committed_);
+    }
+    /// The round is undecided again, with the draft that it has.
+    template <class D, class Stop>
+    void keep_draft([[maybe_unused]] D& drafter, [[maybe_unused]] Stop& stop, std::size_t room) {
+        require_room(proposed_.size(), proposals_within(settings_, committed_, room), "session");
+        if constexpr (requires { bridge_.ask(drafter, stop); })
+            if (!draft_.proposals.empty())
+                bridge_.ask(drafter, stop);
+        tried_ = true;
+        verdict_ = {};
+        tokens_.resize(committed_);
+        steps_.put_tokens(draft_, tokens_);
     }
 
     B bridge_;
@@ -251,6 +303,8 @@ private:
     std::vector<target_id> proposed_;
     draft_steps<B> steps_;
     draft_view<law_type> draft_;
+    bool drafted_ = false; // the round has its draft, also an empty one
+    bool tried_ = false;   // something may have failed that depended on what was drawn
     verdict verdict_;
     log_probability_record log_p_;
     statistics counts_;

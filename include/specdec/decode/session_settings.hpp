@@ -69,4 +69,21 @@ void require_beginning(std::span<const target_id> prompt, std::span<const draft_
     return most < settings.max_proposals ? most : settings.max_proposals;
 }
 
+/// Requires room for a draft that a round has already. Errors: specdec::error.
+inline void require_room(std::size_t proposals, std::size_t room, const char* source) {
+    if (proposals > room)
+        fail(source, "draft",
+             "expected room for the " + std::to_string(proposals) +
+                 " proposals that the round has already, or abandon() before, got room for " +
+                 std::to_string(room));
+}
+
+/// Requires a round whose draft has ended, or was never begun. Errors: specdec::error.
+inline void require_ended(bool begun, const char* source) {
+    if (begun)
+        fail(source, "verify",
+             "expected a draft that has ended: draft() goes on with one in which something threw, "
+             "abandon() gives it up");
+}
+
 } // namespace specdec

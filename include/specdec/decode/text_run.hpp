@@ -61,11 +61,15 @@ template <class Text>
 /// committed. Borrows everything but the limits. Precondition: the session has been started.
 ///
 /// A throw loses nothing: every step may be called again. A round that was drafted but not decided
-/// is forgotten. A decided round stays decided: the next commit() or draft() goes on with it. A
-/// reader's function that throws is called again first, with the same arguments; one that returned
-/// is never called again for them. So the text is the one without throws, if the coin goes by sites
-/// (generator_coin draws anew) and the reader does nothing with arguments that it throws at. Only a
-/// tokenizer that throws leaves a session that has to be started again.
+/// keeps its draft, and a draft in which something threw goes on behind what it has drawn, whatever
+/// other texts have done meanwhile: nothing is drawn twice. A decided round stays decided: the next
+/// commit() or draft() goes on with it. A reader's function that throws is called again first, with
+/// the same arguments; one that returned is never called again for them. So the text is the one
+/// without throws if nothing that it shares has changed, and has the target's distribution whatever
+/// has, if the coin goes by sites (generator_coin draws anew) and the reader does nothing with
+/// arguments that it throws at. Where the laws of a draft are asked for again (SLRS, merge) and
+/// what they read has changed meanwhile, the round is refused, and abandon() says how it goes on.
+/// Only a tokenizer that throws leaves a session that has to be started again.
 ///
 /// A round allocates nothing, unless more bytes than ever before are held back for a stop string or
 /// a character.
@@ -143,6 +147,11 @@ public:
         session_.target_fed(edit, seconds);
     }
     void target_lost() { session_.target_lost(); }
+    /// As session::abandon, of a round that is not decided.
+    void abandon() {
+        if (phase_ == phase::none)
+            session_.abandon();
+    }
     /// Step 2 with a model of the engine. Throws what the model throws.
     template <ScoringModelOf<target_id> Target>
     [[nodiscard]] auto score(Target& target) {
@@ -150,7 +159,7 @@ public:
     }
 
     /// Step 3. The reader is not called yet. Throws what verify() throws, and specdec::error for
-    /// rows longer than the tokenizer's vocabulary; then the round has to be drafted again.
+    /// rows longer than the tokenizer's vocabulary. Called again, it decides of the same draft.
     template <RowsOf<target_id> Rows>
     void decide(const Rows& rows) {
         if (rows.vocabulary() > tokenizer_.vocabulary_size())

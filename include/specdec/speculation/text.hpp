@@ -172,6 +172,8 @@ public:
     /// rows: those of the edit's last rows_needed() tokens; any others stand before them.
     virtual void decide(logits_rows<target_id> rows) = 0;
     virtual void commit() = 0;
+    /// Gives up a round that is not decided: as session::abandon.
+    virtual void abandon() = 0;
     /// Of the tree that was scored; of a chain none.
     [[nodiscard]] virtual std::span<const std::size_t> nodes_to_keep() const = 0;
     [[nodiscard]] virtual finish_reason finish() const = 0;
@@ -182,8 +184,9 @@ public:
     /// What has come of it so far; all of it once it has finished.
     [[nodiscard]] virtual decode_result result() const = 0;
 
-    /// With a model: feeds what needs no row, and tells what is left to score. A sequence whose
-    /// tree was scored is the text's until the call behind commit(), which keeps the tree's path.
+    /// With a model: feeds what needs no row, and tells what is left to score. The call behind
+    /// commit() keeps a tree's path, unless somebody else has used the sequence since the tree was
+    /// scored: then the text is fed again what it lacks.
     [[nodiscard]] virtual context_edit<target_id> prepare(target_sequence& target) = 0;
 };
 

@@ -13,7 +13,7 @@ namespace specdec {
 /// The stop rule of one text, whose predictions all texts of a rule teach. A round asks the table
 /// as it was at its draft, and keeps that to its decision: what other texts learn meanwhile would
 /// otherwise change where drafts end that a decision looks at, and with it the draft law. A round
-/// that was not decided keeps it, too, so that it is drafted again as it was.
+/// that was not decided keeps it, too, as it keeps its draft.
 ///
 ///     lengths.begin_round()    before every draft
 ///     lengths.rule()           models StopRule

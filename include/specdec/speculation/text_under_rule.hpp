@@ -101,6 +101,7 @@ public:
         if (run_.finish() != finish_reason::none)
             remember();
     }
+    void abandon() override { run_.abandon(); }
     [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const override {
         if constexpr (trees)
             return session_.nodes_to_keep();

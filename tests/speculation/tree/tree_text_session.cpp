@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -219,6 +220,45 @@ TEST_CASE("trees: texts that take turns with a sequence, equally long, are those
     }
     CHECK(one->result().tokens == wide);
     CHECK(other->result().tokens == narrow);
+}
+
+TEST_CASE("trees: a path left to the next round is not kept of another text's tree") {
+    // The texts of run() leave as many tokens, and the same, but a tree of their own behind them.
+    weighted_pair toys(false);
+    batch_of<draft_id, weighted_model<draft_id>> drafters(2, toys.drafter);
+    std::vector<target_id> prompt;
+    toys.words.encode("bcbca", encode_mode::start, prompt);
+    const decode_settings s = with(rule::tli, {.widths = {2, 2}}, 1, 5);
+    std::size_t kept = 0;
+    for (std::uint64_t sequence = 0; sequence < 12; ++sequence) {
+        speculation pair({.models = toys.target, .tokenizer = toys.words},
+                         {.models = drafters, .tokenizer = toys.draft_words});
+        const text_request request{.prompt = prompt, .sequence = sequence};
+        const std::vector<target_id> alone = pair.run({&request, 1}, s).texts[0].tokens;
+        const auto text = pair.open(request, s);
+        speculative_text::target_sequence own(pair.target_models(), 0);
+        bool first = true;
+        for (const std::size_t capacity = own.capacity(); text->more(capacity);) {
+            (void)text->prepare(own);
+            if (!text->draft(capacity))
+                break;
+            const context_edit<target_id> edit = text->prepare(own);
+            const auto rows = own.score_tree(edit.nodes, edit.parents);
+            text->target_fed(edit);
+            text->decide(rows);
+            text->commit(); // whose path is kept by the next prepare()
+            kept += text->nodes_to_keep().size();
+            if (!std::exchange(first, false))
+                continue;
+            decode_settings one = s;
+            one.limits.max_tokens = 1;
+            const text_request other{.prompt = prompt, .sequence = 100 + sequence};
+            (void)pair.run({&other, 1}, one);
+        }
+        CAPTURE(sequence);
+        CHECK(text->result().tokens == alone);
+    }
+    CHECK(kept > 12);
 }
 
 TEST_CASE("trees: in a drafter's context that has little room for them they end a level before") {

@@ -39,6 +39,7 @@ struct noting_text final : course_text {
         notes += " commit" + std::to_string(n);
         held.resize(held.size() + (n < 2 ? n : 2));
     }
+    void abandon() override { notes += " abandon"; }
     [[nodiscard]] std::span<const target_id> tokens() const override { return held; }
 };
 
@@ -62,7 +63,10 @@ TEST_CASE("a step of a course is carried out with what it lacks") {
           " draft1 decide commit9");
     CHECK(played({.length = 2,
                   .steps = {{.what = act::decide}, {.what = act::draft, .drafted = 2}}}) ==
-          " draft1 decide draft2 decide commit9");
+          " draft1 decide abandon draft2 decide commit9");
+    CHECK(played({.length = 2,
+                  .steps = {{.what = act::decide}, {.what = act::repeat, .drafted = 2}, {}}}) ==
+          " draft1 decide draft1 decide commit9");
     CHECK(played({.length = 1, .steps = {{.kept = 0}, {.what = act::change}}}) ==
           " draft1 decide commit0 change draft0 decide commit9");
 }
@@ -72,12 +76,16 @@ TEST_CASE("a text that has its tokens takes no more steps") {
           " draft1 decide commit9");
 }
 
-TEST_CASE("where a toy fails the round is drafted again as it was") {
+TEST_CASE("where a toy fails the text's next step goes on with the round as it is") {
     CHECK(played({.length = 1, .steps = {{.what = act::fault}, {.drafted = 2}}}) ==
           " draft2 draft2 decide commit9");
+    CHECK(
+        played({.length = 1,
+                .steps = {{.what = act::draft, .drafted = 2}, {.what = act::target_fault}, {}}}) ==
+        " draft2 decide decide commit9");
     CHECK(played({.length = 1,
-                  .steps = {{.what = act::draft, .drafted = 2}, {.what = act::fault}, {}}}) ==
-          " draft2 decide draft2 decide commit9");
+                  .steps = {{.what = act::fault}, {.drafted = 2}, {.what = act::draft}}}) ==
+          " draft2 abandon draft1 decide commit9");
 }
 
 TEST_CASE("courses overlap where another text's step falls between draft and decision") {
@@ -87,6 +95,9 @@ TEST_CASE("courses overlap where another text's step falls between draft and dec
     CHECK_FALSE(course{.texts = 1, .steps = {draft, other}}.overlaps());
     // A text that is left drafted is decided when the texts before it have come to their ends.
     CHECK(course{.texts = 2, .steps = {{.what = act::draft, .text = 1}}}.overlaps());
+    // One of which a step fails is decided later.
+    CHECK(course{.texts = 2, .steps = {{.what = act::target_fault}, own, other}}.overlaps());
+    CHECK_FALSE(course{.texts = 2, .steps = {own, other}}.overlaps());
 }
 
 TEST_CASE("courses in words") {

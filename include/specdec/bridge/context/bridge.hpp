@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/core/coin.hpp>
@@ -24,6 +25,8 @@ struct draft_request {
     std::span<const target_id> end_ids{}; ///< proposing one of these ends the draft behind it
     text_offset place{}; ///< where the first drafted token begins, for coins that couple draws
     std::span<const draft_id> draft_end_ids{}; ///< drawing one of these ends the draft behind it
+    /// Something threw in the draft of this round, and it is asked for again (see Bridge).
+    bool again = false;
 };
 
 /// A draft: proposals of target tokens, each with its law, and the draft tokens that they were made
@@ -86,6 +89,20 @@ template <DraftContext Context, DraftContextHolder D, StopRule Stop>
     return why;
 }
 
+/// The same for a draft that goes on because something threw in it: the drafter is told of the
+/// round and synced once more, with the context and the tokens that were drawn behind it. `path`
+/// holds both, and lives until the round's end. Allocates.
+template <DraftContext Context, DraftContextHolder D>
+void sync_again(Context& context, D& drafter, std::span<const draft_id> drawn,
+                std::vector<draft_id>& path) {
+    const std::span<const draft_id> ids = context.ids();
+    specdec::begin_round(drafter, ids.size());
+    path.assign(ids.begin(), ids.end());
+    path.insert(path.end(), drawn.begin(), drawn.end());
+    drafter.sync(path, context.unchanged());
+    context.mark();
+}
+
 /// The drafter's next row. Errors: specdec::error that names the bridge, if the row has not one
 /// logit for each of the map's `ids` draft ids.
 template <Drafter D>
@@ -110,14 +127,23 @@ template <Drafter D>
 ///
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
 ///
+/// A token is drawn once under one name. If something throws in propose() (or in a step,
+/// SteppedBridge), the session asks again with request.again: the bridge then goes on behind what
+/// it has drawn, keeps each drawn token with the law that it was drawn from, and takes nothing else
+/// of the request. To draw again would be to draw from another law if what texts share has changed
+/// meanwhile, with numbers that the failure may have depended on. If nothing was drawn, it begins
+/// anew. A bridge that draws nothing need not look at `again`.
+///
 /// A bridge that learns of rows has b.learn_rows(ids, rows): behind a decision the session gives it
 /// the target's rows behind these tokens, the last committed one and the proposals. It keeps what
-/// they say, and learns it in follow: a round that is abandoned is drafted again, with the same
-/// coin, from what it was. It throws nothing.
+/// they say, and learns it in follow: a round that is abandoned teaches nothing, and one that is
+/// decided again is learnt once. It throws nothing.
 ///
 /// A bridge whose laws ask again also has b.require_unchanged(), which is called before every
 /// decision, whatever was drawn, and throws specdec::error where one of their marks has changed
-/// since the draft. (A refusal that depends on what was drawn would itself change the law.)
+/// since the draft. (A refusal that depends on what was drawn would itself change the law.) Its
+/// b.ask(drafter, stop) says which drafter and stop rule are asked from here on, where the session
+/// was given them once more for a draft that it keeps.
 ///
 /// A draft ends behind the first of request.end_ids that it proposes, and behind the first of
 /// request.draft_end_ids that it draws: the drafter is not asked for a row behind either.

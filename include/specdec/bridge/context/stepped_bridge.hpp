@@ -17,7 +17,8 @@ namespace specdec {
 ///     b.draw(drafter, stop, coin)       takes that row, and draws what it allows
 ///     b.drafted()                       ends the draft, and gives what propose() would have given
 ///
-/// propose() is the loop of these (draft_alone), so a text drafts the same together as alone.
+/// propose() is the loop of these (draft_alone), so a text drafts the same together as alone. If a
+/// step throws, begin() is called again, with request.again.
 template <class B, class D, class Stop, class C>
 concept SteppedBridge = Bridge<B, D, Stop, C> && requires(B& b, D& drafter, const Stop& stop,
                                                           C& coin, const draft_request& request) {

@@ -61,6 +61,8 @@ public:
         if (first_known_)
             take_first_row();
     }
+    /// The round goes on with these, whose marks have to be those of its first row.
+    void ask(const draft_source& source) { source_ = source; }
     [[nodiscard]] bool has_first_row() const { return has_first_row_; }
     void take_first_row() {
         first_known_ ? prepare(nodes_[0]) : fetch(0, {});

@@ -72,6 +72,8 @@ public:
             end();
     }
 
+    /// The drafter and the stop rule of a draft that goes on.
+    void ask(const draft_source& source) { tree_.ask(source); }
     /// Errors: specdec::error where the law may be another one than it was with its first row.
     void require_unchanged() const { tree_.require_unchanged(); }
     /// The draft as far as it is drawn.
@@ -104,13 +106,19 @@ public:
             take_row();
         if (node_ == none)
             return;
+        if (!tree_.has_law(node_))
+            return end();
         site.attempt = static_cast<std::uint32_t>(drawn_draft_.size());
         site.place = place_.value();
         const draft_id d = coin.pick(site, tree_.law(node_));
+        // If stop rule or f throws, nothing has changed, and d is drawn again from the same law.
+        const draft_progress now = tree_.progress_behind(node_, d);
+        const double mass = mass_ * tree_.law(node_).probability(d);
+        const bool goes_on = tree_.step(node_, d, mass, next_);
         place_.pass(translation().bytes(d));
-        drawn_draft_.push(d, tree_.progress_behind(node_, d));
-        mass_ *= tree_.law(node_).probability(d);
-        const bool goes_on = tree_.step(node_, d, mass_, state_);
+        drawn_draft_.push(d, now);
+        mass_ = mass;
+        std::swap(state_, next_);
         node_ = goes_on ? node_ : none;
     }
 
@@ -216,12 +224,12 @@ private:
         const std::size_t before = tree_.forwards();
         node_ = tree_.behind(node_, drawn_draft_.tokens().back(), mass_, state_);
         drawn_forwards_ += tree_.forwards() - before;
-        if (!tree_.has_law(node_))
-            end();
     }
 
     void end() {
-        tree_.translation().finish(state_);
+        next_ = state_;
+        tree_.translation().finish(next_);
+        std::swap(state_, next_);
         node_ = none;
     }
 
@@ -238,7 +246,7 @@ private:
     std::size_t drawn_forwards_ = 0; // that drawing took
     double mass_ = 1;                // of the drawn draft
     text_offset place_;              // where its next token begins
-    state_type state_;               // of the drawn draft
+    state_type state_, next_;        // of the drawn draft, and scratch
 };
 
 } // namespace specdec

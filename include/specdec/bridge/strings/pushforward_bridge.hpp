@@ -58,6 +58,11 @@ public:
     [[nodiscard]] const F& translation() const { return law_.translation(); }
     /// Before a decision: refuses it where the draft's law has changed since it was drawn from.
     void require_unchanged() const { law_.require_unchanged(); }
+    /// The drafter and the stop rule of a draft that is kept.
+    template <Drafter D, StopRule Stop>
+    void ask(D& drafter, const Stop& stop) {
+        law_.ask(draft_source::of(drafter, stop));
+    }
     /// Drafter forwards of the last round that deciding took, besides drafting.
     [[nodiscard]] std::size_t extra_forwards() const {
         return proposals_.empty() ? 0 : law_.extra_forwards(); // nothing was drafted
@@ -76,6 +81,12 @@ public:
     // The same in steps (SteppedBridge):
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
+        if (request.again && begun_ && law_.drawn().size() > 0) {
+            specdec::begin_round(drafter, context_.ids().size());
+            ask(drafter, stop);
+            return no_draft::none;
+        }
+        begun_ = false;
         proposals_.clear();
         request_ = request;
         open_ = true;
@@ -89,6 +100,7 @@ public:
         law_.begin(source, context_.ids(), context_.unchanged(), request.sampling,
                    limits_.max_draft, limits_.lightest_draft, request.max_proposals, request.place);
         context_.mark();
+        begun_ = true;
         return no_draft::none;
     }
     template <Drafter D, StopRule Stop>
@@ -118,7 +130,8 @@ private:
     pushforward<F> law_;
     pushforward_limits limits_;
     draft_request request_;
-    bool open_ = false; // nothing drawn has ended the draft
+    bool begun_ = false; // the law is of this round's draft
+    bool open_ = false;  // nothing drawn has ended the draft
     std::vector<proposal<law_type>> proposals_;
 };
 

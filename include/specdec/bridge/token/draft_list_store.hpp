@@ -97,8 +97,7 @@ public:
     void note(drawn_draft& drawn, const Stop& stop, std::size_t i, draft_id d, double q,
               const sampling_parameters& sampling) const {
         const bool read = reading_of(stop) == row_reading::entropy;
-        drawn.push(d, extend_progress(drawn.progress(), stop, d, q, q,
-                                      read ? law(i, sampling).entropy() : 0.0));
+        drawn.push(stop, {&d, 1}, q, q, read ? law(i, sampling).entropy() : 0.0);
     }
 
 private:

@@ -63,6 +63,12 @@ public:
     // The same in steps (SteppedBridge):
     template <DraftContextHolder D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
+        if (request.again && !proposals_.empty()) {
+            drawn_.settle(stop);
+            if (open_)
+                sync_again(context_, drafter, drawn_.tokens(), path_);
+            return no_draft::none;
+        }
         proposals_.clear();
         drawn_.clear();
         request_ = request;
@@ -91,8 +97,8 @@ public:
         request_.place.pass(x);
         // Not the drawn id, but the one that the text has: of ids with equal bytes the first.
         const draft_id d = x.valid() ? map_.to_draft(x) : draft_id{};
-        kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request_.sampling);
         open_ = x.valid() && !is_end(request_.end_ids, x) && !is_end(request_.draft_end_ids, d);
+        kept_.note(drawn_, stop, i, d, proposals_.back().probability(), request_.sampling);
         if (open_)
             drafter.push(d);
     }
@@ -118,6 +124,7 @@ private:
     bool open_ = false;     // nothing drawn has ended the draft
     std::vector<proposal<law_type>> proposals_;
     drawn_draft drawn_;
+    std::vector<draft_id> path_; // the context and what was drawn, where something threw
 };
 
 } // namespace specdec

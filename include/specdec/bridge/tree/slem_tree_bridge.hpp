@@ -87,14 +87,16 @@ public:
                                                     const tree_request& request) {
         tree_.clear();
         proposals_.clear();
-        drafted_ = {};
+        if (!request.path.again)
+            drafted_ = {};
         if (request.path.max_proposals == 0 || request.max_nodes == 0)
             return {.reason = no_draft::no_room};
         tree_request own{request.path, drafts_.settings().max_nodes, request.beside};
         own.path.max_proposals = drafts_.settings().max_depth;
         own.path.end_ids = silent_;
         own.path.place = request.path.place.moved_by(widths_);
-        drafted_ = drafts_.propose(drafter, shape, coin, own);
+        if (drafted_.tree == nullptr) // else what threw was the encoding of a whole tree
+            drafted_ = drafts_.propose(drafter, shape, coin, own);
         if (drafted_.tree == nullptr)
             return {.reason = drafted_.reason};
         sort_leaves();

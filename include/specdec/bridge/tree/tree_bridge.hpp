@@ -53,44 +53,33 @@ public:
         requires(Kept::template takes<D>)
     [[nodiscard]] draft_tree_view<law_type> propose(D& drafter, const Shape& shape, C& coin,
                                                     const tree_request& request) {
-        made_.clear();
-        likeliest_ = settings_.siblings == sibling_draw::likeliest ||
-                     (settings_.siblings == sibling_draw::without_replacement &&
-                      request.path.sampling.temperature == 0);
-        const std::size_t most = smaller(request.max_nodes, settings_.max_nodes);
-        const std::size_t deepest = smaller(request.path.max_proposals, settings_.max_depth);
-        std::size_t drafted = most;
-        if constexpr (ChoosingShape<Shape>) {
-            if (!likeliest_)
-                fail("tree bridge", "shape",
-                     "expected the likeliest siblings where a shape chooses among nodes, as "
-                     "dropping what was drawn would bias the law");
-            drafted = settings_.drafted();
-        }
-        made_.beside = request.beside;
-        made_.ask(shape);
-        const bool any = made_.children[0] > 0;
-        const std::size_t room = smaller(drafted, deepest);
-        const std::size_t fed = TreeDrafter<D> ? drafted : deepest;
-        if (const no_draft why = begin_synced(context_, drafter, asked{any}, smaller(most, room),
-                                              fed, map_.shared() > 0);
-            why != no_draft::none)
+        if (request.path.again && !made_.tree.empty() && !likeliest_) {
+            sync_again(context_, drafter, {}, path_);
+            holds_nodes_ = false;
+        } else if (const no_draft why = begin(drafter, shape, request); why != no_draft::none) {
             return {.reason = why};
-        for (std::size_t depth = 0; depth < deepest; ++depth) {
-            if (depth > 0)
-                made_.ask(shape);
-            choose_parents(drafted, request.path);
-            if (made_.parents.empty() || (depth > 0 && !made_.has_room(drafter)))
+        }
+        while (depth_ < deepest_) {
+            if (!drawing_) {
+                if (depth_ > 0)
+                    made_.ask(shape);
+                choose_parents(drafted_, request_);
+                if (made_.parents.empty() || (depth_ > 0 && !made_.has_room(drafter)))
+                    break;
+                begin_ = made_.tree.size();
+                next_ = 0;
+                drawing_ = true;
+            }
+            draw_level(drafter, reading_of(shape), coin);
+            drawing_ = false;
+            made_.level = begin_;
+            if (made_.tree.size() == begin_)
                 break;
-            const std::size_t begin = made_.tree.size();
-            draw_level(drafter, reading_of(shape), coin, request.path, depth);
-            made_.level = begin;
-            if (made_.tree.size() == begin)
-                break;
+            ++depth_;
         }
         if constexpr (ChoosingShape<Shape>)
             if (!made_.tree.empty())
-                made_.choose(shape, most);
+                made_.choose(shape, most_);
         return {&made_.tree, made_.proposals, made_.draft_ids, made_.nodes,
                 made_.tree.empty() ? no_draft::nothing_shared : no_draft::none};
     }
@@ -112,6 +101,36 @@ private:
     };
 
     static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }
+
+    template <class D, class Shape>
+    [[nodiscard]] no_draft begin(D& drafter, const Shape& shape, const tree_request& request) {
+        made_.clear();
+        request_ = request.path;
+        likeliest_ = settings_.siblings == sibling_draw::likeliest ||
+                     (settings_.siblings == sibling_draw::without_replacement &&
+                      request_.sampling.temperature == 0);
+        most_ = smaller(request.max_nodes, settings_.max_nodes);
+        deepest_ = smaller(request_.max_proposals, settings_.max_depth);
+        drafted_ = most_;
+        if constexpr (ChoosingShape<Shape>) {
+            if (!likeliest_)
+                fail("tree bridge", "shape",
+                     "expected the likeliest siblings where a shape chooses among nodes, as "
+                     "dropping what was drawn would bias the law");
+            drafted_ = settings_.drafted();
+        }
+        depth_ = 0;
+        drawing_ = false;
+        holds_nodes_ = true;
+        made_.beside = request.beside;
+        made_.ask(shape);
+        const bool any = made_.children[0] > 0;
+        const std::size_t room = smaller(drafted_, deepest_);
+        const std::size_t fed = TreeDrafter<D> ? drafted_ : deepest_;
+        return begin_synced(context_, drafter, asked{any}, smaller(most_, room), fed,
+                            map_.shared() > 0);
+    }
+
     static std::size_t rows_of(const tree_settings& settings) {
         return settings.siblings == sibling_draw::likeliest ? 1 : settings.drafted() + 1;
     }
@@ -134,24 +153,28 @@ private:
         }
     }
 
+    /// The children of the level's parents, from the next one on: those before it have theirs, of
+    /// a draft in which something threw.
     template <class D, class C>
-    void draw_level(D& drafter, row_reading reads, C& coin, const draft_request& request,
-                    std::size_t depth) {
-        const auto draw = [&](std::size_t i, bool any) {
+    void draw_level(D& drafter, row_reading reads, C& coin) {
+        const auto draw = [&](bool any) {
             if (any)
-                draw_children(made_.parents[i], reads, coin, request);
+                draw_children(made_.parents[next_], reads, coin, request_);
+            ++next_;
         };
-        if (depth == 0) {
-            draw(0, kept_.keep(slot(), drafter, map_));
+        if (depth_ == 0) {
+            draw(kept_.keep(slot(), drafter, map_));
         } else if constexpr (TreeDrafter<D>) {
-            const logits_rows<draft_id> rows = made_.feed(drafter);
-            require_rows(rows, made_.parents.size(), map_.draft_size(), "tree bridge");
-            for (std::size_t i = 0; i < rows.size(); ++i)
-                draw(i, kept_.keep_row(slot(), rows[i], map_));
+            const logits_rows<draft_id> all = made_.feed(drafter, holds_nodes_);
+            holds_nodes_ = true;
+            require_rows(all, made_.ids.size(), map_.draft_size(), "tree bridge");
+            const logits_rows<draft_id> rows = all.last(made_.parents.size());
+            while (next_ < rows.size())
+                draw(kept_.keep_row(slot(), rows[next_], map_));
         } else {
-            for (std::size_t i = 0; i < made_.parents.size(); ++i) {
-                made_.sync(drafter, context_.ids(), made_.parents[i].node);
-                draw(i, kept_.keep(slot(), drafter, map_));
+            while (next_ < made_.parents.size()) {
+                made_.sync(drafter, context_.ids(), made_.parents[next_].node);
+                draw(kept_.keep(slot(), drafter, map_));
             }
         }
     }
@@ -201,7 +224,15 @@ private:
     tree_settings settings_;
     Kept kept_;
     tree_buffers<typename Kept::law_type, law_type> made_;
-    bool likeliest_ = false; // in this round
+    std::vector<draft_id> path_; // the context, where something threw
+    // Of this round:
+    draft_request request_;
+    bool likeliest_ = false;
+    std::size_t most_ = 0, drafted_ = 0, deepest_ = 0; // nodes, nodes before a choice, levels
+    std::size_t depth_ = 0;                            // levels that are drawn
+    bool drawing_ = false;                             // the next one is, so far as that:
+    std::size_t begin_ = 0, next_ = 0;                 // its first node, the next of its parents
+    bool holds_nodes_ = true;                          // the drafter does, of those that it was fed
 };
 
 using identity_tree_bridge = tree_bridge<shared_context, identity_map>;

@@ -175,17 +175,26 @@ struct tree_buffers {
             return fed_nodes + parents.size() <= drafter.room_for_nodes();
         return true;
     }
-    /// Feeds the parents to the drafter in one pass.
+    /// Feeds the parents to the drafter in one pass, whose last rows are theirs. If the drafter
+    /// does not hold the nodes above them, because it was synced since, it is fed these as well.
+    /// `ids` are all that were fed.
     template <TreeDrafter D>
-    [[nodiscard]] logits_rows<draft_id> feed(D& drafter) {
-        ids.clear();
-        numbers.clear();
-        for (const tree_parent& p : parents) {
-            const std::size_t above = tree.parent(p.node);
-            ids.push_back(draft_ids[p.node]);
-            numbers.push_back(above == tree_root ? tree_root : fed[above]);
-            fed[p.node] = fed_nodes++;
+    [[nodiscard]] logits_rows<draft_id> feed(D& drafter, bool holds_nodes) {
+        if (fed[parents.front().node] == tree_root) // else the last call has thrown
+            for (const tree_parent& p : parents)
+                fed[p.node] = fed_nodes++;
+        const std::size_t first = holds_nodes ? fed[parents.front().node] : 0;
+        ids.assign(fed_nodes - first, draft_id{});
+        numbers.assign(fed_nodes - first, tree_root);
+        for (std::size_t node = 0; node < tree.size(); ++node) {
+            if (fed[node] == tree_root || fed[node] < first)
+                continue;
+            const std::size_t above = tree.parent(node);
+            ids[fed[node] - first] = draft_ids[node];
+            numbers[fed[node] - first] = above == tree_root ? tree_root : fed[above];
         }
+        if (!holds_nodes)
+            (void)drafter.row();
         return drafter.grow(ids, numbers);
     }
     /// Syncs the drafter with a node's path behind the context.

@@ -23,7 +23,8 @@ public:
         if (s >= contexts_.size())
             contexts_.resize(s + 1);
         context& c = contexts_[s];
-        c.used = ++calls_;
+        c.used = ++meetings_;
+        ++c.calls;
         if (size == 0)
             c.ids.truncated(0);
         c.known = size == 0 || (c.known && c.ids.size() == size);
@@ -63,11 +64,16 @@ public:
             c.ids.truncated(0);
             c.nodes.clear();
             c.known = false;
+            ++c.calls;
         }
     }
     /// Greater for a sequence that was met later; 0 for one that never was.
     [[nodiscard]] std::uint64_t last_used(std::size_t s) const {
         return s < contexts_.size() ? contexts_[s].used : 0;
+    }
+    /// How many calls there have been on sequence s: a number that stays as long as nobody uses it.
+    [[nodiscard]] std::uint64_t calls(std::size_t s) const {
+        return s < contexts_.size() ? contexts_[s].calls : 0;
     }
     /// The tokens of sequence s, which has `size` of them; none where they are not known.
     [[nodiscard]] held_tokens<Id> held(std::size_t s, std::size_t size) const {
@@ -82,9 +88,10 @@ private:
         std::vector<Id> nodes{}; // of a tree behind it
         std::uint64_t used = 0;  // the last call for it
         bool known = true;
+        std::uint64_t calls = 0; // for it
     };
     std::vector<context> contexts_; // [sequences]
-    std::uint64_t calls_ = 0;
+    std::uint64_t meetings_ = 0;
 };
 
 } // namespace specdec

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include <specdec/core/concepts.hpp>
@@ -33,6 +34,12 @@ public:
         return model_->held(sequence_);
     }
 
+    /// How many calls have changed the sequence, where the model counts them.
+    [[nodiscard]] std::uint64_t calls() const
+        requires requires(const M& model, std::size_t s) { model.calls(s); }
+    {
+        return model_->calls(sequence_);
+    }
     void append(std::span<const Id> ids) { model_->append(sequence_, ids); }
     [[nodiscard]] auto score(std::span<const Id> ids) {
         const sequence_tokens<Id> part{sequence_, ids};

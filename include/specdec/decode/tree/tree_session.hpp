@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/bridge/tree/tree_bridge.hpp>
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
@@ -82,20 +83,30 @@ public:
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
     /// Step 1: drafts for a round that commits at most `room` tokens and gives the target at most
-    /// max_nodes nodes. Precondition: started, not full, room >= 1.
+    /// max_nodes nodes. What is drawn stays, as in session::draft. Precondition: started, not full,
+    /// room >= 1. Errors: specdec::error where there is no room for the draft that is kept.
     template <DraftContextHolder D, TreeShape Shape, Coin C, Clock Time = no_clock>
     void draft(D& drafter, const Shape& shape, C& coin, std::size_t room, std::size_t max_nodes,
                Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
-        forget_draft();
+        if (drafted_)
+            return keep_draft(max_nodes);
+        tried_ = begun_;
+        if (!tried_) {
+            forget_draft();
+            sampling_ = settings_.target;
+        }
         const std::size_t most =
             bridge_.settings().longest_path(proposals_within(settings_, committed_, room));
-        sampling_ = settings_.target;
         tree_request request{{name(), most, settings_.draft, settings_.end_ids}, max_nodes};
         request.path.draft_end_ids = settings_.draft_end_ids;
+        request.path.again = begun_;
         if constexpr (FollowsText<V>)
             request.path.place = verify_.place();
+        begun_ = true; // stays so if anything throws
         draft_ = bridge_.propose(drafter, shape, coin, request);
+        begun_ = false;
+        drafted_ = true;
         feed_.draft(tokens().back(), draft_.tree);
     }
 
@@ -108,7 +119,10 @@ public:
         counts_.target_seconds += seconds;
     }
     /// The engine lost its context, or it holds another sequence's: everything is fed again.
-    void target_lost() { feed_.lost(); }
+    void target_lost() {
+        feed_.lost();
+        tried_ = drafted_;
+    }
     /// Step 2 with a model, without the last pass, as session::prepare.
     template <TreeModelOf<target_id> Target, Clock Time = no_clock>
     void prepare(Target& target, Time clock = {}) {
@@ -118,20 +132,33 @@ public:
     template <TreeModelOf<target_id> Target, Clock Time = no_clock>
     [[nodiscard]] logits_rows<target_id> score(Target& target, Time clock = {}) {
         const time_spent timed(counts_.target_seconds, clock);
+        on_throw failed([&] { tried_ = drafted_; });
         feed_.prepare(target, tokens());
-        return feed_.score(target);
+        const logits_rows<target_id> rows = feed_.score(target);
+        failed.done();
+        return rows;
     }
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], that behind the last
-    /// committed token and those behind the nodes. Throws specdec::error for rows of another shape.
+    /// committed token and those behind the nodes. Throws, and decides the same again, as
+    /// session::verify.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] tree_round_result verify(const Rows& rows, C& coin, Time clock = {}) {
         const time_spent timed(counts_.verify_seconds, clock);
         require_undecided(verdict_, "tree session");
+        require_ended(begun_, "tree session");
         require_rows(rows, rows_needed(), bridge_.target_size(), "tree session");
         if constexpr (requires { bridge_.require_unchanged(); })
-            if (draft_.tree != nullptr)
+            if (draft_.tree != nullptr) {
+                on_throw refused([&] {
+                    if (!tried_)
+                        abandon();
+                });
                 bridge_.require_unchanged();
+                refused.done();
+            }
+        drafted_ = tried_ = true; // its numbers are used from here on
+        work_.path().clear();
         const token_tree<target_id>& tree = draft_.tree != nullptr ? *draft_.tree : no_tree_;
         const auto text_to = [&](std::size_t node) -> std::span<const target_id> {
             tokens_.resize(committed_ + tree.depth(node));
@@ -203,6 +230,14 @@ public:
         feed_.kept(tokens(), n);
     }
 
+    /// As session::abandon.
+    void abandon() {
+        if (!drafted_ && !begun_)
+            return;
+        forget_draft();
+        ++retries_;
+    }
+
     /// Steps 1 to 3 with a model of the engine. Throws as prepare() and score().
     template <TreeModelOf<target_id> Target, DraftContextHolder D, TreeShape Shape, Coin C,
               Clock Time = no_clock>
@@ -219,10 +254,19 @@ private:
     [[nodiscard]] round_name name() const { return {committed_, retries_}; }
     void forget_draft() {
         draft_ = {};
+        begun_ = drafted_ = tried_ = false;
         verdict_ = {};
         tokens_.resize(committed_);
         if (committed_ > 0)
             feed_.draft(tokens_.back(), nullptr);
+        work_.path().clear();
+    }
+    /// The round is undecided again, with the draft that it has.
+    void keep_draft(std::size_t max_nodes) {
+        require_room(feed_.size() - 1, max_nodes, "tree session");
+        tried_ = true;
+        verdict_ = {};
+        tokens_.resize(committed_);
         work_.path().clear();
     }
     void require_committable(std::size_t n) const {
@@ -240,6 +284,9 @@ private:
     std::size_t committed_ = 0;
     std::uint32_t retries_ = 0; // rounds since the last committed token that were not used
     draft_tree_view<law_type> draft_;
+    bool begun_ = false;   // the bridge has a draft of this round, which it has not given
+    bool drafted_ = false; // it has, or the round was decided without
+    bool tried_ = false;   // something may have failed that depended on what was drawn
     token_tree<target_id> no_tree_;
     tree_workspace work_;
     verdict verdict_;

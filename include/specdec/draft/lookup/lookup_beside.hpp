@@ -88,6 +88,7 @@ public:
         } else {
             if (speaks_first(request))
                 return said();
+            turn_ = speaker::drafter; // also if it throws behind a draw
             return take(bridge_.propose(drafter, stop, coin, of_drafter()));
         }
     }
@@ -143,6 +144,13 @@ public:
     {
         return bridge_.draft_size();
     }
+    template <class D, class Stop>
+    void ask(D& drafter, const Stop& stop)
+        requires requires(B& b) { b.ask(drafter, stop); }
+    {
+        if (turn_ == speaker::drafter)
+            bridge_.ask(drafter, stop);
+    }
     void require_unchanged() const
         requires requires(const B& b) { b.require_unchanged(); }
     {
@@ -171,10 +179,15 @@ private:
         proposals_.clear();
     }
 
-    /// A new round: whether it is the lookup's turn, which then proposes.
+    /// A new round: whether it is the lookup's turn, which then proposes. A draft in which
+    /// something threw stays the drafter's, whatever was found since.
     [[nodiscard]] bool speaks_first(const draft_request& request) {
-        forget();
+        const bool goes_on = request.again && turn_ == speaker::drafter;
         request_ = request;
+        request_.again = goes_on;
+        if (goes_on)
+            return false;
+        forget();
         if (lookup_ && request.max_proposals > 0 &&
             lookup_->found.find(fixed_length{lookup_->found.most()}))
             look_up(lookup_->turns.choose(found().steps()));
@@ -190,6 +203,7 @@ private:
         unused_coin none;
         turn_ = speaker::drafter;
         drafted_ = draft.draft_tokens.size();
+        proposals_.clear();
         for (const proposal<typename B::law_type>& x : draft.proposals)
             proposals_.push_back(proposal<law_type>::draw(law_type(x), none, {}));
         const bool undrawn =

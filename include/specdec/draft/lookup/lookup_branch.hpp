@@ -101,16 +101,25 @@ public:
     [[nodiscard]] draft_tree_view<law_type> propose(D& drafter, const Shape& shape, C& coin,
                                                     const tree_request& request) {
         forget();
-        std::size_t n = 0;
-        if (lookup_ && request.path.max_proposals > 0 &&
-            lookup_->found.find(fixed_length{lookup_->found.most()}))
-            n = smaller(smaller(lookup_->length.choose(lookup_->found.steps()), request.max_nodes),
-                        request.path.max_proposals);
-        tree_request own = request;
-        own.max_nodes = request.max_nodes - n;
-        own.beside = {n, n > 0 ? lookup_->length.accept(lookup_->found.steps()[0]) : 0};
-        own.path.max_proposals = smaller(request.path.max_proposals, bridge_.settings().max_depth);
-        const auto draft = bridge_.propose(drafter, shape, coin, own);
+        own_.path.again = request.path.again && began_; // else what was chosen holds
+        if (!own_.path.again) {
+            std::size_t n = 0;
+            if (lookup_ && request.path.max_proposals > 0 &&
+                lookup_->found.find(fixed_length{lookup_->found.most()}))
+                n = smaller(
+                    smaller(lookup_->length.choose(lookup_->found.steps()), request.max_nodes),
+                    request.path.max_proposals);
+            own_ = request;
+            own_.path.again = false;
+            own_.max_nodes = request.max_nodes - n;
+            own_.beside = {n, n > 0 ? lookup_->length.accept(lookup_->found.steps()[0]) : 0};
+            own_.path.max_proposals =
+                smaller(request.path.max_proposals, bridge_.settings().max_depth);
+        }
+        began_ = true;
+        const std::size_t n = own_.beside.positions;
+        const auto draft = bridge_.propose(drafter, shape, coin, own_);
+        began_ = false;
         if (draft.tree != nullptr)
             for (drafted_ = 0; drafted_ < draft.tree->size(); ++drafted_)
                 add(draft.tree->parent(drafted_), law_type(draft.proposals[drafted_]), coin);
@@ -171,6 +180,8 @@ private:
     B bridge_;
     std::optional<lookup_type> lookup_;
     tree_settings settings_;
+    tree_request own_;   // that the bridge is asked
+    bool began_ = false; // and has not answered
     token_tree<target_id> tree_;
     std::vector<proposal<law_type>> proposals_; // [nodes]
     std::size_t drafted_ = 0;                   // nodes of the bridge

@@ -47,7 +47,7 @@ private:
 
 /// A coin over any std::uniform_random_bit_generator, which it borrows. Models Coin. It ignores
 /// sites: outcomes depend on the order of draws, and a repeated draw gives a new outcome. So a
-/// round must not be drafted again after a throw that depended on what was drawn (see
+/// round must not be decided again after a throw that depended on what was drawn (see
 /// session::verify), and exact match does not repeat discarded tokens.
 template <class G>
 class generator_coin {

@@ -94,6 +94,8 @@ public:
                      std::to_string(size(s)));
         contexts_.truncated(s, n);
     }
+    /// How many calls through here have changed sequence s, each pass being one.
+    [[nodiscard]] std::uint64_t calls(std::size_t s) const { return contexts_.calls(s); }
     /// Somebody else may have used the model, and have left as many tokens: what it does not tell
     /// of itself is not known.
     void lost() { contexts_.lost(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -80,13 +81,15 @@ public:
         target.keep_path(kept_); // none: nodes of a round that was given up are forgotten
         kept_.clear();
         session_.prepare(target);
+        calls_ = calls_of(target);
+        if constexpr (TellsHeld<Target, target_id>)
+            seen_ = held_tokens<target_id>(target.held()).look();
         return target_edit();
     }
+    void abandon() { session_.abandon(); }
     /// What of the last round's tree the target has still to keep.
     [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const { return kept_; }
 
-        if constexpr (TellsHeld<Target, target_id>)
-            seen_ = held_tokens<target_id>(target.held()).look();
     template <class Rows, Coin C, Clock Time>
     [[nodiscard]] round_result verify(const Rows& rows, C& coin, Time clock) {
         const tree_round_result r = session_.verify(rows, coin, clock);
@@ -106,11 +109,23 @@ public:
     }
 
 private:
-    /// Whether it holds what it held behind the last pass, as far as it tells.
+    /// How many calls have changed the target's sequence; 0 where it does not count them.
+    template <class Target>
+    [[nodiscard]] static std::uint64_t calls_of(const Target& target) {
+        if constexpr (requires { target.calls(); })
+            return target.calls();
+        else
+            return 0;
+    }
+    /// Whether it holds what it held behind the last pass, and the nodes of that, as far as it
+    /// tells: where it counts calls, that pass is the only one since the text prepared it.
     template <class Target>
     [[nodiscard]] bool as_fed(const Target& target) const {
         if (target.size() != fed_)
             return false;
+        if constexpr (requires { target.calls(); })
+            if (target.calls() != calls_ + 1)
+                return false;
         if constexpr (TellsHeld<Target, target_id>) {
             const held_tokens<target_id> held = target.held();
             const std::size_t same = held.unchanged_since(seen_); // it held the text's tokens
@@ -125,8 +140,9 @@ private:
     std::size_t capacity_ = 0, levels_ = 0;
     D* drafter_ = nullptr;
     std::vector<std::size_t> kept_;
-    std::size_t fed_ = 0; // what the target holds behind the last pass, without nodes
+    std::size_t fed_ = 0;     // what the target holds behind the last pass, without nodes
+    std::uint64_t calls_ = 0; // on its sequence, before that pass
+    context_look seen_{}; // of the target, when it was prepared last
 };
 
 } // namespace specdec
-    context_look seen_{}; // of the target, when it was prepared last

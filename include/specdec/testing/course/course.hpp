@@ -9,14 +9,18 @@ namespace specdec {
 
 /// A course of sessions: what their driver does, step by step, whatever comes of it. Each step is
 /// carried out with what it lacks, a commit with the draft and the decision before it, so that
-/// every list of steps is a course and a course with a step less is one, too.
+/// every list of steps is a course and a course with a step less is one, too. A step in which
+/// something fails ends there: the next one of its text goes on with the round, whatever others
+/// have done in between.
 struct course_step {
     enum class act : unsigned char {
-        commit, ///< the first `kept` tokens of the round
-        decide, ///< the round, and leaves it at that
-        draft,  ///< a round, whatever was drafted or decided and not committed
-        change, ///< what the drafter draws from is to change as soon as it may
-        fault,  ///< a pass of the drafter fails, behind `drafted` more; the driver tries again
+        commit,       ///< the first `kept` tokens of the round
+        decide,       ///< the round, and leaves it at that
+        draft,        ///< a new round: what was drafted or decided and not committed is abandoned
+        repeat,       ///< the draft of the round that is on its way, as if its pass had failed
+        change,       ///< what the drafter draws from is to change as soon as it may
+        fault,        ///< a pass of the drafter fails, behind `drafted` more
+        target_fault, ///< of the target's rows one fails in a decision, behind `drafted` more
     };
     static constexpr std::size_t all = 9;
 
@@ -32,13 +36,16 @@ struct course {
     std::size_t length = 1; ///< tokens of each text whose law is looked at
     std::vector<course_step> steps{};
 
-    /// Whether something happens elsewhere between a text's draft and its decision.
+    /// Whether something happens elsewhere between a text's draft and its decision, or may where a
+    /// step fails.
     [[nodiscard]] bool overlaps() const {
+        using act = course_step::act;
         for (std::size_t t = 0; t < texts; ++t) {
-            bool drafted = false;
+            bool drafted = false, fails = false;
             for (const course_step& s : steps) {
-                if (s.text % texts == t && s.what <= course_step::act::draft)
-                    drafted = s.what == course_step::act::draft;
+                fails = fails || s.what == act::fault || s.what == act::target_fault;
+                if (s.text % texts == t && s.what <= act::repeat)
+                    drafted = fails || s.what == act::draft || s.what == act::repeat;
                 else if (s.text % texts != t && drafted)
                     return true;
             }
@@ -70,11 +77,17 @@ struct course {
             case act::draft:
                 all_steps += round;
                 break;
+            case act::repeat:
+                all_steps += "repeat";
+                break;
             case act::change:
                 all_steps += "change";
                 break;
             case act::fault:
                 all_steps += "fault behind " + std::to_string(s.drafted);
+                break;
+            case act::target_fault:
+                all_steps += "fault of the target behind " + std::to_string(s.drafted);
                 break;
             }
         }

@@ -22,12 +22,12 @@ public:
     virtual ~course_world() = default;
     [[nodiscard]] virtual course_text& text(std::size_t i) = 0;
     virtual void change(const course_step&) {}
-    virtual void fault(const course_step&) {} ///< from here on: toy_fault, once
+    virtual void fault(const course_step&) {} ///< of a drafter, or a target: toy_fault, once
 };
 
 /// Takes the steps of a course, then commits what is on its way and goes on without drafts, text by
 /// text, until each has its tokens; a text that has them takes no more steps. Where a toy fails,
-/// the round is drafted again as it was.
+/// the text's next step goes on with the round as it is.
 class course_player {
 public:
     course_player(const course& c, course_world& world)
@@ -40,7 +40,7 @@ public:
                 continue;
             if (s.what == act::change)
                 world_.change(s);
-            else if (s.what == act::fault)
+            else if (s.what == act::fault || s.what == act::target_fault)
                 world_.fault(s);
             else
                 take(s);
@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    enum class phase : unsigned char { none, drafted, decided };
+    enum class phase : unsigned char { none, begun, drafted, decided };
     struct round {
         phase reached = phase::none;
         course_step how{};
@@ -65,33 +65,29 @@ private:
         using act = course_step::act;
         round& now = rounds_[s.text % course_.texts];
         course_text& text = world_.text(s.text % course_.texts);
-        if (s.what == act::draft || now.reached == phase::none) {
-            now.how = s;
-            draft(text, now);
+        if (s.what == act::draft && now.reached != phase::none) {
+            text.abandon();
+            now = {};
         }
-        if (s.what == act::draft)
-            return;
-        while (now.reached != phase::decided) {
-            try {
+        if (now.reached == phase::none)
+            now = {phase::begun, s};
+        try {
+            if (now.reached == phase::begun || s.what == act::repeat) {
+                text.draft(now.how);
+                now.reached = phase::drafted;
+            }
+            if (s.what == act::draft || s.what == act::repeat)
+                return;
+            if (now.reached == phase::drafted) {
                 text.decide();
                 now.reached = phase::decided;
-            } catch (const toy_fault&) {
-                draft(text, now);
             }
+        } catch (const toy_fault&) {
+            return;
         }
         if (s.what == act::commit) {
             text.commit(s.kept);
-            now.reached = phase::none;
-        }
-    }
-
-    static void draft(course_text& text, round& now) {
-        for (now.reached = phase::none; now.reached == phase::none;) {
-            try {
-                text.draft(now.how);
-                now.reached = phase::drafted;
-            } catch (const toy_fault&) { // again
-            }
+            now = {};
         }
     }
 

@@ -11,7 +11,9 @@
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/draft/stop_rule.hpp>
+#include <specdec/process/law_factory.hpp>
 #include <specdec/testing/course/course.hpp>
+#include <specdec/testing/toys/weighted_model.hpp>
 
 namespace specdec {
 
@@ -22,6 +24,7 @@ public:
     virtual void draft(const course_step& how) = 0;
     virtual void decide() = 0;              ///< what was drafted
     virtual void commit(std::size_t n) = 0; ///< the decided round's first n tokens, or all of them
+    virtual void abandon() = 0;             ///< what was drafted or decided
     /// The committed tokens behind the prompt.
     [[nodiscard]] virtual std::span<const target_id> tokens() const = 0;
 };
@@ -57,6 +60,19 @@ struct course_lengths {
     void learn(const round_result&) {} ///< a round that is committed now
 };
 
+/// The target's laws of a text on a course, of which one can be told to fail, once. A law factory.
+struct course_laws {
+    std::size_t* left; ///< to the one that throws toy_fault; 0: none does
+    void reserve(std::size_t, std::size_t) {}
+    [[nodiscard]] softmax_law<target_id> operator()(logits_row<target_id> row, std::size_t i,
+                                                    std::span<const target_id> tokens,
+                                                    const sampling_parameters& sampling) const {
+        if (*left > 0 && --*left == 0)
+            throw toy_fault{};
+        return softmax_rows{}(row, i, tokens, sampling);
+    }
+};
+
 /// A session that was started, as a text on a course. Borrows target and drafter.
 template <class Session, class Target, class D, class C, class Lengths = course_lengths>
 class session_on_course : public course_text {
@@ -76,6 +92,7 @@ public:
         lengths_.learn(round_);
         decoder_.commit(n < round_.tokens.size() ? n : round_.tokens.size());
     }
+    void abandon() override { decoder_.abandon(); }
     [[nodiscard]] std::span<const target_id> tokens() const override {
         return decoder_.tokens().subspan(prompt_);
     }

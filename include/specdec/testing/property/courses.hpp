@@ -33,12 +33,14 @@ struct course_limits {
 /// commits and steps of the first text.
 inline rc::Gen<course> courses(const course_limits& most) {
     using act = course_step::act;
-    std::vector<act> acts{act::commit, act::commit, act::commit,
-                          act::draft,  act::draft,  act::decide};
+    std::vector<act> acts{act::commit, act::commit, act::commit, act::draft,
+                          act::draft,  act::decide, act::repeat};
     if (most.changes)
         acts.push_back(act::change);
-    if (most.faults)
+    if (most.faults) {
         acts.push_back(act::fault);
+        acts.push_back(act::target_fault);
+    }
     const std::vector<std::size_t> kept{course_step::all, 1, 0};
     const auto step_of = [&](const rc::Gen<act>& what, const rc::Gen<std::size_t>& text) {
         return rc::gen::build<course_step>(
