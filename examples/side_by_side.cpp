@@ -5,7 +5,7 @@
 // and how long the prompts take, which is a part of every time.
 //
 //     side_by_side                                     the pair in this repository
-//     side_by_side --models smollm2 --sequences 8 --draft-lengths 0,1,2,4
+//     side_by_side --models smollm2 --sequences 8 --draft-lengths 0,1,2,4 --automatic
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -41,10 +41,18 @@ struct flags {
     decode_settings decoding = interruptible();
     std::size_t repeats = 3;
     std::vector<std::size_t> draft_lengths{0, 1, 2, 3, 4};
+    bool automatic = false;
     std::vector<given_flag> of_drafts;
     std::string prompts, rule;
     std::optional<std::size_t> limit;
     tree_flags tree;
+};
+
+/// How long drafts are: a row of the table.
+struct drafting {
+    std::string name;
+    length_settings lengths{.kind = length_kind::fixed, .length = 0};
+    std::optional<tree_drafts> tree{};
 };
 
 /// All texts, so many at a time, the shortest of some times.
@@ -98,6 +106,7 @@ void run(flags f, const engine& e) {
     if (f.decoding.rule == rule::autoregressive) {
         expect_none(f.of_drafts, "expected nothing beside --rule autoregressive");
         f.draft_lengths = {0};
+        f.automatic = false;
     }
     if (!pair->applies(*f.decoding.rule))
         throw error("--rule", name, what_lacks(*pair, *f.decoding.rule));
@@ -131,11 +140,16 @@ void run(flags f, const engine& e) {
             best = now;
     };
     double best_alone = 0, best_in_turns = 0, best_together = 0;
-    for (std::size_t row = 0; row < f.draft_lengths.size() + (tree ? 1 : 0); ++row) {
-        const bool chain = row < f.draft_lengths.size();
-        f.decoding.lengths = {.kind = length_kind::fixed,
-                              .length = chain ? f.draft_lengths[row] : 0};
-        f.decoding.tree = chain ? std::nullopt : tree;
+    std::vector<drafting> rows;
+    for (const std::size_t n : f.draft_lengths)
+        rows.push_back({std::to_string(n), {.kind = length_kind::fixed, .length = n}});
+    if (f.automatic)
+        rows.push_back({"auto", {}});
+    if (tree)
+        rows.push_back({.name = "tree", .tree = tree});
+    for (const drafting& row : rows) {
+        f.decoding.lengths = row.lengths;
+        f.decoding.tree = row.tree;
         outcome alone, in_turns, together;
         for (std::size_t i = 0; i < f.repeats; ++i) {
             decode_settings turns = f.decoding;
@@ -155,8 +169,7 @@ void run(flags f, const engine& e) {
         std::printf(
             "%5s | %10.1f %13.2f | %10.1f %17.2f %6.1f %% | %10.1f %13.2f %11.2f %18.2f | %5.2fx  "
             "%s\n",
-            chain ? std::to_string(f.draft_lengths[row]).c_str() : "tree",
-            alone.tokens_per_second(), alone.counts.tokens_per_target_call(),
+            row.name.c_str(), alone.tokens_per_second(), alone.counts.tokens_per_target_call(),
             in_turns.tokens_per_second(), in_turns.a_pass(in_turns.passes.draft_passes),
             100 * in_turns.drafting(), together.tokens_per_second(),
             together.a_pass(together.counts.committed), together.passes.rows_per_pass(),
@@ -200,6 +213,7 @@ int main(int argc, char** argv) {
     f.decoding.limits.max_tokens = 64;
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 8)");
     add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
+    app.add_flag("--automatic", f.automatic, "a row more, whose drafts are as long as pays");
     add_tree_flags(app, f.tree, "a last row, whose drafts branch");
     add_lookup_flag(app, f.decoding.lookup, "look up beside the drafter");
     app.add_option("-r,--rule", f.rule,
@@ -216,7 +230,7 @@ int main(int argc, char** argv) {
     add_number(app, "--repeats", f.repeats, {1, 100}, "the shortest time counts (default: 3)");
     add_model_flags(app, f.models, *e);
     return run_program(app, argc, argv, [&] {
-        f.of_drafts = given_of(app, {"--draft-lengths"});
+        f.of_drafts = given_of(app, {"--draft-lengths", "--automatic"});
         run(f, *e);
     });
 }

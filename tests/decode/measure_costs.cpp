@@ -77,6 +77,28 @@ TEST_CASE("costs are measured in passes over one position, and leave the context
     CHECK(drafter.size() == 0);
 }
 
+TEST_CASE("passes that several texts share are measured, not drawn on from those of one text") {
+    const toy_world world;
+    struct wide_model : timed_model<target_id, target_text_model> {
+        [[nodiscard]] logits_rows<target_id> score(std::span<const target_id> ids) {
+            if (ids.size() > 16) // as many cost nothing more
+                now += 2 * static_cast<double>(ids.size() - 16);
+            return timed_model::score(ids);
+        }
+    } target{{world.target_model(), 10, 0}};
+    timed_model<draft_id, draft_text_model> drafter{world.draft_model(), 1.5, 0.5};
+    const cost_table costs = measure_costs(target, drafter, model_clock{}, 8 * 9);
+    CHECK_NOTHROW(validate(costs));
+    REQUIRE(costs.pass.size() == 64);
+    for (const std::size_t n : {1U, 9U, 16U, 24U, 32U, 64U, 80U})
+        CHECK(costs.pass_over(static_cast<double>(n)) ==
+              Approx(n > 16 ? 1 + 0.2 * static_cast<double>(n - 16) : 1).margin(0.02));
+    CHECK(costs.draft == Approx(0.2));
+    CHECK(target.size() == 0);
+    CHECK(measure_costs(target, drafter, model_clock{}, 9).pass.size() == 9);
+    CHECK(measure_costs(target, model_clock{}, 40).pass.size() == 32);
+}
+
 TEST_CASE("contexts with little room are measured as far as they go") {
     toy_world world{.capacity = 5};
     timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};

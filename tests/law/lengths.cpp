@@ -29,7 +29,7 @@ struct last_outcome {
 };
 
 /// Rounds of a rule that learns, with partial commits: the law of the text, and the lengths there
-/// were.
+/// were. How many texts share the pass changes from round to round, with what was committed.
 template <class WithBridge, class Rule, class MakeStop>
 double deviation_of_lengths(const WithBridge& with_bridge, const Rule& rule,
                             const sampling_parameters& draft, const MakeStop& make_stop,
@@ -44,6 +44,8 @@ double deviation_of_lengths(const WithBridge& with_bridge, const Rule& rule,
             predictor = {};
             stop.emplace(make_stop(predictor));
         }
+        if constexpr (requires { stop->share_pass(1); })
+            stop->share_pass(text.decoder.tokens().back().value == 0 ? 1 : 3);
         const round_result r = text.round(*stop, 4 - text.decoder.tokens().size());
         ++lengths[r.proposed.size()];
         stop->learn(outcome_of(r, two.target, two.draft));

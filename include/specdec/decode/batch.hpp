@@ -152,6 +152,7 @@ private:
     void draft_all() {
         parts_.clear();
         drafting_.clear();
+        const std::size_t sharing = texts_;
         for (std::size_t s = 0; s < seats_.size(); ++s) {
             if (seats_[s].run == nullptr) {
                 if (!tells && target_.size(s) > 0) // the others may share its memory
@@ -163,6 +164,8 @@ private:
                     return leave(x);
                 x.seconds = 0;
                 prepare(x, s); // before the draft, which may read what the target makes of it
+                if constexpr (requires { x.run->share_pass(sharing); })
+                    x.run->share_pass(sharing);
                 if (!x.run->begin_draft(target_.capacity()))
                     return leave(x);
                 drafting_.push_back({s, x.run});
@@ -200,13 +203,16 @@ private:
         const double begin = clock_();
         const auto rows = pass();
         require_rows(rows, count_tokens(parts_), target_.vocabulary_size(), "batch");
-        const double a_row = (clock_() - begin) / static_cast<double>(rows.size());
+        const double seconds = clock_() - begin;
+        const double a_row = seconds / static_cast<double>(rows.size());
         counts_.passes += 1;
         counts_.sequences += parts_.size();
         counts_.rows += rows.size();
         for (const auto& [sequence, ids] : parts_) { // all of them, before anything can throw
             const seat& x = seats_[sequence];
             x.run->target_fed(x.edit, x.seconds + a_row * static_cast<double>(ids.size()));
+            if constexpr (requires { x.run->passed(shared_pass{}); })
+                x.run->passed({counts_.passes, rows.size(), seconds});
         }
         return rows;
     }

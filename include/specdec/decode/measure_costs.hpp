@@ -19,7 +19,19 @@ namespace specdec {
 
 namespace measure_costs_detail {
 
+/// Of rounds, whose passes are those of a text alone.
 inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
+/// Tokens in front of all that is measured, or as many as leave room for it.
+inline constexpr std::size_t usual_context = 64;
+/// Of passes that several texts share: the powers of two behind those, as far as there is room.
+[[nodiscard]] inline std::vector<std::size_t> wide_positions(std::size_t most,
+                                                             std::size_t capacity) {
+    std::vector<std::size_t> wide;
+    for (std::size_t n = 2; n <= most && n + usual_context <= capacity; n *= 2)
+        if (n > positions.back())
+            wide.push_back(n);
+    return wide;
+}
 
 [[nodiscard]] inline double hundredths(double x) {
     return static_cast<double>(static_cast<long long>(x * 100 + 0.5)) / 100;
@@ -29,10 +41,10 @@ inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
 template <class Id, class Model>
 class behind_tokens {
 public:
-    explicit behind_tokens(Model& model) : model_(model) {
-        const std::size_t capacity = model.capacity(), most = positions.back();
+    explicit behind_tokens(Model& model, std::size_t most = positions.back()) : model_(model) {
+        const std::size_t capacity = model.capacity();
         const std::size_t room = capacity > most ? capacity - most : 0;
-        context_ = room < 64 ? room : 64;
+        context_ = room < usual_context ? room : usual_context;
         more_ = capacity - context_ < most ? capacity - context_ : most;
         for (std::size_t i = 0; i < context_ + more_; ++i)
             ids_.push_back(id_at<Id>(i * 7 % model.vocabulary_size()));
@@ -102,12 +114,45 @@ round_seconds measure_rounds(Target& target, Draft& drafter, std::size_t drafts,
     return {median_of(pass), median_of(draft)};
 }
 
+/// Seconds of a pass over n positions, none of which anybody drafted. The first one does not count,
+/// unless it is slow: threads may have slept.
+template <class Target, class Time>
+double measure_pass(Target& target, std::size_t n, const Time& clock) {
+    constexpr double slow = 0.05;
+    double least = 0;
+    for (int i = 0; i < 3; ++i) {
+        const double begin = clock();
+        (void)target.score(0, n);
+        const double took = clock() - begin;
+        target.forget();
+        least = i < 2 || took < least ? took : least;
+        if (took > slow)
+            break;
+    }
+    return least;
+}
+
 /// What turns through rounds of all lengths saw, in passes over one position of the same turn.
 struct turns {
     std::array<std::vector<double>, positions.size()> pass{};
-    std::vector<double> draft{}; ///< a token, with a law of each side
-    std::vector<double> more{};  ///< a token more in a pass of the drafter
+    std::vector<std::vector<double>> wide{}; ///< [wide sizes] the same of passes that texts share
+    std::vector<double> draft{};             ///< a token, with a law of each side
+    std::vector<double> more{};              ///< a token more in a pass of the drafter
 };
+
+/// Passes that texts share, each between two plain rounds.
+template <class Target, class Draft, class Time>
+void measure_wide_turn(Target& target, Draft& drafter, std::span<const std::size_t> sizes,
+                       const Time& clock, turns& out) {
+    const auto plain = [&] { return measure_rounds(target, drafter, 0, clock).pass; };
+    double before = plain();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const double took = measure_pass(target, sizes[i], clock);
+        const double behind = plain();
+        out.wide[i].push_back(2 * took / (before + behind));
+        before = behind;
+    }
+}
 
 template <class Target, class Draft, class Time>
 void measure_turn(Target& target, Draft& drafter, std::size_t sizes, std::size_t more,
@@ -163,21 +208,24 @@ private:
 
 } // namespace measure_costs_detail
 
-/// Measures what rounds cost: passes of the target over 1 to 9 positions, a draft token (a pass of
-/// the drafter and one law of each side), one token more in a pass of the drafter, and one that a
-/// target is fed again, where it is (feeds_again). The unit is a pass of the target over one
-/// position, rounded to hundredths. It makes rounds of all lengths in turns, each between two plain
-/// ones that it is told in, and takes the median of the turns, so neither a burst of other work nor
-/// a machine that changes its pace makes a cost. Call it once, before any text;
-/// both contexts are empty afterwards. Takes half a second, or 100 to 200 passes of the target if
-/// that is longer. Throws what the models throw, and specdec::error for a clock that stands still
-/// and for contexts without room for a token. Allocates.
+/// Measures what rounds cost: passes of the target over 1 to 9 positions, and over each power of
+/// two up to `most` if several texts share a pass; a draft token (a pass of the drafter and one law
+/// of each side), one token more in a pass of the drafter, and one that a target is fed again,
+/// where it is (feeds_again). The unit is a pass of the target over one position, rounded to
+/// hundredths. It makes rounds of all lengths in turns, each between two plain ones that it is told
+/// in, and takes the median of the turns, so neither a burst of other work nor a machine that
+/// changes its pace makes a cost. Call it once, before any text; both contexts are empty
+/// afterwards. Takes half a second, or 100 to 200 passes of the target if that is longer; and three
+/// passes or more over each power of two. Throws what the models throw, and specdec::error for a
+/// clock that stands still and for contexts without room for a token. Allocates.
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
-[[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock) {
+[[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock,
+                                       std::size_t most = 0) {
     using namespace measure_costs_detail;
     constexpr double enough = 0.5;
-    constexpr std::size_t fewest = 5, most = 100;
-    behind_tokens<target_id, Target> words(target);
+    constexpr std::size_t fewest = 5, most_turns = 100, wide_turns = 3;
+    const std::vector<std::size_t> wide = wide_positions(most, target.capacity());
+    behind_tokens<target_id, Target> words(target, wide.empty() ? positions.back() : wide.back());
     behind_tokens<draft_id, Draft> pieces(drafter);
     const std::size_t room = words.more() < pieces.more() ? words.more() : pieces.more();
     std::size_t sizes = 0;
@@ -188,27 +236,32 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 
     const double first = clock();
     turns seen;
-    for (std::size_t n = 0; n < fewest || (n < most && clock() - first < enough); ++n)
+    for (std::size_t n = 0; n < fewest || (n < most_turns && clock() - first < enough); ++n)
         measure_turn(words, pieces, sizes, pieces.more(), clock, seen);
+    seen.wide.resize(wide.size());
+    for (std::size_t n = 0; n < wide_turns && !wide.empty(); ++n)
+        measure_wide_turn(words, pieces, wide, clock, seen);
     words.leave();
     pieces.leave();
     if (!(median_of(seen.pass[0]) > 0))
         fail("measure_costs", "clock", "expected one that runs");
 
-    cost_table costs{.pass = {}};
-    for (std::size_t i = 0; i < sizes; ++i) {
+    cost_table costs{.pass = {1}};
+    const auto add = [&](std::size_t n, double now) {
         // In between as on a line, and never less than for fewer positions.
         const std::size_t known = costs.pass.size();
-        const double now = i == 0 ? 1 : hundredths(median_of(seen.pass[i]));
-        const double last = known == 0 ? now : costs.pass.back();
-        const double more = now > last ? now - last : 0;
-        for (std::size_t k = known + 1; k <= positions[i]; ++k)
+        const double last = costs.pass.back(), more = now > last ? now - last : 0;
+        for (std::size_t k = known + 1; k <= n; ++k)
             costs.pass.push_back(hundredths(last + more * static_cast<double>(k - known) /
-                                                       static_cast<double>(positions[i] - known)));
-    }
+                                                       static_cast<double>(n - known)));
+    };
+    for (std::size_t i = 1; i < sizes; ++i)
+        add(positions[i], hundredths(median_of(seen.pass[i])));
     if (feeds_again(target)) // what a position more costs
         costs.replay = (costs.pass.back() - costs.pass.front()) /
                        static_cast<double>(sizes > 1 ? positions[sizes - 1] - 1 : 1);
+    for (std::size_t i = 0; i < wide.size(); ++i)
+        add(wide[i], hundredths(median_of(seen.wide[i])));
     costs.draft = hundredths(median_of(seen.draft));
     if (median_of(seen.more) > 0)
         costs.catch_up = hundredths(median_of(seen.more));
@@ -217,9 +270,9 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 
 /// The same of a target without a drafter: passes only.
 template <ModelOf<target_id> Target, Clock Time>
-[[nodiscard]] cost_table measure_costs(Target& target, const Time& clock) {
+[[nodiscard]] cost_table measure_costs(Target& target, const Time& clock, std::size_t most = 0) {
     measure_costs_detail::nobody drafter(target.capacity());
-    cost_table costs = measure_costs(target, drafter, clock);
+    cost_table costs = measure_costs(target, drafter, clock, most);
     costs.draft = costs.catch_up = 0;
     return costs;
 }

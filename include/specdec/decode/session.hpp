@@ -95,6 +95,12 @@ public:
         settings_.draft = draft;
     }
 
+    /// How many texts share the target's passes, for bridges that go by costs: between rounds.
+    void share_pass([[maybe_unused]] std::size_t texts) {
+        if constexpr (requires { bridge_.share_pass(texts); })
+            bridge_.share_pass(texts);
+    }
+
     /// Step 1, for a round of at most `room` >= 1 tokens. verify() may ask drafter and stop rule,
     /// which is no temporary, again. A round that is drafted, or decided, keeps its draft; one
     /// whose draft threw goes on behind what it has drawn. Precondition: started, not full. Errors:

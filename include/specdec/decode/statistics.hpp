@@ -101,6 +101,13 @@ struct statistics {
     }
 };
 
+/// A pass of the target that several texts shared, as each of them is told.
+struct shared_pass {
+    std::uint64_t number = 0;  ///< among the batch's passes, from 1
+    std::size_t positions = 0; ///< scored in it, of all texts; 0: there was none
+    double seconds = 0;        ///< it took; 0: nobody measured
+};
+
 /// What a batch counts.
 struct batch_counts {
     std::uint64_t passes = 0;    ///< of the target, over all texts

@@ -6,6 +6,7 @@
 #include <specdec/core/law_mark.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/token_rate.hpp>
 
 namespace specdec {
 
@@ -38,8 +39,7 @@ template <AcceptancePredictor A>
 class cost_aware {
 public:
     cost_aware(A& predictor, const cost_table& costs, cost_aware_settings settings = {})
-        : predictor_(&predictor), costs_(costs), settings_(settings), tokens_(known_rounds),
-          cost_(known_rounds * costs.pass_over(1)) {}
+        : predictor_(&predictor), costs_(costs), settings_(settings), rate_(costs.pass_over(1)) {}
 
     /// A new text, whose prompt the drafter has not seen. What was learnt of the rate stays.
     void start(std::size_t prompt) {
@@ -50,17 +50,20 @@ public:
         plain_left_ = 0;
         next_ = probe::none;
     }
-    /// How many texts share a pass of the target from now on: a position costs its share.
+    /// How many texts share a pass of the target from now on: a position costs its share, and what
+    /// was learnt of the rate is that of rounds that are shared so. Between rounds.
     void share_pass(std::size_t texts) {
         ++changes_;
+        const double before = pass(1);
         texts_ = static_cast<double>(texts > 0 ? texts : 1);
+        rate_.scale(pass(1) / before);
     }
     /// What rounds cost from the next draft on, as they have shown (round_costs), and whether
     /// drafts have a balance left (drafting_balance). It then makes rounds now and then that show
     /// more. The first call allocates room for all positions that costs are followed for.
     void follow(const cost_table& costs, bool may_draft) {
         ++changes_;
-        costs_.pass.reserve(followed_positions);
+        costs_.reserve_as(costs);
         costs_ = costs;
         may_draft_ = may_draft;
         follows_ = true;
@@ -86,10 +89,7 @@ public:
     [[nodiscard]] law_mark mark() const { return changes_ + predictor_->mark(); }
 
     /// Tokens a unit of cost that a draft has to beat.
-    [[nodiscard]] double rate() const {
-        const double plain = 1 / pass(1), now = tokens_ / cost_;
-        return now > plain ? now : plain;
-    }
+    [[nodiscard]] double rate() const { return rate_.over(pass(1)); }
 
     void learn(const draft_outcome& o) {
         ++changes_;
@@ -103,8 +103,7 @@ public:
                              costs_.replay * again_ + (apart ? pass(1) : 0);
         again_ = rejected ? (apart ? 0 : again_) + static_cast<double>(o.emitted) : 0;
         ++rounds_;
-        tokens_ = tokens_ * fading + static_cast<double>(o.emitted);
-        cost_ = cost_ * fading + spent;
+        rate_.count(static_cast<double>(o.emitted), spent);
         if (drafted > 0) {
             proposed_ = proposed_ * fading + static_cast<double>(o.proposed);
             drafted_ = drafted_ * fading + drafted;
@@ -122,7 +121,7 @@ public:
     }
 
 private:
-    static constexpr double fading = 0.98, known_rounds = 8, usual_rounds = 32;
+    static constexpr double fading = 0.98, usual_rounds = 32;
     static constexpr double longest_replay = 8; // in front of a pass, as of checkpointed_model
     static constexpr double showing = 0.004, first_shown = 2; // of the time; passes at first
     static constexpr std::size_t rarely = 4;                  // rounds from one to the next
@@ -148,8 +147,8 @@ private:
         if (!drafted) {
             const double draft = costs_.draft_of(forwards_ / drafted_) + pass(2) - pass(1);
             // What seems dear may be measured wrongly, and the balance counts what it takes.
-            const bool counted = follows_ && texts_ == 1;
-            const double price = costs_.catch_up * missed_ + (counted ? least(draft, 1) : draft);
+            const double price =
+                costs_.catch_up * missed_ + (follows_ ? least(draft, pass(1)) : draft);
             const bool by_savings = follows_ && since_ >= rarely && shown_ >= price;
             if (was != probe::plain && (credit_ >= price || by_savings)) {
                 next_ = probe::draft;
@@ -204,7 +203,7 @@ private:
     cost_table costs_;
     cost_aware_settings settings_;
     double texts_ = 1;
-    double tokens_, cost_;                             // of the last rounds, older ones fading
+    token_rate rate_;                                  // of the last rounds
     double proposed_ = 8, drafted_ = 8, forwards_ = 8; // of those that drafted
     double again_ = 0;                                 // tokens that the next pass feeds again
     double missed_ = 0;                                // tokens that the drafter has not seen

@@ -9,6 +9,10 @@
 
 namespace specdec {
 
+/// Costs that follow the rounds (round_costs) tell so many numbers of positions apart, and of more
+/// every power of two.
+inline constexpr std::size_t followed_positions = 16;
+
 /// What the parts of a round cost, in any one unit: seconds, or passes of the target. Measured
 /// (decode/measure_costs.hpp), or given by the engine: draft lengths that are chosen by it, and
 /// with them the text of a seed, are then the same again.
@@ -35,14 +39,16 @@ struct cost_table {
     [[nodiscard]] double share_of_pass(double n, double texts) const {
         return pass_over(n * texts) / texts;
     }
+    /// Room for all positions that costs are followed for, as those of `other` are. Allocates.
+    void reserve_as(const cost_table& other) {
+        const std::size_t known = other.pass.size();
+        pass.reserve(known > followed_positions ? known : followed_positions);
+    }
     /// A draft that takes so many forwards of the drafter; 0 for none.
     [[nodiscard]] double draft_of(double forwards) const {
         return forwards > 0 ? start + draft * forwards : 0;
     }
 };
-
-/// Costs that follow the rounds (round_costs) tell so many numbers of positions apart.
-inline constexpr std::size_t followed_positions = 16;
 
 /// Errors: specdec::error that names the entry, unless all costs are finite and positive (of the
 /// drafter and of replays: not negative) and no pass is cheaper than one over fewer positions.

@@ -55,14 +55,21 @@ public:
             },
             rule_);
     }
-    /// Before a text, whose prompt has so many tokens; `texts` of them share the target's passes.
-    void start(std::size_t prompt, std::size_t texts) {
+    /// Before a text, whose prompt has so many tokens.
+    void start(std::size_t prompt) {
         std::visit(
             [&](auto& r) {
-                if constexpr (requires { r.share_pass(texts); }) {
+                if constexpr (requires { r.start(prompt); })
                     r.start(prompt);
+            },
+            rule_);
+    }
+    /// From the next draft on so many texts share the target's passes: rules that go by costs.
+    void share_pass(std::size_t texts) {
+        std::visit(
+            [&](auto& r) {
+                if constexpr (requires { r.share_pass(texts); })
                     r.share_pass(texts);
-                }
             },
             rule_);
     }

@@ -81,8 +81,7 @@ beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
                         .memory = lookup_memory_of(s, parts, tables),
                         .table = parts.learned->found,
                         .found_costs = parts.learned->costs.of_found(),
-                        .costs = parts.learned->costs.now(),
-                        .texts = parts.texts};
+                        .costs = parts.learned->costs.now()};
 }
 
 /// Whether the costs of drafts have to be measured for texts of these settings.

@@ -80,6 +80,7 @@ struct learned_lengths {
     bool follows = false;                 ///< these follow the rounds
     drafting_balance balance{};           ///< of the rounds so far, where they do
     plain_turns plain{};                  ///< of trees: the stop rules have their own
+    std::uint64_t pass = 0;               ///< that a text told of last, of those that texts share
     any_predictor* predictor = nullptr;   ///< that `last` goes by, instead of the table
     std::optional<length_rule> last{};    ///< the stop rule of the text that ended last, which has
                                           ///< to be told which table to ask
@@ -205,15 +206,11 @@ void follow_rounds(Shape& shape, const learned_lengths& learned) {
                                                        : any_tree_shape(s, temperature);
 }
 
-/// How much of what a text looks up is proposed, of so many texts side by side; borrows what was
-/// learnt.
-[[nodiscard]] inline lookup_limits lookup_of(const length_settings& s, learned_lengths& learned,
-                                             std::size_t texts) {
+/// How much of what a text looks up is proposed; borrows what was learnt.
+[[nodiscard]] inline lookup_limits lookup_of(const length_settings& s, learned_lengths& learned) {
     lookup_limits limits{.max_draft = longest_lookup(s)};
-    if (s.kind == length_kind::automatic && s.length > 0) {
+    if (s.kind == length_kind::automatic && s.length > 0)
         limits.length.emplace(learned.table, learned.costs.of_found());
-        limits.length->share_pass(texts);
-    }
     return limits;
 }
 

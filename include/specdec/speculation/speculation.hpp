@@ -65,9 +65,7 @@ public:
     speculation& operator=(const speculation&) = delete;
 
     [[nodiscard]] std::unique_ptr<speculative_text>
-        open(const text_request& request, const decode_settings& settings) & override {
-        return open(request, settings, sequences());
-    }
+        open(const text_request& request, const decode_settings& of_all) & override;
 
     [[nodiscard]] decode_results run(std::span<const text_request> texts,
                                      const decode_settings& settings) override {
@@ -82,7 +80,7 @@ public:
         if (!settings.carry.drafter && drafting > 1 && most > 1)
             require_nothing_learnt(true);
         return decode_texts(target_.models, rows_ ? &*rows_ : nullptr, most, texts, settings,
-                            [&](const text_request& text) { return open(text, settings, most); });
+                            [&](const text_request& text) { return open(text, settings); });
     }
 
     [[nodiscard]] std::string explain(const decode_settings& settings) override {
@@ -143,10 +141,11 @@ public:
             fail("speculation", "costs",
                  "expected to be asked for before texts are open, or length_settings::costs");
         one_sequence<target_id, any_batch_model<target_id>> target(target_.models, 0);
+        const std::size_t most = sequences() * (length_settings{}.length + 1); // of a pass
         if (!draft_)
-            return &costs_.emplace(measure_costs(target, steady_seconds{}));
+            return &costs_.emplace(measure_costs(target, steady_seconds{}, most));
         one_sequence<draft_id, drafter_rows> drafter(*rows_, 0);
-        return &costs_.emplace(measure_costs(target, drafter, steady_seconds{}));
+        return &costs_.emplace(measure_costs(target, drafter, steady_seconds{}, most));
     }
 
 private:
@@ -166,8 +165,6 @@ private:
         require_side(target_, "target");
         require_side(*draft_, "drafter");
     }
-    std::unique_ptr<speculative_text> open(const text_request& request, const decode_settings& s,
-                                           std::size_t texts);
     /// Before anything is measured, or forgotten for other costs. Errors: of all that it asks for.
     [[nodiscard]] decode_settings settings_for(const text_request& text,
                                                const decode_settings& of_all) const {
@@ -201,8 +198,8 @@ private:
     learned_by_settings learned_;
 };
 
-inline std::unique_ptr<speculative_text>
-speculation::open(const text_request& request, const decode_settings& of_all, std::size_t texts) {
+inline std::unique_ptr<speculative_text> speculation::open(const text_request& request,
+                                                           const decode_settings& of_all) & {
     decode_settings s = settings_for(request, of_all);
     const rule how = rule_for(s);
     if (std::exchange(texts_->passes_unseen, false))
@@ -225,7 +222,6 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
                      .limits = s.limits,
                      .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
                      .longest = draft_tokens(how, s.lengths.length),
-                     .texts = texts,
                      .cancelled = s.cancelled,
                      .under_way = texts_};
     parts.settings.target = parts.settings.draft = s.sampling;
@@ -240,7 +236,6 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
             s.tree->costs = *costs();
         follow_costs(s.tree->costs.value_or(cost_table{}), measured, learned);
         parts.tree = tree_of(*s.tree, s.sampling.temperature, *learned);
-        parts.tree->share_pass(texts);
     }
     parts.learned = learned;
     parts.settings.end_ids = end_ids_of(target_.tokenizer.table(), target_.ends, s.limits);
@@ -248,8 +243,8 @@ speculation::open(const text_request& request, const decode_settings& of_all, st
         parts.settings.draft_end_ids = draft_->ends;
     parts.settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
     if (!takes_drafter(how))
-        return make_text(how, target_.tokenizer, nullptr, tables_,
-                         lookup_of(s.lengths, *learned, texts), request, s, std::move(parts));
+        return make_text(how, target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned),
+                         request, s, std::move(parts));
     const drafting_side side{*draft_, *rows_, *map_, seats_, seats_.free_for(request.prompt)};
     if (!s.carry.contexts)
         rows_->truncate(side.sequence, 0);

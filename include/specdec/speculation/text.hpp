@@ -136,12 +136,13 @@ struct decode_results {
 /// What a decoder and the texts that it has opened know of each other.
 struct open_texts {
     bool passes_unseen = false; ///< an engine asked what to do, and did the target's pass itself
+    std::size_t going = 0;      ///< texts that have not ended
 };
 
 /// A text on its way, whatever its rule: what session and text_run say of each function holds. For
 /// engines that do the target's pass themselves (decoder::open), a few virtual calls a round:
 ///
-///     while (text.draft(capacity)) {
+///     while (text.draft(capacity)) { // before it share_pass(n), where n texts share the pass
 ///         const context_edit edit = text.target_edit();
 ///         rows := truncate to edit.truncate_to, feed edit.append; of its last rows_needed() tokens
 ///                 at least
@@ -159,6 +160,12 @@ public:
     virtual ~speculative_text() = default;
 
     [[nodiscard]] virtual bool more(std::size_t capacity) = 0;
+    /// How many texts share the target's pass of the next round, which drafts as long as pays then.
+    /// It holds until it is told again, and not for a round that is drafted again. If it was never
+    /// told: all texts of the decoder that have not ended.
+    virtual void share_pass(std::size_t texts) = 0;
+    /// Optional, between target_fed() and decide(): the pass, from which measured costs learn.
+    virtual void passed(const shared_pass& pass) = 0;
     /// All steps of a draft, one behind the other.
     [[nodiscard]] bool draft(std::size_t capacity) { return draft_in_steps(*this, capacity); }
     /// The steps, which several texts take at once (draft_together.hpp).
@@ -196,6 +203,7 @@ inline bool advance(speculative_text& text, any_batch_model<target_id>& target,
     speculative_text::target_sequence own(target, sequence);
     if (!text.more(target.capacity()))
         return false;
+    text.share_pass(1);
     (void)text.prepare(own);
     if (!text.draft(target.capacity()))
         return false;

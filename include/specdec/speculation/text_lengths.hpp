@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
+#include <specdec/decode/statistics.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/speculation/length_settings.hpp>
@@ -15,8 +17,10 @@ namespace specdec {
 /// otherwise change where drafts end that a decision looks at, and with it the draft law. A round
 /// that was not decided keeps it, too, as it keeps its draft.
 ///
+///     lengths.share_pass(n)    n texts share the target's passes, from the next new round on
 ///     lengths.begin_round()    before every draft
 ///     lengths.rule()           models StopRule
+///     lengths.passed(pass)     behind a pass that texts shared
 ///     lengths.learn(outcome, took)   behind a decision: teaches all texts
 ///     lengths.end()            the text has ended: the next ones go on from its rule
 ///
@@ -29,9 +33,10 @@ public:
     text_lengths(const length_settings& settings, std::size_t longest, learned_lengths& learned,
                  std::size_t prompt, std::size_t texts)
         : learned_(&learned), table_(learned.table),
-          rule_(stop_rule_of(settings, longest, learned, table_)),
+          rule_(stop_rule_of(settings, longest, learned, table_)), sharing_(texts),
           texts_(static_cast<double>(texts)) {
-        rule_.start(prompt, texts);
+        rule_.start(prompt);
+        rule_.share_pass(texts);
         take_costs(); // so that no round makes a table longer
     }
     text_lengths(const text_lengths&) = delete; // the rule asks the table
@@ -39,12 +44,22 @@ public:
 
     [[nodiscard]] const length_rule& rule() const { return rule_; }
 
+    /// How many texts share the target's passes. A round that is drafted again is as it was.
+    void share_pass(std::size_t texts) { sharing_ = texts > 0 ? texts : 1; }
+    /// The target's pass of this round.
+    void passed(const shared_pass& pass) { pass_ = pass; }
+
     /// Whether it is another one, not one that was not decided.
     bool begin_round() {
         if (learned_ != nullptr && !round_) {
             take_table();
             take_costs();
+            if (const auto texts = static_cast<double>(sharing_); texts != texts_) {
+                rule_.share_pass(sharing_);
+                texts_ = texts;
+            }
         }
+        pass_ = {};
         return !std::exchange(round_, true);
     }
     /// looked_up: proposals that no drafter made, or that cost beside its passes.
@@ -77,27 +92,40 @@ private:
         round_costs& costs = learned_->costs;
         const bool drafted = o.forwards > 0;
         const std::size_t n = 1 + o.proposed;
-        const auto pass = [&](const cost_table& by) {
-            return by.share_of_pass(static_cast<double>(n), texts_);
+        const auto share = [&](const cost_table& by, std::size_t positions) {
+            return by.share_of_pass(static_cast<double>(positions), texts_);
         };
         // Behind a drafter's pass a plain round is not what it is behind others: caches hold other
         // weights, and threads have slept.
-        const bool usual = prompt_fed_ && (n > 1 || !drafted_before_);
-        costs.learn({.pass = pass(costs.measured()),
-                     .positions = texts_ > 1 ? 0 : n,
-                     .pass_counts = usual && !again_,
+        const bool usual = prompt_fed_ && (n > 1 || texts_ > 1 || !drafted_before_);
+        // All texts of a pass tell of it; it counts once, and where none is fed again in it.
+        const bool shared = pass_.positions > 0;
+        const bool again = again_ || (texts_ > 1 && costs.measured().replay > 0);
+        const bool counts =
+            usual && !again &&
+            !(shared && std::exchange(learned_->pass, pass_.number) == pass_.number);
+        costs.learn({.pass = shared
+                                 ? costs.measured().pass_over(static_cast<double>(pass_.positions))
+                                 : share(costs.measured(), n),
+                     .positions = shared       ? pass_.positions
+                                  : texts_ > 1 ? 0
+                                               : n,
+                     .pass_counts = counts,
                      .rest = {.forwards = static_cast<double>(o.forwards),
                               .looked_up = static_cast<double>(looked_up),
                               .fed = drafted ? missed_ : 0},
                      .rest_counts = usual && (!drafted || drafter_fed_)},
-                    took);
+                    {shared ? pass_.seconds : took.pass, took.rest});
+        // In rounds of this text that draft nothing.
         const cost_table& now = costs.now();
-        const double expected = pass(now) + now.draft_of(static_cast<double>(o.forwards)) +
-                                (drafted ? now.catch_up * missed_ : 0);
-        const double rounds = costs.rounds_in(took.pass + took.rest);
-        if (rounds > 0 && prompt_fed_ && texts_ == 1 && (drafted || looked_up == 0))
-            learned_->balance.count(drafted, static_cast<double>(o.emitted),
-                                    rounds < 3 * expected ? rounds : 3 * expected);
+        const double plain = share(now, 1);
+        const double expected = (share(now, n) + now.draft_of(static_cast<double>(o.forwards)) +
+                                 (drafted ? now.catch_up * missed_ : 0)) /
+                                plain;
+        const double rounds = costs.rounds_in(took.pass + took.rest) / plain;
+        if (rounds > 0 && prompt_fed_ && (drafted || looked_up == 0)) // each its part of the pass
+            learned_->balance.count(drafted, static_cast<double>(o.emitted) / texts_,
+                                    (rounds < 3 * expected ? rounds : 3 * expected) / texts_);
         learned_->plain.count(drafted, rounds);
         again_ = costs.measured().replay > 0 && o.emitted <= o.proposed;
         prompt_fed_ = true;
@@ -109,8 +137,10 @@ private:
     learned_lengths* learned_ = nullptr;
     acceptance_table table_; // as the round takes it
     length_rule rule_;
-    bool round_ = false; // drafted, and not yet decided
-    double texts_ = 1;
+    bool round_ = false;      // drafted, and not yet decided
+    std::size_t sharing_ = 1; // texts that share the passes, from the next new round on
+    double texts_ = 1;        // the same in this round
+    shared_pass pass_{};      // of this round
     bool prompt_fed_ = false, drafter_fed_ = false; // in a round before
     bool drafted_before_ = false;                   // in the last round
     bool again_ = false;                            // the target is fed again

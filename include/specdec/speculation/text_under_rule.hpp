@@ -36,7 +36,6 @@ struct text_parts {
     std::optional<length_settings> lengths;     ///< nothing: no drafts
     std::size_t longest;                        ///< draft tokens a round
     std::shared_ptr<learned_lengths> learned{}; ///< by all texts of the rule, or by this one
-    std::size_t texts;                          ///< that share the target's passes
     cancel_check cancelled;
     std::shared_ptr<open_texts> under_way{}; ///< for the decoder, as long as the text is there
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
@@ -63,15 +62,29 @@ public:
                *this, steady_seconds{}) {
         session_.start(request.prompt, parts_.draft_prefix);
         seat_.follow(session_.tokens());
+        if (parts_.under_way != nullptr)
+            ++parts_.under_way->going;
+    }
+    text_under_rule(const text_under_rule&) = delete;
+    text_under_rule& operator=(const text_under_rule&) = delete;
+    ~text_under_rule() override {
+        if (!remembered_)
+            goes_no_longer();
     }
 
+    void share_pass(std::size_t texts) override { sharing_ = texts; }
+    void passed(const shared_pass& pass) override { lengths_.passed(pass); }
     [[nodiscard]] bool more(std::size_t capacity) override {
         return run_.more(capacity) || (remember(), false);
     }
     [[nodiscard]] bool begin_draft(std::size_t capacity) override {
         if (!run_.more(capacity))
             return remember(), false;
-        [[maybe_unused]] const bool anew = lengths_.begin_round();
+        const std::size_t sharing = sharing_texts();
+        lengths_.share_pass(sharing);
+        const bool anew = lengths_.begin_round();
+        if (anew)
+            session_.share_pass(sharing);
         if constexpr (trees) {
             if (anew)
                 follow_rounds(session_, *parts_.learned);
@@ -211,10 +224,19 @@ private:
         const round_seconds last = std::exchange(spent_, now);
         return {now.pass - last.pass, now.rest - last.rest};
     }
+    /// Texts that share the target's passes, as it was told, or all that go on.
+    [[nodiscard]] std::size_t sharing_texts() const {
+        return sharing_ > 0 || parts_.under_way == nullptr ? sharing_ : parts_.under_way->going;
+    }
+    void goes_no_longer() {
+        if (parts_.under_way != nullptr)
+            --parts_.under_way->going;
+    }
     /// Once, as soon as the text has ended.
     void remember() {
         if (std::exchange(remembered_, true))
             return;
+        goes_no_longer();
         lengths_.end();
         if constexpr (trees)
             parts_.learned->tree = session_.shape();
@@ -222,12 +244,13 @@ private:
     [[nodiscard]] static text_lengths lengths_of(const text_parts& p, std::size_t prompt) {
         if (!p.lengths)
             return text_lengths(0);
-        return text_lengths(*p.lengths, p.longest, *p.learned, prompt, p.texts);
+        return text_lengths(*p.lengths, p.longest, *p.learned, prompt, 1);
     }
 
     Seat seat_;
     text_parts parts_;
     text_lengths lengths_;
+    std::size_t sharing_ = 0; // texts that share the target's passes; 0: nobody said
     bool remembered_ = false;
     told told_ = told::nobody; // of the decided round
     bool more_ = true;         // said the reader

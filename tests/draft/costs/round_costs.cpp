@@ -115,6 +115,33 @@ TEST_CASE("what every round takes beside its pass counts into passes, a found to
     CHECK(costs.rounds_in(0.025) == Approx(1).epsilon(0.02));
 }
 
+TEST_CASE("passes that several texts share have factors of their own, beyond 16 positions, too") {
+    cost_table wide{.pass = {}, .draft = 0.1};
+    for (int n = 0; n < 64; ++n)
+        wide.pass.push_back(1 + 0.1 * n);
+    round_costs costs(wide);
+    const auto pass = [&](std::size_t n, double times) {
+        const double told = wide.pass_over(static_cast<double>(n));
+        costs.learn({.pass = told, .positions = n, .rest = {.forwards = 1}},
+                    {0.02 * times * told, 0.002});
+    };
+    for (int i = 0; i < 100; ++i) { // 16 texts: 16 positions as measured, 48 take twice as long
+        pass(16, 1);
+        pass(48, 2);
+    }
+    const cost_table& now = costs.now();
+    REQUIRE(now.pass.size() == 64);
+    CHECK_NOTHROW(validate(now));
+    const auto ratio = [&](std::size_t n) {
+        return now.pass_over(static_cast<double>(n)) / now.pass_over(16) * wide.pass_over(16) /
+               wide.pass_over(static_cast<double>(n));
+    };
+    CHECK(ratio(64) > 1.8); // 48 counts for it
+    CHECK(ratio(48) > 1.4);
+    CHECK(ratio(15) < 1.2);
+    CHECK(ratio(24) > ratio(20));
+}
+
 TEST_CASE("passes that others were in tell the pace, and no factor") {
     round_costs costs(measured);
     for (int i = 0; i < 100; ++i)

@@ -82,6 +82,12 @@ public:
     }
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
+    /// As session::share_pass.
+    void share_pass([[maybe_unused]] std::size_t texts) {
+        if constexpr (requires { bridge_.share_pass(texts); })
+            bridge_.share_pass(texts);
+    }
+
     /// Step 1: drafts for a round that commits at most `room` tokens and gives the target at most
     /// max_nodes nodes. What is drawn stays, as in session::draft. Precondition: started, not full,
     /// room >= 1. Errors: specdec::error where there is no room for the draft that is kept.

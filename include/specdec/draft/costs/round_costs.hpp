@@ -46,8 +46,9 @@ struct timed_round {
 /// says: the mean over its rounds, older ones fading. What was never seen takes the mean of the
 /// others' factors, near ones counting more, and of what says that the table is right. A round is
 /// compared with the median of the last five, each by its factor, so a machine that gets slower
-/// changes no factor; none counts for more than half again what was expected. All other costs:
-/// round_line.
+/// changes no factor; none counts for more than half again what was expected. Beyond
+/// followed_positions only powers of two have factors of their own: a round counts for the nearest,
+/// and numbers in between have what lies on the line. All other costs: round_line.
 ///
 /// In rounds that draft nothing; what these take beside the pass counts into the passes. Of such
 /// rounds only every eighth changes what the others go by, as each costs time and tells little.
@@ -56,8 +57,8 @@ class round_costs {
 public:
     explicit round_costs(const cost_table& measured = {})
         : measured_(measured), now_(measured), found_(measured), line_(measured) {
-        now_.pass.reserve(sizes);
-        found_.pass.reserve(sizes);
+        now_.reserve_as(measured_);
+        found_.reserve_as(measured_);
         now_by_.fill(1);
     }
 
@@ -96,7 +97,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t sizes = followed_positions; // more count as so many
+    static constexpr std::size_t sizes = followed_positions + 8; // more count as the last
     static constexpr std::size_t last_ones = 5, enough = 3;
     static constexpr std::size_t together = 8; // plain rounds
     static constexpr double fading = 0.97, forgetting = 0.998, most = 1.5;
@@ -112,6 +113,26 @@ private:
     }
 
     [[nodiscard]] double unit() const { return measured_.pass_over(1) * now_by_[0]; }
+
+    /// The number of positions that has factor k.
+    [[nodiscard]] static std::size_t place_of(std::size_t k) {
+        return k < followed_positions ? k + 1 : followed_positions << (k + 1 - followed_positions);
+    }
+    /// Which factor n positions count for.
+    [[nodiscard]] static std::size_t factor_of(std::size_t n) {
+        std::size_t k = (n < followed_positions ? n : followed_positions) - 1;
+        while (k + 1 < sizes && n * n > place_of(k) * place_of(k + 1))
+            ++k;
+        return k;
+    }
+    /// The factor of n positions, as it is believed; k: the last one with place_of(k) <= n.
+    [[nodiscard]] double believed(std::size_t n, std::size_t k) const {
+        const std::size_t at = place_of(k);
+        if (n == at || k + 1 == sizes)
+            return now_by_[k];
+        const double part = static_cast<double>(n - at) / static_cast<double>(place_of(k + 1) - at);
+        return now_by_[k] + part * (now_by_[k + 1] - now_by_[k]);
+    }
 
     /// The factor of each number of positions, in any unit: its own as far as it is known, and what
     /// the others have. That the table is right says of more than one position that they have what
@@ -141,7 +162,7 @@ private:
     void learn_pass(const timed_round& r, double time) {
         double expected = now_by_[0];
         if (r.positions > 0) {
-            const std::size_t n = (r.positions < sizes ? r.positions : sizes) - 1;
+            const std::size_t n = factor_of(r.positions);
             factor& f = factors_[n];
             expected = f.rounds > 0 ? f.mean : now_by_[n];
             if (seen_ >= enough) {
@@ -165,17 +186,25 @@ private:
 
     void tell() {
         const double one = unit(), beside = line_.round(), all = 1 + beside;
-        now_.pass.resize(sizes);
-        found_.pass.resize(sizes);
-        for (std::size_t n = sizes; n-- > 0;) {
-            const double pass = measured_.pass_over(static_cast<double>(n + 1)) * now_by_[n];
-            now_.pass[n] = (pass / one + beside) / all;
-            // What is known of more positions tells of fewer.
-            if (n + 1 < sizes && now_.pass[n] > now_.pass[n + 1] &&
-                factors_[n].rounds < factors_[n + 1].rounds)
-                now_.pass[n] = now_.pass[n + 1];
+        const std::size_t known = measured_.pass.size();
+        const std::size_t last = known > followed_positions ? known : followed_positions;
+        now_.pass.resize(last);
+        found_.pass.resize(last);
+        for (std::size_t n = 0, k = 0; n < last; ++n) {
+            while (k + 1 < sizes && place_of(k + 1) <= n + 1)
+                ++k;
+            const double pass = measured_.pass_over(static_cast<double>(n + 1));
+            now_.pass[n] = (pass * believed(n + 1, k) / one + beside) / all;
         }
-        for (std::size_t n = 0; n < sizes; ++n) {
+        double sure = 0; // rounds that tell of more positions, which tells of fewer
+        for (std::size_t n = last; n-- > 0;) {
+            const double rounds = factors_[factor_of(n + 1)].rounds;
+            if (n + 1 < last && now_.pass[n] > now_.pass[n + 1] && rounds < sure)
+                now_.pass[n] = now_.pass[n + 1];
+            else
+                sure = rounds;
+        }
+        for (std::size_t n = 0; n < last; ++n) {
             if (n > 0 && now_.pass[n] < now_.pass[n - 1])
                 now_.pass[n] = now_.pass[n - 1];
             found_.pass[n] = now_.pass[n] + line_.found() / all * static_cast<double>(n);

@@ -74,6 +74,12 @@ public:
         forget();
     }
 
+    /// How many texts share the target's passes: between rounds.
+    void share_pass(std::size_t texts) {
+        if (lookup_)
+            lookup_->turns.share_pass(texts);
+    }
+
     /// The bridge beside which is looked up.
     [[nodiscard]] const B& bridge() const { return bridge_; }
     /// Of this round, whose turn it was.

@@ -75,6 +75,12 @@ public:
         forget();
     }
 
+    /// How many texts share the target's passes: between rounds.
+    void share_pass(std::size_t texts) {
+        if (lookup_)
+            lookup_->length.share_pass(texts);
+    }
+
     /// The bridge beside whose trees is looked up.
     [[nodiscard]] const B& bridge() const { return bridge_; }
     [[nodiscard]] const auto& context() const

@@ -58,6 +58,12 @@ public:
         found_.follow(committed);
     }
 
+    /// How many texts share the target's passes: between rounds.
+    void share_pass(std::size_t texts) {
+        if (limits_.length)
+            limits_.length->share_pass(texts);
+    }
+
     [[nodiscard]] std::size_t target_size() const { return found_.target_size(); }
     /// What was found for this round, and how sure each of its tokens is.
     [[nodiscard]] std::span<const target_id> found() const { return found_.ids(); }

@@ -7,6 +7,7 @@
 #include <specdec/core/drafting.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/token_rate.hpp>
 
 namespace specdec {
 
@@ -25,11 +26,17 @@ namespace specdec {
 class lookup_length {
 public:
     lookup_length(acceptance_table& table, const cost_table& costs)
-        : table_(&table), costs_(&costs), tokens_(known_rounds),
-          cost_(known_rounds * costs.pass_over(1)) {}
+        : table_(&table), costs_(&costs), rate_(costs.pass_over(1)) {}
 
-    /// How many texts share a pass of the target from now on: a position costs its share.
-    void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
+    /// How many texts share a pass of the target from now on: a position costs its share. Returns
+    /// by which factor that changes the cost of a round that proposes nothing. Between rounds.
+    double share_pass(std::size_t texts) {
+        const double before = spent(0);
+        texts_ = static_cast<double>(texts > 0 ? texts : 1);
+        const double factor = spent(0) / before;
+        rate_.scale(factor);
+        return factor;
+    }
 
     /// Of the tokens whose progress is given, how many are worth it: more than `beside`, what a
     /// round without them is worth (0 of one that proposes nothing).
@@ -60,16 +67,10 @@ public:
     }
     /// The parts of that: what would have become of what was found, and what a round gave and cost.
     void learn(const draft_outcome& found) { table_->learn(found); }
-    void spend(double tokens, double cost) {
-        tokens_ = tokens_ * fading + tokens;
-        cost_ = cost_ * fading + cost;
-    }
+    void spend(double tokens, double cost) { rate_.count(tokens, cost); }
 
     /// Tokens a unit of cost that a draft has to beat.
-    [[nodiscard]] double rate() const {
-        const double plain = 1 / spent(0), now = tokens_ / cost_;
-        return now > plain ? now : plain;
-    }
+    [[nodiscard]] double rate() const { return rate_.over(spent(0)); }
 
     /// This text's share of a pass in which each text has n proposals.
     [[nodiscard]] double spent(std::size_t n) const { return spent(n, *costs_); }
@@ -80,12 +81,10 @@ public:
     [[nodiscard]] const cost_table& costs() const { return *costs_; }
 
 private:
-    static constexpr double fading = 0.98, known_rounds = 8;
-
     acceptance_table* table_;
     const cost_table* costs_;
     double texts_ = 1;
-    double tokens_, cost_; // of the last rounds, older ones fading
+    token_rate rate_; // of the last rounds
 };
 
 } // namespace specdec

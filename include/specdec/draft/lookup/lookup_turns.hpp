@@ -29,7 +29,7 @@ public:
         : length_(table, found), drafted_(&drafted) {}
 
     /// As lookup_length.
-    void share_pass(std::size_t texts) { length_.share_pass(texts); }
+    void share_pass(std::size_t texts) { cost_ *= length_.share_pass(texts); }
 
     /// How many of the tokens whose progress is given are proposed; 0: it is the drafter's turn.
     [[nodiscard]] std::size_t choose(std::span<const draft_progress> found) const {

@@ -46,6 +46,12 @@ public:
         recycling::follow(committed);
     }
 
+    /// How many texts share the target's passes: between rounds.
+    void share_pass(std::size_t texts) {
+        if (length_)
+            length_->share_pass(texts);
+    }
+
     template <class D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D&, const Stop& stop, C&,
                                                const draft_request& request) {

@@ -8,6 +8,7 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/token_rate.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/draft/tree/node_chances.hpp>
 
@@ -36,16 +37,17 @@ struct cost_aware_tree_settings {
 class cost_aware_tree {
 public:
     explicit cost_aware_tree(const cost_table& costs, cost_aware_tree_settings settings = {})
-        : costs_((validate(costs), costs)), settings_(settings), tokens_(known_rounds),
-          cost_(known_rounds * costs.pass_over(1)) {
+        : costs_((validate(costs), costs)), settings_(settings), rate_(costs.pass_over(1)) {
         if (settings.probes == 0)
             fail("cost-aware tree", "probes", "expected at least 1 round");
     }
 
-    /// How many texts share a pass of the target from now on: a position costs its share.
+    /// As of cost_aware.
     void share_pass(std::size_t texts) {
         ++changes_;
+        const double before = pass(1);
         texts_ = static_cast<double>(texts > 0 ? texts : 1);
+        rate_.scale(pass(1) / before);
     }
 
     /// What rounds cost from the next draft on, as they have shown, and whether drafts have a
@@ -53,7 +55,7 @@ public:
     /// are followed for.
     void follow(const cost_table& costs, bool may_draft) {
         ++changes_;
-        costs_.pass.reserve(followed_positions);
+        costs_.reserve_as(costs);
         costs_ = costs;
         may_draft_ = may_draft;
     }
@@ -63,10 +65,7 @@ public:
         return changes_ + chances_.mark() + settings_.beam.mark();
     }
     /// Tokens a unit of cost that a tree has to beat.
-    [[nodiscard]] double rate() const {
-        const double plain = 1 / pass(1), now = tokens_ / cost_;
-        return now > plain ? now : plain;
-    }
+    [[nodiscard]] double rate() const { return rate_.over(pass(1)); }
 
     void grow(const growing_tree& growing, std::span<std::size_t> children) const {
         settings_.beam.grow(growing, children);
@@ -108,16 +107,14 @@ public:
         if (tree != nullptr)
             chances_.learn(*tree, path, nodes);
         const std::size_t scored = tree != nullptr ? tree->size() : 0;
-        tokens_ = tokens_ * fading + static_cast<double>(path.size() + 1);
-        cost_ = cost_ * fading + pass(1 + static_cast<double>(scored)) +
-                costs_.draft_of(static_cast<double>(levels));
+        rate_.count(static_cast<double>(path.size() + 1),
+                    pass(1 + static_cast<double>(scored)) +
+                        costs_.draft_of(static_cast<double>(levels)));
         idle_ = levels == 0 ? idle_ + 1 : 0;
         probes_ = idle_ >= settings_.probes;
     }
 
 private:
-    static constexpr double fading = 0.98, known_rounds = 8;
-
     [[nodiscard]] double pass(double n) const { return costs_.share_of_pass(n, texts_); }
     /// What n positions more cost behind those of the text that was looked up and m of the tree.
     [[nodiscard]] double more(const beside_tree& beside, std::size_t m, std::size_t n) const {
@@ -146,7 +143,7 @@ private:
     cost_aware_tree_settings settings_;
     node_chances chances_{};
     double texts_ = 1;
-    double tokens_, cost_; // of the last rounds, older ones fading
+    token_rate rate_;      // of the last rounds
     std::size_t idle_ = 0; // rounds without a tree
     bool probes_ = false;  // the next round is one to see whether drafting pays
     bool may_draft_ = true;

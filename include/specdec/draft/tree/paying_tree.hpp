@@ -51,10 +51,14 @@ public:
     /// that costs are followed for.
     void follow(const cost_table& costs, bool may_draft) {
         ++changes_;
-        costs_.pass.reserve(followed_positions);
+        costs_.reserve_as(costs);
         costs_ = costs;
         may_draft_ = may_draft;
     }
+
+    /// How many texts share a pass of the target, from the next plan on: a position costs its
+    /// share.
+    void share_pass(std::size_t texts) { texts_ = static_cast<double>(texts > 0 ? texts : 1); }
 
     void grow(const growing_tree& growing, std::span<std::size_t> children) const {
         if (may_draft_)
@@ -117,7 +121,7 @@ private:
             left -= chances_[r];
         }
         budget_.learn(chances_);
-        planned_ = budget_.best_nodes(costs_);
+        planned_ = budget_.best_nodes(costs_, texts_);
         shape_.use(budget_.parents_of_best(planned_));
         probing_ = false;
     }
@@ -127,6 +131,7 @@ private:
     std::vector<double> chances_, kept_, tried_; // [ranks]
     tree_budget budget_;
     fixed_tree shape_ = fixed_tree::chain(0);
+    double texts_ = 1;
     std::size_t planned_ = 0; // nodes
     std::uint64_t rounds_ = 0;
     bool probing_ = false; // the shape is a probe

@@ -68,14 +68,15 @@ public:
     [[nodiscard]] double tokens(std::size_t nodes) const { return 1 + gain_[at(depth_, 0, nodes)]; }
 
     /// The number of nodes whose shape gives the most tokens for the time: a round costs a pass of
-    /// the target over the nodes and one more position, and a draft of as many tokens as levels.
-    [[nodiscard]] std::size_t best_nodes(const cost_table& costs) const {
+    /// the target over the nodes and one more position, and a draft of as many tokens as levels. If
+    /// several texts share the pass, it costs their share.
+    [[nodiscard]] std::size_t best_nodes(const cost_table& costs, double texts = 1) const {
         std::size_t best_so_far = 0;
-        double rate = tokens(0) / costs.pass_over(1);
+        double rate = tokens(0) / costs.share_of_pass(1, texts);
         for (std::size_t n = 1; n <= nodes_; ++n) {
             const double levels = static_cast<double>(depth_of(depth_, n));
-            const double now =
-                tokens(n) / (costs.pass_over(static_cast<double>(n + 1)) + costs.draft_of(levels));
+            const double now = tokens(n) / (costs.share_of_pass(static_cast<double>(n + 1), texts) +
+                                            costs.draft_of(levels));
             if (now > rate) {
                 rate = now;
                 best_so_far = n;

@@ -24,7 +24,6 @@ struct usual_beside {
     acceptance_table& table;       ///< of what is looked up
     const cost_table& found_costs; ///< of such rounds
     const cost_table& costs;       ///< of the drafter's
-    std::size_t texts = 1;         ///< that share the target's passes
 
     [[nodiscard]] found_tokens<usual_lookup, any_tokenizer<target_id>> found() const {
         return {make_usual_lookup(capacity, found_bytes(most), memory), words, most};
@@ -38,11 +37,9 @@ template <class Bridge>
                                  std::size_t max_proposals) {
     using type = lookup_beside<Bridge, usual_lookup, any_tokenizer<target_id>>;
     std::optional<typename type::lookup_type> lookup;
-    if (usual) {
-        lookup_turns turns(usual->table, usual->found_costs, usual->costs);
-        turns.share_pass(usual->texts);
-        lookup.emplace(typename type::lookup_type{usual->found(), turns});
-    }
+    if (usual)
+        lookup.emplace(typename type::lookup_type{
+            usual->found(), lookup_turns(usual->table, usual->found_costs, usual->costs)});
     return type(std::move(bridge), std::move(lookup), max_proposals);
 }
 
@@ -51,11 +48,9 @@ template <class Bridge>
 [[nodiscard]] auto beside_trees(Bridge bridge, const std::optional<usual_beside>& usual) {
     using type = lookup_branch<Bridge, usual_lookup, any_tokenizer<target_id>>;
     std::optional<typename type::lookup_type> lookup;
-    if (usual) {
-        lookup_length length(usual->table, usual->found_costs);
-        length.share_pass(usual->texts);
-        lookup.emplace(typename type::lookup_type{usual->found(), length});
-    }
+    if (usual)
+        lookup.emplace(typename type::lookup_type{usual->found(),
+                                                  lookup_length(usual->table, usual->found_costs)});
     return type(std::move(bridge), std::move(lookup));
 }
 

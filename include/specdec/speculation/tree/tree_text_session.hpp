@@ -49,6 +49,11 @@ public:
     [[nodiscard]] std::size_t levels() const { return levels_; }
     /// As any_tree_shape::follow. Precondition: no round is under way.
     void follow(const cost_table& costs, bool may_draft) { shape_.follow(costs, may_draft); }
+    /// How many texts share the target's passes: between rounds.
+    void share_pass(std::size_t texts) {
+        shape_.share_pass(texts);
+        session_.share_pass(texts);
+    }
     /// Of the target: nodes take room, too.
     void set_capacity(std::size_t tokens) { capacity_ = tokens; }
 
