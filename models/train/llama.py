@@ -120,7 +120,7 @@ class Llama(nn.Module):
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
         self.norm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
         self.dropout = nn.Dropout(dropout)
-        cos, sin = rope_tables(config, config.max_position_embeddings)
+        cos, sin = rope_tables(config, max(config.max_position_embeddings, 4096))  # longer texts may be tried
         self.register_buffer("cos", cos, persistent=False)
         self.register_buffer("sin", sin, persistent=False)
         for name, p in self.named_parameters():

@@ -130,7 +130,7 @@ def main():
     p.add_argument("--new")
     p.add_argument("--from", dest="start", type=Path, help="model folder to go on from, whatever its tokenizer")
     p.add_argument("--deeper", type=int, default=0, help="layers that the model gets behind its own")
-    p.add_argument("--positions", type=int, default=1024)
+    p.add_argument("--positions", type=int, help="what config.json claims: the most tokens that are read at once (default: --length)")
     p.add_argument("--length", type=int, default=512, help="longest window")
     p.add_argument("--tokens", type=int, default=4096, help="tokens a step")
     p.add_argument("--rate", type=float, default=3e-3)
@@ -156,13 +156,14 @@ def main():
 
     if args.new:
         sizes = [int(s) for s in args.new.split(",")]
-        model = llama.Llama(llama.Config(tokenizer.get_vocab_size(), *sizes, args.positions,
+        model = llama.Llama(llama.Config(tokenizer.get_vocab_size(), *sizes, args.length,
                                          bos_token_id=begin, eos_token_id=end), args.dropout)
     else:
         model = llama.load(args.start or args.out, args.dropout)
         if args.start:
             retokenize(model, Tokenizer.from_file(str(args.start / "tokenizer.json")), tokenizer)
             model.config.bos_token_id, model.config.eos_token_id = begin, end
+    model.config.max_position_embeddings = args.positions or args.length
     if args.deeper:
         deepen(model, args.deeper)
     print(f"{model.parameter_count()} parameters", flush=True)

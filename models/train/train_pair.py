@@ -43,7 +43,7 @@ def main():
     run("tokenizers", "tokenizers_.py", "bytelevel", "--text", train, "--vocab", 4096, "--out", target)
     run("tokenizers", "tokenizers_.py", "sentencepiece", "--text", train, "--vocab", 2048, "--out", drafter)
     run("target", "train.py", "--text", train, "--heldout", heldout, "--heldout-most", 6, "--out", target,
-        "--new", "256,704,6,4,2", "--length", 320, "--minutes", minutes(30))
+        "--new", "256,704,6,4,2", "--length", 320, "--positions", 1024, "--minutes", minutes(30))
     run("generate", "generate.py", "--model", target, "--prompts", train, "--out", generated, "--tokens", 160,
         "--temperature", 0, 0.7, 1, "--answers", *answers(3800, 600, 2800))
     run("drafter", "train.py", "--text", train, "--heldout", heldout, "--heldout-most", 4, "--out", drafter,
