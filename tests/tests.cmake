@@ -14,6 +14,7 @@ set(specdec_parts
     "sessions=law/(faults|given_rows|sessions|windows)"
     "learning=law/(learning|lengths)"
     "lazy=law/(processors|sessions_lazy)"
+    "redrafts=law/redrafts.*"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
     "transformer=reference/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|(gguf_)?feature_.+|lm_head|speculators_config)|transformer/(forward|own_types|pack|transformer))"
     "loaders=reference/tokenizer/(file/(.+_tokenizer|.*sentencepiece.*)|real_vocabularies)"

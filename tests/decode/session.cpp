@@ -547,7 +547,9 @@ TEST_CASE("a rule that follows the text hears of starts and commits only, bridge
     CHECK(log.calls.empty());
     const std::size_t n = world.prompt.size();
     decoder.start(world.prompt);
-    (void)decoder.round(target, nobody, fixed_length{}, coin, 9); // abandoned
+    (void)decoder.round(target, nobody, fixed_length{}, coin, 9);
+    (void)decoder.round(target, nobody, fixed_length{}, coin, 9); // which asks nothing again
+    decoder.abandon();
     const std::string begun = "start " + std::to_string(n);
     CHECK(log.calls == std::vector<std::string>{begun});
     (void)decoder.round(target, nobody, fixed_length{}, coin, 9);
