@@ -215,21 +215,27 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
     if (drafts)
         follow_settings(s.lengths, learned,
                         s.lengths.kind == length_kind::automatic ? costs_of(s.lengths) : nullptr);
+    session_settings settings; // whole before its text's parts are: GCC 12 warns of parts of it
+    settings.target = settings.draft = s.sampling;
+    settings.capacity = target_.models.capacity();
+    // By target tokens: a draft that ends by itself would cost a residual.
+    if (by_target_tokens(how) || s.lengths.length > settings.max_proposals)
+        settings.max_proposals = s.lengths.length;
+    settings.end_ids = end_ids_of(target_.tokenizer.table(), target_.ends, s.limits);
+    if (draft_ && takes_drafter(how))
+        settings.draft_end_ids = draft_->ends;
+    settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
+    const std::size_t own_proposals = settings.max_proposals;
     text_parts parts{.target = target_.tokenizer,
                      .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
-                     .settings = {},
+                     .settings = std::move(settings),
                      .draft_prefix = draft_prefix(request.prompt),
                      .limits = s.limits,
                      .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
                      .longest = draft_tokens(how, s.lengths.length),
                      .cancelled = s.cancelled,
                      .under_way = texts_};
-    parts.settings.target = parts.settings.draft = s.sampling;
-    parts.settings.capacity = target_.models.capacity();
-    // By target tokens: a draft that ends by itself would cost a residual.
-    if (by_target_tokens(how) || s.lengths.length > parts.settings.max_proposals)
-        parts.settings.max_proposals = s.lengths.length;
-    parts.own_proposals = parts.settings.max_proposals;
+    parts.own_proposals = own_proposals;
     if (s.tree) {
         const bool measured = s.tree->needs_costs();
         if (measured)
@@ -238,10 +244,6 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
         parts.tree = tree_of(*s.tree, s.sampling.temperature, *learned);
     }
     parts.learned = learned;
-    parts.settings.end_ids = end_ids_of(target_.tokenizer.table(), target_.ends, s.limits);
-    if (parts.draft != nullptr)
-        parts.settings.draft_end_ids = draft_->ends;
-    parts.settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
     if (!takes_drafter(how))
         return make_text(how, target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned),
                          request, s, std::move(parts));
