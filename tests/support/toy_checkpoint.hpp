@@ -143,6 +143,31 @@ inline void put_f32(std::string& out, const std::string& key, float value) {
     put(out, value);
 }
 
+/// A GGUF file with one more pair of metadata.
+inline std::string with_pair(std::string gguf, const std::string& key, std::uint32_t type,
+                             const std::string& payload) {
+    std::string pairs;
+    put_string(pairs, key);
+    put(pairs, type);
+    pairs += payload;
+    put_string(pairs, "filler of " + key); // the data stays aligned
+    put<std::uint32_t>(pairs, 8);
+    put_string(pairs, std::string(31 - (pairs.size() + 7) % 32, ' '));
+    std::uint64_t count = 0;
+    std::memcpy(&count, &gguf[16], sizeof count);
+    count += 2;
+    std::memcpy(&gguf[16], &count, sizeof count);
+    return gguf.insert(24, pairs);
+}
+inline std::string with_bool(const std::string& gguf, const std::string& key, bool value) {
+    return with_pair(gguf, key, 7, std::string(1, value ? '\1' : '\0'));
+}
+inline std::string with_f32(const std::string& gguf, const std::string& key, float value) {
+    std::string payload;
+    put(payload, value);
+    return with_pair(gguf, key, 6, payload);
+}
+
 inline std::string gguf_name(std::string name) {
     static const std::pair<const char*, const char*> parts[] = {
         {"model.embed_tokens.", "token_embd."},

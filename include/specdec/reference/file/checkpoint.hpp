@@ -25,6 +25,8 @@ struct checkpoint {
     model_config config;
     std::unordered_map<std::string, tensor> tensors;
     std::vector<std::shared_ptr<const mapped_file>> files;
+    /// What the file's format calls a tensor that is missing; null: as it is called here.
+    std::string (*name_in_file)(std::string_view name) = nullptr;
 
     /// Errors: specdec::error for a name that stands there already.
     void add(const std::string& name, tensor t) {
@@ -44,7 +46,8 @@ struct checkpoint {
                                    std::initializer_list<std::size_t> shape) const {
         const auto found = tensors.find(name);
         if (found == tensors.end())
-            throw error(source, "tensor " + name, "expected this tensor, it is missing");
+            throw error(source, "tensor " + (name_in_file ? name_in_file(name) : name),
+                        "expected this tensor, it is missing");
         require_shape(found->second, {shape.begin(), shape.size()});
         return found->second;
     }

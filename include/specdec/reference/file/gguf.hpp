@@ -53,7 +53,24 @@ public:
     [[nodiscard]] const gguf_value& at(std::string_view key) const {
         if (const gguf_value* value = find(key))
             return *value;
+        require_whole();
         throw error(source_, std::string(key), "expected this metadata key, it is missing");
+    }
+
+    /// Errors: specdec::error for one of the shards of a model, which lacks what the others have.
+    void require_whole() const {
+        const gguf_value* const shards = find("split.count");
+        if (shards == nullptr || shards->integer() <= 1)
+            return;
+        const gguf_value* const place = find("split.no"); // from 0 on
+        throw error(
+            source_, "split.count",
+            "expected 1, this is " +
+                (place != nullptr
+                     ? "shard " + std::to_string(static_cast<std::uint64_t>(place->integer()) + 1)
+                     : "a shard") +
+                " of " + std::to_string(shards->integer()) +
+                ": join them (llama-gguf-split --merge)");
     }
 
     /// In the order of the file; shapes outermost axis first (the reverse of the file's).

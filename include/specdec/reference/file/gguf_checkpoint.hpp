@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring> // std::memcpy
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/gguf.hpp>
@@ -27,33 +28,83 @@ inline std::size_t gguf_size_or(const gguf_file& file, std::string_view key, std
     return file.find(key) != nullptr ? gguf_size(file, key) : other;
 }
 
-/// "blk.3.attn_q.weight" -> "model.layers.3.self_attn.q_proj.weight"; "" for what is ignored.
-inline std::string hf_name(const std::string& name) {
-    static constexpr std::pair<std::string_view, std::string_view> outer[] = {
-        {"token_embd.weight", "model.embed_tokens.weight"},
-        {"output_norm.weight", "model.norm.weight"},
-        {"output.weight", "lm_head.weight"},
-        {"rope_freqs.weight", "rope_freqs.weight"}};
-    static constexpr std::pair<std::string_view, std::string_view> inner[] = {
-        {"attn_norm.weight", "input_layernorm.weight"},
-        {"ffn_norm.weight", "post_attention_layernorm.weight"},
-        {"attn_q.weight", "self_attn.q_proj.weight"},
-        {"attn_k.weight", "self_attn.k_proj.weight"},
-        {"attn_v.weight", "self_attn.v_proj.weight"},
-        {"attn_output.weight", "self_attn.o_proj.weight"},
-        {"ffn_gate.weight", "mlp.gate_proj.weight"},
-        {"ffn_up.weight", "mlp.up_proj.weight"},
-        {"ffn_down.weight", "mlp.down_proj.weight"}};
-    for (const auto& [from, to] : outer)
-        if (name == from)
-            return std::string(to);
-    const std::size_t dot = name.find('.', 4);
-    if (name.rfind("blk.", 0) != 0 || dot == std::string::npos)
+/// The name of a tensor in GGUF and in Hugging Face's files.
+struct tensor_names {
+    std::string_view gguf, hf;
+};
+inline constexpr tensor_names outer_names[] = {{"token_embd.weight", "model.embed_tokens.weight"},
+                                               {"output_norm.weight", "model.norm.weight"},
+                                               {"output.weight", "lm_head.weight"},
+                                               {"rope_freqs.weight", "rope_freqs.weight"}};
+inline constexpr tensor_names inner_names[] = {
+    {"attn_norm.weight", "input_layernorm.weight"},
+    {"ffn_norm.weight", "post_attention_layernorm.weight"},
+    {"attn_q.weight", "self_attn.q_proj.weight"},
+    {"attn_k.weight", "self_attn.k_proj.weight"},
+    {"attn_v.weight", "self_attn.v_proj.weight"},
+    {"attn_output.weight", "self_attn.o_proj.weight"},
+    {"ffn_gate.weight", "mlp.gate_proj.weight"},
+    {"ffn_up.weight", "mlp.up_proj.weight"},
+    {"ffn_down.weight", "mlp.down_proj.weight"}};
+
+/// The other name of a tensor; those of blocks begin as told. "": it has none.
+[[nodiscard]] inline std::string renamed(std::string_view name,
+                                         std::string_view tensor_names::*from,
+                                         std::string_view block, std::string_view tensor_names::*to,
+                                         std::string_view other_block) {
+    for (const tensor_names& names : outer_names)
+        if (name == names.*from)
+            return std::string(names.*to);
+    const std::size_t dot = name.find('.', block.size());
+    if (!name.starts_with(block) || dot == name.npos)
         return "";
-    for (const auto& [from, to] : inner)
-        if (std::string_view(name).substr(dot + 1) == from)
-            return "model.layers." + name.substr(4, dot - 4) + "." + std::string(to);
+    for (const tensor_names& names : inner_names)
+        if (name.substr(dot + 1) == names.*from) // other block, number, '.', the rest
+            return std::string(other_block)
+                .append(name.substr(block.size(), dot + 1 - block.size()))
+                .append(names.*to);
     return "";
+}
+
+/// "blk.3.attn_q.weight" -> "model.layers.3.self_attn.q_proj.weight"; "" for what is ignored.
+[[nodiscard]] inline std::string hf_name(std::string_view name) {
+    return renamed(name, &tensor_names::gguf, "blk.", &tensor_names::hf, "model.layers.");
+}
+/// The way back.
+[[nodiscard]] inline std::string gguf_name(std::string_view name) {
+    return renamed(name, &tensor_names::hf, "model.layers.", &tensor_names::gguf, "blk.");
+}
+
+/// Errors: specdec::error for a file that asks for arithmetic that the engine does not have.
+inline void require_plain(const gguf_file& file, const std::string& architecture,
+                          std::size_t head_dimension) {
+    const auto key = [&](std::string_view name) { return architecture + "." + std::string(name); };
+    const auto flag = [&](const char* name, bool usual, const char* expected) {
+        if (const gguf_value* const value = file.find(key(name));
+            value && value->boolean() != usual)
+            throw error(file.source(), key(name), expected);
+    };
+    flag("attention.causal", true, "expected true: attention to later tokens is not supported");
+    flag("use_parallel_residual", false, "expected false: it is not supported");
+    /// Numbers that change nothing: 0, and another one where there is one.
+    const struct {
+        std::string_view name;
+        double usual = 0;
+    } numbers[] = {{"attn_logit_softcapping"},
+                   {"final_logit_softcapping"},
+                   {"attention.clamp_kqv"},
+                   {"attention.max_alibi_bias"},
+                   {"attention.temperature_scale"},
+                   {"attention.scale", 1 / std::sqrt(static_cast<double>(head_dimension))},
+                   {"logit_scale", 1},
+                   {"embedding_scale", 1},
+                   {"residual_scale", 1}};
+    for (const auto& [name, usual] : numbers)
+        if (const gguf_value* const value = file.find(key(name)))
+            if (const double x = value->number(); x != 0 && !(std::abs(x - usual) < 1e-6 * usual))
+                throw error(file.source(), key(name),
+                            "expected " + (usual != 0 ? std::to_string(usual) : "0") + ", found " +
+                                std::to_string(x) + ": it is not supported");
 }
 
 } // namespace detail
@@ -63,6 +114,7 @@ inline std::string hf_name(const std::string& name) {
 [[nodiscard]] inline model_config read_gguf_config(const gguf_file& file,
                                                    const std::string& architecture = "llama") {
     const std::string& source = file.source();
+    file.require_whole();
     if (const auto found = file.at("general.architecture").string(); found != architecture)
         throw error(source, "general.architecture",
                     "expected " + architecture + ", found " + std::string(found));
@@ -82,6 +134,7 @@ inline std::string hf_name(const std::string& name) {
             c.head_dimension)
         throw error(source, key("attention.value_length") + " and " + key("rope.dimension_count"),
                     "expected the size of a head, " + std::to_string(c.head_dimension));
+    detail::require_plain(file, architecture, c.head_dimension);
     if (detail::gguf_size_or(file, key("expert_count"), 0) != 0)
         throw error(source, key("expert_count"), "expected 0: experts are not supported");
     c.hidden_dimension = detail::gguf_size(file, key("feed_forward_length"));
@@ -117,6 +170,7 @@ inline std::string hf_name(const std::string& name) {
 [[nodiscard]] inline checkpoint open_gguf(const gguf_file& file) {
     checkpoint c;
     c.source = file.source();
+    c.name_in_file = &detail::gguf_name;
     c.config = read_gguf_config(file);
     if (file.mapping())
         c.files.push_back(file.mapping());
