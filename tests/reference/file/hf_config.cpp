@@ -76,6 +76,107 @@ TEST_CASE("rotary settings in both places Transformers has put them") {
                       Contains("config.json: rope_scaling factor"));
 }
 
+TEST_CASE("rotary settings by layer type are those of all layers, or refused") {
+    const auto nested = [](const json& settings, const json& types = nullptr) {
+        return edited([&](json& j) {
+                   j.erase("rope_theta");
+                   j["rope_parameters"] = settings;
+                   j["layer_types"] = types;
+                   j["sliding_window"] = 64;
+               })
+            .rotary;
+    };
+    const json plain = {{"rope_theta", 1e6}, {"rope_type", "default"}};
+    const json yarn = {{"rope_theta", 1e6}, {"rope_type", "yarn"}, {"factor", 4.0}};
+    const json llama3 = {{"rope_type", "llama3"},   {"rope_theta", 5e5},
+                         {"factor", 8.0},           {"low_freq_factor", 1.0},
+                         {"high_freq_factor", 4.0}, {"original_max_position_embeddings", 8192}};
+    const json both = {"full_attention", "sliding_attention"};
+    CHECK(nested({{"full_attention", plain}}).theta == 1e6);
+    CHECK(nested({{"full_attention", plain}, {"sliding_attention", nullptr}}).theta == 1e6);
+    CHECK(nested({{"full_attention", plain}, {"sliding_attention", plain}}, both).theta == 1e6);
+    const rotary_config scaled =
+        nested({{"full_attention", llama3}, {"sliding_attention", llama3}}, both);
+    CHECK((scaled.scaled && scaled.llama3.factor == 8.0 && scaled.theta == 5e5));
+    const auto refused = [&](const json& settings, const std::string& field,
+                             const std::string& expected, const json& types = nullptr) {
+        CHECK_THROWS_WITH(nested(settings, types), Contains("config.json: rope_parameters " +
+                                                            field + ": expected " + expected));
+    };
+    refused({{"full_attention", plain}, {"sliding_attention", yarn}}, "sliding_attention rope_type",
+            "default or llama3, found yarn");
+    refused({{"full_attention", plain}, {"sliding_attention", llama3}}, "sliding_attention",
+            "the same settings for all layer types");
+    refused({{"full_attention", plain}, {"sliding_attention", {{"rope_theta", 1e4}}}},
+            "sliding_attention", "the same settings for all layer types");
+    refused({{"full_attention", plain}}, "sliding_attention", "this layer type, it is missing",
+            both);
+    refused({{"full_attention", plain}, {"rope_theta", 1e6}}, "rope_theta",
+            "settings by layer type alone");
+    refused({{"full_attention", 1}}, "full_attention", "an object");
+    refused({{"other", plain}}, "other", "a number or a name");
+    refused({{"mrope_section", {1, 2}}}, "mrope_section", "a number or a name");
+    refused({{"partial_rotary_factor", 0.5}}, "partial_rotary_factor", "1");
+    refused({{"full_attention", {{"partial_rotary_factor", 0.5}}}},
+            "full_attention partial_rotary_factor", "1");
+    refused({{"factor", 4.0}}, "rope_type", "that of the factor");
+    CHECK(nested({{"partial_rotary_factor", 1.0}, {"factor", 1.0}}).theta == 10000.0);
+}
+
+TEST_CASE("layers with windows need windows that never close") {
+    const auto with = [](const json& types, const json& window = nullptr) {
+        return edited([&](json& j) { j["layer_types"] = types, j["sliding_window"] = window; });
+    };
+    const json both = {"full_attention", "sliding_attention"};
+    CHECK_NOTHROW(with({"full_attention", "full_attention"}));
+    CHECK_NOTHROW(with({"full_attention", "full_attention", "sliding_attention"})); // of 2 layers
+    CHECK(with(both, 64).window == 64);
+    CHECK_THROWS_WITH(with(both, 63), Contains("config.json: sliding_window: expected none below"));
+    const auto refused = Contains("config.json: layer_types: expected ");
+    CHECK_THROWS_WITH(with(both), refused && Contains("no length (sliding_window)"));
+    CHECK_THROWS_WITH(with({"full_attention", "chunked_attention"}),
+                      refused && Contains("found \"chunked_attention\""));
+    CHECK_THROWS_WITH(with({"full_attention", 1}), refused);
+    CHECK_THROWS_WITH(with({"full_attention"}), refused && Contains("one for each layer"));
+    CHECK_THROWS_WITH(with("full_attention"), refused);
+    CHECK_NOTHROW(edited([&](json& j) { // has no windows, whatever its layers are called
+        j["architectures"] = {"Qwen2ForCausalLM"}, j["layer_types"] = both;
+    }));
+}
+
+TEST_CASE("other arithmetic than Llama's is refused by field, what changes nothing is not") {
+    const auto with = [](const std::string& field, const json& value) {
+        return edited([&](json& j) { j[field] = value; });
+    };
+    const auto refused = [&](const std::string& field, const json& value) {
+        CHECK_THROWS_WITH(with(field, value), Contains("config.json: " + field + ": expected ") &&
+                                                  Contains(": it is not supported"));
+        CHECK_NOTHROW(with(field, nullptr));
+    };
+    for (const std::string field : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+        refused(field, 30.0);
+        CHECK_NOTHROW(with(field, 0));
+    }
+    for (const std::string field : {"logit_scale", "logits_scaling", "embedding_multiplier",
+                                    "residual_multiplier", "partial_rotary_factor", "rotary_pct"}) {
+        refused(field, 0.5);
+        CHECK_NOTHROW(with(field, 1.0));
+    }
+    for (const std::string field :
+         {"attn_temperature_tuning", "use_qk_norm", "qk_layernorm", "rope_interleave", "alibi",
+          "use_parallel_residual", "use_bidirectional_attention"}) {
+        refused(field, true);
+        CHECK_NOTHROW(with(field, false));
+    }
+    refused("is_causal", false);
+    refused("attention_multiplier", 0.1);
+    refused("attention_chunk_size", 8192);
+    refused("clip_qkv", 8.0);
+    refused("no_rope_layers", json{1, 0});
+    refused("num_experts", 8);
+    refused("num_local_experts", 8);
+}
+
 TEST_CASE("windows that never close are allowed, others are not") {
     const auto mistral = [](json& j) { j["architectures"] = {"MistralForCausalLM"}; };
     CHECK_NOTHROW(edited([&](json& j) { mistral(j), j["sliding_window"] = nullptr; }));
@@ -132,7 +233,9 @@ TEST_CASE("what is missing, wrong or not supported is named") {
     CHECK_THROWS_WITH(edited([](json& j) { j["hidden_size"] = 1LL << 40; }),
                       Contains("hidden size"));
     CHECK_THROWS_WITH(edited([](json& j) { j.erase("vocab_size"); }), Contains("vocab_size"));
-    CHECK_THROWS_WITH(edited([](json& j) { j["rms_norm_eps"] = 0; }), Contains("epsilon"));
+    for (const double epsilon : {0.0, -1e-5, 1.0, 1048576.0})
+        CHECK_THROWS_WITH(edited([&](json& j) { j["rms_norm_eps"] = epsilon; }),
+                          Contains("RMS norm epsilon: expected a number between 0 and 1"));
     CHECK_THROWS_WITH(read_hf_config("[]", "config.json"), Contains("config.json"));
     CHECK_THROWS_WITH(read_hf_config("{", "config.json"), Contains("config.json: file"));
 }

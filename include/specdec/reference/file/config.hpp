@@ -28,6 +28,8 @@ struct rotary_config {
     bool scaled = false; ///< llama3 applies
     llama3_scaling llama3;
     std::vector<float> factors; ///< GGUF's rope_freqs: divisors of each frequency; may be empty
+
+    friend bool operator==(const rotary_config&, const rotary_config&) = default;
 };
 
 inline void check(const rotary_config& c, std::size_t head_dimension, const std::string& source) {
