@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,14 @@ struct drafter_files {
         add("lm_head.weight", {5, d});
         config["architectures"] = {"LlamaForCausalLMEagle3"};
         config["draft_vocab_size"] = 5;
+    }
+
+    /// The target's rows, the last first: an embedding of its own.
+    void add_embedding(bool copied = false) {
+        toy::weights w = toy::checkpoint().tensors.at("model.embed_tokens.weight");
+        if (!copied)
+            std::reverse(w.values.begin(), w.values.end());
+        of.tensors["embed_tokens.weight"] = w;
     }
 
     /// With d2t of the tokens 0, 7, 8, 30, 76 where the form has it.
@@ -174,8 +183,11 @@ inline std::pair<doubles, doubles> oracle(const drafter_files& files, const toy:
     std::vector<doubles> keys, values;
     doubles q, r;
     for (std::size_t i = 0; i < places.size(); ++i) {
-        const float* e = &target.tensors.at("model.embed_tokens.weight")
-                              .values[static_cast<std::size_t>(places[i].token) * 36];
+        const auto own_rows = files.of.tensors.find("embed_tokens.weight");
+        const toy::weights& embedding = own_rows != files.of.tensors.end()
+                                            ? own_rows->second
+                                            : target.tensors.at("model.embed_tokens.weight");
+        const float* e = &embedding.values[static_cast<std::size_t>(places[i].token) * 36];
         const doubles token(e, e + 36);
         doubles read;
         if (three) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -22,12 +23,16 @@ using namespace drafter_forms;
 
 TEST_CASE("bodies that read features: the papers' forward pass, in any groups") {
     const toy::checkpoint target_files;
-    for (const auto& [kind, bias] :
-         {std::pair{feature_kind::head_input, false}, std::pair{feature_kind::head_input, true},
-          std::pair{feature_kind::low_mid_high, false}})
+    constexpr auto one = feature_kind::head_input, three = feature_kind::low_mid_high;
+    for (const auto& [kind, bias, embeds] :
+         {std::tuple{one, false, false}, std::tuple{one, true, false},
+          std::tuple{three, false, false}, std::tuple{one, false, true},
+          std::tuple{three, false, true}})
         for (const precision format : {precision::f32, precision::bf16, precision::q8}) {
-            CAPTURE(static_cast<int>(kind), bias, name(format));
-            const drafter_files files(kind, bias);
+            CAPTURE(static_cast<int>(kind), bias, embeds, name(format));
+            drafter_files files(kind, bias);
+            if (embeds)
+                files.add_embedding();
             const toy::temporary_folder folder;
             files.write(folder);
             model<target_id> target(make_target(kind, format));
@@ -39,6 +44,7 @@ TEST_CASE("bodies that read features: the papers' forward pass, in any groups") 
 
             feature_body body = load_feature_body(folder.path(), target.engine());
             feature_body again = load_feature_body(folder.path(), target.engine());
+            CHECK(body.own_embedding() == embeds);
             const std::vector<draft_id> ids{draft_id{70}, draft_id{12}, draft_id{12}, draft_id{40}};
             std::vector<place> places;
             for (std::size_t i = 0; i < 4; ++i)
@@ -71,6 +77,28 @@ TEST_CASE("bodies that read features: the papers' forward pass, in any groups") 
                 check_near(numbers(drafted.states[0]), later, margin);
                 again.truncate(0, 4);
             }
+        }
+}
+
+TEST_CASE("a copy of the target's embedding is not kept twice") {
+    for (const feature_kind kind : {feature_kind::head_input, feature_kind::low_mid_high})
+        for (const precision format : {precision::f32, precision::bf16, precision::q8}) {
+            const transformer target = make_target(kind, format);
+            const toy::temporary_folder folder;
+            const auto load = [&](const drafter_files& files) {
+                files.write(folder);
+                return load_feature_body(folder.path(), target);
+            };
+            drafter_files files(kind);
+            const std::size_t without = load(files).parameters();
+            files.add_embedding(true);
+            const feature_body copied = load(files);
+            CHECK_FALSE(copied.own_embedding());
+            CHECK(copied.parameters() == without);
+            files.add_embedding();
+            const feature_body own = load(files);
+            CHECK(own.own_embedding());
+            CHECK(own.parameters() == without + 77 * 36);
         }
 }
 
@@ -157,6 +185,9 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
     const auto with = [](const char* name) {
         return [name](auto& f) { f.of.tensors[name] = {{36}, std::vector<float>(36, 1)}; };
     };
+    for (const feature_kind kind : {one, three})
+        refused(kind, with("embed_tokens.weight"),
+                "tensor embed_tokens.weight: expected shape [77, 36]");
     for (const char* name :
          {"layers.1.mlp.up_proj.weight", "layers.0.self_attn.o_proj.bias", "norm.weight", "d2t"})
         refused(one, with(name), "tensor " + std::string(name) + ": expected no tensor beyond");
@@ -171,7 +202,7 @@ TEST_CASE("folders of bodies are checked against themselves and the target") {
         three, [](auto& f) { f.of.tensors.erase("norm.weight"); }, "norm.weight");
 
     drafter_files files(one);
-    for (const char* name : {"embed_tokens.weight", "lm_head.weight", // the target's
+    for (const char* name : {"lm_head.weight", // the target's
                              "layers.0.self_attn.rotary_emb.inv_freq"})
         with(name)(files);
     const toy::temporary_folder folder;

@@ -47,4 +47,20 @@ TEST_CASE("windows of a folder's attention are its architecture's") {
     CHECK_THROWS_WITH(open({{"model_type", 8}}), Contains("config.json: model_type: "));
 }
 
+TEST_CASE("a drafter's folder with `model.` before its tensors' names says what it looks like") {
+    for (const feature_kind kind : {feature_kind::head_input, feature_kind::low_mid_high}) {
+        drafter_files files(kind), named = files;
+        named.of.tensors.clear();
+        for (const auto& [name, w] : files.of.tensors)
+            named.of.tensors["model." + name] = w;
+        const toy::temporary_folder folder;
+        named.write(folder, false);
+        CHECK(is_feature_folder(folder.path()));
+        CHECK_THROWS_WITH(
+            open_feature_folder(folder.path()),
+            Contains("model.safetensors: tensor model.fc.weight: expected fc.weight") &&
+                Contains("looks like a drafter that reads features"));
+    }
+}
+
 } // namespace feature_checkpoint_tests

@@ -41,6 +41,8 @@ struct eagle3_gguf {
             return "output_norm.weight";
         if (name == "midlayer.hidden_norm.weight")
             return "blk.0.attn_norm_2.weight";
+        if (name == "embed_tokens.weight")
+            return "token_embd.weight";
         if (name.starts_with("midlayer."))
             name = "model.layers.0." + name.substr(9);
         return toy::gguf_name(name);
@@ -142,6 +144,20 @@ TEST_CASE("speculators' folder and llama.cpp's file are the drafter that EAGLE's
         for (std::size_t i = 0; i < 4; ++i)
             check_near(found.rows[i], expected.rows[i], 1e-5);
     }
+    drafter_files embedding(three);
+    embedding.add_embedding();
+    embedding.write(eagle);
+    speculators_files own;
+    own.config["embed_requires_grad"] = true;
+    own.files.add_embedding();
+    own.write(speculators);
+    eagle3_gguf own_file;
+    own_file.files.add_embedding();
+    const answers others = ask(eagle.path());
+    CHECK(others.rows[0] != expected.rows[0]);
+    for (const std::filesystem::path& path : {speculators.path(), own_file.write(gguf)})
+        for (std::size_t i = 0; i < 4; ++i)
+            check_near(ask(path).rows[i], others.rows[i], 1e-5);
     eagle3_gguf older;
     older.layers_key = "extract_layers";
     CHECK(ask(older.write(gguf)).kept == expected.kept);
@@ -205,8 +221,15 @@ TEST_CASE(
     refused([](auto& f) { f.ids = {0, 7, 8}; }, "tensor output.weight", "expected shape [3, 36]");
     refused([](auto& f) { f.files.of.tensors.erase("lm_head.weight"); }, "tensor output.weight",
             "the target's head is not supported");
-    refused([](auto& f) { f.files.of.tensors.erase("midlayer.hidden_norm.weight"); }, "hidden_norm",
-            "missing");
+    for (const auto& [name, w] : drafter_files(three).of.tensors)
+        if (name != "lm_head.weight")
+            refused([&](auto& f) { f.files.of.tensors.erase(name); },
+                    "tensor " + eagle3_gguf::name_of(name) + ": ", "missing");
+    refused(
+        [](auto& f) {
+            f.files.of.tensors["embed_tokens.weight"] = {{77, 35}, std::vector<float>(77 * 35)};
+        },
+        "tensor token_embd.weight", "expected shape [77, 36]");
     refused(
         [](auto& f) {
             f.files.of.tensors["fc.bias"] = {{36}, std::vector<float>(36)};

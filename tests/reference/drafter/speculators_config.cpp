@@ -33,8 +33,8 @@ TEST_CASE("what speculators' config.json asks for and is not computed is refused
             "config.json: norm_before_fc: ", "expected false");
     refused([](auto& f) { f.config["fc_norm"] = true; }, "fc_norm", "expected false");
     refused([](auto& f) { f.config["norm_output"] = true; }, "norm_output", "expected false");
-    refused([](auto& f) { f.config["embed_requires_grad"] = true; }, "embed_requires_grad",
-            "expected false");
+    refused([](auto& f) { f.config["embed_requires_grad"] = true; }, "tensor embed_tokens.weight",
+            "it is missing");
     refused([](auto& f) { f.config.erase("norm_before_residual"); }, "norm_before_residual",
             "it is missing");
     refused([](auto& f) { f.config["norm_before_residual"] = 1; }, "norm_before_residual",

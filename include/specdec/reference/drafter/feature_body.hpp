@@ -35,8 +35,9 @@ struct feature_body_options {
     std::size_t rows = 16;
 };
 
-/// A drafter's body that reads the features of a target: weights of its own, the target's
-/// embedding, precision, cache type and threads. Models FeatureTreeBody and FeatureBatchBody. Its
+/// A drafter's body that reads the features of a target: weights of its own (an embedding, too,
+/// where its files have another than the target's), the target's precision, cache type and threads.
+/// Models FeatureTreeBody and FeatureBatchBody. Its
 /// head is the target's (lm_head of it), or its own (kept()). Not for two threads at once, nor
 /// while the target runs.
 class feature_body {
@@ -67,10 +68,11 @@ public:
                             " layers: " + shape_text(low_mid_high(target.config().layers)) +
                             ", found " + shape_text(*c.taken));
         target.with_pass([&]<class Format>(const forward_pass<Format>& pass) {
-            pass_ = std::make_unique<any_pass>(std::in_place_type<feature_pass<Format>>,
-                                               pack_features<Format>(c, target.team()->size()),
-                                               pass.shared_weights(), sizes_.size(), capacity_,
-                                               target.team(), pass.instructions(), pass.cache());
+            pass_ = std::make_unique<any_pass>(
+                std::in_place_type<feature_pass<Format>>,
+                pack_features<Format>(c, target.team()->size(), &pass.weights()),
+                pass.shared_weights(), sizes_.size(), capacity_, target.team(), pass.instructions(),
+                pass.cache());
         });
         reserve(options.rows);
     }
@@ -158,11 +160,15 @@ public:
             [](const auto& pass) { return pass.weights().kept ? &*pass.weights().kept : nullptr; },
             *pass_);
     }
+    /// Whether tokens are read by an embedding that is not the target's.
+    [[nodiscard]] bool own_embedding() const {
+        return std::visit([](const auto& pass) { return pass.weights().own_embedding; }, *pass_);
+    }
     /// Its own: without the target's embedding and head.
     [[nodiscard]] std::size_t parameters() const {
         return std::visit([](const auto& pass) { return pass.weights().parameters(); }, *pass_);
     }
-    /// Bytes of weights that reading a place reads, without any head.
+    /// Bytes of weights that reading a place reads, without any head or embedding.
     [[nodiscard]] std::size_t forward_bytes() const {
         return std::visit([](const auto& pass) { return pass.weights().bytes(); }, *pass_);
     }

@@ -37,14 +37,16 @@ struct feature_checkpoint {
 };
 
 /// Whether a folder is that of a drafter that reads features: its model.safetensors has
-/// `fc.weight`, which no transformer has. Errors: specdec::error for a file that cannot be read.
+/// `fc.weight`, which no transformer has, or `model.fc.weight`, which is refused later. Errors:
+/// specdec::error for a file that cannot be read.
 [[nodiscard]] inline bool is_feature_folder(const std::filesystem::path& folder) {
     const std::filesystem::path path = folder / "model.safetensors";
     if (!is_folder(folder) || !is_there(path))
         return false;
     const mapped_file file(path);
-    return std::ranges::any_of(read_safetensors(file.bytes(), file.source()),
-                               [](const tensor& t) { return t.name == "fc.weight"; });
+    return std::ranges::any_of(read_safetensors(file.bytes(), file.source()), [](const tensor& t) {
+        return t.name == "fc.weight" || t.name == "model.fc.weight";
+    });
 }
 
 namespace detail {
@@ -59,6 +61,14 @@ inline std::string architecture_of(const nlohmann::json& json, const json_fields
                                 json["architectures"] == nlohmann::json::array({name})))
             return name;
     return "LlamaForCausalLM";
+}
+
+inline void add_features(checkpoint& c, const std::filesystem::path& folder) {
+    add_safetensors(c, folder / "model.safetensors");
+    if (c.has("model.fc.weight"))
+        throw error(c.files.back()->source(), "tensor model.fc.weight",
+                    "expected fc.weight: this looks like a drafter that reads features, saved with "
+                    "`model.` before its tensors' names");
 }
 
 } // namespace detail
@@ -78,7 +88,10 @@ inline std::string architecture_of(const nlohmann::json& json, const json_fields
         c.draft_vocabulary = of.draft_vocabulary;
         c.norm_before_residual = of.norm_before_residual;
         c.taken = of.taken;
-        detail::add_safetensors(c.files, folder / "model.safetensors");
+        detail::add_features(c.files, folder);
+        if (of.own_embedding)
+            (void)c.files.at("embed_tokens.weight",
+                             {c.files.config.vocabulary_size, c.files.config.dimension});
         return c;
     }
     json["architectures"] = nlohmann::json::array({detail::architecture_of(json, fields)});
@@ -86,7 +99,7 @@ inline std::string architecture_of(const nlohmann::json& json, const json_fields
     c.files.config.qkv_bias = false; // whichever architecture
     if (c.files.config.layers != 1)
         fields.fail("num_hidden_layers", "expected 1, as drafters that read features have");
-    detail::add_safetensors(c.files, folder / "model.safetensors");
+    detail::add_features(c.files, folder);
     if (c.files.has("midlayer.self_attn.q_proj.weight")) {
         c.kind = feature_kind::low_mid_high;
         c.block = "midlayer.";
@@ -108,10 +121,28 @@ inline token_list<draft_id> kept_tokens(const feature_checkpoint& c) {
     if (c.files.has("d2t") || c.draft_vocabulary != vocabulary)
         return parse_token_list<draft_id>(c.files.files.front()->bytes(), vocabulary,
                                           c.files.files.front()->source());
-    std::vector<draft_id> all;
-    for (std::size_t v = 0; v < vocabulary; ++v)
-        all.push_back(id_at<draft_id>(v));
-    return {std::move(all), vocabulary, c.files.source};
+    (void)c.files.at("lm_head.weight", {vocabulary, c.files.config.dimension}); // before memory
+    return every_token<draft_id>(vocabulary);
+}
+
+/// Whether a packed matrix holds a tensor's rows.
+template <NumberFormat Format>
+[[nodiscard]] bool holds_rows(const matrix_of<Format>& packed, const tensor& t) {
+    matrix_of<Format> one;
+    const auto memory = allocate_matrices<Format>(
+        [&](const auto& take) { one = take(1, t.columns(), dtype::q8_0); });
+    std::vector<float> row(t.columns()), held(t.columns());
+    for (std::size_t r = 0; r < t.rows(); ++r) {
+        read_weights(t, r, row);
+        packed.read_row(r, held);
+        if (row == held) // also of types that are kept as they are
+            continue;
+        one.write_row(0, row);
+        one.read_row(0, row);
+        if (row != held)
+            return false;
+    }
+    return true;
 }
 
 /// What a drafter's files may have beyond its body: what is the target's, and the lists of tokens.
@@ -124,11 +155,13 @@ inline std::set<std::string> shared_tensors(feature_kind kind) {
 } // namespace detail
 
 /// Reads and packs the weights; of what else may be in the files (shared_tensors) the target's is
-/// taken. All tensors are checked before memory is taken. Errors: specdec::error naming file and
-/// tensor, also for one that the form does not have.
+/// taken, as is its embedding where the drafter's is a copy of it. target: null: an embedding is
+/// the drafter's own. All tensors are checked before memory is taken. Errors: specdec::error naming
+/// file and tensor, also for one that the form does not have.
 template <NumberFormat Format>
 [[nodiscard]] std::shared_ptr<const feature_weights<Format>>
-pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
+pack_features(const feature_checkpoint& c, std::size_t threads = 0,
+              const model_weights<Format>* target = nullptr) {
     auto w = std::make_shared<feature_weights<Format>>();
     w->config = c.files.config;
     w->kind = c.kind;
@@ -148,6 +181,10 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
             return to != nullptr ? &(to->*part) : nullptr;
         };
         tensors.matrix("fc.weight", {d, w->fuse_columns()}, place(&feature_weights<Format>::fuse));
+        constexpr const char* embedding = "embed_tokens.weight";
+        if (c.files.has(embedding))
+            tensors.matrix(embedding, {w->config.vocabulary_size, d},
+                           w->own_embedding ? place(&feature_weights<Format>::embedding) : nullptr);
         tensors.block(c.block, w->attention_columns(), place(&feature_weights<Format>::block));
         if (c.files.has("fc.bias")) {
             if (to != nullptr)
@@ -166,6 +203,10 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0) {
     };
     ask(nullptr);
     tensors.require_no_more(detail::shared_tensors(c.kind));
+    if (const auto own = c.files.tensors.find("embed_tokens.weight"); own != c.files.tensors.end())
+        w->own_embedding = target == nullptr || target->embedding.rows() != own->second.rows() ||
+                           target->embedding.columns() != own->second.columns() ||
+                           !detail::holds_rows<Format>(target->embedding, own->second);
     w->allocate();
     ask(w.get());
     tensors.run(threads, {});

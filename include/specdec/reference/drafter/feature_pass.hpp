@@ -34,7 +34,7 @@ class feature_pass {
 public:
     static constexpr std::size_t chunk = transformer_blocks<Format>::chunk;
 
-    /// Embeddings are the target's.
+    /// Embeddings are the target's, where the weights have none of their own.
     feature_pass(std::shared_ptr<const feature_weights<Format>> weights,
                  std::shared_ptr<const model_weights<Format>> target, std::size_t sequences,
                  std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions,
@@ -100,9 +100,10 @@ private:
     [[nodiscard]] std::size_t fused_stride() const { return round_up(dimension(), panel_rows); }
 
     std::span<const float> embedding(std::int32_t id) {
-        target_->embedding.read_row(static_cast<std::size_t>(id),
-                                    std::span(line_).first(dimension()));
-        return std::span(line_).first(dimension());
+        const std::span<float> row = std::span(line_).first(dimension());
+        const auto& rows = weights_->own_embedding ? weights_->embedding : target_->embedding;
+        rows.read_row(static_cast<std::size_t>(id), row);
+        return row;
     }
     static void round_into(std::span<const float> from, stored* to) {
         for (std::size_t k = 0; k < from.size(); ++k)

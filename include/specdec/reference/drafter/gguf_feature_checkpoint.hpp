@@ -20,17 +20,25 @@ namespace specdec::reference {
 
 namespace detail {
 
-/// "blk.0.attn_norm_2.weight" -> "layers.0.hidden_norm.weight"; "" for what is the target's.
-inline std::string eagle3_name(const std::string& name) {
-    if (name == "fc.weight")
-        return name;
-    if (name == "blk.0.attn_norm_2.weight")
-        return "layers.0.hidden_norm.weight";
+inline constexpr tensor_names eagle3_names[] = {
+    {"fc.weight", "fc.weight"}, {"blk.0.attn_norm_2.weight", "layers.0.hidden_norm.weight"}};
+
+/// "blk.0.attn_norm_2.weight" -> "layers.0.hidden_norm.weight"; "" for what it does not have.
+[[nodiscard]] inline std::string eagle3_name(std::string_view name) {
+    for (const tensor_names& names : eagle3_names)
+        if (name == names.gguf)
+            return std::string(names.hf);
     const std::string hf = hf_name(name);
-    if (hf == "lm_head.weight" || hf == "rope_freqs.weight")
-        return hf;
     constexpr std::string_view prefix = "model.";
-    return hf == "model.embed_tokens.weight" || hf.empty() ? "" : hf.substr(prefix.size());
+    return hf.starts_with(prefix) ? hf.substr(prefix.size()) : hf;
+}
+/// The way back.
+[[nodiscard]] inline std::string eagle3_gguf_name(std::string_view name) {
+    for (const tensor_names& names : eagle3_names)
+        if (name == names.hf)
+            return std::string(names.gguf);
+    const std::string whole = gguf_name(name);
+    return whole.empty() ? gguf_name("model." + std::string(name)) : whole;
 }
 
 inline std::size_t eagle3_vocabulary(const gguf_file& file) {
@@ -56,6 +64,7 @@ inline std::size_t eagle3_vocabulary(const gguf_file& file) {
     feature_checkpoint c;
     c.kind = feature_kind::low_mid_high;
     c.files.source = source;
+    c.files.name_in_file = &detail::eagle3_gguf_name;
     c.files.config = read_gguf_config(file, "eagle3");
     c.files.config.vocabulary_size = detail::eagle3_vocabulary(file);
     if (c.files.config.layers != 1)
@@ -95,7 +104,7 @@ inline std::size_t eagle3_vocabulary(const gguf_file& file) {
         }
         if (const std::string name = detail::eagle3_name(t.name); !name.empty())
             c.files.add(name, t);
-        else if (t.name != "token_embd.weight" && t.name != "t2d")
+        else if (t.name != "t2d")
             refuse("tensor " + t.name, "expected a tensor of the eagle3 architecture");
     }
     if (c.files.has("rope_freqs.weight"))

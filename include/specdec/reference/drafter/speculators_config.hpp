@@ -21,6 +21,7 @@ struct speculators_config {
     model_config block; ///< of transformer_layer_config
     std::size_t draft_vocabulary = 0;
     bool norm_before_residual = false; ///< the block adds to the normed feature
+    bool own_embedding = false;        ///< its embedding learnt, too: it is not the target's
     /// The blocks of the target before which features are taken; none: as EAGLE-3 takes them.
     std::optional<std::array<std::size_t, 3>> taken;
 };
@@ -41,16 +42,15 @@ struct speculators_config {
 }
 
 /// Errors: specdec::error naming file and field, also for what the engine does not compute: another
-/// model type, a norm of features before fc, a norm of what a draft's next place reads, an
-/// embedding of its own, a target of another width.
+/// model type, a norm of features before fc, a norm of what a draft's next place reads, a target of
+/// another width.
 [[nodiscard]] inline speculators_config read_speculators_config(std::string_view text,
                                                                 const std::string& source) {
     const nlohmann::json json = parse_json(text, source, "file");
     const json_fields fields(json, source, "");
     if (const std::string type = fields.text("speculators_model_type"); type != "eagle3")
         fields.fail("speculators_model_type", "expected eagle3, found " + type);
-    for (const char* const flag :
-         {"norm_before_fc", "fc_norm", "norm_output", "embed_requires_grad"})
+    for (const char* const flag : {"norm_before_fc", "fc_norm", "norm_output"})
         if (fields.boolean_or(flag, false))
             fields.fail(flag, "expected false: it is not supported");
 
@@ -69,6 +69,7 @@ struct speculators_config {
     if (!fields.has("norm_before_residual")) // without it nearly nothing would be accepted
         fields.fail("norm_before_residual", "expected true or false, it is missing");
     c.norm_before_residual = fields.boolean_or("norm_before_residual", false);
+    c.own_embedding = fields.boolean_or("embed_requires_grad", false);
     if (fields.size_or("target_hidden_size", c.block.dimension) != c.block.dimension)
         fields.fail("target_hidden_size",
                     "expected the drafter's " + std::to_string(c.block.dimension));

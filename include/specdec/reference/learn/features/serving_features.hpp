@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <specdec/core/error.hpp>
 #include <specdec/reference/drafter/feature_body.hpp>
 #include <specdec/reference/drafter/feature_checkpoint.hpp>
 #include <specdec/reference/drafter/feature_weights.hpp>
@@ -31,10 +32,15 @@ namespace specdec::reference {
 ///     model.use(*next);
 ///
 /// Of several publications between two takes the latest counts. For one decoding thread. A set is
-/// new memory: what decodes is never written. Borrows the body.
+/// new memory: what decodes is never written. Borrows the body. Errors: specdec::error for a body
+/// with an embedding of its own: what learns reads the target's.
 class serving_features {
 public:
-    explicit serving_features(const feature_body& of) : of_(of) {}
+    explicit serving_features(const feature_body& of) : of_(of) {
+        if (of.own_embedding())
+            throw error("feature body", "tensor embed_tokens.weight",
+                        "expected the target's embedding where weights learn, it is another");
+    }
 
     /// Errors: specdec::error for numbers that the format cannot hold; what decodes stays.
     /// Complexity: a read and a write of all weights.
