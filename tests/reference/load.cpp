@@ -144,6 +144,42 @@ TEST_CASE("tensors that disagree with the configuration are named") {
     fails(good.config(), integers, "model.norm.weight: expected F32");
 }
 
+TEST_CASE("a tensor of shards is in the one that the index names, or both are named") {
+    const toy::temporary_folder folder;
+    const toy::checkpoint whole;
+    const std::string shards[] = {"model-00001-of-00002.safetensors",
+                                  "model-00002-of-00002.safetensors"};
+    nlohmann::json index;
+    toy::checkpoint parts[2];
+    for (toy::checkpoint& part : parts)
+        part.tensors.clear();
+    std::size_t i = 0;
+    for (const auto& [name, w] : whole.tensors) {
+        parts[i % 2].tensors[name] = w;
+        index["weight_map"][name] = shards[i++ % 2];
+    }
+    folder.write("config.json", whole.config().dump());
+    for (std::size_t s = 0; s < 2; ++s)
+        folder.write(shards[s], parts[s].safetensors());
+    folder.write("model.safetensors.index.json", index.dump());
+    transformer from_shards = load_transformer(folder.path(), full);
+    const toy::temporary_folder other;
+    transformer from_one =
+        load_transformer(write_folder(other, whole.config(), whole.safetensors()), full);
+    CHECK(scores(from_shards, ids) == scores(from_one, ids));
+    for (const auto& [name, w] : whole.tensors) {
+        const std::string shard = index["weight_map"][name];
+        const std::string wrong = shard == shards[0] ? shards[1] : shards[0];
+        index["weight_map"][name] = wrong;
+        folder.write("model.safetensors.index.json", index.dump());
+        CHECK_THROWS_WITH(
+            open_checkpoint(folder.path()),
+            Contains(shard + ": tensor " + name + ": expected in " + wrong + ", as ") &&
+                Contains("model.safetensors.index.json says"));
+        index["weight_map"][name] = shard;
+    }
+}
+
 TEST_CASE("tensors beyond the configuration's are refused by file and tensor, in every format") {
     const toy::temporary_folder folder;
     const auto refused = [&](const toy::checkpoint& c, const std::string& name,

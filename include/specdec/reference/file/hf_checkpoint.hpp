@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
 
 #include <specdec/reference/file/checkpoint.hpp>
 #include <specdec/reference/file/hf_config.hpp>
@@ -16,6 +21,22 @@ inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
     c.files.push_back(std::make_shared<const mapped_file>(path));
     for (tensor& t : read_safetensors(c.files.back()->bytes(), c.files.back()->source()))
         c.add(std::move(t));
+}
+
+/// The shards that an index names. Errors: specdec::error for a tensor in another one than it says.
+inline void add_shards(checkpoint& c, const std::filesystem::path& folder,
+                       const std::filesystem::path& index) {
+    const mapped_file file(index);
+    const std::map<std::string, std::string> shards = tensor_shards(file.text(), file.source());
+    std::set<std::string> each;
+    for (const auto& [name, shard] : shards)
+        if (each.insert(shard).second)
+            add_safetensors(c, folder / shard);
+    for (const auto& [name, t] : c.tensors)
+        if (const auto said = shards.find(name);
+            said != shards.end() && t.source != (folder / said->second).string())
+            throw error(t.source, "tensor " + name,
+                        "expected in " + said->second + ", as " + file.source() + " says");
 }
 
 } // namespace detail
@@ -40,9 +61,7 @@ inline void add_safetensors(checkpoint& c, const std::filesystem::path& path) {
     if (is_there(whole) || !is_there(index)) {
         detail::add_safetensors(c, whole);
     } else {
-        const mapped_file file(index);
-        for (const std::string& shard : shard_names(file.text(), file.source()))
-            detail::add_safetensors(c, folder / shard);
+        detail::add_shards(c, folder, index);
     }
     // As Transformers, too: whatever the configuration says, a head of its own is not tied.
     if (const auto head = c.tensors.find("lm_head.weight");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -97,21 +98,19 @@ inline tensor safetensors_entry(const std::string& source, const std::string& na
     return tensors;
 }
 
-/// The shards a model.safetensors.index.json names, each once, as plain file names.
-[[nodiscard]] inline std::vector<std::string> shard_names(std::string_view index_text,
-                                                          const std::string& source) {
+/// The shard of each tensor that a model.safetensors.index.json names, a plain file name.
+[[nodiscard]] inline std::map<std::string, std::string> tensor_shards(std::string_view index_text,
+                                                                      const std::string& source) {
     const nlohmann::json index = parse_json(index_text, source, "index");
     const json_fields fields(index, source, "");
-    std::vector<std::string> names;
+    std::map<std::string, std::string> shards;
     for (const auto& [tensor_name, shard] : fields.object("weight_map").items()) {
         const auto* text = shard.get_ptr<const std::string*>();
         if (text == nullptr || text->empty() || std::filesystem::path(*text).has_parent_path())
             throw error(source, "weight_map." + tensor_name, "expected a file name");
-        names.push_back(*text);
+        shards.emplace(tensor_name, *text);
     }
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
+    return shards;
 }
 
 } // namespace specdec::reference
