@@ -63,6 +63,23 @@ TEST_CASE("a folder with a SentencePiece model") {
     CHECK(encode(t, "a") == ids{259, 260});
 }
 
+TEST_CASE("a SentencePiece model under the names that Mistral gives its versions") {
+    const temporary_folder folder;
+    const std::string bytes = sentencepiece(scored_pieces({{"_", -1}, {"a", -2}}));
+    CHECK(encode(load_tokenizer(folder.write("tokenizer.model.v3", bytes)), "a") == ids{259, 260});
+    CHECK(encode(load_tokenizer(folder.path()), "a") == ids{259, 260});
+    const auto refusal = [&] { return error_of([&] { (void)load_tokenizer(folder.path()); }); };
+    folder.write("tokenizer.model.v2", bytes);
+    CHECK(refusal().find("folder: expected one tokenizer, found tokenizer.model.v") !=
+          std::string::npos);
+    folder.write("tokenizer.model", sentencepiece(scored_pieces({{"_", -1}})));
+    CHECK(load_tokenizer(folder.path()).vocabulary_size() == 260);
+    for (const char* name : {"a.model.v", "a.model.3", "a.v3", "a.model.v3x"})
+        CHECK(error_of([&] {
+                  (void)load_tokenizer(folder.write(name, bytes));
+              }).ends_with(": file: expected a folder, .gguf, .json, .model or .bin"));
+}
+
 TEST_CASE("tokens that were added beside a SentencePiece model are not left out unsaid") {
     const temporary_folder folder;
     folder.write("tokenizer.model", sentencepiece(scored_pieces({{"_", -1}, {"a", -2}})));

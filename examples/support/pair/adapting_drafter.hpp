@@ -18,6 +18,7 @@
 #include <specdec/reference/learn/reverse/model_parameters.hpp>
 #include <specdec/reference/learn/serving_weights.hpp>
 #include <specdec/reference/load.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/speculation/decoder.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
 
@@ -110,8 +111,8 @@ struct adapting_drafter {
     /// False where the tokenizer is a part of another file: --drafter of what is saved needs
     /// --drafter-tokenizer beside it then.
     [[nodiscard]] bool saves_tokenizer() const {
-        const std::filesystem::path kind = tokenizer.extension();
-        return std::filesystem::is_directory(tokenizer) || kind == ".json" || kind == ".model";
+        return std::filesystem::is_directory(tokenizer) || tokenizer.extension() == ".json" ||
+               reference::is_sentencepiece_name(tokenizer.filename());
     }
 
 private:
@@ -119,12 +120,17 @@ private:
         const std::filesystem::path own = folder_of(path), words = folder_of(tokenizer);
         for (const char* name : {"generation_config.json", "equivalences.json"})
             copy_if_there(own / name, folder / name);
-        for (const char* name : {"tokenizer.json", "tokenizer_config.json",
-                                 "special_tokens_map.json", "tokenizer.model"})
-            if (words == tokenizer)
+        const bool whole = words == tokenizer;
+        for (const char* name :
+             {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"})
+            if (whole)
                 copy_if_there(words / name, folder / name);
-        if (words != tokenizer && saves_tokenizer())
-            copy_if_there(tokenizer, folder / ("tokenizer" + tokenizer.extension().string()));
+        if (whole && !is_there(words / "tokenizer.json"))
+            copy_if_there(reference::sentencepiece_in(words), folder / "tokenizer.model");
+        if (!whole && saves_tokenizer())
+            copy_if_there(
+                tokenizer,
+                folder / (tokenizer.extension() == ".json" ? "tokenizer.json" : "tokenizer.model"));
     }
     /// The folder that it is, or that it lies in.
     static std::filesystem::path folder_of(const std::filesystem::path& path) {

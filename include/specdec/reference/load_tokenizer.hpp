@@ -6,12 +6,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <specdec/core/error.hpp>
 #include <specdec/reference/file/gguf.hpp>
-#include <specdec/reference/file/json_fields.hpp>
 #include <specdec/reference/file/mapped_file.hpp>
+#include <specdec/reference/file/parse_json.hpp>
 #include <specdec/reference/team/compiled_once.hpp>
 #include <specdec/reference/tokenizer/file/gguf_tokenizer.hpp>
 #include <specdec/reference/tokenizer/file/llama2c_tokenizer.hpp>
@@ -22,8 +23,41 @@
 
 namespace specdec::reference {
 
-/// The tokenizer of a Hugging Face folder: tokenizer.json or else tokenizer.model, with the special
-/// tokens that tokenizer_config.json, generation_config.json and config.json name.
+/// Whether a name is that of a SentencePiece model: NAME.model, and NAME.model.v3 as Mistral names
+/// its versions.
+[[nodiscard]] inline bool is_sentencepiece_name(const std::filesystem::path& name) {
+    const std::string version = name.extension().string();
+    return version == ".model" ||
+           (name.stem().extension() == ".model" && version.size() > 2 && version[1] == 'v' &&
+            version.find_first_not_of("0123456789", 2) == version.npos);
+}
+
+/// The SentencePiece model of a folder without a tokenizer.json: tokenizer.model, or else the only
+/// version of it. Errors: specdec::error where there is none, or several versions.
+[[nodiscard]] inline std::filesystem::path sentencepiece_in(const std::filesystem::path& folder) {
+    if (is_there(folder / "tokenizer.model"))
+        return folder / "tokenizer.model";
+    std::optional<std::filesystem::path> found;
+    std::error_code code;
+    for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end;
+         at.increment(code)) {
+        const std::filesystem::path name = at->path().filename();
+        if (!name.string().starts_with("tokenizer.model.") || !is_sentencepiece_name(name))
+            continue;
+        if (found)
+            throw error(folder.string(), "folder",
+                        "expected one tokenizer, found " + found->string() + " and " +
+                            name.string());
+        found = name;
+    }
+    if (!found)
+        throw error(folder.string(), "folder", "expected tokenizer.json or tokenizer.model");
+    return folder / *found;
+}
+
+/// The tokenizer of a Hugging Face folder: tokenizer.json or else a SentencePiece model
+/// (sentencepiece_in), with the special tokens that tokenizer_config.json, generation_config.json
+/// and config.json name.
 /// Errors: specdec::error that names file and field, also for tokens that were added beside it.
 [[nodiscard]] inline tokenizer load_tokenizer_folder(const std::filesystem::path& folder) {
     const auto has = [&folder](const char* name) { return is_there(folder / name); };
@@ -33,8 +67,7 @@ namespace specdec::reference {
     };
     const auto source = [&folder](const char* name) { return (folder / name).string(); };
     const bool json = has("tokenizer.json");
-    if (!json && !has("tokenizer.model"))
-        throw error(folder.string(), "folder", "expected tokenizer.json or tokenizer.model");
+    const std::filesystem::path pieces = json ? "" : sentencepiece_in(folder);
     using from = tokenizer_config_reader;
     const std::string config_source = source("tokenizer_config.json");
     std::optional<nlohmann::json> config;
@@ -47,7 +80,7 @@ namespace specdec::reference {
             from::lay_over(*config, config_source, document);
         parts = tokenizer_json_reader::read(document, source("tokenizer.json"));
     } else {
-        const mapped_file file(folder / "tokenizer.model");
+        const mapped_file file(pieces);
         parts = sentencepiece_reader::read(file.text(), file.source());
     }
     if (has("added_tokens.json"))
@@ -77,7 +110,7 @@ template <std::same_as<tokenizer> Tokenizer = tokenizer>
     const std::string kind = path.extension().string();
     if (kind == ".json")
         return read_tokenizer_json(text, file.source());
-    if (kind == ".model")
+    if (is_sentencepiece_name(path.filename()))
         return read_sentencepiece_model(text, file.source());
     if (kind == ".bin")
         return read_llama2c_tokenizer(text, file.source());

@@ -34,3 +34,17 @@ TEST_CASE("missing, empty and irregular files are errors that name the path") {
     CHECK(!specdec::reference::is_folder(loop));
     CHECK(specdec::reference::is_folder(folder.path()));
 }
+
+TEST_CASE("a git-lfs pointer is named as one, whatever it stands for") {
+    const toy::temporary_folder folder;
+    const std::string pointer = "version https://git-lfs.github.com/spec/v1\n"
+                                "oid sha256:" +
+                                std::string(64, '0') + "\nsize 10957216\n";
+    for (const char* name : {"model.safetensors", "tokenizer.json", "m.gguf", "m.bin"})
+        CHECK_THROWS_WITH(mapped_file(folder.write(name, pointer)),
+                          Catch::Contains(std::string(name) + ": file: expected its content") &&
+                              Catch::Contains("git lfs pull"));
+    CHECK_THROWS_WITH(specdec::read_file((folder.path() / "m.bin").string()),
+                      Catch::Contains("m.bin: file: expected its content"));
+    CHECK_NOTHROW(mapped_file(folder.write("notes", "version 1")));
+}

@@ -34,7 +34,8 @@ inline void make_folder(const std::filesystem::path& path) {
 }
 
 /// A file, mapped read-only. The bytes live as long as the object (moving it does not move them).
-/// Errors: specdec::error for a file that is missing, unreadable, empty or no regular file. Not for
+/// Errors: specdec::error for a file that is missing, unreadable, empty, no regular file or a
+/// git-lfs pointer. Not for
 /// one that is cut while it is mapped, which the system answers with SIGBUS: give it a new file
 /// (std::rename), not a new content.
 class mapped_file {
@@ -58,6 +59,7 @@ public:
         } catch (const std::exception& cause) {
             throw error(source_, "file", std::string("cannot be mapped: ") + cause.what());
         }
+        expect_content(text(), source_);
     }
 
     [[nodiscard]] std::span<const std::byte> bytes() const {

@@ -183,9 +183,11 @@ inline void remove_abandoned(const std::string& path) {
         if (::ReadFile(file.get(), block, sizeof block, &n, nullptr) == 0)
             detail::file_error(path, "cannot be read", ::GetLastError());
         if (n == 0)
-            return bytes;
+            break;
         bytes.append(block, n);
     }
+    expect_content(bytes, path);
+    return bytes;
 }
 
 inline void replace_file(const std::string& path, std::string_view bytes) {
