@@ -162,9 +162,9 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
                 facts.computing.kernel.c_str(), counted(facts.computing.threads, "thread").c_str(),
                 static_cast<unsigned long long>(f.settings.decoding.seed));
     const int wide = rule_width(f.settings.decoding);
-    std::printf("%3s  %-*s %5s %8s %10s %9s %8s %6s %10s  %s\n", "T", wide, "rule", "draft",
+    std::printf("%3s  %-*s %5s %8s %10s %8s %8s %6s %9s  %s\n", "T", wide, "rule", "draft",
                 "tokens a", "acceptance", "tokens", "speed-up", "MBSU", "text", "nats a token");
-    std::printf("%3s  %-*s %5s %8s %10s %9s %8s %6s %10s  %s\n", "", wide, "", "len.", "call",
+    std::printf("%3s  %-*s %5s %8s %10s %8s %8s %6s %9s  %s\n", "", wide, "", "len.", "call",
                 "rate", "a second", "", "", "identical", "under the target");
 }
 
@@ -184,7 +184,7 @@ void print_rows(const std::vector<row>& rows, const comparison_settings& setting
         if (const auto ratio = r.memory_bound_speedup(facts.relative_size()))
             std::snprintf(mbsu, sizeof mbsu, "%.2fx", *ratio);
         const char* identical = r.identical == r.texts ? "yes" : temperature > 0 ? "-" : "NO";
-        std::printf("%3g  %-*s %5s %8.2f %10s %9.1f %7.2fx %6s %10s  %.3f%s\n", temperature,
+        std::printf("%3g  %-*s %5s %8.2f %10s %8.1f %7.2fx %6s %9s  %.3f%s\n", temperature,
                     rule_width(settings.decoding), r.name().c_str(), length,
                     r.counts.tokens_per_target_call(), accepted, r.tokens_per_second(),
                     speed_up(r, rows.front()), mbsu, identical, nll.value, error);
