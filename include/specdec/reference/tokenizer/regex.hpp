@@ -32,7 +32,7 @@ namespace specdec::reference {
 class regex {
 public:
     static constexpr std::uint32_t free_steps = 256;
-    static constexpr std::uint64_t all_steps = std::uint64_t{1} << 24;
+    static constexpr std::uint64_t all_steps = std::uint64_t{1} << 25;
     static constexpr std::uint64_t steps_a_byte = 64;
     static constexpr std::uint64_t all_memory = std::uint64_t{64} << 20; ///< bytes
     static constexpr std::uint64_t memory_a_byte = 256;
@@ -146,13 +146,17 @@ private:
     }
 
     /// The same search from place to place, since PCRE2 does not tell which of them takes more than
-    /// the free steps: that one has twice as many, again and again, and the allowance pays.
+    /// the free steps. Such a place has as many as the last one needed, and twice as many as long
+    /// as these do not do: the allowance pays.
     int find_at_length(std::string_view text, std::size_t from, matcher& m) const {
+        std::uint32_t steps = 2 * free_steps;
         for (std::size_t at = from; at <= text.size(); at += next(text, at)) {
-            std::uint32_t steps = free_steps;
-            int found = match(text, at, PCRE2_ANCHORED, steps, m);
-            while (found == PCRE2_ERROR_MATCHLIMIT && steps <= UINT32_MAX / 2 && m.take(steps *= 2))
+            int found = match(text, at, PCRE2_ANCHORED, free_steps, m);
+            while (found == PCRE2_ERROR_MATCHLIMIT && m.take(steps)) {
                 found = match(text, at, PCRE2_ANCHORED, steps, m);
+                if (found == PCRE2_ERROR_MATCHLIMIT && steps <= UINT32_MAX / 2)
+                    steps *= 2;
+            }
             if (found != PCRE2_ERROR_NOMATCH)
                 return found;
         }
