@@ -39,6 +39,7 @@
 #include "support/program/program.hpp"
 #include "support/text/prompts_file.hpp"
 #include <specdec/core/error.hpp>
+#include <specdec/reference/file/parse_json.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
 
 namespace {
@@ -63,16 +64,18 @@ struct question {
     std::vector<target_id> ids;
 };
 
-/// A line of JSON; discarded where it is none, unless that throws. Errors: specdec::error for more
-/// levels than a walk through them has stack for.
-json parsed(std::string_view line, const std::string& file, const std::string& where,
-            bool throws = false) {
-    const auto shallow = [&](int depth, json::parse_event_t, const json&) {
-        if (depth > 64)
-            throw error(file, where, "expected at most 64 levels of JSON");
-        return true;
-    };
-    return json::parse(line, shallow, throws);
+/// A line of JSON. Errors: specdec::error that names file and line.
+json parsed(std::string_view line, const std::string& file, const std::string& where) {
+    return reference::parse_json<json>(line, file, where);
+}
+
+/// The same; null where that is an error.
+json parsed_or_null(std::string_view line, const std::string& file, const std::string& where) {
+    try {
+        return parsed(line, file, where);
+    } catch (const error&) {
+        return {};
+    }
 }
 
 /// As short as it was written: 0.7, not what a float makes of it.
@@ -110,7 +113,7 @@ question read_question(std::string_view line, const std::string& where, std::siz
                        const flags& f, loaded_pair& pair) {
     question q;
     try {
-        q.fields = as_asked(parsed(line, f.prompts, where, true), f);
+        q.fields = as_asked(parsed(line, f.prompts, where), f);
         sampling_parameters& sampling = q.request.sampling.emplace(f.decoding.sampling);
         generation_limits& limits = q.request.limits.emplace(f.decoding.limits);
         if (!q.fields.at("temperature").is_number())
@@ -175,7 +178,7 @@ public:
         json asked = parsed(prompt, f_.prompts, where);
         if (asked.is_object())
             asked = as_asked(std::move(asked), f_);
-        const json answer = whole ? parsed(found, f_.out, where) : json();
+        const json answer = whole ? parsed_or_null(found, f_.out, where) : json();
         if (!asked.is_object() ||
             (whole ? !is_answer(answer, asked) : !begins_answer(found, asked)))
             throw error("--out", f_.out,
@@ -267,6 +270,7 @@ void run(flags f, const engine& e) {
     auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
     std::vector<question> waiting;
+    bool asks = false;
     std::size_t answered = 0, tokens = 0; // answered: by earlier runs, too
     double seconds = 0;
     const auto answer = [&] {
@@ -294,6 +298,7 @@ void run(flags f, const engine& e) {
     };
     read_lines(f.prompts, [&](std::string_view line, std::size_t number) {
         const std::string where = "line " + std::to_string(number);
+        asks = true;
         if (file.has(line, where)) {
             ++answered;
             return true;
@@ -301,6 +306,8 @@ void run(flags f, const engine& e) {
         waiting.push_back(read_question(line, where, number, f, pair));
         return waiting.size() < f.at_once || answer();
     });
+    if (!asks)
+        throw error(f.prompts, "file", "expected one prompt a line, found none");
     file.expect_no_more();
     if (!waiting.empty() && interrupted() == 0)
         (void)answer();

@@ -36,6 +36,7 @@
 #include "support/program/interrupt.hpp"
 #include "support/program/program.hpp"
 #include "support/text/prompts_file.hpp"
+#include <specdec/vocab/table/atomic_file.hpp>
 
 namespace {
 
@@ -324,11 +325,11 @@ void run(flags f, const engine& e) {
             [](const row& r) { return r.named.rule == rule::slrs || r.named.rule == rule::merge; }))
         expect_none(f.of_pushforward, "expected slrs or merge among --rules");
     std::vector<std::string> judgements, reasons;
-    std::optional<output_file> texts;
     if (!f.texts.empty()) {
         expect_other_file("--texts", f.texts, prompts_path(f.prompts, f.models));
-        texts.emplace(f.texts);
+        expect_writable("--texts", f.texts);
     }
+    std::string texts; // the file's, which replaces what is there when all of it is known
     auto keeper = cache_keeper(pair);
     const interrupt_guard guard;
     if (!f.json)
@@ -349,8 +350,8 @@ void run(flags f, const engine& e) {
             compare_rules(
                 pair, prompts, f.settings, rows, [&](double part) { bar.show(part); },
                 [&](const row& r, const given_prompt& prompt, const decode_result& text) {
-                    if (texts)
-                        texts->write(one_line(to_json(r, f.temperatures[i], prompt, text)) + '\n');
+                    if (!f.texts.empty())
+                        texts += one_line(to_json(r, f.temperatures[i], prompt, text)) + '\n';
                 });
         }
         if (rows.front().texts == 0) // interrupted before there was anything to compare
@@ -386,8 +387,8 @@ void run(flags f, const engine& e) {
         print_cache(*cache);
     if (pair.facts.drafter && !pair.facts.drafter->exit_rows.empty() && !f.json)
         print_exits(pair.facts.drafter->exit_rows);
-    if (texts)
-        texts->close();
+    if (!f.texts.empty())
+        replace_file(f.texts, texts);
     keeper.save();
 }
 

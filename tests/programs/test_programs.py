@@ -3,7 +3,7 @@
 
 usage: test_programs.py FOLDER_OF_PROGRAMS [unittest arguments]
 """
-import ast, fcntl, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
+import ast, fcntl, json, os, pathlib, re, shlex, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, xml.dom.minidom
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -169,8 +169,18 @@ class Answer(unittest.TestCase):
             self.answer(*plain, "-n", 3)
             self.assertEqual(self.out.read_bytes(), whole)
 
+    def test_lines_of_many_small_objects(self):
+        """Read in linear time: in quadratic time a line takes half a minute."""
+        asked = [{"prompt": "def f", "x": [{"a": i} for i in range(60000)]}, {"prompt": "def g", "x": [[{}, {"b": []}]] * 30000}]
+        self.prompts.write_text("".join(json.dumps(a) + "\n" for a in asked))
+        for _ in range(2):  # what is there is read, too
+            self.answer("-n", 3)
+            self.assertEqual([a["x"] for a in rows(self.out.read_text())], [a["x"] for a in asked])
+        self.prompts.write_text(json.dumps({str(i): i for i in range(2000)}) + "\n")
+        self.assertIn("line 1: expected at most 1000 fields in an object", self.answer("--out", f"{self.out}2", status=1))
+
     def test_refused(self):
-        for line, words in (("no JSON", "expected a JSON object"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
+        for line, words in (("no JSON", "expected JSON"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
                             ('{"prompt": ""}', "gives no token"), ('{"prompt": "a", "temperature": -1}', "temperature"),
                             ('{"prompt": "a", "temperature": true}', "temperature"),
                             (f'{{"prompt": "a", "x": {"[" * 400000}{"]" * 400000}}}', "expected at most 64 levels of JSON"),
@@ -179,6 +189,12 @@ class Answer(unittest.TestCase):
             said = self.answer(status=1)
             self.assertIn(words, said)
             self.assertIn("line 2", said)
+        for text in "", "\n\n":
+            self.prompts.write_text(text)
+            self.assertIn(f"{self.prompts}: ", self.answer(status=1))
+        self.prompts.write_text("")
+        self.assertIn(f"{self.prompts}: file: expected one prompt a line, found none", self.answer(status=1))
+        self.assertFalse(self.out.exists())
         self.assertIn("--out", self.answer("--out", "/nowhere/at/all", status=1))
         self.assertIn("--cache: x: expected a rule", self.answer("--cache", "x", status=1))
         self.assertIn("--cache-size: 5: expected a rule", self.answer("--cache-size", 5, status=1))
@@ -1367,9 +1383,26 @@ class Output(unittest.TestCase):
 
     def test_files(self):
         flags = ("-n", 4, "--limit", 1, "--rules", "slem", "--texts")
-        for file in ("/dev/full", "/nowhere/texts", "/"):
+        for file in ("/dev/full", "/nowhere/texts", "/", "/dev/stdout"):
             self.assertIn(f"{file}: ", call("compare", *flags, file, status=1))
-        self.assertIn("No space left", call("compare", *flags, "/dev/full", status=1))
+
+    def test_texts_take_the_place_of_a_file_whole_or_not_at_all(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = pathlib.Path(folder, "texts")
+            texts.write_text("of another day\n")
+            flags = "--models", "docs", "--json", "-n", 4, "--limit", 1, "--rules", "slem", "--texts", texts
+            with subprocess.Popen(command("compare", *flags, "--temperatures", "0,1", "--tokens-at-least", 1000000),
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/") as program:
+                program.stdout.readline()  # of the first temperature
+                program.kill()
+            self.assertEqual(texts.read_text(), "of another day\n")
+            full = subprocess.run(["sh", "-c", f"trap '' XFSZ; ulimit -f 0; exec {shlex.join(map(str, command('compare', *flags)))}"],
+                                  capture_output=True, cwd="/", timeout=240)
+            self.assertEqual((full.returncode, b"cannot be written" in full.stderr), (1, True), full.stderr)
+            self.assertEqual(texts.read_text(), "of another day\n")
+            call("compare", *flags)
+            self.assertEqual(len(rows(texts.read_text())), 4)
+            self.assertEqual([p.name for p in pathlib.Path(folder).iterdir()], ["texts"])
 
     def test_what_is_read_is_not_written_over(self):
         with tempfile.TemporaryDirectory() as folder:

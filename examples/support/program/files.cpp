@@ -2,6 +2,7 @@
 #include "support/program/files.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -26,7 +27,8 @@ void read_all(int handle, const std::string& name, bool may_be_early,
     if (S_ISDIR(about.st_mode))
         detail::file_error(name, "expected a readable file", EISDIR);
     ::pollfd state{handle, POLLIN, 0};
-    bool nobody_yet = may_be_early && S_ISFIFO(about.st_mode) && ::poll(&state, 1, 1000) == 0;
+    bool first = true,
+         nobody_yet = may_be_early && S_ISFIFO(about.st_mode) && ::poll(&state, 1, 1000) == 0;
     std::string block(std::size_t{1} << 16, '\0');
     for (;; nobody_yet = false) {
         const ::ssize_t n = ::read(handle, block.data(), block.size());
@@ -42,7 +44,11 @@ void read_all(int handle, const std::string& name, bool may_be_early,
             throw error(name, "file", "expected a readable file: a pipe that nobody writes to");
         if (n == 0)
             return;
-        if (!use(std::string_view(block).substr(0, static_cast<std::size_t>(n))))
+        const std::string_view read =
+            std::string_view(block).substr(0, static_cast<std::size_t>(n));
+        if (std::exchange(first, false))
+            expect_content(read, name);
+        if (!use(read))
             return;
     }
 }
@@ -104,29 +110,6 @@ void expect_other_file(const std::string& flag, const std::string& written,
     if (std::filesystem::is_regular_file(read, unknown) &&
         std::filesystem::equivalent(written, read, unknown))
         throw error(flag, written, "expected another file than the one that is read");
-}
-
-output_file::output_file(std::string path)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbe")) {
-    expect(file_ != nullptr);
-}
-
-output_file::~output_file() {
-    if (file_ != nullptr)
-        std::fclose(file_);
-}
-
-void output_file::write(std::string_view text) {
-    expect(std::fwrite(text.data(), 1, text.size(), file_) == text.size());
-}
-
-void output_file::close() {
-    expect(std::fclose(std::exchange(file_, nullptr)) == 0);
-}
-
-void output_file::expect(bool done) const {
-    if (!done)
-        detail::file_error(path_, "cannot be written", errno);
 }
 
 void flush_output() {

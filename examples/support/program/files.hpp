@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -31,26 +30,6 @@ void expect_writable(const std::string& flag, const std::string& path);
 /// is read.
 void expect_other_file(const std::string& flag, const std::string& written,
                        const std::string& read);
-
-/// A file for a program's output. Errors: specdec::error that names the path and says why it cannot
-/// be written.
-class output_file {
-public:
-    explicit output_file(std::string path);
-    output_file(const output_file&) = delete;
-    output_file& operator=(const output_file&) = delete;
-    ~output_file();
-
-    void write(std::string_view text);
-    /// Ends the file: all of it has been taken.
-    void close();
-
-private:
-    void expect(bool done) const;
-
-    std::string path_;
-    std::FILE* file_;
-};
 
 /// Writes out what was printed. Errors: specdec::error that names standard output, for anything
 /// printed since the program began.
