@@ -64,10 +64,10 @@ TEST_CASE("a chain that failed and goes on behind a change has the target's law"
 TEST_CASE("a round beside which is looked up, that failed and goes on, has the target's law",
           "[law]") {
     using lookup_type = suffix_lookup<byte_index&>;
-    static const toy_words two({"a", "b"}, {"b", "a"});
-    const auto check = [&](const char* name, const auto& with_bridge, const auto& rule) {
+    const auto check = [&](const char* name, const toy_words& two, const auto& with_bridge,
+                           const auto& rule, std::size_t drafted) {
         check_lookups(
-            name, two, courses_that_teach(1),
+            name, two, courses_that_teach(drafted, 3 - drafted),
             [&](auto& world, std::size_t t, byte_index& index, acceptance_table& table) {
                 const auto beside = [&](std::size_t n, const auto& use) {
                     with_bridge(n, [&](auto bridge) {
@@ -79,7 +79,7 @@ TEST_CASE("a round beside which is looked up, that failed and goes on, has the t
                             2));
                     });
                 };
-                beside(std::size_t{1}, [&](auto bridge) {
+                beside(drafted, [&](auto bridge) {
                     session decoder(std::move(bridge), rule, session_settings{.capacity = 24},
                                     course_laws{&world.laws_left[t]});
                     decoder.start(encoded(two.target, prompt_text));
@@ -93,9 +93,12 @@ TEST_CASE("a round beside which is looked up, that failed and goes on, has the t
                 });
             });
     };
-    check("tli, lookup", two.tli(), rejection);
-    check("tli, lookup", two.tli(), block);
-    check("slem, lookup", two.slem(), rejection);
+    static const toy_words two({"a", "b"}, {"b", "a"}), more({"a", "b"}, {"b", "a", "ab"});
+    check("tli, lookup", two, two.tli(), rejection, 1);
+    check("tli, lookup", two, two.tli(), block, 1);
+    check("slem, lookup", two, two.slem(), rejection, 1);
+    // The draft ends behind a token of the drafter's own: only others are followed by a pass.
+    check("union, lookup", more, more.union_of(), rejection, 2);
 }
 
 /// A text whose refused rounds the driver lets go, or gives up.

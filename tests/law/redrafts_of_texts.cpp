@@ -150,7 +150,7 @@ void check_facade(const char* name, const toy_words& two, const Add& add) {
     }
     // A round is scored, and given up: the target forgets its nodes.
     course_joint_law given_up;
-    const course one_text{1, 2, {}};
+    const course one_text{1, 3, {}}; // the third is of the deepest node
     enumerate<interval_coin>([&](interval_coin& coin) {
         facade_world world(two, coin);
         add(world);

@@ -55,13 +55,16 @@ private:
     std::size_t prompt_, tokens_ = 0;
 };
 
+/// A node with the second token has no children: whether a level is drafted, and can fail, depends
+/// on what was drawn.
 template <class MakeBridge, class Rule>
 auto trees(const MakeBridge& make_bridge, const Rule& rule, const fixed_tree& shape,
            sibling_draw siblings, std::vector<target_id> prompt = {}) {
     return [=, &make_bridge](auto& world, std::size_t t) {
         tree_session text(
             make_bridge(tree_settings{.max_nodes = 6, .max_depth = 4, .siblings = siblings}), rule,
-            session_settings{.capacity = 24}, course_laws{&world.laws_left[t]});
+            session_settings{.capacity = 24, .end_ids = {target_id{1}}},
+            course_laws{&world.laws_left[t]});
         text.start(prompt.empty() ? world.prompt_of(t) : prompt);
         using world_type = std::remove_reference_t<decltype(world)>;
         world.texts.push_back(
