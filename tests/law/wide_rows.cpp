@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/lookup/lookup_branch.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
 
@@ -137,47 +138,55 @@ row_tree::maker spread_over(row_kind kind, std::uint64_t seed, std::size_t found
     };
 }
 
-TEST_CASE("wide rows: what is looked up beside a drafter has the target's law", "[law]") {
-    static const toy_words two = [] {
+/// The same `wide` words on both sides, and a prompt whose end was followed by a late one of them.
+struct seen_words {
+    toy_words two = [] {
         std::vector<std::string> all{"a", "b"};
         for (std::size_t i = 0; all.size() < wide; ++i)
             for (const char c : {'a', 'b'})
                 all.push_back(all[i] + c);
         return toy_words(all, all);
     }();
-    const std::string seen = "babbabaabbbabaab"; // two words of eight letters
-    const std::vector<target_id> word = encoded(two.target, seen),
-                                 prompt = encoded(two.target, seen + seen);
-    REQUIRE(word[0].index() > 270);
-    REQUIRE(prompt.size() == 2 * word.size());
-    const cost_table cheap{{1, 1.01, 1.02, 1.03}, 0.1, 0};
+    std::string seen = "babbabaabbbabaab"; // two words of eight letters
+    std::vector<target_id> prompt = encoded(two.target, seen + seen);
+    std::size_t found = encoded(two.target, seen)[0].index();
+    cost_table cheap{{1, 1.01, 1.02, 1.03, 1.04}, 0.1, 0};
+};
+const seen_words& seen_of() {
+    static const seen_words words;
+    return words;
+}
+
+TEST_CASE("wide rows: what is looked up beside a drafter has the target's law", "[law]") {
+    const seen_words& w = seen_of();
+    REQUIRE(w.found > 270);
+    REQUIRE(w.prompt.size() == 4);
     std::size_t looked_up = 0, accepted = 0;
     std::uint64_t seed = 80;
     for (const auto& [p_kind, q_kind] : few_kinds()) {
-        row_tree p(spread_over(p_kind, ++seed, word[0].index())),
-            q(spread_over(q_kind, ++seed, word[0].index()));
+        row_tree p(spread_over(p_kind, ++seed, w.found)), q(spread_over(q_kind, ++seed, w.found));
         CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
         const auto models = [&](auto&, const auto& use) {
-            auto target = model_behind<target_id>(p, prompt.size());
-            auto draft = model_behind<draft_id>(q, prompt.size());
+            auto target = model_behind<target_id>(p, w.prompt.size());
+            auto draft = model_behind<draft_id>(q, w.prompt.size());
             model_drafter drafter(draft);
             use(target, drafter);
         };
-        const auto beside = [&](std::size_t n, const auto& use) {
-            acceptance_table table;
-            two.identity()(n, [&](auto bridge) {
-                using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
-                use(lookup_beside<decltype(bridge), prompt_lookup, toy_words::target_words>(
-                    std::move(bridge),
-                    lookup_type{{prompt_lookup(1024), two.target, 2},
-                                lookup_turns(table, cheap, cheap)},
-                    2));
-            });
-        };
         scenario one{.name = "one round", .steps = {{.gamma = 1}}, .length = 2};
-        one.start.prompt = prompt;
+        one.start.prompt = w.prompt;
         one.start.prefix = {};
-        const auto check = [&](const auto& rule) {
+        const auto check = [&](const auto& with_bridge, const auto& rule) {
+            const auto beside = [&](std::size_t n, const auto& use) {
+                acceptance_table table;
+                with_bridge(n, [&](auto bridge) {
+                    using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
+                    use(lookup_beside<decltype(bridge), prompt_lookup, toy_words::target_words>(
+                        std::move(bridge),
+                        lookup_type{{prompt_lookup(1024), w.two.target, 2},
+                                    lookup_turns(table, w.cheap, w.cheap)},
+                        2));
+                });
+            };
             const auto saw = [&](const statistics& c) {
                 looked_up += c.looked_up;
                 accepted += c.looked_up_accepted;
@@ -185,12 +194,47 @@ TEST_CASE("wide rows: what is looked up beside a drafter has the target's law", 
             CAPTURE(rule_name(rule));
             CHECK(play(made_world{p, models}, beside, rule, watched{one, saw}).deviation() < exact);
         };
-        check(token_rejection{.thinning = {0, 0}});
-        check(token_rejection{.thinning = {1, 1}});
-        check(block_verification{.thinning = {1, 1}});
+        check(w.two.identity(), token_rejection{.thinning = {0, 0}});
+        check(w.two.nested(), token_rejection{.thinning = {0, 0}}); // its laws are made at once
+        check(w.two.nested(), block_verification{.thinning = {1, 1}});
     }
     CHECK(accepted > 0);
     CHECK(looked_up > accepted);
+}
+
+TEST_CASE("wide rows: trees with a looked-up branch have the target's law", "[law]") {
+    const seen_words& w = seen_of();
+    std::size_t looked_up = 0;
+    std::uint64_t seed = 90;
+    for (const auto& [p_kind, q_kind] : few_kinds()) {
+        row_tree p(spread_over(p_kind, ++seed, w.found)), q(spread_over(q_kind, ++seed, w.found));
+        CAPTURE(static_cast<int>(p_kind), static_cast<int>(q_kind));
+        const auto check = [&](const auto& rule) {
+            const joint_law law = on_every_path([&](interval_coin& coin) {
+                auto target = model_behind<target_id, toy_tree_model<target_id>>(p, 4);
+                auto model = model_behind<draft_id, toy_tree_model<draft_id>>(q, 4);
+                model_drafter drafter(model);
+                acceptance_table table;
+                auto bridge = w.two.tli_trees()({.max_nodes = 4, .max_depth = 4});
+                using lookup_type = branching_lookup<prompt_lookup, toy_words::target_words>;
+                tree_session text(
+                    lookup_branch<decltype(bridge), prompt_lookup, toy_words::target_words>(
+                        std::move(bridge), lookup_type{{prompt_lookup(1024), w.two.target, 2},
+                                                       lookup_length(table, w.cheap)}),
+                    rule, session_settings{.capacity = 16});
+                text.start(w.prompt);
+                const sequence found =
+                    run_trees(text, target, drafter, coin,
+                              std::vector<tree_step<fixed_tree>>{{tree_of({1})}}, 1);
+                looked_up += text.counts().looked_up;
+                return found;
+            });
+            CHECK(total_variation(law, target_alone(p, 1)) < exact);
+        };
+        check(recursive);
+        check(traversal);
+    }
+    CHECK(looked_up > 0);
 }
 
 } // namespace wide_rows_tests
