@@ -8,7 +8,7 @@
 
 namespace specdec {
 
-namespace detail {
+namespace error_detail {
 
 /// A text whose control bytes are written out (\x00). Messages quote files, and a NUL would end
 /// what(), an escape sequence would reach a terminal.
@@ -25,7 +25,7 @@ namespace detail {
     return out;
 }
 
-} // namespace detail
+} // namespace error_detail
 
 /// What every part of the library throws for bad input: files, tables, prompts, settings.
 /// The text names the source (a file, an argument), the field in it, and what was expected there,
@@ -34,7 +34,7 @@ namespace detail {
 class error : public std::runtime_error {
 public:
     explicit error(const std::string& what)
-        : std::runtime_error(detail::with_visible_controls(what)) {}
+        : std::runtime_error(error_detail::with_visible_controls(what)) {}
     error(const std::string& source, const std::string& field, const std::string& expected)
         : error(source + ": " + field + ": " + expected) {}
 };
