@@ -1,5 +1,5 @@
-# find_package(specdec [COMPONENTS vocab eigen xtensor llama_cpp property reference]): always specdec::specdec, and of
-# the others only what is asked for, with its packages. OPTIONAL_COMPONENTS: those whose packages are there.
+# find_package(specdec [COMPONENTS vocab eigen xtensor llama_cpp openvino property reference]): always specdec::specdec,
+# and of the others only what is asked for, with its packages. OPTIONAL_COMPONENTS: those whose packages are there.
 include(CMakeFindDependencyMacro)
 include(${CMAKE_CURRENT_LIST_DIR}/specdec-packages.cmake)
 
@@ -33,7 +33,7 @@ endforeach()
 if("reference" IN_LIST specdec_wanted)
     list(APPEND specdec_wanted vocab eigen xtensor)
 endif()
-foreach(component specdec vocab eigen xtensor llama_cpp property reference) # an order in which each finds its parts
+foreach(component specdec vocab eigen xtensor llama_cpp openvino property reference) # an order in which each finds its parts
     if(component IN_LIST specdec_wanted)
         include(${CMAKE_CURRENT_LIST_DIR}/specdec-${component}.cmake)
         set(specdec_${component}_FOUND TRUE)

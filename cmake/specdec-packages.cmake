@@ -7,6 +7,7 @@ set(specdec_packages_vocab "Boost 1.81")
 set(specdec_packages_eigen "Eigen3") # 3.4 or newer: with a number, 3.4 refuses to be 5, or 5 to be 3.4
 set(specdec_packages_xtensor "xtensor 0.24")
 set(specdec_packages_llama_cpp "llama") # finds ggml itself
+set(specdec_packages_openvino "OpenVINO")
 set(specdec_packages_property "rapidcheck")
 set(specdec_packages_reference ${specdec_packages_vocab} ${specdec_packages_eigen}
     ${specdec_packages_xtensor} "range-v3" "nlohmann_json 3.11" "PCRE2" "utf8proc"

@@ -23,9 +23,9 @@ class SpecdecConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     no_copy_source = True
     options = {f"with_{part}": [True, False]
-               for part in ("vocab", "eigen", "xtensor", "llama_cpp", "property", "reference")}
+               for part in ("vocab", "eigen", "xtensor", "llama_cpp", "openvino", "property", "reference")}
     default_options = {"with_vocab": True, "with_eigen": False, "with_xtensor": False,
-                       "with_llama_cpp": False, "with_property": False,
+                       "with_llama_cpp": False, "with_openvino": False, "with_property": False,
                        "with_reference": False}  # reference includes vocab, eigen and xtensor
 
     # g++ 12 and clang 16 are what the library is tested with; clang 14 and 15 refuse libstdc++'s
@@ -52,6 +52,8 @@ class SpecdecConan(ConanFile):
             self.requires("xtensor/[>=0.24 <1]", **public)
         if self.options.with_llama_cpp:
             self.requires("llama-cpp/[*]", **public)  # numbered by builds: b6700 or newer
+        if self.options.with_openvino:
+            self.requires("openvino/[>=2025 <2027]", **public)
         if self.options.with_property:
             self.requires("rapidcheck/[*]", **public)  # numbered by commits
         if reference:

@@ -7,6 +7,6 @@ cd "$(dirname "$0")/.."
 
 scripts/install-dependencies.sh --test
 cmake --preset release -DSPECDEC_BUILD_TESTS=ON -DSPECDEC_BUILD_BENCHMARKS=OFF |
-    { grep '^-- llama.cpp' || true; } # whether its adapter is tested, too
+    { grep -E '^-- (llama.cpp|OpenVINO)' || true; } # whether their adapters are tested, too
 cmake --build --preset release
 exec tests/discovery/counted_ctest.py release "$@"

@@ -64,7 +64,7 @@ function(specdec_tests folder)
     endif()
     string(REPLACE "/" "_" target test_${folder})
     add_executable(${target} ${sources})
-    if(NOT folder STREQUAL "llama_cpp") # built where there is a llama.cpp only
+    if(NOT folder MATCHES "^(llama_cpp|openvino)$") # built where these are only
         specdec_unite(${target} ${sources})
     endif()
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)

@@ -2,7 +2,8 @@
 # COMPONENTS every package that specdec could look for is hidden: specdec::specdec needs none.
 set(arguments -G ${CMAKE_GENERATOR} -D CMAKE_BUILD_TYPE=Debug)
 foreach(variable CMAKE_CXX_COMPILER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_MAKE_PROGRAM
-                 CMAKE_PREFIX_PATH llama_DIR SPECDEC_SOURCE VERSION COMPONENTS OPTIONAL README LINES)
+                 CMAKE_PREFIX_PATH llama_DIR OpenVINO_DIR SPECDEC_SOURCE VERSION COMPONENTS OPTIONAL
+                 README LINES)
     if(NOT "${${variable}}" STREQUAL "")
         list(APPEND arguments -D "${variable}=${${variable}}")
     endif()

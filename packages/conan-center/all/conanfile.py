@@ -24,7 +24,7 @@ class SpecdecConan(ConanFile):
     no_copy_source = True
 
     # An engine for tests and examples, and adapters whose packages are not in this index.
-    _left_out = ["specdec/reference/*", "specdec/interop/llama_cpp*", "specdec/testing/property/*"]
+    _left_out = ["specdec/reference/*", "specdec/interop/llama_cpp*", "specdec/interop/openvino*", "specdec/testing/property/*"]
 
     @property
     def _min_compiler_version(self):

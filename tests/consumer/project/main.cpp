@@ -6,6 +6,9 @@
 #ifdef WITH_llama_cpp
 #include <specdec/interop/llama_cpp.hpp>
 #endif
+#ifdef WITH_openvino
+#include <specdec/interop/openvino.hpp>
+#endif
 
 // Uses the package as its reader would: a row of logits, and where its part is linked a file.
 int main(int, char** program) {
@@ -18,6 +21,11 @@ int main(int, char** program) {
 #ifdef WITH_llama_cpp
     if (specdec::llama_cpp_kind(LLAMA_TOKEN_ATTR_BYTE) != specdec::token_kind::byte ||
         llama_max_devices() == 0)
+        return 1;
+#endif
+#ifdef WITH_openvino
+    if (!specdec::ModelOf<specdec::openvino_model<specdec::target_id>, specdec::target_id> ||
+        ov::Core().get_available_devices().empty())
         return 1;
 #endif
     return rows.size() == 1 && program != nullptr ? 0 : 1;
