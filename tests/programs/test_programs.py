@@ -1760,6 +1760,71 @@ class BadInput(unittest.TestCase):
             self.assertIn("é", call("generate", "--equivalences", file, status=1))
 
 
+class OpenVino(unittest.TestCase):
+    """Two models of random weights with the vocabularies of the repository's: every rule runs and says the truth."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.target, cls.drafter = (pathlib.Path(cls.folder.name, name) for name in ("target", "drafter"))
+        for seed, path in enumerate((cls.target, cls.drafter)):
+            words = ROOT / f"models/docs-{path.name}"
+            path.mkdir()
+            for name in ("tokenizer.json", "tokenizer_config.json", "config.json", "generation_config.json"):
+                shutil.copy(words / name, path)
+            call("write_tiny_ir", path, json.loads((words / "config.json").read_text())["vocab_size"], seed)
+        cls.pair = ("--target", cls.target, "--drafter", cls.drafter, "--equivalences",
+                    ROOT / "models/docs-drafter/equivalences.json", "--threads", 1)
+        # Numbers in f32: a row depends on the tokens before it, not on how many share a pass.
+        cls.exact = ("--property", "INFERENCE_PRECISION_HINT=f32", "--property", "KV_CACHE_PRECISION=f32",
+                     "--property", "DYNAMIC_QUANTIZATION_GROUP_SIZE=0")
+        cls.prompts = pathlib.Path(cls.folder.name, "prompts.txt")
+        cls.prompts.write_text("the cat\non the\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def compare(self, *arguments):
+        return rows(call("openvino_compare", *self.pair, *self.exact, "--prompts", self.prompts, "--json",
+                         "--max-tokens", 12, *arguments))
+
+    def test_every_rule_runs_and_greedy_text_is_identical(self):
+        found = self.compare("--temperatures", 0, "--rules", "all", "--draft-length", 3)
+        self.assertGreater(len(found), 8)
+        for row in found:
+            self.assertEqual(set(COMPARE_KEYS) - set(row), set(), row)
+            self.assertTrue(row["identical_text"], row)
+        self.assertIn("OpenVINO", found[0]["kernel"])
+        self.assertEqual((found[0]["target"], found[1]["drafter"]), ("target", "drafter"))
+
+    def test_sampled_and_side_by_side(self):
+        for row in self.compare("--temperatures", 1, "--rules", "tli,slem,coupled", "--sequences", 2):
+            self.assertGreater(row["tokens"], 12)
+
+    def test_a_drafter_in_either_engine(self):
+        texts = [json.loads(call("openvino_generate", "--target", self.target, "--threads", 1, *self.exact, "--json",
+                                 "--prompt", "the", "-n", 20, *drafter))["token_ids"]
+                 for drafter in ((), self.pair[2:], ("--drafter", ROOT / "models/docs-drafter"))]
+        self.assertEqual(len(texts[0]), 20)
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(texts[0], texts[2])
+
+    def test_what_is_wrong_is_named(self):
+        bare = pathlib.Path(self.folder.name, "bare")
+        bare.mkdir()
+        (bare / "openvino_model.xml").write_text("<net/>")
+        for arguments, said in ((("--target", "nowhere"), "nowhere"),
+                                (("--target", self.folder.name), "expected a GGUF file, an .xml file or a folder"),
+                                (("--target", bare), "--target-tokenizer"),
+                                (("--target", bare, "--target-tokenizer", self.target / "tokenizer.json"), "OpenVINO"),
+                                ((*self.pair, "--property", "x"), "--property: x: expected NAME=VALUE"),
+                                ((*self.pair, "--device", "ABACUS"), "ABACUS"),
+                                ((*self.pair, "--head", f"trimmed:{self.prompts}"), "--head")):
+            with self.subTest(arguments=arguments):
+                self.assertIn(said, call("openvino_generate", *arguments, status=1))
+
+
 class LlamaCpp(unittest.TestCase):
     """Two models of random weights: what counts is that every rule runs and says the truth."""
 

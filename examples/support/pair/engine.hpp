@@ -19,6 +19,9 @@ struct named_pair {
     std::string name;
     std::filesystem::path target, drafter;
     std::string how_to_get; ///< a command, where the files are not in the repository
+    /// Of the drafter's tokens with this target's, where it is not the file in the drafter's
+    /// folder.
+    std::filesystem::path equivalences{};
 };
 
 class engine {

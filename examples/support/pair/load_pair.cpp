@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 struct pair_paths {
     side_paths target;
     std::optional<side_paths> drafter;
+    std::string equivalences; ///< empty: the file in the drafter's folder
 };
 
 pair_paths paths_of(const engine& e, const model_flags& flags) {
@@ -53,6 +54,9 @@ pair_paths paths_of(const engine& e, const model_flags& flags) {
     if (!none && !own_target_alone) {
         paths.drafter =
             e.find(path(flags.drafter, known->drafter), flags.drafter_tokenizer, "drafter");
+        paths.equivalences = flags.equivalences;
+        if (paths.equivalences.empty() && flags.drafter.empty() && !known->equivalences.empty())
+            paths.equivalences = (models_folder() / known->equivalences).string();
         return paths;
     }
     if (flags.head.partial())
@@ -122,7 +126,7 @@ loaded_pair load_pair(const engine& e, const model_flags& flags) {
         side<draft_id>& drafter = *sides.drafter;
         const fs::path& path = paths.drafter->model;
         require_side(drafter.loaded, path.string());
-        id_map map = map_of(drafter.loaded, own, path, flags.equivalences);
+        id_map map = map_of(drafter.loaded, own, path, paths.equivalences);
         pair.facts.drafter = drafter.facts;
         pair.facts.shared = map.shared();
         if (drafter.likely) {

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// What the programs `openvino_generate`, `openvino_compare` and so on are linked with: stateful
+// language models in OpenVINO, from IR folders or GGUF files.
+#include "support/pair/engine.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <openvino/openvino.hpp>
+
+#include "support/flags/flag_values.hpp"
+#include "support/pair/reference_side.hpp"
+#include "support/program/console.hpp"
+#include "support/program/files.hpp"
+#include <specdec/interop/openvino.hpp>
+#include <specdec/interop/openvino_gguf.hpp>
+#include <specdec/reference/load_tokenizer.hpp>
+
+namespace specdec::examples {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* ir_name = "openvino_model.xml";
+
+/// The file that OpenVINO reads, of a path that people give; empty: it reads none there.
+fs::path model_file(const fs::path& path) {
+    if (path.extension() == ".gguf" || path.extension() == ".xml")
+        return path;
+    std::error_code none;
+    return fs::exists(path / ir_name, none) ? path / ir_name : fs::path();
+}
+
+/// Weights of a model: constants, apart from the scales and zero points of other constants.
+struct weights_facts {
+    std::size_t parameters = 0;
+    std::string precision = "f32"; ///< of the most of them
+
+    explicit weights_facts(const ov::Model& model) {
+        std::map<std::string, std::size_t> by_type;
+        for (const std::shared_ptr<ov::Node>& node : model.get_ordered_ops()) {
+            if (dynamic_cast<const ov::op::v0::Constant*>(node.get()) == nullptr || scales(*node))
+                continue;
+            const std::size_t n = ov::shape_size(node->get_output_shape(0));
+            parameters += n;
+            by_type[node->get_output_element_type(0).get_type_name()] += n;
+        }
+        std::size_t most = 0;
+        for (const auto& [type, n] : by_type)
+            if (n > most) {
+                most = n;
+                precision = type;
+            }
+    }
+
+private:
+    static bool scales(const ov::Node& node) {
+        for (const ov::Input<ov::Node>& user : node.output(0).get_target_inputs()) {
+            const ov::Node& by = *user.get_node();
+            if (dynamic_cast<const ov::op::v0::Convert*>(&by) != nullptr)
+                return scales(by);
+            if (user.get_index() == 1 &&
+                (dynamic_cast<const ov::op::v1::Subtract*>(&by) != nullptr ||
+                 dynamic_cast<const ov::op::v1::Multiply*>(&by) != nullptr))
+                return true;
+        }
+        return false;
+    }
+};
+
+class openvino_engine final : public engine {
+public:
+    void add_flags(CLI::App& app) override {
+        const char* group = "OpenVINO";
+        app.add_option("--device", device_, "as OpenVINO names it (default: CPU)")->group(group);
+        app.add_option("--property", properties_,
+                       "NAME=VALUE, for both sides in OpenVINO: a property of their compilation, "
+                       "such as KV_CACHE_PRECISION=f32; again for more")
+            ->take_all()
+            ->allow_extra_args(false)
+            ->group(group);
+        app.add_option("--drafter-engine", drafter_engine_,
+                       "openvino, or reference: our own engine, which costs a tiny drafter less "
+                       "(default: openvino for .gguf and .xml files and folders with "
+                       "openvino_model.xml, reference for others)")
+            ->check(CLI::IsMember({"openvino", "reference"}))
+            ->group(group);
+        add_reference_flags(app, reference_);
+    }
+
+    [[nodiscard]] std::vector<named_pair> pairs() const override {
+        return {{"smollm2", "fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-drafter",
+                 "python3 models/fetch_smollm2.py"},
+                {"gemma3", "fetched/gemma-3-270m.Q4_K_M.gguf", "smollm2-drafter",
+                 "python3 models/fetch_gemma3.py", "smollm2-drafter/equivalences.gemma3.json"}};
+    }
+
+    [[nodiscard]] side_paths find(const fs::path& model, const std::string& tokenizer,
+                                  const std::string& flag) const override {
+        if (flag == "drafter" && in_reference_engine(model))
+            return find_reference_side(model, tokenizer, flag);
+        const fs::path file = model_file(model);
+        const std::string expected =
+            "expected a GGUF file, an .xml file or a folder with " + std::string(ir_name);
+        if (const std::string why = why_missing(model); !why.empty())
+            throw error("--" + flag, model.string(), expected + ": " + why);
+        if (file.empty() || !fs::is_regular_file(file))
+            throw error("--" + flag, model.string(), expected);
+        if (!tokenizer.empty())
+            return {file, find_reference_side(file, tokenizer, flag).tokenizer};
+        if (file.extension() == ".gguf")
+            return {file, file};
+        const fs::path folder = file.parent_path();
+        if (!why_missing(folder / "tokenizer.json").empty())
+            throw error("--" + flag, model.string(),
+                        "expected a tokenizer.json in the model's folder, or --" + flag +
+                            "-tokenizer FILE");
+        return {file, folder};
+    }
+    [[nodiscard]] bool learns(const side_paths& drafter) const override {
+        return in_reference_engine(drafter.model);
+    }
+    [[nodiscard]] loaded_sides load(const side_paths& target,
+                                    const std::optional<side_paths>& drafter,
+                                    const model_flags& flags) const override {
+        const bool ours = drafter && in_reference_engine(drafter->model);
+        expect_use("--adapter", reference_.adapter, ours, "a drafter in the reference engine");
+        expect_use("--exits", reference_.exits.asked, ours, "a drafter in the reference engine");
+        expect_use("--drafter-engine", drafter_engine_, drafter.has_value(), "a drafter");
+        loaded_sides sides{.target = load_side<target_id>(target, flags)};
+        if (drafter)
+            sides.drafter = load_drafter(*drafter, flags);
+        return sides;
+    }
+
+private:
+    static void expect_use(const char* flag, const std::string& value, bool used,
+                           const std::string& whose) {
+        if (!value.empty() && !used)
+            throw error(flag, value, "expected " + whose + " beside it, there is none");
+    }
+    [[nodiscard]] bool in_reference_engine(const fs::path& path) const {
+        return drafter_engine_.empty() ? model_file(path).empty() : drafter_engine_ == "reference";
+    }
+    [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
+                                              const model_flags& flags) const {
+        if (in_reference_engine(paths.model)) // one thread: OpenVINO's still spin after a pass
+            return load_reference_side<draft_id>(paths, reference_,
+                                                 std::make_shared<reference::thread_team>(1), 0,
+                                                 flags.sequences, flags.head);
+        if (flags.head.partial())
+            throw error("--head", flags.head.asked,
+                        "expected full: OpenVINO's heads cannot be reached (with --drafter-engine "
+                        "reference they can)");
+        return load_side<draft_id>(paths, flags);
+    }
+
+    [[nodiscard]] ov::AnyMap properties(std::size_t threads) const {
+        ov::AnyMap all{ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY)};
+        if (device_ == "CPU") {
+            all.insert(ov::inference_num_threads(static_cast<std::int32_t>(threads)));
+            all.insert(ov::hint::enable_cpu_pinning(false)); // a drafter shares the cores
+        }
+        for (const std::string& given : properties_) {
+            const std::size_t at = given.find('=');
+            if (at == std::string::npos)
+                throw error("--property", given, "expected NAME=VALUE");
+            all[given.substr(0, at)] = given.substr(at + 1);
+        }
+        return all;
+    }
+
+    template <class Id>
+    [[nodiscard]] side<Id> load_side(const side_paths& paths, const model_flags& flags) const {
+        const std::string name = paths.model.filename() == ir_name
+                                     ? paths.model.parent_path().filename().string()
+                                     : paths.model.filename().string();
+        const reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
+        const std::size_t threads =
+            flags.threads > 0 ? flags.threads : std::size_t{std::thread::hardware_concurrency()};
+        progress_bar bar("loading " + name);
+        try {
+            ov::Core core;
+            const std::shared_ptr<ov::Model> model = paths.model.extension() == ".gguf"
+                                                         ? openvino_read_gguf(paths.model.string())
+                                                         : core.read_model(paths.model.string());
+            bar.show(0.5);
+            const weights_facts weights(*model);
+            openvino_select_rows(*model);
+            const ov::CompiledModel compiled =
+                core.compile_model(model, device_, properties(threads));
+            openvino_batch_model<Id> models(
+                compiled, flags.sequences,
+                {.capacity = flags.context > 0 ? flags.context : std::size_t{4096}});
+            const model_facts facts{name, weights.parameters, models.vocabulary_size()};
+            const compute_facts computing{
+                weights.precision,
+                "OpenVINO " + std::string(ov::get_openvino_version().buildNumber) + ", " + device_,
+                threads, true};
+            side<Id> made{{.models = std::move(models),
+                           .tokenizer = reference::tokenizer_of<Id>(words),
+                           .begins_with_bos = words.add_bos()},
+                          facts,
+                          computing};
+            if (words.bos())
+                made.loaded.bos = Id{*words.bos()};
+            for (const std::int32_t id : words.eos())
+                made.loaded.ends.push_back(Id{id});
+            return made;
+        } catch (const ov::Exception& problem) {
+            throw error(paths.model.string(), "OpenVINO", problem.what());
+        }
+    }
+
+    std::string device_ = "CPU";
+    std::vector<std::string> properties_;
+    std::string drafter_engine_;
+    reference_flags reference_;
+};
+
+} // namespace
+
+std::unique_ptr<engine> make_engine() {
+    return std::make_unique<openvino_engine>();
+}
+
+} // namespace specdec::examples
