@@ -36,8 +36,8 @@ def genai_worker(job):
     import openvino
     import openvino_genai as genai
     threads = {"INFERENCE_NUM_THREADS": job["threads"]}
-    pipes = {"GenAI plain": genai.LLMPipeline(job["target"], "CPU", threads),
-             "GenAI prompt lookup": genai.LLMPipeline(job["target"], "CPU", {**threads, "prompt_lookup": True})}
+    pipes = {"GenAI plain": genai.LLMPipeline(job["target"], "CPU", **threads),
+             "GenAI prompt lookup": genai.LLMPipeline(job["target"], "CPU", **threads, prompt_lookup=True)}
 
     def run(rule, ids, temperature, tokens, seed):
         config = genai.GenerationConfig()
@@ -172,6 +172,8 @@ def main():
     p.add_argument("--temperatures", default="0,1")
     p.add_argument("--rules", default="tli,slem,slrs,coupled,lookup", help="of specdec, as compare takes them")
     p.add_argument("--flags", default="", help="for openvino_compare, in one word: '--lookup'")
+    p.add_argument("--exact", action="store_true", help="specdec's caches in f32 and no quantised activations, so that "
+                   "greedy text does not depend on how many positions share a pass")
     p.add_argument("--lookup-tokens", type=int, default=5, help="that GenAI's prompt lookup proposes")
     p.add_argument("--genai-each-round", action="store_true")
     p.add_argument("--compare", default=ROOT / "build/release/examples/openvino_compare", type=Path)
@@ -179,6 +181,9 @@ def main():
     p.add_argument("--json", type=Path, help="a file for the rows")
     args = p.parse_args()
     args.temperatures = [float(t) for t in args.temperatures.split(",")]
+    if args.exact:
+        args.flags += "".join(f" --property {p}" for p in ("INFERENCE_PRECISION_HINT=f32", "KV_CACHE_PRECISION=f32",
+                                                           "DYNAMIC_QUANTIZATION_GROUP_SIZE=0"))
     args.ends = {"smollm2": [2, 0], "gemma3": [1, 106]}
     if not args.compare.exists():
         sys.exit(f"openvino_study.py: {args.compare} is not built (scripts/install-openvino.sh, then cmake)")

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <openvino/op/multiply.hpp>
+#include <openvino/op/subtract.hpp>
 #include <openvino/openvino.hpp>
 
 #include "support/flags/flag_values.hpp"
@@ -24,6 +26,7 @@
 #include "support/program/files.hpp"
 #include <specdec/interop/openvino.hpp>
 #include <specdec/interop/openvino_gguf.hpp>
+#include <specdec/reference/file/json_fields.hpp>
 #include <specdec/reference/load_tokenizer.hpp>
 
 namespace specdec::examples {
@@ -202,7 +205,9 @@ private:
                 core.compile_model(model, device_, properties(threads));
             openvino_batch_model<Id> models(
                 compiled, flags.sequences,
-                {.capacity = flags.context > 0 ? flags.context : std::size_t{4096}});
+                {.capacity = flags.context > 0 ? flags.context : std::size_t{4096},
+                 .window = window_of(*model, paths.model),
+                 .vocabulary = words.vocabulary_size()});
             const model_facts facts{name, weights.parameters, models.vocabulary_size()};
             const compute_facts computing{
                 weights.precision,
@@ -220,7 +225,23 @@ private:
             return made;
         } catch (const ov::Exception& problem) {
             throw error(paths.model.string(), "OpenVINO", problem.what());
+        } catch (const error& problem) { // names no file
+            throw error(paths.model.string() + ": " + problem.what());
         }
+    }
+
+    /// As the GGUF file tells, or the config.json in the folder of an IR.
+    static std::size_t window_of(const ov::Model& model, const fs::path& file) {
+        const fs::path config = file.parent_path() / "config.json";
+        if (file.extension() == ".gguf" || !why_missing(config).empty())
+            return openvino_window(model);
+        const auto fields =
+            reference::parse_json(read_input(config.string(), 16), config.string(), "file");
+        const auto window = fields.find("sliding_window");
+        return window != fields.end() && window->is_number_unsigned() &&
+                       fields.value("use_sliding_window", true)
+                   ? window->get<std::size_t>()
+                   : 0;
     }
 
     std::string device_ = "CPU";

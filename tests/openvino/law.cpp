@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -71,14 +72,14 @@ struct toy_pair {
             model_drafter drafter(draft);
             session text(make(), verifier, {.capacity = 16});
             text.start(prompt);
-            while (text.tokens().size() < length) {
-                const round_result round = text.round(target, drafter, fixed_length{2}, coin,
-                                                      length - text.tokens().size());
+            std::vector<std::int32_t> ids;
+            while (ids.size() < length) {
+                const round_result round =
+                    text.round(target, drafter, fixed_length{2}, coin, length - ids.size());
+                for (const target_id id : round.tokens)
+                    ids.push_back(id.value);
                 text.commit(round.tokens.size());
             }
-            std::vector<std::int32_t> ids;
-            for (const target_id id : text.tokens())
-                ids.push_back(id.value);
             found[ids] += coin.probability();
         });
         CHECK((draft.compactions() > 0) == (compaction == 0));

@@ -129,6 +129,37 @@ TEST_CASE("masked tokens take no room from others") {
     CHECK(m.size() == 60);
 }
 
+TEST_CASE("padding of the head belongs to no row") {
+    const ov::CompiledModel engine = compiled({.vocabulary = 48});
+    const auto expected = rows_alone(engine, text(5));
+    model m(engine, {.vocabulary = 40});
+    CHECK(m.vocabulary_size() == 40);
+    const auto rows = rows_of(m.score(text(5)));
+    for (std::size_t i = 0; i < 5; ++i)
+        CHECK(distance(rows[i], row(expected[i].begin(), expected[i].begin() + 40)) < tolerance);
+    CHECK_THROWS_WITH(m.append(std::vector{target_id{40}}), Contains("0 to 40 - 1"));
+    CHECK_THROWS_WITH(model(engine, {.vocabulary = 49}),
+                      "OpenVINO model: logits: expected rows of 49 tokens, got 48");
+}
+
+TEST_CASE("a window of attention sees no masked tokens") {
+    const ov::CompiledModel engine = compiled({.window = 8});
+    const auto ids = text(40), wrong = text(40, 100);
+    const auto expected = rows_alone(engine, ids);
+    for (const std::size_t window : {0U, 8U}) { // as long as nobody says it, rows are wrong
+        model m(engine, {.compaction = 1U << 20U, .window = window});
+        double most = 0;
+        for (std::size_t n = 0; n < 40; ++n) {
+            most = std::max(
+                most, distance(rows_of(m.score(std::span(ids).subspan(n, 1)))[0], expected[n]));
+            (void)m.score(std::span(wrong).first(1));
+            m.truncate(n + 1);
+        }
+        CHECK((most < tolerance) == (window == 8));
+        CHECK((m.compactions() > 30) == (window == 8));
+    }
+}
+
 TEST_CASE("four thousand tokens with rollbacks: no drift, and few masked tokens") {
     const ov::CompiledModel engine = compiled();
     const auto ids = text(4000);

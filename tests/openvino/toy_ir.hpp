@@ -27,6 +27,7 @@ struct shape_of_model {
     float scale = 1;         ///< of the logits: larger, and choices are clearer
     bool poisonable = false; ///< a shape between the layers is wrong where a token is `poison`
     bool recurrent = false;  ///< the second layer has a running sum in the place of a cache
+    std::size_t window = 0;  ///< of attention, in places; 0: none
     std::string without{};   ///< an input that it lacks
     ov::element::Type positions = ov::element::i64;
 };
@@ -47,9 +48,15 @@ public:
         // A key is looked at where its place is not behind the query's, unless it is masked.
         const auto first = std::make_shared<v1::Subtract>(places, tokens);
         const auto keys = range(number(0), places), queries = range(first, places);
-        const auto before =
-            std::make_shared<v1::LessEqual>(std::make_shared<v0::Unsqueeze>(keys, indices({0})),
-                                            std::make_shared<v0::Unsqueeze>(queries, indices({1})));
+        const auto of_keys = std::make_shared<v0::Unsqueeze>(keys, indices({0}));
+        const auto of_queries = std::make_shared<v0::Unsqueeze>(queries, indices({1}));
+        node before = std::make_shared<v1::LessEqual>(of_keys, of_queries);
+        if (is_.window > 0)
+            before = std::make_shared<v13::BitwiseAnd>(
+                before, std::make_shared<v1::Greater>(
+                            std::make_shared<v1::Add>(
+                                of_keys, number(static_cast<std::int64_t>(is_.window))),
+                            of_queries));
         const auto shown = std::make_shared<v0::Unsqueeze>(
             std::make_shared<v0::Convert>(mask, ov::element::boolean), indices({1, 2}));
         shown_ = std::make_shared<v13::BitwiseAnd>(

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         if (parts.size() == 1)
             return models_[parts[0].sequence].score(parts[0].ids);
-        const std::size_t n = count_tokens(parts), length = vocabulary_size();
+        const std::size_t n = count_tokens(parts), length = models_[0].stride();
         if (rows_.size() < n * length)
             rows_.resize(n * length);
         std::size_t done = 0;
@@ -57,7 +57,7 @@ public:
             ++done;
         }
         guard.done();
-        return {rows_.data(), n, length, length};
+        return {rows_.data(), n, vocabulary_size(), length};
     }
 
     [[nodiscard]] std::size_t compactions() const {

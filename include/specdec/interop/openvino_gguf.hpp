@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -23,6 +25,13 @@ namespace specdec {
     const std::shared_ptr<ov::Model> model = reader.convert(reader.load(file));
     (void)gguf::pass::AdaptToGenAI().run_on_model(model);
     return model;
+}
+
+/// The window of attention that a GGUF file tells of (openvino_settings::window); 0: none.
+[[nodiscard]] inline std::size_t openvino_window(const ov::Model& model) {
+    const auto& facts = model.get_rt_info();
+    const auto found = facts.find(ov::frontend::gguf::pass::gguf_swa_window_key());
+    return found == facts.end() ? 0 : static_cast<std::size_t>(found->second.as<std::int64_t>());
 }
 
 } // namespace specdec

@@ -30,6 +30,11 @@ struct openvino_settings {
     /// What it costs to read and write a token's keys and values once, in tokens of attention by
     /// one position. The cache is compacted when the masked tokens have cost as much as that.
     std::size_t compaction = 8;
+    /// The window of a model whose attention has one (Gemma 3: 512), else 0. A window counts places
+    /// of the cache, masked ones too, so they are cut out before the cache is longer than it.
+    std::size_t window = 0;
+    /// Ids that have tokens, where the model's rows are padded; 0: all of a row.
+    std::size_t vocabulary = 0;
 };
 /// Errors: specdec::error.
 inline void validate(const openvino_settings& s) {
@@ -66,6 +71,10 @@ public:
         : ports_(model), settings_(settings), request_(model.create_infer_request()),
           logits_(request_.get_tensor(*ports_.logits)) {
         validate(settings_);
+        if (settings_.vocabulary > ports_.vocabulary)
+            fail("OpenVINO model", "logits",
+                 "expected rows of " + std::to_string(settings_.vocabulary) + " tokens, got " +
+                     std::to_string(ports_.vocabulary));
         for (auto* numbers : {&mask_, &ids_, &positions_, &rows_})
             numbers->reserve(capacity());
         held_.reserve(capacity());
@@ -75,7 +84,11 @@ public:
 
     [[nodiscard]] std::size_t size() const { return held_.size(); }
     [[nodiscard]] std::size_t capacity() const { return settings_.capacity; }
-    [[nodiscard]] std::size_t vocabulary_size() const { return ports_.vocabulary; }
+    [[nodiscard]] std::size_t vocabulary_size() const {
+        return settings_.vocabulary > 0 ? settings_.vocabulary : ports_.vocabulary;
+    }
+    /// Numbers from row to row: of the padded head.
+    [[nodiscard]] std::size_t stride() const { return ports_.vocabulary; }
     /// The tokens of the context, so sessions may take turns with this model.
     [[nodiscard]] std::span<const Id> held() const { return held_; }
 
@@ -94,15 +107,15 @@ public:
         prepare(ids.size());
         hold(ids, true);
         const ov::Tensor rows = request_.get_tensor(*ports_.logits);
-        return {rows.data<const float>(), ids.size(), vocabulary_size(), vocabulary_size()};
+        return {rows.data<const float>(), ids.size(), vocabulary_size(), stride()};
     }
-    /// Writes the logits to `rows`, [ids.size(), vocabulary_size()].
+    /// Writes the logits to `rows`, [ids.size(), stride()].
     void score_into(std::span<const Id> ids, float* rows) {
         require_room(ids);
         prepare(ids.size());
+        // Undone in any case.
         const on_throw back([this] { request_.set_tensor(*ports_.logits, logits_); });
-        request_.set_tensor(*ports_.logits,
-                            {ov::element::f32, {1, ids.size(), vocabulary_size()}, rows});
+        request_.set_tensor(*ports_.logits, {ov::element::f32, {1, ids.size(), stride()}, rows});
         hold(ids, true);
     }
 
@@ -165,8 +178,10 @@ private:
     /// Makes the states hold what is held, ready for n tokens more.
     void prepare(std::size_t n) {
         paid_ += n * masked();
+        const std::size_t places = mask_.size() + n;
         if (masked() > 0 &&
-            (mask_.size() + n > capacity() || paid_ >= settings_.compaction * mask_.size()))
+            (places > capacity() || (settings_.window > 0 && places > settings_.window) ||
+             paid_ >= settings_.compaction * mask_.size()))
             compact();
         if (place_.size() < held_.size())
             feed(std::span<const Id>(held_).subspan(place_.size()));
@@ -212,7 +227,9 @@ private:
             request_.set_tensor(*ports_.beams, {ov::element::i32, {1}, &beam_});
         if (ports_.rows)
             request_.set_tensor(*ports_.rows, {ov::element::i64, {rows_.size()}, rows_.data()});
-        request_.infer();
+        // infer() of 2026.4.1 returns as if nothing were wrong where a node throws; wait() tells.
+        request_.start_async();
+        request_.wait();
         guard.done();
         for (std::size_t i = ids.size(); i > 0; --i)
             place_.push_back(mask_.size() - i);
