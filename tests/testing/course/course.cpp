@@ -85,7 +85,7 @@ TEST_CASE("where a toy fails the text's next step goes on with the round as it i
         " draft2 decide decide commit9");
     CHECK(played({.length = 1,
                   .steps = {{.what = act::fault}, {.drafted = 2}, {.what = act::draft}}}) ==
-          " draft2 abandon draft1 decide commit9");
+          " draft2 draft2 decide commit9");
 }
 
 TEST_CASE("courses overlap where another text's step falls between draft and decision") {

@@ -82,8 +82,7 @@ public:
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         if (request.again && begun_ && law_.drawn().size() > 0) {
-            specdec::begin_round(drafter, context_.ids().size());
-            ask(drafter, stop);
+            ask(drafter, stop); // no begin_round: a drafter's mark may count its rounds
             return no_draft::none;
         }
         begun_ = false;

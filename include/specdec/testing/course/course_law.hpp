@@ -55,6 +55,7 @@ private:
     struct round {
         phase reached = phase::none;
         course_step how{};
+        bool failed = false; // by what was drawn, it may be: it is not abandoned
     };
 
     [[nodiscard]] bool open(std::size_t t) const {
@@ -65,12 +66,12 @@ private:
         using act = course_step::act;
         round& now = rounds_[s.text % course_.texts];
         course_text& text = world_.text(s.text % course_.texts);
-        if (s.what == act::draft && now.reached != phase::none) {
+        if (s.what == act::draft && now.reached != phase::none && !now.failed) {
             text.abandon();
             now = {};
         }
         if (now.reached == phase::none)
-            now = {phase::begun, s};
+            now = {.reached = phase::begun, .how = s};
         try {
             if (now.reached == phase::begun || s.what == act::repeat) {
                 text.draft(now.how);
@@ -83,6 +84,7 @@ private:
                 now.reached = phase::decided;
             }
         } catch (const toy_fault&) {
+            now.failed = true;
             return;
         }
         if (s.what == act::commit) {
