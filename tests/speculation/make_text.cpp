@@ -38,7 +38,6 @@ struct maker {
                          .lengths = s.lengths,
                          .longest = 3,
                          .learned = learnt_nothing(0.5),
-                         .texts = 1,
                          .cancelled = {}};
         parts.own_proposals = 3;
         if (tree)

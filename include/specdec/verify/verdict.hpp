@@ -28,7 +28,7 @@ enum class token_origin : std::uint8_t {
 struct verdict {
     std::size_t accepted = 0;  ///< tau: proposals kept, a prefix of the draft
     std::size_t evaluated = 0; ///< proposals decided on: tau, or tau + 1 after a rejection
-    target_id next;            ///< the token behind them; invalid if the sequence has `ended`
+    target_id next{};          ///< the token behind them; invalid if the sequence has `ended`
     token_origin origin = token_origin::free; ///< of `next`; never a proposal
     bool ended = false; ///< the last accepted proposal is an end token: nothing is drawn behind it
 
