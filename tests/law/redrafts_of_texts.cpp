@@ -121,7 +121,6 @@ public:
                          .lengths = length_settings{.kind = length_kind::fixed, .length = 1},
                          .longest = 2,
                          .learned = learned,
-                         .texts = 2,
                          .cancelled = {}};
         parts.tree = std::move(shape);
         using coin_type = coin_of_text<interval_coin>;
