@@ -365,7 +365,7 @@ TEST_CASE("a target that tells what it holds keeps it, and texts join where they
         batch<std::remove_reference_t<decltype(target)>, one::run_type> side_by_side(target);
         for (std::size_t i = 0; i < 2; ++i) { // the second time the other way round
             all.emplace_back(world, world.two.tli(4, world.capacity), token_rejection{},
-                             (i + first) % 2);
+                             (i + first) % 2 * 3);
             side_by_side.join(*all.back().run, left);
         }
         target.fed = 0;
