@@ -138,8 +138,7 @@ public:
     [[nodiscard]] draft_step announce(D& drafter, const Stop& stop, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
         const draft_step step = steps_.announce(bridge_, drafter, stop);
-        if (!step.goes_on &&
-            steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_))
+        if (!step.goes_on && steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_))
             drafted_ = true;
         return step;
     }

@@ -147,7 +147,7 @@ private:
     std::vector<std::size_t> kept_;
     std::size_t fed_ = 0;     // what the target holds behind the last pass, without nodes
     std::uint64_t calls_ = 0; // on its sequence, before that pass
-    context_look seen_{}; // of the target, when it was prepared last
+    context_look seen_{};     // of the target, when it was prepared last
 };
 
 } // namespace specdec
