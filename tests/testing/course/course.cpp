@@ -76,7 +76,7 @@ TEST_CASE("a text that has its tokens takes no more steps") {
           " draft1 decide commit9");
 }
 
-TEST_CASE("where a toy fails the text's next step goes on with the round as it is") {
+TEST_CASE("where a toy fails the step is taken to its end before the text's next one") {
     CHECK(played({.length = 1, .steps = {{.what = act::fault}, {.drafted = 2}}}) ==
           " draft2 draft2 decide commit9");
     CHECK(

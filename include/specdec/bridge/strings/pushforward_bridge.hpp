@@ -61,7 +61,7 @@ public:
     /// The drafter and the stop rule of a draft that is kept.
     template <Drafter D, StopRule Stop>
     void ask(D& drafter, const Stop& stop) {
-        law_.ask(draft_source::of(drafter, stop));
+        law_.ask(source_of(drafter, stop));
     }
     /// Drafter forwards of the last round that deciding took, besides drafting.
     [[nodiscard]] std::size_t extra_forwards() const {
@@ -94,9 +94,7 @@ public:
                             limits_.max_draft == 0 ? 0 : request.max_proposals, limits_.max_draft);
             why != no_draft::none)
             return why;
-        draft_source source = draft_source::of(drafter, stop);
-        source.end_ids = request.draft_end_ids;
-        law_.begin(source, context_.ids(), context_.unchanged(), request.sampling,
+        law_.begin(source_of(drafter, stop), context_.ids(), context_.unchanged(), request.sampling,
                    limits_.max_draft, limits_.lightest_draft, request.max_proposals, request.place);
         context_.mark();
         begun_ = true;
@@ -125,6 +123,14 @@ public:
     }
 
 private:
+    /// The drafter and the stop rule of this round's draft, which ends behind these tokens.
+    template <class D, class Stop>
+    [[nodiscard]] draft_source source_of(D& drafter, const Stop& stop) const {
+        draft_source source = draft_source::of(drafter, stop);
+        source.end_ids = request_.draft_end_ids;
+        return source;
+    }
+
     Context context_;
     pushforward<F> law_;
     pushforward_limits limits_;

@@ -10,8 +10,8 @@ namespace specdec {
 /// A course of sessions: what their driver does, step by step, whatever comes of it. Each step is
 /// carried out with what it lacks, a commit with the draft and the decision before it, so that
 /// every list of steps is a course and a course with a step less is one, too. A step in which
-/// something fails ends there: the next one of its text goes on with the round, whatever others
-/// have done in between.
+/// something fails is taken to its end before the next one of its text, whatever others have done
+/// in between.
 struct course_step {
     enum class act : unsigned char {
         commit,       ///< the first `kept` tokens of the round

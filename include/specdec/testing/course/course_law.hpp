@@ -26,8 +26,10 @@ public:
 };
 
 /// Takes the steps of a course, then commits what is on its way and goes on without drafts, text by
-/// text, until each has its tokens; a text that has them takes no more steps. Where a toy fails,
-/// the text's next step goes on with the round as it is.
+/// text, until each has its tokens; a text that has them takes no more steps. A step in which a toy
+/// fails is taken to its end before the text's next one: other texts take theirs in between. So
+/// what becomes of a round does not depend on whether something failed, which may depend on what
+/// was drawn.
 class course_player {
 public:
     course_player(const course& c, course_world& world)
@@ -55,7 +57,8 @@ private:
     struct round {
         phase reached = phase::none;
         course_step how{};
-        bool failed = false; // by what was drawn, it may be: it is not abandoned
+        course_step failed{}; // has to be taken to its end, if `fails`
+        bool fails = false;
     };
 
     [[nodiscard]] bool open(std::size_t t) const {
@@ -63,34 +66,45 @@ private:
     }
 
     void take(const course_step& s) {
-        using act = course_step::act;
         round& now = rounds_[s.text % course_.texts];
-        course_text& text = world_.text(s.text % course_.texts);
-        if (s.what == act::draft && now.reached != phase::none && !now.failed) {
-            text.abandon();
+        while (now.fails) // a toy fails once for each time that it is told to
+            (void)finished(course_step(now.failed), now);
+        using act = course_step::act;
+        if (!open(s.text % course_.texts))
+            return;
+        if (s.what == act::draft && now.reached != phase::none) {
+            world_.text(s.text % course_.texts).abandon();
             now = {};
         }
         if (now.reached == phase::none)
             now = {.reached = phase::begun, .how = s};
+        (void)finished(s, now);
+    }
+
+    /// Takes the step to its end, or notes that something failed in it.
+    [[nodiscard]] bool finished(const course_step& s, round& now) {
+        using act = course_step::act;
+        course_text& text = world_.text(s.text % course_.texts);
+        now.failed = s;
+        now.fails = true;
         try {
             if (now.reached == phase::begun || s.what == act::repeat) {
                 text.draft(now.how);
                 now.reached = phase::drafted;
             }
-            if (s.what == act::draft || s.what == act::repeat)
-                return;
-            if (now.reached == phase::drafted) {
+            if (now.reached == phase::drafted && s.what != act::draft && s.what != act::repeat) {
                 text.decide();
                 now.reached = phase::decided;
             }
         } catch (const toy_fault&) {
-            now.failed = true;
-            return;
+            return false;
         }
+        now.fails = false;
         if (s.what == act::commit) {
             text.commit(s.kept);
             now = {};
         }
+        return true;
     }
 
     const course& course_;
