@@ -66,10 +66,14 @@ inline bool is_named(int handle, const std::string& name) {
            held.st_dev == found.st_dev && held.st_ino == found.st_ino;
 }
 
-/// What is no file is not replaced: neither folders nor devices.
+/// What is no file is not replaced: neither folders nor devices, nor links to devices
+/// (/dev/stdout).
 inline void expect_no_other(const std::string& path) {
     struct ::stat about {};
-    if (::lstat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISLNK(about.st_mode))
+    if (::lstat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode))
+        return;
+    if (S_ISLNK(about.st_mode) &&
+        (::stat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
         return;
     if (S_ISDIR(about.st_mode))
         file_error(path, "cannot be written", EISDIR);
@@ -185,9 +189,11 @@ inline void remove_abandoned(const std::string& path) {
         if (n < 0)
             detail::file_error(path, "cannot be read", errno);
         if (n == 0 || static_cast<::off_t>(bytes.size()) >= about.st_size)
-            return bytes;
+            break;
         bytes.append(block, static_cast<std::size_t>(n));
     }
+    expect_content(bytes, path);
+    return bytes;
 }
 
 inline void replace_file(const std::string& path, std::string_view bytes) {
