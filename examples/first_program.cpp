@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// README's first program: two models with tokenizers of their own, one text, greedy.
+// The models of this repository: a target, a drafter with its own tokenizer, one greedy output.
 #include <iostream>
 
 #include <specdec/reference/load.hpp>

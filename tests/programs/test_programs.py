@@ -55,13 +55,8 @@ def rows(text):
 
 
 class FirstProgram(unittest.TestCase):
-    def test_runs_where_the_readme_says(self):
+    def test_runs_in_the_repository(self):
         self.assertIn("a target call", call("first_program", folder=ROOT))
-
-    def test_readme_shows_it_as_it_is(self):
-        source = (ROOT / "examples/first_program.cpp").read_text().strip()
-        readme = (ROOT / "README.md").read_text()
-        self.assertIn(source, readme, "README.md does not show examples/first_program.cpp")
 
 
 class SideBySide(unittest.TestCase):
@@ -177,7 +172,8 @@ class Answer(unittest.TestCase):
             self.answer("-n", 3)
             self.assertEqual([a["x"] for a in rows(self.out.read_text())], [a["x"] for a in asked])
         self.prompts.write_text(json.dumps({str(i): i for i in range(2000)}) + "\n")
-        self.assertIn("line 1: expected at most 1000 fields in an object", self.answer("--out", f"{self.out}2", status=1))
+        self.out.unlink()
+        self.assertIn("line 1: expected at most 1000 fields in an object", self.answer("-n", 3, status=1))
 
     def test_refused(self):
         for line, words in (("no JSON", "expected JSON"), ('{"prompt": 7}', '"prompt"'), ("[]", '"prompt"'),
