@@ -29,7 +29,7 @@ std::vector<scenario> some_scenarios() {
     return {
         {"two rounds", {{.gamma = 2}, one}, 3},
         {"part, then by what was seen", {{.gamma = 2, .what = then::part}, if_all_was_kept}, 2},
-        {"abandoned and redone", {{.gamma = 1, .what = then::abandon}, {.gamma = 2}, one}},
+        {"abandoned and redone", {{.gamma = 1, .what = then::abandon}, {.gamma = 1}, one}},
         {"not used", {{.gamma = 1, .what = then::nothing}, if_all_was_kept}},
         {"other parameters on both sides", {{.gamma = 2}, one}, 2, warm, cool},
     };

@@ -76,7 +76,7 @@ inline std::vector<scenario> every_scenario(target_id end) {
          3,
          two},
         {"not used, then by what was seen", {{.gamma = 1, .what = then::nothing}, if_all_was_kept}},
-        {"abandoned and redone", {{.gamma = 1, .what = then::abandon}, {.gamma = 2}, one}},
+        {"abandoned and redone", {{.gamma = 1, .what = then::abandon}, {.gamma = 1}, one}},
         {"decided again", {{.gamma = 2, .what = then::again}, one}},
         {"a stop rule that looks", {{.gamma = 2, .threshold = 0.4}, one}},
         {"rooms that cut", {{.gamma = 2, .room = 2}, {.gamma = 2, .room = 2}}},
