@@ -151,6 +151,60 @@ TEST_CASE("recorder: other tokens of the same number are seen where the target t
     });
 }
 
+TEST_CASE("recorder: it tells what both have, whoever changed the target or the record") {
+    struct recording_target : toy_feature_target { // tells the feeds of its tokens
+        using toy_feature_target::toy_feature_target;
+        context_mirror<target_id> record{};
+        void append(std::span<const target_id> ids) {
+            toy_feature_target::append(ids);
+            record.fed(ids);
+        }
+        void truncate(std::size_t n) {
+            toy_feature_target::truncate(n);
+            record.truncated(n);
+        }
+        [[nodiscard]] held_tokens<target_id> held() const { return record.held(); }
+    };
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        recording_target plain(
+            vocabulary, [](const auto&) { return std::vector<float>(vocabulary); }, 0, 64);
+        feature_records records(1, 64, plain.feature_width());
+        feature_recorder target(plain, records);
+        for (std::uint64_t turn = 0; turn < 12; ++turn) {
+            const auto drawn = [&](std::uint64_t what, std::size_t below) {
+                return static_cast<std::size_t>(scramble(seed, {static_cast<int>(turn)}, what) %
+                                                below);
+            };
+            const std::vector<target_id> ids(1 + drawn(1, 2), target_id{int(drawn(2, 2))});
+            const std::vector<float> values(2 * ids.size());
+            switch (drawn(0, 6)) {
+            case 0:
+            case 1:
+                target.append(ids);
+                break;
+            case 2:
+                target.truncate(drawn(3, plain.size() + 1));
+                break;
+            case 3: // the engine by itself
+                plain.truncate(drawn(3, plain.size() + 1));
+                plain.append(ids);
+                break;
+            case 4: // other tokens of the same number
+                plain.truncate(plain.size() - (plain.size() < ids.size() ? 0 : ids.size()));
+                plain.append(ids);
+                break;
+            case 5: // somebody else writes the record
+                records[0].truncate(drawn(3, records[0].size() + 1));
+                records[0].add(ids, {values.data(), ids.size(), 2, 2});
+                break;
+            }
+            const std::span<const target_id> own = records[0].tokens();
+            const std::size_t both = common_prefix<target_id>(plain.held(), own);
+            REQUIRE(values_of(target.held()) == values_of(plain.held().first(both)));
+        }
+    }
+}
+
 TEST_CASE("recorder: it says what it holds, and what differs") {
     toy_feature_target plain = make_target();
     feature_records records(1, 64, plain.feature_width());

@@ -25,9 +25,10 @@ namespace specdec {
 /// features at most. A sequence has the tokens that target and record agree in: what the engine
 /// itself put there (a restored slot) is not told, so that it is fed again and recorded. Without
 /// held() a target with another number of tokens than its record is seen as empty. Complexity: a
-/// copy of a feature for each token fed; held() is linear in the context. Errors: specdec::error if
-/// target and records disagree in sequences, capacity or width. If a pass throws, both are
-/// unchanged.
+/// copy of a feature for each token fed; held() is linear in the tokens that have changed, or in
+/// the context if the target does not tell when its tokens were fed (held_tokens). Errors:
+/// specdec::error if target and records disagree in sequences, capacity or width. If a pass throws,
+/// both are unchanged.
 template <class Target>
     requires FeatureModelOf<Target, target_id> || FeatureBatchModelOf<Target, target_id>
 class feature_recorder : public wrapped_model<feature_recorder<Target>, target_id, Target> {
@@ -55,13 +56,13 @@ public:
             agree(s);
         return known.both;
     }
-    [[nodiscard]] std::span<const target_id> held(std::size_t s) const
+    [[nodiscard]] held_tokens<target_id> held(std::size_t s) const
         requires tells
     {
         agree(s);
         return base::held(s).first(agreed_[s].both);
     }
-    [[nodiscard]] std::span<const target_id> held() const
+    [[nodiscard]] held_tokens<target_id> held() const
         requires(base::one && tells)
     {
         return held(0);
@@ -128,17 +129,28 @@ private:
     /// how many of the first both have.
     struct agreement {
         std::size_t target = 0, record = 0, both = 0;
+        context_look seen_target{}, seen_record{};
     };
     void agree(std::size_t s) const {
-        const std::span<const target_id> own = records_[s].tokens();
+        const held_tokens<target_id> own = records_[s].tokens();
         agreement& now = agreed_[s];
-        now = {base::size(s), own.size(), 0};
+        now.target = base::size(s);
+        now.record = own.size();
         if constexpr (tells) {
-            const std::span<const target_id> held = base::held(s);
-            if (held.size() == now.target)
-                now.both = common_prefix<target_id>(held, own);
-        } else if (now.target == now.record) {
-            now.both = now.record;
+            const held_tokens<target_id> held = base::held(s);
+            if (held.size() != now.target) {
+                now.both = 0;
+                return;
+            }
+            std::size_t same = now.both; // what is as it was on both sides agrees as it did
+            for (const std::size_t as_it_was :
+                 {held.unchanged_since(now.seen_target), own.unchanged_since(now.seen_record)})
+                same = same < as_it_was ? same : as_it_was;
+            now.both = same + common_prefix<target_id>(held.subspan(same), own.subspan(same));
+            now.seen_target = held.look();
+            now.seen_record = own.look();
+        } else {
+            now.both = now.target == now.record ? now.record : 0;
         }
     }
     /// Both forget all but the first n tokens, in which they agree.
@@ -151,8 +163,10 @@ private:
     /// Both have changed alike, from a state in which they agreed.
     void note(std::size_t s) {
         const std::size_t target = base::size(s), record = records_[s].size();
-        if (target == record)
-            agreed_[s] = {target, record, record};
+        if (target == record) {
+            agreement& now = agreed_[s];
+            now.target = now.record = now.both = record;
+        }
     }
     /// Before the sequence goes on: both forget all behind what they agree in.
     void drop_unrecorded(std::size_t s) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <specdec/core/contract.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/head/lm_head.hpp>
 
@@ -29,33 +30,34 @@ public:
         return {values_.data() + first * width_, n, width_, width_};
     }
 
-    [[nodiscard]] std::span<const target_id> tokens() const { return tokens_; }
+    [[nodiscard]] held_tokens<target_id> tokens() const { return tokens_.held(); }
     /// Whether the record begins with these tokens, compared by number. Linear in them.
     [[nodiscard]] bool begins_with(std::span<const draft_id> text) const {
         if (text.size() > size())
             return false;
+        const std::span<const target_id> own = tokens();
         for (std::size_t i = 0; i < text.size(); ++i)
-            if (text[i].value != tokens_[i].value)
+            if (text[i].value != own[i].value)
                 return false;
         return true;
     }
 
-    void truncate(std::size_t n) { tokens_.resize(n < size() ? n : size()); }
+    void truncate(std::size_t n) { tokens_.truncated(n); }
     /// Preconditions: one feature of this width for each token, and room for them.
     void add(std::span<const target_id> ids, const hidden_states& features) {
         SPECDEC_PRECONDITION(features.size() == ids.size() && features.width() == width_ &&
                              ids.size() <= capacity() - size());
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            float* const to = values_.data() + size() * width_;
+            float* const to = values_.data() + (size() + i) * width_;
             for (std::size_t k = 0; k < width_; ++k)
                 to[k] = features[i].values[k];
-            tokens_.push_back(ids[i]);
         }
+        tokens_.fed(ids);
     }
 
 private:
     std::size_t capacity_, width_;
-    std::vector<target_id> tokens_;
+    context_mirror<target_id> tokens_;
     std::vector<float> values_; // [capacity, width]
 };
 
