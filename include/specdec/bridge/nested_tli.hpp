@@ -78,12 +78,8 @@ public:
     // The same in steps (SteppedBridge):
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
-        if (request.again && !proposals_.empty()) {
-            drawn_.settle(stop);
-            if (open_)
-                sync_again(context_, drafter, drawn_.tokens(), path_);
-            return no_draft::none;
-        }
+        if (request.again && !proposals_.empty())
+            return continue_draft(context_, drafter, stop, drawn_, open_, path_);
         proposals_.clear();
         drawn_.clear();
         request_ = request;

@@ -33,7 +33,7 @@ public:
 
     [[nodiscard]] std::size_t sequences() const { return models_.size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return models_[s].size(); }
-    [[nodiscard]] std::span<const Id> held(std::size_t s) const { return models_[s].held(); }
+    [[nodiscard]] held_tokens<Id> held(std::size_t s) const { return models_[s].held(); }
     [[nodiscard]] std::size_t capacity() const { return models_[0].capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return models_[0].vocabulary_size(); }
 

@@ -13,6 +13,7 @@
 
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/head/lm_head.hpp>
@@ -90,7 +91,7 @@ public:
     /// Numbers from row to row: of the padded head.
     [[nodiscard]] std::size_t stride() const { return ports_.vocabulary; }
     /// The tokens of the context, so sessions may take turns with this model.
-    [[nodiscard]] std::span<const Id> held() const { return held_; }
+    [[nodiscard]] held_tokens<Id> held() const { return held_.held(); }
 
     /// How many tokens of the key-value cache are masked, and how often it was compacted.
     [[nodiscard]] std::size_t masked() const { return mask_.size() - place_.size(); }
@@ -121,7 +122,7 @@ public:
 
     /// Precondition: n <= size().
     void truncate(std::size_t n) {
-        held_.resize(n);
+        held_.truncated(n);
         if (n == 0)
             return lose();
         for (; place_.size() > n; place_.pop_back())
@@ -184,7 +185,7 @@ private:
              paid_ >= settings_.compaction * mask_.size()))
             compact();
         if (place_.size() < held_.size())
-            feed(std::span<const Id>(held_).subspan(place_.size()));
+            feed(held().subspan(place_.size()));
     }
 
     /// Feeds ids, and holds them unless it throws.
@@ -193,7 +194,7 @@ private:
             infer(ids, all_rows);
         else
             feed(ids);
-        held_.insert(held_.end(), ids.begin(), ids.end());
+        held_.fed(ids);
     }
     void feed(std::span<const Id> ids) {
         while (!ids.empty()) {
@@ -279,7 +280,7 @@ private:
     openvino_settings settings_;
     ov::InferRequest request_;
     ov::Tensor logits_;              ///< the request's own
-    std::vector<Id> held_;           ///< what the context is
+    context_mirror<Id> held_;        ///< what the context is
     std::vector<std::size_t> place_; ///< [<= held_.size()] of its tokens in the states
     std::vector<std::int64_t> mask_; ///< [places of the states] 0: truncated
     std::vector<std::int64_t> ids_, positions_, rows_; ///< inputs of an inference

@@ -13,6 +13,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/text_offset.hpp>
+#include <specdec/sampling/drawn_draft.hpp>
 #include <specdec/sampling/law/parameters.hpp>
 
 namespace specdec {
@@ -89,9 +90,9 @@ template <DraftContext Context, DraftContextHolder D, StopRule Stop>
     return why;
 }
 
-/// The same for a draft that goes on because something threw in it: the drafter is told of the
-/// round and synced once more, with the context and the tokens that were drawn behind it. `path`
-/// holds both, and lives until the round's end. Allocates.
+/// The same for a draft that continues after something threw in it: the drafter is told of the
+/// round and synced again, with the context and the tokens that were drawn after it. `path` holds
+/// both, and lives until the end of the round. Allocates.
 template <DraftContext Context, DraftContextHolder D>
 void sync_again(Context& context, D& drafter, std::span<const draft_id> drawn,
                 std::vector<draft_id>& path) {
@@ -101,6 +102,17 @@ void sync_again(Context& context, D& drafter, std::span<const draft_id> drawn,
     path.insert(path.end(), drawn.begin(), drawn.end());
     drafter.sync(path, context.unchanged());
     context.mark();
+}
+
+/// begin() of a bridge whose draft continues (draft_request::again): the stop rule is asked for
+/// tokens at which it threw and, if the draft is open, the drafter is synced with all of them.
+template <DraftContext Context, DraftContextHolder D, StopRule Stop>
+[[nodiscard]] no_draft continue_draft(Context& context, D& drafter, const Stop& stop,
+                                      drawn_draft& drawn, bool open, std::vector<draft_id>& path) {
+    drawn.settle(stop);
+    if (open)
+        sync_again(context, drafter, drawn.tokens(), path);
+    return no_draft::none;
 }
 
 /// The drafter's next row. Errors: specdec::error that names the bridge, if the row has not one
