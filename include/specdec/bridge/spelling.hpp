@@ -204,7 +204,7 @@ private:
         }
     }
 
-    /// Whether the drafter may be asked behind these draft tokens.
+    /// Whether the drafter may be asked after these draft tokens.
     [[nodiscard]] bool may_look(std::span<const draft_id> beginning) const {
         for (const draft_id d : beginning)
             if (is_end(request_.draft_end_ids, d))

@@ -44,7 +44,7 @@ namespace specdec {
 /// (best_sequence): what both have in front is not fed again.
 ///
 /// A run that has these members is told, in every round: run.share_pass(n) before its draft, how
-/// many texts share the pass; run.passed(shared_pass) behind the pass. The number stands when the
+/// many texts share the pass; run.passed(shared_pass) after the pass. The number stands when the
 /// round begins, so it is a function of the texts and not of a clock.
 ///
 /// Texts draft together (draft_together.hpp) if their drafters' models are sequences of one

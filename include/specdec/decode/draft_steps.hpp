@@ -61,7 +61,7 @@ public:
         }
     }
     /// Gives the draft, once: its proposals to `proposed`, and those that the target has to
-    /// `tokens`. The draft is cut behind its first end token, if the bridge has not done it. False:
+    /// `tokens`. The draft is cut after its first end token, if the bridge has not done it. False:
     /// there is none to be given.
     [[nodiscard]] bool end(B& bridge, std::span<const target_id> end_ids, view_type& draft,
                            std::vector<target_id>& proposed, std::vector<target_id>& tokens) {
@@ -83,7 +83,7 @@ public:
         put_tokens(draft, tokens);
         return true;
     }
-    /// The proposals that the target has, behind `tokens`.
+    /// The proposals that the target has, after `tokens`.
     static void put_tokens(const view_type& draft, std::vector<target_id>& tokens) {
         for (const auto& x : draft.proposals)
             if (x.token().valid())

@@ -23,7 +23,7 @@ namespace measure_costs_detail {
 inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
 /// Tokens in front of all that is measured, or as many as leave room for it.
 inline constexpr std::size_t usual_context = 64;
-/// Of passes that several texts share: the powers of two behind those, as far as there is room.
+/// Of passes that several texts share: the powers of two after those, as far as there is room.
 [[nodiscard]] inline std::vector<std::size_t> wide_positions(std::size_t most,
                                                              std::size_t capacity) {
     std::vector<std::size_t> wide;

@@ -20,7 +20,7 @@ struct round_result {
     token_origin last = token_origin::free;      ///< where the target's own token came from
     std::span<const target_id> proposed;         ///< all proposals, kept or not
     std::span<const draft_id> drafted;           ///< what they were made from
-    std::span<const draft_progress> steps;       ///< [drafted] how the draft looked behind each
+    std::span<const draft_progress> steps;       ///< [drafted] how the draft looked after each
     no_draft reason = no_draft::none;            ///< why nothing was proposed
     round_log_probabilities log_probabilities{}; ///< of `tokens`, if the settings ask for them
     /// tokens[found .. found_end) were text that was seen before, if they were accepted

@@ -32,7 +32,7 @@ namespace specdec {
 ///     3. tau, next         := verifier(p, (x, q))
 ///     4. commit x_1 .. x_tau, next, or fewer of them
 ///
-/// A draft ends behind its first end token. Behind an accepted end token nothing is drawn: the
+/// A draft ends after its first end token. After an accepted end token nothing is drawn: the
 /// round has no `next`, and no law is asked for there.
 ///
 /// Each step is a function: batch takes it for all its texts at once, round() takes 1 to 3 for one.
@@ -103,8 +103,8 @@ public:
 
     /// Step 1, for a round of at most `room` >= 1 tokens. verify() may ask drafter and stop rule,
     /// which is no temporary, again. A round that is drafted, or decided, keeps its draft; one
-    /// whose draft threw goes on behind what it has drawn. Precondition: started, not full. Errors:
-    /// specdec::error where there is no room for the draft that is kept.
+    /// whose draft threw continues after what it has drawn. Precondition: started, not full.
+    /// Errors: specdec::error where there is no room for the draft that is kept.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
@@ -253,7 +253,7 @@ public:
         forget_draft();
     }
 
-    /// Gives up a round that is not committed: the next one is drafted anew, under another name.
+    /// Gives up a round that is not committed: the next round draws new tokens, under another name.
     /// That keeps the law only if whether you call it does not depend on what the round drew or
     /// decided, nor on a failure that did. No-op where no round is on its way.
     void abandon() {

@@ -22,7 +22,7 @@ struct session_settings {
     std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
     std::size_t max_proposals = 16;   ///< most target tokens proposed a round
     std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
-    /// The same of the drafter: a draft ends behind one of them, whatever it is for the target.
+    /// The same of the drafter: a draft ends after one of them, whatever it is for the target.
     std::vector<draft_id> draft_end_ids{};
     /// If set, a round has the log-probability of each of its tokens, and of this many of the
     /// likeliest ones at each place.

@@ -61,15 +61,15 @@ template <class Text>
 /// committed. Borrows everything but the limits. Precondition: the session has been started.
 ///
 /// A throw loses nothing: every step may be called again. A round that was drafted but not decided
-/// keeps its draft, and a draft in which something threw goes on behind what it has drawn, whatever
-/// other texts have done meanwhile: nothing is drawn twice. A decided round stays decided: the next
-/// commit() or draft() goes on with it. A reader's function that throws is called again first, with
-/// the same arguments; one that returned is never called again for them. So the text is the one
-/// without throws if nothing that it shares has changed, and has the target's distribution whatever
-/// has, if the coin goes by sites (generator_coin draws anew) and the reader does nothing with
-/// arguments that it throws at. Where the laws of a draft are asked for again (SLRS, merge) and
-/// what they read has changed meanwhile, the round is refused, and abandon() says how it goes on.
-/// Only a tokenizer that throws leaves a session that has to be started again.
+/// keeps its draft, and a draft in which something threw continues after what it has drawn,
+/// whatever other texts have done meanwhile: nothing is drawn twice. A decided round stays decided:
+/// the next commit() or draft() goes on with it. A reader's function that throws is called again
+/// first, with the same arguments; one that returned is never called again for them. So the text is
+/// the one without throws if nothing that it shares has changed, and has the target's distribution
+/// whatever has, if the coin goes by sites (generator_coin draws anew) and the reader does nothing
+/// with arguments that it throws at. Where the laws of a draft are asked for again (SLRS, merge)
+/// and what they read has changed meanwhile, the round is refused, and abandon() says how it goes
+/// on. Only a tokenizer that throws leaves a session that has to be started again.
 ///
 /// A round allocates nothing, unless more bytes than ever before are held back for a stop string or
 /// a character.

@@ -45,7 +45,7 @@ struct verified_round {
     std::size_t evaluated = 0;         ///< proposals decided on: accepted, and a rejected one
     std::span<const target_id> text;   ///< the committed tokens, without the round's
     std::span<const target_id> tokens; ///< to be committed: the kept proposals and the target's
-                                       ///< own, which there is none of behind an end token
+                                       ///< own, which there is none of after an end token
     Rows rows;                         ///< as given to verify(): row i is of the token behind
                                        ///< text and x_1 .. x_i
     sampling_parameters sampling{};    ///< with which they became laws

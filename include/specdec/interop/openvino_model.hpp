@@ -131,7 +131,7 @@ public:
 
     /// Numbers of a token's feature: 0 for a model without openvino_show_features().
     [[nodiscard]] std::size_t feature_width() const { return ports_.feature_width; }
-    /// The features behind the tokens of the latest append or score: OpenVINO's output tensor.
+    /// The features after the tokens of the latest append or score: OpenVINO's output tensor.
     [[nodiscard]] hidden_states features() {
         if (!ports_.features)
             return {nullptr, 0, 0, 0};

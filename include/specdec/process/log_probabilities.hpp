@@ -65,8 +65,8 @@ public:
         ids_.resize(likeliest_);
     }
 
-    /// A round's tokens: token i was drawn behind rows[i]. `next` is invalid where nothing was
-    /// drawn behind the accepted ones. Errors: specdec::error for rows of an engine's own kind, and
+    /// A round's tokens: token i was drawn after rows[i]. `next` is invalid where nothing was
+    /// drawn after the accepted ones. Errors: specdec::error for rows of an engine's own kind, and
     /// as softmax_law for logits that are none.
     template <RowsOf<target_id> Rows>
     void record(const Rows& rows, std::span<const target_id> accepted, target_id next) {

@@ -27,7 +27,7 @@ public:
 
     [[nodiscard]] std::size_t size() const { return tokens_.size(); }
     [[nodiscard]] std::span<const draft_id> tokens() const { return tokens_; }
-    /// [size()] behind each token; the last ones are missing where settle() has to be called.
+    /// [size()] after each token; the last ones are missing where settle() has to be called.
     [[nodiscard]] std::span<const draft_progress> steps() const { return steps_; }
     [[nodiscard]] draft_progress progress() const {
         return steps_.empty() ? draft_progress{} : steps_.back();

@@ -41,7 +41,7 @@ public:
     /// reader throws ends this text, and what a pass of the target throws ends all texts in it:
     /// their results say `failed` and why (decode_results::require_none_failed); the others go on.
     /// Errors: as open(), for any text, before one is decoded; if all texts failed, what the first
-    /// of them threw, behind where its prompt came from.
+    /// of them threw, after where its prompt came from.
     [[nodiscard]] virtual decode_results run(std::span<const text_request> texts,
                                              const decode_settings& settings) = 0;
 

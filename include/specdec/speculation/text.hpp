@@ -191,7 +191,7 @@ public:
     /// What has come of it so far; all of it once it has finished.
     [[nodiscard]] virtual decode_result result() const = 0;
 
-    /// With a model: feeds what needs no row, and tells what is left to score. The call behind
+    /// With a model: feeds what needs no row, and tells what is left to score. The call after
     /// commit() keeps a tree's path, unless somebody else has used the sequence since the tree was
     /// scored: then the text is fed again what it lacks.
     [[nodiscard]] virtual context_edit<target_id> prepare(target_sequence& target) = 0;

@@ -20,7 +20,7 @@ namespace specdec {
 ///     lengths.share_pass(n)    n texts share the target's passes, from the next new round on
 ///     lengths.begin_round()    before every draft
 ///     lengths.rule()           models StopRule
-///     lengths.passed(pass)     behind a pass that texts shared
+///     lengths.passed(pass)     after a pass that texts shared
 ///     lengths.learn(outcome, took)   behind a decision: teaches all texts
 ///     lengths.end()            the text has ended: the next ones go on from its rule
 ///

@@ -28,9 +28,9 @@ enum class token_origin : std::uint8_t {
 struct verdict {
     std::size_t accepted = 0;  ///< tau: proposals kept, a prefix of the draft
     std::size_t evaluated = 0; ///< proposals decided on: tau, or tau + 1 after a rejection
-    target_id next{};          ///< the token behind them; invalid if the sequence has `ended`
+    target_id next{};          ///< the token after them; invalid if the sequence has `ended`
     token_origin origin = token_origin::free; ///< of `next`; never a proposal
-    bool ended = false; ///< the last accepted proposal is an end token: nothing is drawn behind it
+    bool ended = false; ///< the last accepted proposal is an end token: nothing is drawn after it
 
     /// Whether a rule made it. A default verdict is of no rule.
     [[nodiscard]] bool decided() const { return ended || next.valid(); }
@@ -66,7 +66,7 @@ struct laws_along {
 template <class Law, class Ends>
 laws_along(Law, Ends) -> laws_along<Law, Ends>;
 
-/// Whether the sequence has ended before place i of a chain, or behind node i of a tree. Never for
+/// Whether the sequence has ended before place i of a chain, or after node i of a tree. Never for
 /// a law_at without ends(i).
 template <class LawAt>
 [[nodiscard]] bool ends_before(const LawAt& law_at, std::size_t i) {
@@ -77,7 +77,7 @@ template <class LawAt>
 }
 
 /// The verdict of a rule that accepts `accepted` proposals and has nothing left to test: the bonus
-/// token is drawn from law_at(place). Behind an end token none is drawn, and no law is asked for.
+/// token is drawn from law_at(place). After an end token none is drawn, and no law is asked for.
 template <class LawAt, class C>
 [[nodiscard]] verdict accept_all(LawAt& law_at, std::size_t place, std::size_t accepted, C& coin,
                                  draw_site site) {
@@ -93,7 +93,7 @@ template <class LawAt, class C>
 /// law_at(i), i = 0 .. gamma, is the target law p of the token at `round.position + i`, given the
 /// context and the first i proposals. A rule calls it at most once for each i, in ascending order,
 /// and only where it needs the law, because each call reads the row. All these laws may be alive at
-/// once. An end token is the last proposal of its draft, and there is no law behind it: a rule that
+/// once. An end token is the last proposal of its draft, and there is no law after it: a rule that
 /// accepts all proposals ends with accept_all(). `round` names the decisions (see round_name). A
 /// rule keeps no state, allocates nothing and is re-entrant.
 ///

@@ -25,7 +25,7 @@ struct draft_request {
     sampling_parameters sampling{};       ///< how the drafter's rows become the draft law q
     std::span<const target_id> end_ids{}; ///< proposing one of these ends the draft behind it
     text_offset place{}; ///< where the first drafted token begins, for coins that couple draws
-    std::span<const draft_id> draft_end_ids{}; ///< drawing one of these ends the draft behind it
+    std::span<const draft_id> draft_end_ids{}; ///< drawing one of these ends the draft after it
     /// Something threw in the draft of this round, and it is asked for again (see Bridge).
     bool again = false;
 };
@@ -140,11 +140,11 @@ template <Drafter D>
 /// Only start and follow change what the bridge remembers; an abandoned proposal leaves no trace.
 ///
 /// A token is drawn once under one name. If something throws in propose() (or in a step,
-/// SteppedBridge), the session asks again with request.again: the bridge then goes on behind what
+/// SteppedBridge), the session asks again with request.again: the bridge then continues after what
 /// it has drawn, keeps each drawn token with the law that it was drawn from, and takes nothing else
 /// of the request. To draw again would be to draw from another law if what texts share has changed
 /// meanwhile, with numbers that the failure may have depended on. If nothing was drawn, it begins
-/// anew. A bridge that draws nothing need not look at `again`.
+/// again. A bridge that draws nothing need not look at `again`.
 ///
 /// A bridge that learns of rows has b.learn_rows(ids, rows): behind a decision the session gives it
 /// the target's rows behind these tokens, the last committed one and the proposals. It keeps what
@@ -157,8 +157,8 @@ template <Drafter D>
 /// b.ask(drafter, stop) says which drafter and stop rule are asked from here on, where the session
 /// was given them once more for a draft that it keeps.
 ///
-/// A draft ends behind the first of request.end_ids that it proposes, and behind the first of
-/// request.draft_end_ids that it draws: the drafter is not asked for a row behind either.
+/// A draft ends after the first of request.end_ids that it proposes, and after the first of
+/// request.draft_end_ids that it draws: the drafter is not asked for a row after either.
 ///
 /// Every draw of a draft token has that token's place in its site. A bridge copies request.place,
 /// writes its value() into draw_site::place, and moves it behind the drawn token by pass() (of the

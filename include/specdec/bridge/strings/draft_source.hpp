@@ -32,7 +32,7 @@ struct draft_source {
     law_mark (*mark_of_stop)(const void* stop) = nullptr;
     row_reading reads = row_reading::none; ///< what the stop rule reads of rows
     bool several = false; ///< the drafter gives the rows of a context's last tokens at once
-    std::span<const draft_id> end_ids{}; ///< a draft ends behind these: no row is asked for there
+    std::span<const draft_id> end_ids{}; ///< a draft ends after these: no row is asked for there
 
     /// The same for take(i, row) of any type.
     template <class Take>

@@ -20,7 +20,7 @@ namespace specdec {
 /// The draft strings of one round whose next-token law is known: the drawn one's and those that a
 /// decision made it look at. A node is a draft that goes on.
 ///
-/// A draft ends where step says so, behind an end token of the drafter, at max_draft tokens, where
+/// A draft ends where step says so, after an end token of the drafter, at max_draft tokens, where
 /// its probability falls below `lightest`, and where the stop rule or a row without mass ends it:
 /// all of that is a function of the draft alone, so f's law is defined on drafts that were never
 /// drawn, and refused once a mark has changed. Memory: 2 |D| floats, |D| + 1 doubles and about 1 KB
@@ -140,7 +140,7 @@ public:
             source_.several ? max_draft_ - nodes_[node].depth - 1 : 0;
         for (std::size_t i = 0; i < left && i < ahead.size(); ++i)
             if (is_one_of(source_.end_ids, ahead[i]))
-                left = i; // none behind an end token
+                left = i; // none after an end token
         const std::size_t made = add(node, d, state, mass);
         on_throw guard([&] { size_ = made; });
         fetch(made, ahead.first(ahead.size() < left ? ahead.size() : left));

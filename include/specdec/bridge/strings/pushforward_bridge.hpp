@@ -123,7 +123,7 @@ public:
     }
 
 private:
-    /// The drafter and the stop rule of this round's draft, which ends behind these tokens.
+    /// The drafter and the stop rule of this round's draft, which ends after these tokens.
     template <class D, class Stop>
     [[nodiscard]] draft_source source_of(D& drafter, const Stop& stop) const {
         draft_source source = draft_source::of(drafter, stop);

@@ -85,7 +85,7 @@ public:
 private:
     struct context {
         context_mirror<Id> ids{};
-        std::vector<Id> nodes{}; // of a tree behind it
+        std::vector<Id> nodes{}; // of a tree after it
         std::uint64_t used = 0;  // the last call for it
         bool known = true;
         std::uint64_t calls = 0; // for it

@@ -28,7 +28,7 @@ namespace specdec {
 ///     3. path, next       := verifier(p, tree)
 ///     4. commit the path and next, or fewer of them; models keep the path's cache
 ///
-/// A path ends with its first end token, behind which nothing is drawn. Everything else is as in
+/// A path ends with its first end token, after which nothing is drawn. Everything else is as in
 /// session, the guarantee, too: with a lossless verifier the committed
 /// tokens have the laws of the target's rows, whatever drafter, bridge and shape do. Only commit()
 /// changes the state. The laws of a draft are kept from its draws to their decision (tree_bridge).
@@ -146,7 +146,7 @@ public:
     }
 
     /// Step 3. rows: [rows_needed(), the bridge's target vocabulary], that behind the last
-    /// committed token and those behind the nodes. Throws, and decides the same again, as
+    /// committed token and those after the nodes. Throws, and decides the same again, as
     /// session::verify.
     template <RowsFor<Laws> Rows, Coin C, Clock Time = no_clock>
     [[nodiscard]] tree_round_result verify(const Rows& rows, C& coin, Time clock = {}) {

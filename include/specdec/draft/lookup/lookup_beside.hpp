@@ -94,7 +94,7 @@ public:
         } else {
             if (speaks_first(request))
                 return said();
-            turn_ = speaker::drafter; // also if it throws behind a draw
+            turn_ = speaker::drafter; // also if it throws after a draw
             return take(bridge_.propose(drafter, stop, coin, of_drafter()));
         }
     }

@@ -168,7 +168,7 @@ private:
             now.target = now.record = now.both = record;
         }
     }
-    /// Before the sequence goes on: both forget all behind what they agree in.
+    /// Before the sequence goes on: both forget all after what they agree in.
     void drop_unrecorded(std::size_t s) {
         if (const std::size_t n = size(s); n != base::size(s) || n != records_[s].size())
             cut(s, n);

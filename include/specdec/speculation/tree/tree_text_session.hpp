@@ -122,7 +122,7 @@ private:
         else
             return 0;
     }
-    /// Whether it holds what it held behind the last pass, and the nodes of that, as far as it
+    /// Whether it holds what it held after the last pass, and the nodes of that, as far as it
     /// tells: where it counts calls, that pass is the only one since the text prepared it.
     template <class Target>
     [[nodiscard]] bool as_fed(const Target& target) const {
@@ -145,7 +145,7 @@ private:
     std::size_t capacity_ = 0, levels_ = 0;
     D* drafter_ = nullptr;
     std::vector<std::size_t> kept_;
-    std::size_t fed_ = 0;     // what the target holds behind the last pass, without nodes
+    std::size_t fed_ = 0;     // what the target holds after the last pass, without nodes
     std::uint64_t calls_ = 0; // on its sequence, before that pass
     context_look seen_{};     // of the target, when it was prepared last
 };

@@ -19,8 +19,8 @@ struct course_step {
         draft,        ///< a new round: what was drafted or decided and not committed is abandoned
         repeat,       ///< the draft of the round that is on its way, as if its pass had failed
         change,       ///< what the drafter draws from is to change as soon as it may
-        fault,        ///< a pass of the drafter fails, behind `drafted` more
-        target_fault, ///< of the target's rows one fails in a decision, behind `drafted` more
+        fault,        ///< a pass of the drafter fails, after `drafted` more
+        target_fault, ///< of the target's rows one fails in a decision, after `drafted` more
     };
     static constexpr std::size_t all = 9;
 

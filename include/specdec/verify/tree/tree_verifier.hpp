@@ -39,7 +39,7 @@ private:
     std::vector<double> rows_; // [rows, vocabulary]
 };
 
-/// The first child of a node that a rule may go on with: none behind an end token.
+/// The first child of a node that a rule may go on with: none after an end token.
 template <class LawAt>
 [[nodiscard]] std::size_t first_child(const LawAt& law_at, const token_tree<target_id>& tree,
                                       std::size_t node) {
@@ -53,9 +53,9 @@ template <class LawAt>
 /// proposals[i] is node i's. law_at(node) is the target law p of the token behind a node, or behind
 /// the context for tree_root. A rule calls it at most once for a node, parents before children, and
 /// only where it needs the law; the laws of a node's ancestors may be alive at the same time.
-/// Behind an end token there is no law: a rule goes on with first_child() and ends a path with
+/// After an end token there is no law: a rule goes on with first_child() and ends a path with
 /// accept_all(). It leaves the kept nodes in work.path(); the verdict counts them as `accepted`,
-/// and a rejected level behind them as one more that was evaluated. work is reserved for
+/// and a rejected level after them as one more that was evaluated. work is reserved for
 /// V::rows(depth) rows.
 template <class V, class Law, class LawAt, class C>
 concept TreeVerifier = LawOf<Law, target_id> && Coin<C> &&

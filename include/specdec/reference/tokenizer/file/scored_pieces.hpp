@@ -38,7 +38,7 @@ struct scored_piece {
 enum class user_token_rule {
     /// In the text with its prefix and its signs for spaces, the leftmost first (SentencePiece).
     sentencepiece,
-    /// In the text as it comes, the longest first. At the start of a text the prefix is put behind
+    /// In the text as it comes, the longest first. At the start of a text the prefix is put after
     /// such a token, too (llama.cpp).
     llama_cpp,
 };
