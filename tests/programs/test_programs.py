@@ -1381,6 +1381,14 @@ class Output(unittest.TestCase):
         flags = ("-n", 4, "--limit", 1, "--rules", "slem", "--texts")
         for file in ("/dev/full", "/nowhere/texts", "/", "/dev/stdout"):
             self.assertIn(f"{file}: ", call("compare", *flags, file, status=1))
+        with tempfile.TemporaryDirectory() as folder:  # what /dev/stdout is, where the output goes to a file
+            link = pathlib.Path(folder, "stdout")
+            link.symlink_to("/proc/self/fd/1")
+            with open(pathlib.Path(folder, "output"), "w") as output:
+                done = subprocess.run(command("compare", *flags, link), stdout=output, stderr=subprocess.PIPE, cwd="/",
+                                      timeout=240)
+            self.assertEqual((done.returncode, b"standard stream" in done.stderr), (1, True), done.stderr)
+            self.assertTrue(link.is_symlink())
 
     def test_texts_take_the_place_of_a_file_whole_or_not_at_all(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -14,6 +14,7 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
+#include <specdec/vocab/table/file_content.hpp>
 
 namespace specdec::reference {
 

@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include <specdec/core/error.hpp>
-
 /// Whole files, read and replaced: with POSIX, or with Windows, where paths are UTF-8.
 /// Errors: specdec::error(path, "file", what went wrong and why).
 namespace specdec {
@@ -13,14 +11,6 @@ namespace specdec {
 /// Whether there is anything at the path. What is there and cannot be read, a broken link for
 /// example, is no file that is left out: who opens it gets the reason.
 [[nodiscard]] bool is_there(const std::string& path);
-
-/// Whoever reads a file asks this of its first bytes. Errors: for what git leaves in the place of a
-/// large file until git-lfs fetches it.
-inline void expect_content(std::string_view bytes, const std::string& path) {
-    if (bytes.starts_with("version https://git-lfs.github.com/spec/"))
-        fail(path, "file",
-             "expected its content, this is a git-lfs pointer to it: fetch it with git lfs pull");
-}
 
 /// The bytes of a file.
 [[nodiscard]] std::string read_file(const std::string& path);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <specdec/core/error.hpp>
+#include <specdec/vocab/table/file_content.hpp>
 
 /// atomic_file.hpp for POSIX, which includes this.
 namespace specdec {
@@ -73,8 +74,16 @@ inline void expect_no_other(const std::string& path) {
     if (::lstat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode))
         return;
     if (S_ISLNK(about.st_mode) &&
-        (::stat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)))
+        (::stat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))) {
+        // /dev/stdout where that is a file: the link would be replaced, for every program.
+        for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+            struct ::stat open {};
+            if (::fstat(stream, &open) == 0 && open.st_dev == about.st_dev &&
+                open.st_ino == about.st_ino)
+                fail(path, "file", "cannot be written: a link to a standard stream");
+        }
         return;
+    }
     if (S_ISDIR(about.st_mode))
         file_error(path, "cannot be written", EISDIR);
     fail(path, "file", "cannot be written: not a regular file");

@@ -18,6 +18,7 @@
 #include <windows.h>
 
 #include <specdec/core/error.hpp>
+#include <specdec/vocab/table/file_content.hpp>
 
 /// atomic_file.hpp for Windows, which includes this.
 namespace specdec {
