@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <specdec/head/exits/early_exit_model.hpp>
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -8,6 +10,8 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/head/exits/confidence_exit.hpp>
+#include <specdec/head/exits/sampled_token_exit.hpp>
+#include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/speculation/any/any_model.hpp>
 
 #include "support/ids.hpp"
@@ -94,6 +98,28 @@ TEST_CASE("where the last exit is not sure the row allows nothing") {
     CHECK_FALSE(any_allowed(rows[1].values));
     CHECK(draft.ended() == 2);
     CHECK(draft.exit_of(0, 1) == draft.none);
+}
+
+TEST_CASE(
+    "a row that is asked for again comes from the exit that gave it, whatever was drawn since") {
+    toy_exits model = make_model();
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        philox_coin coin(seed);
+        sampled_token_exit choice(exit_thresholds({0.3, 0.2}), {}, std::span(&coin, 1));
+        early_exit_model draft(model, choice);
+        const auto ids = ids_of({0, 3, 1, 6, 2, 2, 5});
+        const sequence_tokens<draft_id> part{0, ids};
+        std::vector<std::vector<float>> first;
+        for (int time = 0; time < 3; ++time) {
+            draft.truncate(0, 0);
+            const auto rows = draft.score(std::span(&part, 1));
+            for (std::size_t i = 0; i < ids.size(); ++i) {
+                if (time == 0)
+                    first.push_back(copy_of(rows[i].values));
+                CHECK(copy_of(rows[i].values) == first[i]);
+            }
+        }
+    }
 }
 
 TEST_CASE("several sequences, and a pass that throws") {
