@@ -75,7 +75,7 @@ TEST_CASE("sessions with recycled chains have the target's law", "[law]") {
     CHECK(proposed > accepted);
 }
 
-TEST_CASE("a round that is abandoned for what it gave teaches nothing: it is made again", "[law]") {
+TEST_CASE("a round that is asked for again for what it gave is the same round", "[law]") {
     const auto check = [](const auto& rule) {
         row_tree p(toy_rows(row_kind::random, 3, 300));
         const auto round = [](auto& text, std::size_t i) {

@@ -110,4 +110,23 @@ TEST_CASE("recycled bridge: a session gives it the rows of each round") {
     CHECK(decoder.counts().looked_up == 0);
 }
 
+TEST_CASE(
+    "recycled bridge: rows teach once their round is committed, and none of an abandoned one") {
+    fixture f;
+    toy_model<target_id> target(4, [](const std::vector<target_id>& context) {
+        std::vector<float> row(4);
+        row[static_cast<std::size_t>((context.back().value + 1) % 4)] = 50;
+        return row;
+    });
+    session decoder(recycled_bridge(f.table, 4), exact_match{}, {.capacity = 64});
+    decoder.start(std::vector{target_id{0}});
+    (void)decoder.round(target, f.nobody, f.stop, f.coin, 8);
+    CHECK(f.table.of(target_id{0}).empty());
+    decoder.abandon();
+    (void)decoder.round(target, f.nobody, f.stop, f.coin, 8);
+    CHECK(f.table.of(target_id{0}).empty());
+    decoder.commit(1);
+    CHECK(f.table.of(target_id{0}).size() == 2);
+}
+
 } // namespace recycled_bridge_tests
