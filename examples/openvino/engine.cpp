@@ -206,7 +206,7 @@ private:
             openvino_batch_model<Id> models(
                 compiled, flags.sequences,
                 {.capacity = flags.context > 0 ? flags.context : std::size_t{4096},
-                 .window = window_of(*model, paths.model),
+                 .window = window_of(paths.model),
                  .vocabulary = words.vocabulary_size()});
             const model_facts facts{name, weights.parameters, models.vocabulary_size()};
             const compute_facts computing{
@@ -230,11 +230,11 @@ private:
         }
     }
 
-    /// As the GGUF file tells, or the config.json in the folder of an IR.
-    static std::size_t window_of(const ov::Model& model, const fs::path& file) {
+    /// As the config.json in the folder of an IR tells. Windows of GGUF files count positions.
+    static std::size_t window_of(const fs::path& file) {
         const fs::path config = file.parent_path() / "config.json";
         if (file.extension() == ".gguf" || !why_missing(config).empty())
-            return openvino_window(model);
+            return 0;
         const auto fields =
             reference::parse_json(read_input(config.string(), 16), config.string(), "file");
         const auto window = fields.find("sliding_window");
