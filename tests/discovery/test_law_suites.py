@@ -23,8 +23,8 @@ class LawSuites(unittest.TestCase):
                 self.assertIn(bug["test"], law_suites.chosen([bug["header"]], BUGS, SUITES), bug["name"])
 
     def test_a_header_chooses_less_than_everything_where_its_bugs_are_known(self):
-        chosen = law_suites.chosen(["include/specdec/head/adaptive/target_topk.hpp"], BUGS, SUITES)
-        self.assertEqual(chosen, ["tests/law/courses.cpp", "tests/law/heads.cpp"])
+        chosen = law_suites.chosen(["include/specdec/head/features/feature_model.hpp"], BUGS, SUITES)
+        self.assertEqual(chosen, ["tests/law/features.cpp", "tests/law/together.cpp"])
 
     def test_a_header_without_bugs_chooses_those_that_reach_it(self):
         chosen = law_suites.chosen(["include/specdec/core/heap.hpp"], [], SUITES)
