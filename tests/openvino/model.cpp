@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rows.hpp"
 #include "toy_ir.hpp"
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/token_id.hpp>
@@ -25,31 +26,7 @@ using model = openvino_model<target_id>;
 static_assert(ModelOf<model, target_id>);
 static_assert(!ModelOf<openvino_model<draft_id>, target_id>);
 
-using row = std::vector<float>;
 constexpr double tolerance = 2e-4; // of logits between -40 and 40
-
-std::vector<row> rows_of(const logits_rows<target_id>& rows) {
-    std::vector<row> all;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        all.emplace_back(rows[i].values.begin(), rows[i].values.end());
-    return all;
-}
-double distance(const row& a, const row& b) {
-    REQUIRE(a.size() == b.size());
-    double most = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-    return most;
-}
-
-/// Rows behind each token, fed one by one to a model of their own.
-std::vector<row> rows_alone(const ov::CompiledModel& engine, const std::vector<target_id>& ids) {
-    model m(engine);
-    std::vector<row> all;
-    for (const target_id& id : ids)
-        all.push_back(rows_of(m.score({&id, 1}))[0]);
-    return all;
-}
 
 } // namespace
 

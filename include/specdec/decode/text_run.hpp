@@ -66,7 +66,7 @@ template <class Text>
 /// the next commit() or draft() goes on with it. A reader's function that throws is called again
 /// first, with the same arguments; one that returned is never called again for them. So the text is
 /// the one without throws if nothing that it shares has changed, and has the target's distribution
-/// whatever has, if the coin goes by sites (generator_coin draws anew) and the reader does nothing
+/// whatever has, if the coin goes by sites (generator_coin does not) and the reader does nothing
 /// with arguments that it throws at. Where the laws of a draft are asked for again (SLRS, merge)
 /// and what they read has changed meanwhile, the round is refused, and abandon() says how it goes
 /// on. Only a tokenizer that throws leaves a session that has to be started again.

@@ -30,15 +30,9 @@
 #include <openvino/openvino.hpp>
 
 #include <specdec/core/error.hpp>
+#include <specdec/interop/openvino_rows.hpp> // has_name
 
 namespace specdec {
-
-/// The window of attention that a GGUF file tells of; 0: none.
-[[nodiscard]] inline std::size_t openvino_window(const ov::Model& model) {
-    const auto& facts = model.get_rt_info();
-    const auto found = facts.find(ov::frontend::gguf::pass::gguf_swa_window_key());
-    return found == facts.end() ? 0 : static_cast<std::size_t>(found->second.as<std::int64_t>());
-}
 
 namespace detail {
 
@@ -50,10 +44,11 @@ class openvino_gguf_inputs {
     static constexpr const char* window_input = "self_kq_mask_swa"; // optional
 
 public:
-    /// Before AdaptToGenAI. Logits are those of all tokens from here on.
+    /// Before AdaptToGenAI. From here on all tokens of a pass have logits.
     explicit openvino_gguf_inputs(ov::Model& model)
         : mask_(users(model, "self_kq_mask")),
-          window_mask_(has(model, window_input) ? users(model, window_input) : inputs()) {
+          window_mask_(has_name(model.inputs(), window_input) ? users(model, window_input)
+                                                              : inputs()) {
         const node all = std::make_shared<ov::op::v0::Convert>(
             range(numbers({}, {0}), length(find(model, "inp_tokens"), -1)), ov::element::i32);
         const auto shaped =
@@ -62,8 +57,8 @@ public:
             user.replace_source_output(shaped);
     }
 
-    /// After it: a token sees those before it in the cache that attention_mask keeps, and through a
-    /// window those of the last positions.
+    /// After AdaptToGenAI: a token sees the tokens before it in the cache that attention_mask
+    /// keeps; through a window, only the tokens at the last positions.
     void mask(ov::Model& model) {
         const node kept = find(model, "attention_mask"), places = length(kept, 1);
         const node first =
@@ -77,7 +72,7 @@ public:
             std::make_shared<ov::op::v1::LessEqual>(key, query),
             std::make_shared<ov::op::v1::Greater>(flags, numbers({}, {0})));
         replace(mask_, seen);
-        const std::size_t window = openvino_window(model);
+        const std::int64_t window = window_of(model);
         if (window == 0)
             return replace(window_mask_, seen);
         const node count = std::make_shared<ov::op::v0::CumSum>(flags, numbers({}, {0}));
@@ -85,7 +80,7 @@ public:
         replace(window_mask_, std::make_shared<ov::op::v1::LogicalAnd>(
                                   seen, std::make_shared<ov::op::v1::Less>(
                                             std::make_shared<ov::op::v1::Subtract>(own, count),
-                                            numbers({}, {static_cast<std::int64_t>(window)}))));
+                                            numbers({}, {window}))));
     }
 
 private:
@@ -100,11 +95,11 @@ private:
     static inputs users(ov::Model& model, const std::string& name) {
         return find(model, name).get_target_inputs();
     }
-    static bool has(ov::Model& model, const std::string& name) {
-        for (const node& input : model.inputs())
-            if (input.get_names().contains(name))
-                return true;
-        return false;
+    /// The window of attention that the file tells of; 0: none.
+    static std::int64_t window_of(const ov::Model& model) {
+        const auto& facts = model.get_rt_info();
+        const auto found = facts.find(ov::frontend::gguf::pass::gguf_swa_window_key());
+        return found == facts.end() ? 0 : found->second.as<std::int64_t>();
     }
     static node numbers(const ov::Shape& shape, const std::vector<std::int64_t>& values) {
         return ov::op::v0::Constant::create(ov::element::i64, shape, values);
@@ -117,7 +112,8 @@ private:
     static node range(const node& first, const node& end) {
         return std::make_shared<ov::op::v4::Range>(first, end, numbers({}, {1}), ov::element::i64);
     }
-    /// [1, 1, tokens, places] of what is added to products.
+    /// Gives the users the mask [1, 1, tokens, places], which is added to products of queries and
+    /// keys.
     static void replace(const inputs& users, const node& seen) {
         const auto number = [](float value) {
             return ov::op::v0::Constant::create(ov::element::f32, {}, {value});

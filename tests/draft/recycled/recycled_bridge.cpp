@@ -41,6 +41,20 @@ struct fixture {
     }
 };
 
+/// A session on a target that counts as the fixture does.
+struct begun_session {
+    fixture f{};
+    toy_model<target_id> target{4, [](const std::vector<target_id>& context) {
+                                    std::vector<float> row(4);
+                                    row[static_cast<std::size_t>((context.back().value + 1) % 4)] =
+                                        50;
+                                    return row;
+                                }};
+    session<recycled_bridge, exact_match> decoder{
+        recycled_bridge(f.table, 4), exact_match{}, {.capacity = 64}};
+    begun_session() { decoder.start(std::vector{target_id{0}}); }
+};
+
 TEST_CASE("recycled bridge: successor by successor, as far as they are known") {
     fixture f;
     recycled_bridge bridge(f.table, 6);
@@ -90,14 +104,8 @@ TEST_CASE("recycled bridge: lengths by what comes true") {
 }
 
 TEST_CASE("recycled bridge: a session gives it the rows of each round") {
-    fixture f;
-    toy_model<target_id> target(4, [](const std::vector<target_id>& context) {
-        std::vector<float> row(4);
-        row[static_cast<std::size_t>((context.back().value + 1) % 4)] = 50;
-        return row;
-    });
-    session decoder(recycled_bridge(f.table, 4), exact_match{}, {.capacity = 64});
-    decoder.start(std::vector{target_id{0}});
+    begun_session begun;
+    auto& [f, target, decoder] = begun;
     std::vector<std::size_t> proposed;
     for (int i = 0; i < 6; ++i) {
         const round_result r = decoder.round(target, f.nobody, f.stop, f.coin, 8);
@@ -112,14 +120,8 @@ TEST_CASE("recycled bridge: a session gives it the rows of each round") {
 
 TEST_CASE(
     "recycled bridge: rows teach once their round is committed, and none of an abandoned one") {
-    fixture f;
-    toy_model<target_id> target(4, [](const std::vector<target_id>& context) {
-        std::vector<float> row(4);
-        row[static_cast<std::size_t>((context.back().value + 1) % 4)] = 50;
-        return row;
-    });
-    session decoder(recycled_bridge(f.table, 4), exact_match{}, {.capacity = 64});
-    decoder.start(std::vector{target_id{0}});
+    begun_session begun;
+    auto& [f, target, decoder] = begun;
     (void)decoder.round(target, f.nobody, f.stop, f.coin, 8);
     CHECK(f.table.of(target_id{0}).empty());
     decoder.abandon();

@@ -59,27 +59,29 @@ inline bool write_all(int handle, std::string_view bytes) {
     return true;
 }
 
+inline bool is_same(const struct ::stat& a, const struct ::stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /// Whether the name still is that of the open file.
 inline bool is_named(int handle, const std::string& name) {
     struct ::stat held {};
     struct ::stat found {};
     return ::fstat(handle, &held) == 0 && ::lstat(name.c_str(), &found) == 0 &&
-           held.st_dev == found.st_dev && held.st_ino == found.st_ino;
+           is_same(held, found);
 }
 
-/// What is no file is not replaced: neither folders nor devices, nor links to devices
-/// (/dev/stdout).
+/// What is no file is not replaced: neither folders nor devices, nor links to devices or to a file
+/// that is one of the program's standard streams (/dev/stdout).
 inline void expect_no_other(const std::string& path) {
     struct ::stat about {};
     if (::lstat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode))
         return;
     if (S_ISLNK(about.st_mode) &&
         (::stat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))) {
-        // /dev/stdout where that is a file: the link would be replaced, for every program.
         for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
             struct ::stat open {};
-            if (::fstat(stream, &open) == 0 && open.st_dev == about.st_dev &&
-                open.st_ino == about.st_ino)
+            if (::fstat(stream, &open) == 0 && is_same(open, about))
                 fail(path, "file", "cannot be written: a link to a standard stream");
         }
         return;
