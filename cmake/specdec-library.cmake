@@ -1,13 +1,25 @@
-# specdec_headers(VARIABLE LAYER...): the headers of some layers, and the fragments (.inc) that some of
+# specdec_headers(VARIABLE FOLDER...): the headers of some folders of include/, and the fragments (.inc) that some of
 # them include more than once.
 function(specdec_headers variable)
     set(patterns "")
-    foreach(layer IN LISTS ARGN)
-        list(APPEND patterns ${PROJECT_SOURCE_DIR}/include/specdec/${layer}/*.hpp
-                             ${PROJECT_SOURCE_DIR}/include/specdec/${layer}/*.inc)
+    foreach(folder IN LISTS ARGN)
+        list(APPEND patterns ${CMAKE_CURRENT_SOURCE_DIR}/include/${folder}/*.hpp
+                             ${CMAKE_CURRENT_SOURCE_DIR}/include/${folder}/*.inc)
     endforeach()
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${patterns})
     set(${variable} ${headers} PARENT_SCOPE)
+endfunction()
+
+# specdec_leave_out(VARIABLE REGEX): removes the files with a line that matches.
+function(specdec_leave_out variable regex)
+    set(kept "")
+    foreach(source IN LISTS ${variable})
+        file(STRINGS ${source} lines REGEX "${regex}")
+        if(NOT lines)
+            list(APPEND kept ${source})
+        endif()
+    endforeach()
+    set(${variable} ${kept} PARENT_SCOPE)
 endfunction()
 
 # specdec_move_headers(TO FROM LIST INCLUDING TEXT): moves the headers with an "#include TEXT".
@@ -43,8 +55,8 @@ function(specdec_library name)
         INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
     target_compile_features(${target} INTERFACE cxx_std_20)
     target_sources(${target} INTERFACE
-        FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${arg_HEADERS}
-        FILE_SET fragments TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${fragments})
+        FILE_SET HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR}/include FILES ${arg_HEADERS}
+        FILE_SET fragments TYPE HEADERS BASE_DIRS ${CMAKE_CURRENT_SOURCE_DIR}/include FILES ${fragments})
     target_link_libraries(${target} INTERFACE ${arg_LINK})
 
     install(TARGETS ${target} EXPORT specdec-${name} FILE_SET HEADERS DESTINATION include

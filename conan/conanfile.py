@@ -23,10 +23,13 @@ class SpecdecConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     no_copy_source = True
     options = {f"with_{part}": [True, False]
-               for part in ("vocab", "eigen", "xtensor", "llama_cpp", "openvino", "property", "reference")}
+               for part in ("vocab", "eigen", "xtensor", "llama_cpp", "openvino", "property", "engine")}
     default_options = {"with_vocab": True, "with_eigen": False, "with_xtensor": False,
                        "with_llama_cpp": False, "with_openvino": False, "with_property": False,
-                       "with_reference": False}  # reference includes vocab, eigen and xtensor
+                       "with_engine": False}  # with its training; includes vocab, eigen and xtensor
+
+    options["with_reference"] = [True, False]  # what with_engine was called
+    default_options["with_reference"] = False
 
     # g++ 12 and clang 16 are what the library is tested with; clang 14 and 15 refuse libstdc++'s
     # range concepts.
@@ -38,17 +41,18 @@ class SpecdecConan(ConanFile):
 
     def export_sources(self):
         root = Path(self.recipe_folder).parent
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "engine/CMakeLists.txt",
+                        "engine/include/*"):
             copy(self, pattern, root, self.export_sources_folder)
 
     def requirements(self):
-        reference = self.options.with_reference
+        engine = self.options.with_engine
         public = {"transitive_headers": True}
-        if reference or self.options.with_vocab:
+        if engine or self.options.with_vocab:
             self.requires("boost/[>=1.81 <2]", **public)
-        if reference or self.options.with_eigen:
+        if engine or self.options.with_eigen:
             self.requires("eigen/[>=3.4 <6]", **public)
-        if reference or self.options.with_xtensor:
+        if engine or self.options.with_xtensor:
             self.requires("xtensor/[>=0.24 <1]", **public)
         if self.options.with_llama_cpp:
             self.requires("llama-cpp/[*]", **public)  # numbered by builds: b6700 or newer
@@ -56,13 +60,15 @@ class SpecdecConan(ConanFile):
             self.requires("openvino/[>=2025 <2027]", **public)
         if self.options.with_property:
             self.requires("rapidcheck/[*]", **public)  # numbered by commits
-        if reference:
-            self.requires("range-v3/[>=0.12 <1]", **public)
+        if engine:
             self.requires("nlohmann_json/[>=3.11 <4]", **public)
             self.requires("pcre2/[>=10.42 <11]", **public)
             self.requires("utf8proc/[>=2.8 <3]", **public)
 
     def validate(self):
+        if self.options.with_reference:
+            raise ConanInvalidConfiguration("the option 'with_reference' is called 'with_engine', and its headers "
+                                            "<specdec_engine/...>")
         check_min_cppstd(self, 20)
         compiler = str(self.settings.compiler)
         least = self.compilers.get(compiler)

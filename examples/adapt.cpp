@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A drafter learns while it serves: runs streams of prompts, task by task, with a drafter of the
-// reference engine that learns from what the target decides, and then measures the drafter as it
+// CPU engine that learns from what the target decides, and then measures the drafter as it
 // was and as it has become on prompts of each task that it did not learn from.
 //
 //     adapt --models smollm2 --task recipes=models/prompts/tasks/recipes.txt --tokens 20000
@@ -36,11 +36,11 @@
 #include "support/program/program.hpp"
 #include "support/text/prompts_file.hpp"
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
-#include <specdec/reference/file/mapped_file.hpp>
-#include <specdec/reference/learn/drafter_learner.hpp>
-#include <specdec/reference/learn/online_learner.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
+#include <specdec_engine/file/mapped_file.hpp>
+#include <specdec_engine/learn/drafter_learner.hpp>
+#include <specdec_engine/learn/online_learner.hpp>
 
 namespace {
 
@@ -57,9 +57,9 @@ struct flags {
     std::string rule, learn = "full", loss = "fkl", head, svg, save, resume, chains = "drafted",
                       learning_numbers;
     std::optional<double> taught_temperature, rate, anchor;
-    reference::learner_settings learner{.sequences = 2, .length = 512};
+    engine::learner_settings learner{.sequences = 2, .length = 512};
     std::size_t depth = 4, behind_rejected = 0, remembered = 0;
-    reference::online_settings online{.every = 64, .replayed = 1};
+    engine::online_settings online{.every = 64, .replayed = 1};
     std::optional<acceptance_updates> ends; ///< a head that ends drafts
     double head_threshold = 0.6;
     std::size_t tokens = 20000, window = 1000, limit = 0, longest = 8, save_every = 0;
@@ -149,8 +149,8 @@ template <class Drafter>
 class adaptation {
 public:
     using learner_type =
-        reference::basic_online_learner<typename Drafter::learner_type,
-                                        typename Drafter::serving_type, steady_seconds>;
+        engine::basic_online_learner<typename Drafter::learner_type, typename Drafter::serving_type,
+                                     steady_seconds>;
 
     adaptation(const flags& f, const loaded_pair& pair, Drafter& drafter)
         : f_(f), pair_(pair), drafter_(drafter), stands_on_(ground(f, pair, drafter)),
@@ -252,7 +252,7 @@ public:
     /// Makes the folder. Errors: specdec::error where save() could not begin to write into it.
     void expect_saveable(const fs::path& folder) const {
         drafter_.expect_saveable();
-        reference::make_folder(folder);
+        engine::make_folder(folder);
         std::vector<const char*> files = drafter_.saved_files(f_.learner.adapters.has_value());
         files.push_back(state_name);
         for (const char* file : files)
@@ -267,7 +267,7 @@ private:
     static std::string ground(const flags& f, const loaded_pair& pair, const Drafter& drafter) {
         std::string note = "vocabulary " + std::to_string(pair->draft_table()->fingerprint());
         if (f.learner.adapters)
-            note += ", weights " + reference::weights_checksum(drafter.start.values());
+            note += ", weights " + engine::weights_checksum(drafter.start.values());
         return note;
     }
     void resume(const fs::path& folder) {
@@ -438,7 +438,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
             continue;
         chart.lines.push_back({t.name, {}});
         adapted.serve(t, learns, [&](std::size_t made, const tally& w, const auto& online) {
-            const reference::online_counts c = online.counts();
+            const engine::online_counts c = online.counts();
             const double share = c.seconds / std::max(online.elapsed(), 1e-9);
             chart.lines.back().points.push_back(
                 {static_cast<double>(made), w.counts.tokens_per_target_call()});

@@ -39,8 +39,8 @@
 #include "support/program/program.hpp"
 #include "support/text/prompts_file.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/reference/file/parse_json.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
+#include <specdec_engine/file/parse_json.hpp>
 
 namespace {
 
@@ -66,7 +66,7 @@ struct question {
 
 /// A line of JSON. Errors: specdec::error that names file and line.
 json parsed(std::string_view line, const std::string& file, const std::string& where) {
-    return reference::parse_json<json>(line, file, where);
+    return engine::parse_json<json>(line, file, where);
 }
 
 /// The same; null where that is an error.
@@ -253,7 +253,7 @@ private:
     std::ifstream there_;
 };
 
-void run(flags f, const engine& e) {
+void run(flags f, const program_engine& e) {
     validate(f.decoding.sampling);
     expect_other_file("--out", f.out, f.prompts);
     expect_writable("--out", f.out);
@@ -320,7 +320,7 @@ int main(int argc, char** argv) {
     CLI::App app("Answers many questions, some side by side.",
                  std::filesystem::path(argv[0]).filename().string());
     flags f;
-    const std::unique_ptr<engine> e = make_engine();
+    const std::unique_ptr<program_engine> e = make_engine();
     f.models.sequences = 16;
     f.models.context = 768;
     f.decoding.sampling.temperature = 0;

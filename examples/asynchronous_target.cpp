@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/specdec.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
 #include <specdec/vocab/table/intersection.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 
 namespace {
 
-using target_words = reference::tokenizer_of<target_id>;
-using draft_words = reference::tokenizer_of<draft_id>;
+using target_words = engine::tokenizer_of<target_id>;
+using draft_words = engine::tokenizer_of<draft_id>;
 constexpr std::size_t length = 200, capacity = 256; // tokens of a text, of a context
 
 constexpr steady_seconds now;
@@ -31,7 +31,7 @@ class asynchronous_target {
 public:
     /// The rows of the last n tokens of the edit, until the context's next pass. The edit views a
     /// session's tokens: that one is left alone until the rows are there.
-    auto pass(reference::model<target_id>& context, context_edit<target_id> edit, std::size_t n) {
+    auto pass(engine::model<target_id>& context, context_edit<target_id> edit, std::size_t n) {
         return std::async(std::launch::async, [this, &context, edit, n] {
             const std::lock_guard one_at_a_time(computing_);
             context.truncate(edit.truncate_to);
@@ -48,9 +48,9 @@ private:
 /// A text with what is its own: a context in both models, and a round on its way.
 struct text {
     session<slem_bridge<target_words, draft_words>, exact_match> state;
-    reference::model<target_id> target;
-    reference::model<draft_id> draft;
-    model_drafter<reference::model<draft_id>> drafter{draft};
+    engine::model<target_id> target;
+    engine::model<draft_id> draft;
+    model_drafter<engine::model<draft_id>> drafter{draft};
     philox_coin coin{0}; // is asked for nothing at temperature 0
     context_edit<target_id> edit{};
     std::future<logits_rows<target_id>> rows{};
@@ -85,19 +85,19 @@ struct way {
 
 int main() try {
     const std::string folder = SPECDEC_SOURCE_DIR "/models/docs-";
-    const target_words words(reference::load_tokenizer(folder + "target"));
-    const draft_words pieces(reference::load_tokenizer(folder + "drafter"));
+    const target_words words(engine::load_tokenizer(folder + "target"));
+    const draft_words pieces(engine::load_tokenizer(folder + "drafter"));
     const id_map shared = intersect(pieces, words);
     const auto weights = [&](const char* name) {
-        return reference::pack<reference::bf16_bits>(reference::open_checkpoint(folder + name));
+        return engine::pack<engine::bf16_bits>(engine::open_checkpoint(folder + name));
     };
     const auto new_text = [&, large = weights("target"), small = weights("drafter")] {
-        const reference::context_options one{.threads = 1, .capacity = capacity};
+        const engine::context_options one{.threads = 1, .capacity = capacity};
         return text{{slem_bridge(words, pieces, shared, capacity, 3),
                      exact_match{},
                      {.target = {.temperature = 0}, .draft = {.temperature = 0}}},
-                    reference::model<target_id>({large, one}),
-                    reference::model<draft_id>({small, one})};
+                    engine::model<target_id>({large, one}),
+                    engine::model<draft_id>({small, one})};
     };
     text texts[] = {new_text(), new_text()};
     std::vector<target_id> prompts[2], alone; // what is decoded without drafts

@@ -32,7 +32,7 @@
 #include "support/text/prompts_file.hpp"
 #include "support/text/text_pieces.hpp"
 #include <specdec/head/adaptive/token_frequencies.hpp>
-#include <specdec/reference/drafter/token_list_file.hpp>
+#include <specdec_engine/drafter/token_list_file.hpp>
 
 namespace {
 
@@ -239,7 +239,7 @@ void require_consistent(const flags& f) {
         expect_other_file("--out", f.out, prompts_path(f.prompts, f.models));
 }
 
-void run(const flags& f, const engine& e) {
+void run(const flags& f, const program_engine& e) {
     validate(f.decoding.sampling);
     require_consistent(f);
     expect_use_of_cache(f.models.cache, false);
@@ -285,7 +285,7 @@ void run(const flags& f, const engine& e) {
     print_row(chosen->first, counts, check, chosen->second);
     if (f.out.empty())
         return;
-    reference::write_token_list(f.out, chosen->first);
+    engine::write_token_list(f.out, chosen->first);
     std::printf("\nwritten to %s\n", visible(f.out).c_str());
 }
 
@@ -295,7 +295,7 @@ int main(int argc, char** argv) {
     CLI::App app("Counts a drafter's tokens and chooses those that a trimmed LM head keeps.",
                  std::filesystem::path(argv[0]).filename().string());
     flags f;
-    const std::unique_ptr<engine> e = make_engine();
+    const std::unique_ptr<program_engine> e = make_engine();
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 128;
     const auto files = [&](const char* flag, std::vector<std::string>& value, const char* help) {

@@ -280,7 +280,7 @@ void print_exits(std::span<const std::uint64_t> rows) {
     std::printf(" of %.0f rows\n", all);
 }
 
-void run(flags f, const engine& e) {
+void run(flags f, const program_engine& e) {
     f.settings.decoding.tree = f.tree.settings();
     tell_nodes(f.models, f.settings.decoding.tree);
     for (const float t : f.temperatures) {
@@ -398,7 +398,7 @@ int main(int argc, char** argv) {
     CLI::App app("Compares autoregressive decoding and the rules on a file of prompts.",
                  std::filesystem::path(argv[0]).filename().string());
     flags f;
-    const std::unique_ptr<engine> e = make_engine();
+    const std::unique_ptr<program_engine> e = make_engine();
     f.settings.decoding.limits.max_tokens = 64;
     add_number(app, "--temperatures", f.temperatures, any_temperature, "default: 0,1");
     add_words(

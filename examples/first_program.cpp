@@ -2,19 +2,18 @@
 // The models of this repository: a target, a drafter with its own tokenizer, one greedy output.
 #include <iostream>
 
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/speculation/speculation.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 
 int main() {
-    const reference::tokenizer_of<target_id> words(reference::load_tokenizer("models/docs-target"));
-    const reference::tokenizer_of<draft_id> pieces(
-        reference::load_tokenizer("models/docs-drafter"));
-    reference::model<target_id> target(reference::load_transformer("models/docs-target"));
-    reference::model<draft_id> draft(reference::load_transformer(
+    const engine::tokenizer_of<target_id> words(engine::load_tokenizer("models/docs-target"));
+    const engine::tokenizer_of<draft_id> pieces(engine::load_tokenizer("models/docs-drafter"));
+    engine::model<target_id> target(engine::load_transformer("models/docs-target"));
+    engine::model<draft_id> draft(engine::load_transformer(
         "models/docs-drafter", {.context = {.team = target.engine().team()}})); // they take turns
 
     speculation pair({target, words}, {draft, pieces});

@@ -156,7 +156,7 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
     return out;
 }
 
-void run(flags f, const engine& e) {
+void run(flags f, const program_engine& e) {
     validate(f.decoding.sampling);
     decode_settings& s = f.decoding;
     if (!f.rule.empty())
@@ -245,7 +245,7 @@ int main(int argc, char** argv) {
     CLI::App app("Continues a prompt with a target model and, if there is one, a drafter.",
                  std::filesystem::path(argv[0]).filename().string());
     flags f;
-    const std::unique_ptr<engine> e = make_engine();
+    const std::unique_ptr<program_engine> e = make_engine();
     f.decoding.sampling.temperature = 0;
     f.decoding.limits.max_tokens = 128;
     app.add_option("-p,--prompt", f.prompt, "the text to continue, or the question; - reads it");

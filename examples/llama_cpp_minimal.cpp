@@ -10,10 +10,10 @@
 #include <llama-cpp.h>
 
 #include <specdec/interop/llama_cpp.hpp>
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/speculation/speculation.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 
@@ -37,8 +37,8 @@ int main(int argc, char** argv) try {
     const llama_cpp_tokenizer<target_id> words(llama_model_get_vocab(weights.get()));
 
     // The drafter: here a model of our own engine; another llama_cpp_model<draft_id> would do.
-    reference::model<draft_id> draft(reference::load_transformer(argv[2]));
-    const reference::tokenizer_of<draft_id> pieces(reference::load_tokenizer(argv[2]));
+    engine::model<draft_id> draft(engine::load_transformer(argv[2]));
+    const engine::tokenizer_of<draft_id> pieces(engine::load_tokenizer(argv[2]));
 
     // Both, for any rule. The tokenizers are matched by the bytes of their tokens.
     speculation pair({.models = target, .tokenizer = words, .ends = words.end_tokens()},

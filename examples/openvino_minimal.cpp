@@ -11,10 +11,10 @@
 
 #include <specdec/interop/openvino.hpp>
 #include <specdec/interop/openvino_gguf.hpp>
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/speculation/speculation.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 
@@ -30,12 +30,11 @@ int main(int argc, char** argv) try {
     openvino_model<target_id> target(core.compile_model(
         network, "CPU", ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY),
         ov::hint::enable_cpu_pinning(false))); // the drafter runs on the same cores
-    const reference::tokenizer_of<target_id> words(reference::load_tokenizer(argv[1]));
+    const engine::tokenizer_of<target_id> words(engine::load_tokenizer(argv[1]));
 
     // The drafter: here a model of our own engine; another openvino_model<draft_id> would do.
-    reference::model<draft_id> draft(
-        reference::load_transformer(argv[2], {.context = {.threads = 1}}));
-    const reference::tokenizer_of<draft_id> pieces(reference::load_tokenizer(argv[2]));
+    engine::model<draft_id> draft(engine::load_transformer(argv[2], {.context = {.threads = 1}}));
+    const engine::tokenizer_of<draft_id> pieces(engine::load_tokenizer(argv[2]));
 
     // Both, for any rule. The tokenizers are matched by the bytes of their tokens.
     std::vector<target_id> ends;

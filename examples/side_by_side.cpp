@@ -90,7 +90,7 @@ outcome decode_all(decoder& pair, std::span<const text_request> texts, std::size
     return all;
 }
 
-void run(flags f, const engine& e) {
+void run(flags f, const program_engine& e) {
     validate(f.decoding.sampling);
     const std::optional<tree_drafts> tree = f.tree.settings();
     f.decoding.carry.contexts = false; // each way feeds all prompts
@@ -206,7 +206,7 @@ int main(int argc, char** argv) {
     CLI::App app("Texts side by side in one target, against the same texts one after the other.",
                  std::filesystem::path(argv[0]).filename().string());
     flags f;
-    const std::unique_ptr<engine> e = make_engine();
+    const std::unique_ptr<program_engine> e = make_engine();
     f.models.sequences = 8;
     f.models.context = 512;
     f.decoding.sampling.temperature = 0;

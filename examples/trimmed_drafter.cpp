@@ -9,22 +9,22 @@
 #include <specdec/head/adaptive/token_frequencies.hpp>
 #include <specdec/head/headed_model.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/reference/drafter/lm_head.hpp>
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/speculation/speculation.hpp>
+#include <specdec_engine/drafter/lm_head.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 
 int main() try {
     const auto big = examples::models_folder() / "docs-target";
     const auto small = examples::models_folder() / "docs-drafter";
-    const reference::tokenizer_of<target_id> words(reference::load_tokenizer(big));
-    const reference::tokenizer_of<draft_id> pieces(reference::load_tokenizer(small));
-    reference::model<target_id> target(reference::load_transformer(big));
-    reference::model<draft_id> model(
-        reference::load_transformer(small, {.context = {.team = target.engine().team()}}));
+    const engine::tokenizer_of<target_id> words(engine::load_tokenizer(big));
+    const engine::tokenizer_of<draft_id> pieces(engine::load_tokenizer(small));
+    engine::model<target_id> target(engine::load_transformer(big));
+    engine::model<draft_id> model(
+        engine::load_transformer(small, {.context = {.team = target.engine().team()}}));
     decode_settings settings{.rule = rule::slem,
                              .sampling = {.temperature = 0},
                              .lengths = {.kind = length_kind::fixed, .length = 4},
@@ -41,7 +41,7 @@ int main() try {
     counts.add(written);
     for (const double share : {1.0, 0.9, 0.7}) {
         const token_list<draft_id> list = counts.covering(share);
-        reference::lm_head<draft_id> head(model.engine());
+        engine::lm_head<draft_id> head(model.engine());
         trimmed_head few(head, list, head_rows::copied);
         headed_model trimmed(model, few);
         speculation pair({target, words}, {trimmed, pieces});

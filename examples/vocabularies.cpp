@@ -27,10 +27,10 @@
 #include "support/program/files.hpp"
 #include "support/program/program.hpp"
 #include "support/text/vocab_tsv.hpp"
-#include <specdec/reference/file/mapped_file.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 #include <specdec/vocab/table/string_join.hpp>
+#include <specdec_engine/file/mapped_file.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
 
 namespace {
 
@@ -43,13 +43,13 @@ const fs::path models = examples::models_folder();
 /// A vocabulary, and its tokenizer unless it came as a plain table.
 struct side {
     vocabulary table;
-    std::optional<reference::tokenizer> tokenizer;
+    std::optional<engine::tokenizer> tokenizer;
 };
 
 bool is_table(const fs::path& path) {
     if (const std::string why = examples::why_missing(path); !why.empty())
         throw error(path.string(), "path", "expected an existing file or folder: " + why);
-    if (reference::is_folder(path))
+    if (engine::is_folder(path))
         return false;
     if (!fs::is_regular_file(path))
         return true; // a pipe
@@ -64,7 +64,7 @@ side load(const fs::path& path) {
                 {}};
     if (path.extension() == ".gz")
         throw error(path.string(), "file", "expected it unpacked, for example <(zcat FILE)");
-    reference::tokenizer tokenizer = reference::load_tokenizer(path);
+    engine::tokenizer tokenizer = engine::load_tokenizer(path);
     return {tokenizer.table(), std::move(tokenizer)};
 }
 

@@ -23,7 +23,7 @@ POSITIONS = 5
 
 def rows_built():
     """{name: command} of the engines whose program and target are there."""
-    rows = {f"reference engine, {name}": f"{PROGRAMS}/compare --models smollm2 --precision {precision}"
+    rows = {f"CPU engine, {name}": f"{PROGRAMS}/compare --models smollm2 --precision {precision}"
             for name, precision in (("F32", "f32"), ("BF16", "bf16"), ("Q8_0", "q8"), ("Q4_1", "native"))}
     for kind in ("F32", "BF16", "Q8_0", "Q4_1"):
         rows[f"llama.cpp, {kind}"] = f"{PROGRAMS}/llama_compare --models smollm2 --target {TARGET}.{kind}.gguf"

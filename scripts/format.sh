@@ -7,5 +7,5 @@ mode=(-i)
 if [ "${1:-}" = --check ]; then
     mode=(--dry-run -Werror)
 fi
-find include tests bench examples cmake conan \( -name '*.[ch]pp' -o -name '*.inc' \) -print0 |
+find include engine tests bench examples cmake conan \( -name '*.[ch]pp' -o -name '*.inc' \) -print0 |
     xargs -0 clang-format-16 "${mode[@]}"

@@ -20,14 +20,19 @@ def objects():
     """Of each header: what ninja makes of it."""
     targets = output("ninja", "-C", str(BUILD), "-t", "targets", "all")
     return {header: target for target, header in
-            re.findall(r"^(\S+_verify_interface_header_sets/(specdec/\S+)\.cxx\.o):", targets, re.M)}
+            re.findall(r"^(\S+_verify_interface_header_sets/(specdec(?:_engine)?/\S+)\.cxx\.o):", targets, re.M)}
+
+
+def text_of(header):
+    root = ROOT / "engine" if header.startswith("specdec_engine/") else ROOT
+    return (root / "include" / header).read_text()
 
 
 def tenth_of(headers):
     commit = int(output("git", "rev-parse", "HEAD").strip() or "0", 16)
-    changed = set(re.findall(r"^include/(\S+)$", output("git", "diff", "--name-only", "HEAD~1", "--", "include"), re.M))
+    changed = set(re.findall(r"^(?:engine/)?include/(\S+)$", output("git", "diff", "--name-only", "HEAD~1"), re.M))
     for at, header in enumerate(sorted(headers)):
-        included = set(re.findall(r"#include <(specdec/[^>]+)>", (ROOT / "include" / header).read_text()))
+        included = set(re.findall(r"#include <(specdec(?:_engine)?/[^>]+)>", text_of(header)))
         if at % 10 == commit % 10 or header in changed or included & changed:
             yield header
 

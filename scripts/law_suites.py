@@ -19,7 +19,7 @@ COURSES = "tests/law/courses.cpp"
 def includes(file):
     """Files of this repository that a file includes, relative to its root."""
     for name in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)', (ROOT / file).read_text(), re.M):
-        for place in ("include", "tests", pathlib.Path(file).parent.as_posix()):
+        for place in ("include", "engine/include", "tests", pathlib.Path(file).parent.as_posix()):
             if (ROOT / place / name).is_file():
                 yield f"{place}/{name}"
                 break

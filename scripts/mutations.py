@@ -7,7 +7,7 @@ usage: scripts/mutations.py [NAME...]       all of them, or only the bugs of the
                                             where all tests are known to be green without them
 
 bugs.json is a list of
-    {"name": "...", "header": "include/specdec/...", "search": "...", "replace": "...",
+    {"name": "...", "header": "include/specdec/..." or "engine/include/...", "search": "...", "replace": "...",
      "test": "tests/law/....cpp", "filter": "optional Catch2 test specification",
      "breaks": "draft"}
 A bug that breaks the output law has to be caught by a law test; "breaks": "draft" is for those that
@@ -27,16 +27,19 @@ COMPILER = os.environ.get("CXX", "g++-12")
 RUN = os.environ.get("RUN", "").split()  # of another platform
 LIBRARIES = [] if RUN else ["-lz", "-lrapidcheck"]
 # Preconditions stay on: a planted bug may be caught by the library's own assertions.
-COMPILE = [*COMPILER.split(), "-std=c++20", "-Og", "-w", f"-I{ROOT}/tests", *([] if RUN else ["-I/usr/include/eigen3"]),
+COMPILE = [*COMPILER.split(), "-std=c++20", "-Og", "-w", f"-I{ROOT}/tests", f"-I{ROOT}/engine/tests", *([] if RUN else ["-I/usr/include/eigen3"]),
            f'-DSPECDEC_SOURCE_DIR="{ROOT}"', '-DSPECDEC_SHARED_DIR=""']
 if "g++" in COMPILER and "clang" not in COMPILER:
     COMPILE.append("--param=ggc-min-heapsize=1000000")  # a tenth of the time
 LONGEST_RUN = 180  # seconds; a mutant that hangs is caught
 
 
-def build(include, test, main, program):
-    """The compiler's complaint, or nothing."""
-    done = subprocess.run(COMPILE + [f"-I{include}", str(ROOT / test), str(main), *LIBRARIES, "-o", program],
+INCLUDE = ("include", "engine/include")
+
+
+def build(root, test, main, program):
+    """The compiler's complaint, or nothing; headers are those below `root`."""
+    done = subprocess.run(COMPILE + [*(f"-I{root}/{folder}" for folder in INCLUDE), str(ROOT / test), str(main), *LIBRARIES, "-o", program],
                           capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 
@@ -57,7 +60,7 @@ def run(program, wanted):
 
 def try_original(test, main, folder):
     program = folder / "program"
-    problem = build(ROOT / "include", test, main, program)
+    problem = build(ROOT, test, main, program)
     if problem:
         return False, f"does not compile:\n{problem}"
     red, how = run(program, None)
@@ -65,10 +68,11 @@ def try_original(test, main, folder):
 
 
 def try_bug(bug, main, folder):
-    shutil.copytree(ROOT / "include", folder / "include")
+    for include in INCLUDE:
+        shutil.copytree(ROOT / include, folder / include)
     header = folder / bug["header"]
     header.write_text(header.read_text().replace(bug["search"], bug["replace"]))
-    problem = build(folder / "include", bug["test"], main, folder / "program")
+    problem = build(folder, bug["test"], main, folder / "program")
     if problem:
         return False, f"the mutant does not compile:\n{problem}"
     return run(folder / "program", bug.get("filter"))

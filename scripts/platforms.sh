@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the library's tests (all but reference/ and interop/) for other platforms and runs them, under an
+# Builds the library's tests (all but interop/) for other platforms and runs them, under an
 # emulator where the machine needs one. Half an hour a platform on two cores.
 #
 #   scripts/platforms.sh [--install] [--jobs N] [--build FOLDER] [--short] [--limit SECONDS] [PLATFORM...] [-- TEST...]
 #
 # PLATFORM: clang-22, clang-libc++, mingw, aarch64, s390x, i686, macos (all of them; g++ 12 is what every build uses).
-# macos is compiled and linked only. TEST: test programs (test_core ...; all), or engine: the reference engine decodes
+# macos is compiled and linked only. TEST: test programs (test_core ...; all), or engine: the CPU engine decodes
 # on aarch64 what it decodes here. Prints a line for each program and one for each platform: test cases, what failed.
 # Where an emulator runs them, cases tagged [computes] are left out, apart from test_law, of which those are left out
 # that take longer than --limit seconds of a core (120), and counted. The whole law: --limit unlimited -- test_law.

@@ -1,5 +1,6 @@
 set(specdec_folder ${CMAKE_CURRENT_LIST_DIR})
 cmake_path(GET specdec_folder PARENT_PATH specdec_root)
+include(${specdec_root}/cmake/specdec-library.cmake)
 set(specdec_shared "${specdec_root}/../shared")
 if(NOT IS_DIRECTORY ${specdec_shared})
     set(specdec_shared "")
@@ -16,8 +17,8 @@ set(specdec_parts
     "lazy=law/(processors|sessions_lazy)"
     "redrafts=law/redrafts.*"
     "sessions=decode/(allocation|generate|same_text|seam|session)"
-    "transformer=reference/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|(gguf_)?feature_.+|lm_head|speculators_config)|transformer/(forward|own_types|pack|transformer))"
-    "loaders=reference/tokenizer/(file/(.+_tokenizer|.*sentencepiece.*)|real_vocabularies)"
+    "transformer=engine/tests/((batch_model|engine_contract|feature_texts|load|model)|drafter/(exit_model|(gguf_)?feature_.+|lm_head|speculators_config)|transformer/(forward|own_types|pack|transformer))"
+    "loaders=engine/tests/tokenizer/(file/(.+_tokenizer|.*sentencepiece.*)|real_vocabularies)"
     "lessons=learn/(acceptance/acceptance_(examples|head|labels|learner)|distillation_recorder)"
     "strings=bridge/(spelling|strings/.+)"
     "ngrams=vocab/ngrams/.+")
@@ -33,20 +34,24 @@ function(specdec_unite target)
         list(GET part 0 name)
         list(GET part 1 files)
         set(united ${ARGN})
-        list(FILTER united INCLUDE REGEX "/tests/${files}\\.cpp$")
+        list(FILTER united INCLUDE REGEX "^${specdec_root}/(tests/)?(${files})\\.cpp$")
         set_property(SOURCE ${united} PROPERTY UNITY_GROUP ${name})
     endforeach()
 endfunction()
 
 # specdec_tests(FOLDER target...): the executable test_FOLDER of all sources in tests/FOLDER, each of
-# its test cases a ctest entry.
+# its test cases a ctest entry; of engine and engine/FOLDER those in engine/tests.
 function(specdec_tests folder)
-    string(REPLACE "reference/kernels" "reference" place ${folder})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${specdec_folder}/${place}/*.cpp)
-    set(kernels "/reference/[a-z]+/(attention|elementwise|isa|lines|panel_kernel|node_rows|panels|quantised|quantised_.+|rotary|tiles|tile_kernel)\\.cpp$")
-    if(folder STREQUAL "reference") # learning, tokenizers and kernels have executables of their own
-        list(FILTER sources EXCLUDE REGEX "/reference/(learn|tokenizer)/|${kernels}")
-    elseif(folder STREQUAL "reference/kernels")
+    set(place ${specdec_folder}/${folder})
+    if(folder MATCHES "^engine")
+        string(REGEX REPLACE "^engine(/kernels)?" "${specdec_root}/engine/tests" place ${folder})
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${place}/*.cpp)
+    list(FILTER sources EXCLUDE REGEX "/fuzz/")
+    set(kernels "/tests/[a-z]+/(attention|elementwise|isa|lines|panel_kernel|node_rows|panels|quantised|quantised_.+|rotary|tiles|tile_kernel)\\.cpp$")
+    if(folder STREQUAL "engine") # learning, tokenizers and kernels have executables of their own
+        list(FILTER sources EXCLUDE REGEX "/tests/(learn|tokenizer)/|${kernels}")
+    elseif(folder STREQUAL "engine/kernels")
         list(FILTER sources INCLUDE REGEX "${kernels}")
     elseif(folder STREQUAL "law" AND NOT SPECDEC_BUILD_LONG_TESTS)
         list(FILTER sources INCLUDE REGEX "/law/(bridges|faults|processors|verifiers)\\.cpp$")
@@ -55,12 +60,10 @@ function(specdec_tests folder)
         list(FILTER sources EXCLUDE REGEX "/gguf\\.cpp$")
     endif()
     if(SPECDEC_LEFT_OUT) # of a platform that lacks what they need (tests/platforms)
-        foreach(source IN LISTS sources)
-            file(STRINGS ${source} lines REGEX "${SPECDEC_LEFT_OUT}")
-            if(lines)
-                list(REMOVE_ITEM sources ${source})
-            endif()
-        endforeach()
+        specdec_leave_out(sources "${SPECDEC_LEFT_OUT}")
+    endif()
+    if(NOT SPECDEC_BUILD_ENGINE)
+        specdec_leave_out(sources "<specdec_engine/")
     endif()
     if(NOT sources)
         return()
@@ -71,8 +74,11 @@ function(specdec_tests folder)
         specdec_unite(${target} ${sources})
     endif()
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
-    if(folder MATCHES "^(testing|speculation|reference)$" OR (folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS))
+    if(folder MATCHES "^(testing|speculation|engine)$" OR (folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS))
         target_link_libraries(${target} PRIVATE specdec_rules)
+    endif()
+    if(folder MATCHES "^engine")
+        target_include_directories(${target} PRIVATE ${specdec_root}/engine/tests)
     endif()
     target_include_directories(${target} PRIVATE ${specdec_folder})
     # Many small instantiations, which -Og compiles in two thirds of the time of -O1. Kernels are tested as
@@ -83,7 +89,7 @@ function(specdec_tests folder)
         target_compile_options(${target} PRIVATE $<IF:$<CONFIG:Release>,-Og,-O1>)
     elseif(folder STREQUAL "testing") # runs for less than a second
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
-    elseif(NOT folder STREQUAL "reference/kernels")
+    elseif(NOT folder STREQUAL "engine/kernels")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
     endif()
     # Enumerations visit little memory and much arithmetic: half of the time to compile.
@@ -97,7 +103,7 @@ endfunction()
 
 # specdec_discover(TARGET PREFIX): a ctest entry for each test case, written when it is linked.
 function(specdec_discover target prefix)
-    set(script ${PROJECT_SOURCE_DIR}/tests/discovery/discover.py)
+    set(script ${specdec_root}/tests/discovery/discover.py)
     set(entries ${CMAKE_CURRENT_BINARY_DIR}/${target}_entries.cmake)
     add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS ${entries} VERBATIM
         COMMAND ${Python3_EXECUTABLE} ${script} $<TARGET_FILE:${target}> ${prefix} ${entries})

@@ -15,19 +15,19 @@
 #include <string>
 #include <vector>
 
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/table/intersection.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 
 namespace {
 
-using draft_words = reference::tokenizer_of<draft_id>;
-using target_words = reference::tokenizer_of<target_id>;
-using draft_model = reference::model<draft_id>;
+using draft_words = engine::tokenizer_of<draft_id>;
+using target_words = engine::tokenizer_of<target_id>;
+using draft_model = engine::model<draft_id>;
 
 /// What a target with the given vocabulary might say.
 class spelling_target {
@@ -136,14 +136,14 @@ int main(int argc, char** argv) {
         std::printf("needs ../shared (stories260k and Llama 2's vocabulary)\n");
         return 0;
     }
-    reference::load_options options;
+    engine::load_options options;
     options.context.threads = 1;
     const auto stories = shared / "models/stories260k";
-    const draft_words pieces(reference::load_tokenizer(stories / "tok512.bin"));
+    const draft_words pieces(engine::load_tokenizer(stories / "tok512.bin"));
     const target_words words(
-        reference::load_tokenizer(shared / "vocabularies/original/llama2.tokenizer.model"));
+        engine::load_tokenizer(shared / "vocabularies/original/llama2.tokenizer.model"));
     const auto load = [&] {
-        return draft_model(reference::load_transformer(stories / "stories260K.bin", options));
+        return draft_model(engine::load_transformer(stories / "stories260K.bin", options));
     };
     draft_model model = load();
     spelling_target target(words, pieces, load(), sigma);

@@ -22,16 +22,16 @@
 #include "take_turns.hpp"
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/draft/length_rule.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/spelling/split_tokens.hpp>
 #include <specdec/vocab/table/intersection.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
 
 namespace {
 
 using namespace specdec;
-using target_words = reference::tokenizer_of<target_id>;
-using draft_words = reference::tokenizer_of<draft_id>;
+using target_words = engine::tokenizer_of<target_id>;
+using draft_words = engine::tokenizer_of<draft_id>;
 
 constexpr std::size_t prompt_size = 40, text_size = 64, capacity = 1024, longest = 8;
 
@@ -204,8 +204,8 @@ void measure_all(const pair& two) {
 int main(int argc, char** argv) {
     try {
         const std::filesystem::path models = std::string(SPECDEC_SOURCE_DIR) + "/models";
-        pair two{target_words(reference::load_tokenizer(models / "docs-target")),
-                 draft_words(reference::load_tokenizer(models / "docs-drafter"))};
+        pair two{target_words(engine::load_tokenizer(models / "docs-target")),
+                 draft_words(engine::load_tokenizer(models / "docs-drafter"))};
         std::ifstream file(argc > 1 ? argv[1] : (models / "prompts/docs.txt").string());
         const std::string text(std::istreambuf_iterator<char>(file), {});
         two.words.encode(text, encode_mode::start, two.script);

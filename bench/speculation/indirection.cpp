@@ -12,10 +12,10 @@
 #include <specdec/bridge/tli.hpp>
 #include <specdec/decode/generate.hpp>
 #include <specdec/draft/model_drafter.hpp>
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/speculation/speculation.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 
@@ -36,20 +36,18 @@ int main(int argc, char** argv) {
         (std::string(argv[i]) == "--turns" ? turns : length) =
             std::strtoul(argv[i + 1], nullptr, 10);
     const std::string models = SPECDEC_SOURCE_DIR "/models/";
-    const reference::tokenizer_of<target_id> words(
-        reference::load_tokenizer(models + "docs-target"));
-    const reference::tokenizer_of<draft_id> pieces(
-        reference::load_tokenizer(models + "docs-drafter"));
+    const engine::tokenizer_of<target_id> words(engine::load_tokenizer(models + "docs-target"));
+    const engine::tokenizer_of<draft_id> pieces(engine::load_tokenizer(models + "docs-drafter"));
     const id_map shared = intersect(pieces, words);
-    reference::load_options one_thread;
+    engine::load_options one_thread;
     one_thread.context.threads = 1;
     const auto target = [&] {
-        return reference::model<target_id>(
-            reference::load_transformer(models + "docs-target", one_thread));
+        return engine::model<target_id>(
+            engine::load_transformer(models + "docs-target", one_thread));
     };
     const auto drafter = [&] {
-        return reference::model<draft_id>(
-            reference::load_transformer(models + "docs-drafter", one_thread));
+        return engine::model<draft_id>(
+            engine::load_transformer(models + "docs-drafter", one_thread));
     };
     std::vector<target_id> prompt;
     words.encode("This module provides", encode_mode::start, prompt);

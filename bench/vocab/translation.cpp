@@ -12,15 +12,15 @@
 
 #include "take_turns.hpp"
 #include <specdec/core/token_id.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/vocab/encoding/continuation.hpp>
 #include <specdec/vocab/encoding/retokenizer.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
 
 namespace {
 
 using namespace specdec;
-using draft_tokenizer = reference::tokenizer_of<draft_id>;
-using target_tokenizer = reference::tokenizer_of<target_id>;
+using draft_tokenizer = engine::tokenizer_of<draft_id>;
+using target_tokenizer = engine::tokenizer_of<target_id>;
 
 std::string sentences(std::size_t size) {
     const char* const words[] = {
@@ -80,9 +80,8 @@ void measure(const draft_tokenizer& drafter, const target_tokenizer& target) {
 
 int main(int argc, char** argv) try {
     const std::string models = std::string(SPECDEC_SOURCE_DIR) + "/models/";
-    measure(
-        draft_tokenizer(reference::load_tokenizer(argc > 1 ? argv[1] : models + "docs-drafter")),
-        target_tokenizer(reference::load_tokenizer(argc > 2 ? argv[2] : models + "docs-target")));
+    measure(draft_tokenizer(engine::load_tokenizer(argc > 1 ? argv[1] : models + "docs-drafter")),
+            target_tokenizer(engine::load_tokenizer(argc > 2 ? argv[2] : models + "docs-target")));
 } catch (const std::exception& problem) {
     std::fprintf(stderr, "%s\n", problem.what());
     return 1;

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 #define SPECDEC_COMPILE_ENGINE
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>

@@ -19,7 +19,7 @@
 #include <llama-cpp.h>
 
 #include "support/flags/flag_values.hpp"
-#include "support/pair/reference_side.hpp"
+#include "support/pair/cpu_side.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
 #include <specdec/core/model/checkpointed_model.hpp>
@@ -117,7 +117,7 @@ bool is_gguf(const fs::path& path) {
     return path.extension() == ".gguf";
 }
 
-class llama_engine final : public engine {
+class llama_engine final : public program_engine {
 public:
     llama_engine() {
         llama_log_set(print_errors, nullptr);
@@ -132,9 +132,9 @@ public:
                      "same with every drafter and none")
             ->group(group);
         app.add_option("--drafter-engine", drafter_engine_,
-                       "llama, or reference: our own engine, which costs a tiny drafter less "
-                       "(default: llama for .gguf files, reference for others)")
-            ->check(CLI::IsMember({"llama", "reference"}))
+                       "llama, or cpu: the CPU engine of specdec, which costs a tiny drafter less "
+                       "(default: llama for .gguf files, cpu for others)")
+            ->check(CLI::IsMember({"llama", "cpu"}))
             ->group(group);
         app.add_option("--rpc", servers_,
                        "HOST:PORT,...: lay the target's layers onto the devices of other machines, "
@@ -152,7 +152,7 @@ public:
         add_number(app, "--drafter-gpu-layers", drafter_layers_, any_layers,
                    "the same of the drafter, always on this machine (default: all)")
             ->group(group);
-        add_reference_flags(app, reference_);
+        add_cpu_flags(app, cpu_);
     }
 
     [[nodiscard]] std::vector<named_pair> pairs() const override {
@@ -164,8 +164,8 @@ public:
 
     [[nodiscard]] side_paths find(const fs::path& model, const std::string& tokenizer,
                                   const std::string& flag) const override {
-        if (flag == "drafter" && in_reference_engine(model))
-            return find_reference_side(model, tokenizer, flag);
+        if (flag == "drafter" && in_cpu_engine(model))
+            return find_cpu_side(model, tokenizer, flag);
         if (!tokenizer.empty())
             throw error("--" + flag + "-tokenizer", tokenizer,
                         "expected nothing: a GGUF file holds its tokenizer");
@@ -176,14 +176,14 @@ public:
         return {model, model};
     }
     [[nodiscard]] bool learns(const side_paths& drafter) const override {
-        return in_reference_engine(drafter.model);
+        return in_cpu_engine(drafter.model);
     }
     [[nodiscard]] loaded_sides load(const side_paths& target,
                                     const std::optional<side_paths>& drafter,
                                     const model_flags& flags) const override {
-        const bool ours = drafter && in_reference_engine(drafter->model);
-        expect_use("--adapter", reference_.adapter, ours, "a drafter in the reference engine");
-        expect_use("--exits", reference_.exits.asked, ours, "a drafter in the reference engine");
+        const bool ours = drafter && in_cpu_engine(drafter->model);
+        expect_use("--adapter", cpu_.adapter, ours, "a drafter in the CPU engine");
+        expect_use("--exits", cpu_.exits.asked, ours, "a drafter in the CPU engine");
         expect_use("--drafter-engine", drafter_engine_, drafter.has_value(), "a drafter");
         expect_use("--drafter-gpu-layers",
                    drafter_layers_ ? std::to_string(*drafter_layers_) : std::string(),
@@ -213,19 +213,19 @@ private:
     }
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const {
-        if (in_reference_engine(paths.model))
-            return load_reference_side<draft_id>(
-                paths, reference_, std::make_shared<reference::thread_team>(flags.threads), 0,
-                flags.sequences, flags.head);
+        if (in_cpu_engine(paths.model))
+            return load_cpu_side<draft_id>(paths, cpu_,
+                                           std::make_shared<engine::thread_team>(flags.threads), 0,
+                                           flags.sequences, flags.head);
         if (flags.head.partial())
             throw error("--head", flags.head.asked,
                         "expected full: llama.cpp's heads cannot be reached (with "
-                        "--drafter-engine reference they can)");
+                        "--drafter-engine cpu they can)");
         return load_side<draft_id>(paths.model, flags, llama_cpp_scoring::together,
                                    flags.drafted_nodes, drafter_layers_, nullptr);
     }
-    [[nodiscard]] bool in_reference_engine(const fs::path& path) const {
-        return drafter_engine_.empty() ? !is_gguf(path) : drafter_engine_ == "reference";
+    [[nodiscard]] bool in_cpu_engine(const fs::path& path) const {
+        return drafter_engine_.empty() ? !is_gguf(path) : drafter_engine_ == "cpu";
     }
 
     template <class Id>
@@ -314,12 +314,12 @@ private:
     std::optional<double> patience_;
     std::optional<std::int32_t> layers_, drafter_layers_;
     std::string drafter_engine_;
-    reference_flags reference_;
+    cpu_flags cpu_;
 };
 
 } // namespace
 
-std::unique_ptr<engine> make_engine() {
+std::unique_ptr<program_engine> make_engine() {
     return std::make_unique<llama_engine>();
 }
 

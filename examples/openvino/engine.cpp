@@ -21,13 +21,13 @@
 #include <openvino/openvino.hpp>
 
 #include "support/flags/flag_values.hpp"
-#include "support/pair/reference_side.hpp"
+#include "support/pair/cpu_side.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
 #include <specdec/interop/openvino.hpp>
 #include <specdec/interop/openvino_gguf.hpp>
-#include <specdec/reference/file/json_fields.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
+#include <specdec_engine/file/json_fields.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
 
 namespace specdec::examples {
 
@@ -82,7 +82,7 @@ private:
     }
 };
 
-class openvino_engine final : public engine {
+class openvino_engine final : public program_engine {
 public:
     void add_flags(CLI::App& app) override {
         const char* group = "OpenVINO";
@@ -93,13 +93,14 @@ public:
             ->take_all()
             ->allow_extra_args(false)
             ->group(group);
-        app.add_option("--drafter-engine", drafter_engine_,
-                       "openvino, or reference: our own engine, which costs a tiny drafter less "
-                       "(default: openvino for .gguf and .xml files and folders with "
-                       "openvino_model.xml, reference for others)")
-            ->check(CLI::IsMember({"openvino", "reference"}))
+        app.add_option(
+               "--drafter-engine", drafter_engine_,
+               "openvino, or cpu: the CPU engine of specdec, which costs a tiny drafter less "
+               "(default: openvino for .gguf and .xml files and folders with "
+               "openvino_model.xml, cpu for others)")
+            ->check(CLI::IsMember({"openvino", "cpu"}))
             ->group(group);
-        add_reference_flags(app, reference_);
+        add_cpu_flags(app, cpu_);
     }
 
     [[nodiscard]] std::vector<named_pair> pairs() const override {
@@ -111,8 +112,8 @@ public:
 
     [[nodiscard]] side_paths find(const fs::path& model, const std::string& tokenizer,
                                   const std::string& flag) const override {
-        if (flag == "drafter" && in_reference_engine(model))
-            return find_reference_side(model, tokenizer, flag);
+        if (flag == "drafter" && in_cpu_engine(model))
+            return find_cpu_side(model, tokenizer, flag);
         const fs::path file = model_file(model);
         const std::string expected =
             "expected a GGUF file, an .xml file or a folder with " + std::string(ir_name);
@@ -121,7 +122,7 @@ public:
         if (file.empty() || !fs::is_regular_file(file))
             throw error("--" + flag, model.string(), expected);
         if (!tokenizer.empty())
-            return {file, find_reference_side(file, tokenizer, flag).tokenizer};
+            return {file, find_cpu_side(file, tokenizer, flag).tokenizer};
         if (file.extension() == ".gguf")
             return {file, file};
         const fs::path folder = file.parent_path();
@@ -132,14 +133,14 @@ public:
         return {file, folder};
     }
     [[nodiscard]] bool learns(const side_paths& drafter) const override {
-        return in_reference_engine(drafter.model);
+        return in_cpu_engine(drafter.model);
     }
     [[nodiscard]] loaded_sides load(const side_paths& target,
                                     const std::optional<side_paths>& drafter,
                                     const model_flags& flags) const override {
-        const bool ours = drafter && in_reference_engine(drafter->model);
-        expect_use("--adapter", reference_.adapter, ours, "a drafter in the reference engine");
-        expect_use("--exits", reference_.exits.asked, ours, "a drafter in the reference engine");
+        const bool ours = drafter && in_cpu_engine(drafter->model);
+        expect_use("--adapter", cpu_.adapter, ours, "a drafter in the CPU engine");
+        expect_use("--exits", cpu_.exits.asked, ours, "a drafter in the CPU engine");
         expect_use("--drafter-engine", drafter_engine_, drafter.has_value(), "a drafter");
         loaded_sides sides{.target = load_side<target_id>(target, flags)};
         if (drafter)
@@ -153,19 +154,18 @@ private:
         if (!value.empty() && !used)
             throw error(flag, value, "expected " + whose + " beside it, there is none");
     }
-    [[nodiscard]] bool in_reference_engine(const fs::path& path) const {
-        return drafter_engine_.empty() ? model_file(path).empty() : drafter_engine_ == "reference";
+    [[nodiscard]] bool in_cpu_engine(const fs::path& path) const {
+        return drafter_engine_.empty() ? model_file(path).empty() : drafter_engine_ == "cpu";
     }
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const {
-        if (in_reference_engine(paths.model)) // one thread: OpenVINO's still spin after a pass
-            return load_reference_side<draft_id>(paths, reference_,
-                                                 std::make_shared<reference::thread_team>(1), 0,
-                                                 flags.sequences, flags.head);
+        if (in_cpu_engine(paths.model)) // one thread: OpenVINO's still spin after a pass
+            return load_cpu_side<draft_id>(paths, cpu_, std::make_shared<engine::thread_team>(1), 0,
+                                           flags.sequences, flags.head);
         if (flags.head.partial())
             throw error("--head", flags.head.asked,
                         "expected full: OpenVINO's heads cannot be reached (with --drafter-engine "
-                        "reference they can)");
+                        "cpu they can)");
         return load_side<draft_id>(paths, flags);
     }
 
@@ -189,7 +189,7 @@ private:
         const std::string name = paths.model.filename() == ir_name
                                      ? paths.model.parent_path().filename().string()
                                      : paths.model.filename().string();
-        const reference::tokenizer words = reference::load_tokenizer(paths.tokenizer);
+        const engine::tokenizer words = engine::load_tokenizer(paths.tokenizer);
         const std::size_t threads =
             flags.threads > 0 ? flags.threads : std::size_t{std::thread::hardware_concurrency()};
         progress_bar bar("loading " + name);
@@ -214,7 +214,7 @@ private:
                 "OpenVINO " + std::string(ov::get_openvino_version().buildNumber) + ", " + device_,
                 threads, true};
             side<Id> made{{.models = std::move(models),
-                           .tokenizer = reference::tokenizer_of<Id>(words),
+                           .tokenizer = engine::tokenizer_of<Id>(words),
                            .begins_with_bos = words.add_bos()},
                           facts,
                           computing};
@@ -236,7 +236,7 @@ private:
         if (file.extension() == ".gguf" || !why_missing(config).empty())
             return 0;
         const auto fields =
-            reference::parse_json(read_input(config.string(), 16), config.string(), "file");
+            engine::parse_json(read_input(config.string(), 16), config.string(), "file");
         const auto window = fields.find("sliding_window");
         return window != fields.end() && window->is_number_unsigned() &&
                        fields.value("use_sliding_window", true)
@@ -247,12 +247,12 @@ private:
     std::string device_ = "CPU";
     std::vector<std::string> properties_;
     std::string drafter_engine_;
-    reference_flags reference_;
+    cpu_flags cpu_;
 };
 
 } // namespace
 
-std::unique_ptr<engine> make_engine() {
+std::unique_ptr<program_engine> make_engine() {
     return std::make_unique<openvino_engine>();
 }
 

@@ -22,10 +22,10 @@ LONGEST_SENTENCE = 35 # words
 SHORT_SENTENCES = ("README.md", "docs/results/README.md")  # where nobody may have to read a sentence twice
 MOST_COMPILED = 8  # each costs seconds
 FRAME_MARK = "// THE BLOCK"
-SOURCE_PLACES = ("", "include/specdec", "include")  # where `folder/file.ext` may be, besides beside the page
+SOURCE_PLACES = ("", "include/specdec", "include", "engine/include")  # where `folder/file.ext` may be, besides beside the page
 
 root = pathlib.Path(sys.argv[1]).resolve()
-pages = [p for p in (root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "models/README.md",
+pages = [p for p in (root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "models/README.md", root / "engine/README.md",
                      *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
 
 

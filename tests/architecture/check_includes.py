@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Reads the #include lines of include/specdec and reports what breaks the rules of CONTRIBUTING.md.
+"""Reads the #include lines of include/specdec and engine/include/specdec_engine and reports what breaks the rules of
+CONTRIBUTING.md. The engine is named specdec_engine/... here; nothing of the library includes it.
 
-usage: check_includes.py INCLUDE_FOLDER        exit status 1 if anything is reported
+usage: check_includes.py ROOT        exit status 1 if anything is reported
 """
 import pathlib, re, sys
 
@@ -18,21 +19,22 @@ LAYERS = """
     learn learn/loss learn/acceptance
     speculation/any speculation/lookup speculation/tree speculation
     interop
-    reference/team reference/kernel reference/file reference/attention reference/transformer reference/tokenizer
-    reference/tokenizer/file reference
-    reference/drafter reference/learn/panels reference/learn/reverse reference/learn reference/learn/features
-    testing testing/contract testing/toys testing/course testing/property""".split()
+    testing testing/contract testing/toys testing/course testing/property
+    specdec_engine/team specdec_engine/kernel specdec_engine/file specdec_engine/attention specdec_engine/transformer
+    specdec_engine/tokenizer specdec_engine/tokenizer/file specdec_engine specdec_engine/drafter
+    specdec_engine/learn/panels specdec_engine/learn/reverse specdec_engine/learn
+    specdec_engine/learn/features""".split()
 DEAR = "algorithm chrono memory random ranges functional unordered_map iostream".split()
 # Where packages may be included: a room or a layer, and what its include lines may begin with.
 PACKAGES = {
     "vocab": ("boost/", "dirent.h", "fcntl.h", "sys/", "unistd.h", "windows.h"),
     "interop": ("Eigen/", "xtensor/", "llama.h", "ggml", "openvino/"),
-    "reference": ("Eigen/", "xtensor/", "range/v3/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h",
-                  "immintrin.h", "cpuid.h", "fcntl.h", "unistd.h", "sys/"),
+    "specdec_engine": ("Eigen/", "xtensor/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h", "immintrin.h",
+                       "cpuid.h", "fcntl.h", "unistd.h", "sys/"),
     "testing/property": ("rapidcheck.h",),
 }
 HEAVY = tuple({prefix.split("/")[0] for prefixes in PACKAGES.values() for prefix in prefixes})
-# Words of a compiler's own, outside the reference engine: in one header, each beside a branch without; and
+# Words of a compiler's own, outside the engine: in one header, each beside a branch without; and
 # what clang is told about sums, apart from it, for it includes nothing.
 BUILTINS = "core/basic/builtins.hpp"
 SUMS = "core/basic/sums_as_written.hpp"
@@ -40,17 +42,24 @@ OWN_WORDS = re.compile(r"__builtin_\w+|__attribute__|__declspec|__forceinline|__
                        r"\basm\b|__int128|vector_size|_Pragma|\[\[(?:gnu|clang)::|__GNUC__|__clang__|_MSC_VER|"
                        r"__x86_64__")
 
-root = pathlib.Path(sys.argv[1]) / "specdec"
-lines = {p.relative_to(root).as_posix(): p.read_text().splitlines() for p in root.rglob("*.*")
-         if p.suffix in (".hpp", ".inc")}
+root = pathlib.Path(sys.argv[1])
+lines = {p.relative_to(place).as_posix(): p.read_text().splitlines()
+         for place, headers in ((root / "include/specdec", "."), (root / "engine/include", "specdec_engine"))
+         for p in (place / headers).rglob("*.*") if p.suffix in (".hpp", ".inc")}
 includes = {header: re.findall(r"^\s*#\s*include\s*[<\"]([^>\"]+)", "\n".join(text), re.M)
             for header, text in lines.items()}
-own = {header: [i.removeprefix("specdec/") for i in found if i.startswith("specdec/")]
+OURS = ("specdec/", "specdec_engine/")
+own = {header: [i.removeprefix("specdec/") for i in found if i.startswith(OURS)]
        for header, found in includes.items()}
 
 
 def layer(header):
     return header.rpartition("/")[0]
+
+
+def full(header):
+    """As include lines have it."""
+    return header if header.startswith("specdec_engine/") else "specdec/" + header
 
 
 def room(header):
@@ -77,7 +86,7 @@ def complaints(header):
         if any(not i.startswith("specdec/") for i in includes[header]):
             yield "an umbrella includes own headers only"
         return
-    if header not in (BUILTINS, SUMS) and room(header) not in ("interop", "reference"):
+    if header not in (BUILTINS, SUMS) and room(header) not in ("interop", "specdec_engine"):
         code = [line.partition("//")[0] for line in lines[header]]
         for word in sorted({word for line in code for word in OWN_WORDS.findall(line)}):
             yield f"says {word}, which stands in {BUILTINS} only"
@@ -85,23 +94,23 @@ def complaints(header):
         yield "includes itself through others"
     for include in own[header]:
         if include not in lines:
-            yield f"includes <specdec/{include}>, which does not exist"
+            yield f"includes <{full(include)}>, which does not exist"
         elif layer(include) not in LAYERS[: LAYERS.index(layer(header)) + 1]:
-            yield f"includes <specdec/{include}>, a higher layer"
-    packages = {i for i in includes[header] if "/" in i or "." in i if not i.startswith("specdec/")}
+            yield f"includes <{full(include)}>, a higher layer"
+    packages = {i for i in includes[header] if "/" in i or "." in i if not i.startswith(OURS)}
     for include in sorted(packages):
         if not include.startswith(PACKAGES.get(layer(header), PACKAGES.get(room(header), ()))):
             yield f"includes <{include}>, no package for this layer"
     if room(header) == "interop" and len({i.split("/")[0] for i in packages}) > 1:
         yield "includes more than one package"
-    if room(header) in ("speculation", "interop", "reference") or packages:
+    if room(header) in ("speculation", "interop", "specdec_engine") or packages:
         return
     for include in sorted(set(includes[header]) & set(DEAR)):
         yield f"includes <{include}>, too dear for the standard-library part"
     if room(header) != "vocab":
         for other in sorted(reached(header) & set(lines)):
             if any(i.startswith(HEAVY) for i in includes[other]):
-                yield f"reaches a package through <specdec/{other}>"
+                yield f"reaches a package through <{full(other)}>"
 
 
 found = [f"{header}: {text}" for header in sorted(lines) for text in complaints(header)]

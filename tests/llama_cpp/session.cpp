@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "tiny_model.hpp"
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
-#include <specdec/reference/model.hpp>
 #include <specdec/specdec.hpp>
 #include <specdec/vocab/table/intersection.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
+#include <specdec_engine/model.hpp>
 
 using namespace specdec;
 using namespace specdec::tiny;
@@ -123,7 +123,7 @@ TEST_CASE("our engine and llama.cpp read the same file the same way") {
         const auto path = file.path();
         const loaded_model engine(file);
         const llama_cpp_tokenizer<target_id> theirs(engine.vocab());
-        const reference::tokenizer_of<target_id> ours(reference::load_tokenizer(path));
+        const engine::tokenizer_of<target_id> ours(engine::load_tokenizer(path));
         CHECK(theirs.table().fingerprint() == ours.base().table().fingerprint());
         std::vector<target_id> a, b;
         for (const auto where : {encode_mode::start, encode_mode::continuation}) {
@@ -134,10 +134,10 @@ TEST_CASE("our engine and llama.cpp read the same file the same way") {
             CHECK(a == b);
         }
 
-        reference::load_options options;
-        options.number_format = reference::precision::f32;
+        engine::load_options options;
+        options.number_format = engine::precision::f32;
         options.context = {.threads = 1};
-        reference::model<target_id> our_model(reference::load_transformer(path, options));
+        engine::model<target_id> our_model(engine::load_transformer(path, options));
         const llama_context_ptr context = engine.context();
         target_model their_model(context.get());
         const auto our_rows = our_model.score(a);

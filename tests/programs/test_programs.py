@@ -1877,7 +1877,7 @@ class LlamaCpp(unittest.TestCase):
         texts = [json.loads(call("llama_generate", "--target", self.target, "--threads", 1, "--score-alone",
                                  "--json", "--prompt", "the", "-n", 20, *drafter))["token_ids"]
                  for drafter in ((), ("--drafter", self.drafter),
-                                 ("--drafter", self.target, "--drafter-engine", "reference"))]
+                                 ("--drafter", self.target, "--drafter-engine", "cpu"))]
         self.assertEqual(len(texts[0]), 20)
         self.assertEqual(texts[0], texts[1])
         self.assertEqual(texts[0], texts[2])
@@ -1894,7 +1894,7 @@ class LlamaCpp(unittest.TestCase):
         self.assertEqual((none["target_calls"], before["held_out"], after["held_out"]),
                          (none["tokens"], "unadapted", "adapted"))
         self.assertEqual({r["tokens"] for r in (before, after)}, {none["tokens"]})
-        self.assertIn("expected a drafter of the reference engine", adapt("--drafter", self.drafter, status=1))
+        self.assertIn("expected a drafter of the CPU engine", adapt("--drafter", self.drafter, status=1))
 
     def test_trees_give_the_text_of_none(self):
         for rule, temperature in (("tli", 0), ("coupled", 1)):

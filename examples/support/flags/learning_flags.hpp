@@ -9,9 +9,9 @@
 #include <specdec/core/error.hpp>
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
 #include <specdec/learn/loss/distillation_loss.hpp>
-#include <specdec/reference/learn/drafter_learner.hpp>
-#include <specdec/reference/learn/features/taught_chains.hpp>
-#include <specdec/reference/learn/panels/product_numbers.hpp>
+#include <specdec_engine/learn/drafter_learner.hpp>
+#include <specdec_engine/learn/features/taught_chains.hpp>
+#include <specdec_engine/learn/panels/product_numbers.hpp>
 
 /// How a drafter learns, by the names that flags give it. Errors: specdec::error that names the
 /// flag.
@@ -51,7 +51,7 @@ namespace specdec::examples {
 }
 
 /// full, none, or lora:RANK of all projections. False: nothing learns.
-[[nodiscard]] inline bool set_learning(const std::string& name, reference::learner_settings& s) {
+[[nodiscard]] inline bool set_learning(const std::string& name, engine::learner_settings& s) {
     if (name == "none" || name == "full")
         return name == "full";
     const auto rank = name.starts_with("lora:")
@@ -59,26 +59,25 @@ namespace specdec::examples {
                           : std::nullopt;
     if (!rank)
         throw error("--learn", name, "expected full, none or lora:RANK");
-    s.adapters = reference::lora_settings{
+    s.adapters = engine::lora_settings{
         .rank = *rank,
         .alpha = 2 * static_cast<double>(*rank),
-        .targets = {reference::all_projections.begin(), reference::all_projections.end()}};
+        .targets = {engine::all_projections.begin(), engine::all_projections.end()}};
     return true;
 }
 
 /// f32, bf16, or nothing: what this CPU is faster with.
-[[nodiscard]] inline reference::product_numbers numbers_of(const std::string& name) {
+[[nodiscard]] inline engine::product_numbers numbers_of(const std::string& name) {
     if (name.empty())
-        return reference::fastest_numbers(reference::best_isa());
-    for (const auto n : {reference::product_numbers::f32, reference::product_numbers::bf16})
-        if (reference::name(n) == name)
+        return engine::fastest_numbers(engine::best_isa());
+    for (const auto n : {engine::product_numbers::f32, engine::product_numbers::bf16})
+        if (engine::name(n) == name)
             return n;
     throw error("--learning-numbers", name, "expected f32 or bf16");
 }
 
 /// drafted or every:N.
-[[nodiscard]] inline reference::chain_settings chains_of(const std::string& name,
-                                                         std::size_t depth) {
+[[nodiscard]] inline engine::chain_settings chains_of(const std::string& name, std::size_t depth) {
     if (name == "drafted")
         return {.depth = depth, .every = 0};
     const auto n = name.starts_with("every:")

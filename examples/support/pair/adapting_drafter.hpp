@@ -10,17 +10,17 @@
 #include "support/pair/side.hpp"
 #include "support/program/files.hpp"
 #include <specdec/learn/distillation_recorder.hpp>
-#include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/file/mapped_file.hpp>
-#include <specdec/reference/learn/drafter_learner.hpp>
-#include <specdec/reference/learn/model_folder.hpp>
-#include <specdec/reference/learn/peft_folder.hpp>
-#include <specdec/reference/learn/reverse/model_parameters.hpp>
-#include <specdec/reference/learn/serving_weights.hpp>
-#include <specdec/reference/load.hpp>
-#include <specdec/reference/load_tokenizer.hpp>
 #include <specdec/speculation/decoder.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
+#include <specdec_engine/batch_model.hpp>
+#include <specdec_engine/file/mapped_file.hpp>
+#include <specdec_engine/learn/drafter_learner.hpp>
+#include <specdec_engine/learn/model_folder.hpp>
+#include <specdec_engine/learn/peft_folder.hpp>
+#include <specdec_engine/learn/reverse/model_parameters.hpp>
+#include <specdec_engine/learn/serving_weights.hpp>
+#include <specdec_engine/load.hpp>
+#include <specdec_engine/load_tokenizer.hpp>
 
 namespace specdec::examples {
 
@@ -30,26 +30,26 @@ inline void copy_if_there(const std::filesystem::path& from, const std::filesyst
         replace_file(to.string(), read_input(from.string()));
 }
 
-/// A drafter of the reference engine that runs alone and whose weights may change between rounds:
+/// A drafter of the CPU engine that runs alone and whose weights may change between rounds:
 /// what the program `adapt` has to know of it. adapting_features is the same of one that reads its
 /// target's features.
 struct adapting_drafter {
-    using learner_type = reference::drafter_learner;
-    using serving_type = reference::serving_weights<reference::bf16_bits>;
+    using learner_type = engine::drafter_learner;
+    using serving_type = engine::serving_weights<engine::bf16_bits>;
     using weights_type = serving_type::set;
     static constexpr bool reads_features = false;
 
-    adapting_drafter(const side_paths& paths, const reference::context_options& options)
-        : path(paths.model), tokenizer(paths.tokenizer), file(reference::open_checkpoint(path)),
-          exit_norms(reference::exit_norms(file)), start(reference::read_parameters(file)),
-          serving(start), model(reference::transformer(serving.current(), options)) {}
+    adapting_drafter(const side_paths& paths, const engine::context_options& options)
+        : path(paths.model), tokenizer(paths.tokenizer), file(engine::open_checkpoint(path)),
+          exit_norms(engine::exit_norms(file)), start(engine::read_parameters(file)),
+          serving(start), model(engine::transformer(serving.current(), options)) {}
 
     std::filesystem::path path, tokenizer;
-    reference::checkpoint file;
-    std::vector<reference::tensor> exit_norms; ///< of the file: they do not learn, but are saved
-    reference::model_parameters<float> start;  ///< as loaded
+    engine::checkpoint file;
+    std::vector<engine::tensor> exit_norms; ///< of the file: they do not learn, but are saved
+    engine::model_parameters<float> start;  ///< as loaded
     serving_type serving;
-    reference::batch_model<draft_id> model;
+    engine::batch_model<draft_id> model;
     std::vector<draft_id> prefix; ///< what a text of the drafter begins with
 
     /// Where a round begins.
@@ -58,8 +58,8 @@ struct adapting_drafter {
             model.use(next);
     }
     void use(const weights_type& weights) { model.use(weights); }
-    [[nodiscard]] weights_type pack(const reference::model_parameters<float>& m) const {
-        return reference::pack<reference::bf16_bits>(reference::view_checkpoint(m), 1);
+    [[nodiscard]] weights_type pack(const engine::model_parameters<float>& m) const {
+        return engine::pack<engine::bf16_bits>(engine::view_checkpoint(m), 1);
     }
 
     /// Follows texts and makes lessons of them.
@@ -88,12 +88,12 @@ struct adapting_drafter {
     };
 
     [[nodiscard]] std::unique_ptr<learner_type>
-    make_learner(decoder& pair, const reference::learner_settings& settings) const {
+    make_learner(decoder& pair, const engine::learner_settings& settings) const {
         return std::make_unique<learner_type>(start, *pair.map(), settings);
     }
 
     /// Errors: specdec::error where nothing of it could be saved.
-    void expect_saveable() const { reference::check_saveable(start.config(), path.string()); }
+    void expect_saveable() const { engine::check_saveable(start.config(), path.string()); }
     [[nodiscard]] std::vector<const char*> saved_files(bool adapters) const {
         if (adapters)
             return {"adapter_model.safetensors", "adapter_config.json"};
@@ -102,17 +102,17 @@ struct adapting_drafter {
     /// A folder that --drafter or --adapter takes.
     void save(const std::filesystem::path& folder, learner_type& learner) const {
         if (learner.adapters()) {
-            reference::save_peft_folder(folder, *learner.adapters(), path.string());
+            engine::save_peft_folder(folder, *learner.adapters(), path.string());
             return;
         }
-        reference::save_model_folder(folder, learner.weights(), exit_norms);
+        engine::save_model_folder(folder, learner.weights(), exit_norms);
         save_tokenizer(folder);
     }
     /// False where the tokenizer is a part of another file: --drafter of what is saved needs
     /// --drafter-tokenizer beside it then.
     [[nodiscard]] bool saves_tokenizer() const {
         return std::filesystem::is_directory(tokenizer) || tokenizer.extension() == ".json" ||
-               reference::is_sentencepiece_name(tokenizer.filename());
+               engine::is_sentencepiece_name(tokenizer.filename());
     }
 
 private:
@@ -126,7 +126,7 @@ private:
             if (whole)
                 copy_if_there(words / name, folder / name);
         if (whole && !is_there(words / "tokenizer.json"))
-            copy_if_there(reference::sentencepiece_in(words), folder / "tokenizer.model");
+            copy_if_there(engine::sentencepiece_in(words), folder / "tokenizer.model");
         if (!whole && saves_tokenizer())
             copy_if_there(
                 tokenizer,

@@ -17,7 +17,7 @@
 namespace specdec::examples {
 
 /// The program's engine with a drafter that learns. Outlives the pairs that it loads.
-class adapting_engine final : public engine {
+class adapting_engine final : public program_engine {
 public:
     void add_flags(CLI::App& app) override {
         inner_->add_flags(app);
@@ -43,8 +43,8 @@ public:
         }
         if (!inner_->learns(*drafter))
             throw error("--drafter", drafter->model.string(),
-                        "expected a drafter of the reference engine: llama.cpp's do not learn "
-                        "(--drafter-engine reference, or a folder)");
+                        "expected a drafter of the CPU engine: llama.cpp's do not learn "
+                        "(--drafter-engine cpu, or a folder)");
         if (flags.head.partial())
             throw error("--head", flags.head.asked, "expected full for a drafter that learns");
         if (adapter_ != nullptr && adapter_->count() > 0)
@@ -56,10 +56,10 @@ public:
         loaded_sides sides = inner_->load(target, drafter, flags);
         speculation_side<draft_id>& own = sides.drafter->loaded;
         drafter_ = std::make_unique<adapting_drafter>(
-            *drafter, reference::context_options{.threads = flags.threads,
-                                                 .vocabulary_size = own.models.vocabulary_size(),
-                                                 .cache = cache_type(),
-                                                 .team = sides.team});
+            *drafter, engine::context_options{.threads = flags.threads,
+                                              .vocabulary_size = own.models.vocabulary_size(),
+                                              .cache = cache_type(),
+                                              .team = sides.team});
         if (own.begins_with_bos && own.bos)
             drafter_->prefix.push_back(*own.bos);
         own.models = any_batch_model<draft_id>(drafter_->model);
@@ -73,11 +73,11 @@ public:
     [[nodiscard]] adapting_features* features() const { return features_.get(); }
 
 private:
-    std::unique_ptr<engine> inner_ = make_engine();
-    [[nodiscard]] reference::cache_type cache_type() const {
+    std::unique_ptr<program_engine> inner_ = make_engine();
+    [[nodiscard]] engine::cache_type cache_type() const {
         return cache_type_ != nullptr && cache_type_->count() > 0
-                   ? reference::cache_type_named(cache_type_->as<std::string>())
-                   : reference::cache_type::own;
+                   ? engine::cache_type_named(cache_type_->as<std::string>())
+                   : engine::cache_type::own;
     }
 
     CLI::Option *adapter_ = nullptr, *exits_ = nullptr, *cache_type_ = nullptr;

@@ -8,45 +8,45 @@
 #include <vector>
 
 #include "support/pair/adapting_drafter.hpp"
-#include "support/pair/reference_side.hpp"
+#include "support/pair/cpu_side.hpp"
 #include "support/pair/side.hpp"
 #include "support/program/files.hpp"
 #include <specdec/learn/feature_lessons.hpp>
-#include <specdec/reference/drafter/gguf_feature_checkpoint.hpp>
-#include <specdec/reference/drafter/token_list_file.hpp>
-#include <specdec/reference/learn/features/feature_folder.hpp>
-#include <specdec/reference/learn/features/feature_learner.hpp>
-#include <specdec/reference/learn/features/serving_features.hpp>
 #include <specdec/speculation/decoder.hpp>
+#include <specdec_engine/drafter/gguf_feature_checkpoint.hpp>
+#include <specdec_engine/drafter/token_list_file.hpp>
+#include <specdec_engine/learn/features/feature_folder.hpp>
+#include <specdec_engine/learn/features/feature_learner.hpp>
+#include <specdec_engine/learn/features/serving_features.hpp>
 
 namespace specdec::examples {
 
 /// A drafter that reads its target's features and whose weights may change between rounds, as
 /// adapting_drafter. Where its head computes a list of tokens, these are what it is taught.
 struct adapting_features {
-    using learner_type = reference::feature_learner;
-    using serving_type = reference::serving_features;
-    using weights_type = reference::any_feature_weights;
+    using learner_type = engine::feature_learner;
+    using serving_type = engine::serving_features;
+    using weights_type = engine::any_feature_weights;
     static constexpr bool reads_features = true;
 
     adapting_features(const side_paths& paths, const feature_parts& made)
         : path(paths.model), parts(made),
-          start(reference::read_feature_parameters(reference::open_feature_drafter(path))),
+          start(engine::read_feature_parameters(engine::open_feature_drafter(path))),
           serving(*parts.body) {}
 
     std::filesystem::path path;
     feature_parts parts;
-    reference::feature_parameters<float> start; ///< as loaded
+    engine::feature_parameters<float> start; ///< as loaded
     serving_type serving;
-    reference::chain_settings chains{}; ///< drafts that teach
+    engine::chain_settings chains{}; ///< drafts that teach
 
     void take_new_weights() {
         if (const auto next = serving.take())
             parts.model->use(*next);
     }
     void use(const weights_type& weights) { parts.model->use(weights); }
-    [[nodiscard]] weights_type pack(const reference::feature_parameters<float>& m) const {
-        return reference::pack_like(*parts.body, m);
+    [[nodiscard]] weights_type pack(const engine::feature_parameters<float>& m) const {
+        return engine::pack_like(*parts.body, m);
     }
 
     class lessons_type {
@@ -69,22 +69,22 @@ struct adapting_features {
     };
 
     [[nodiscard]] std::unique_ptr<learner_type>
-    make_learner(decoder& /*pair*/, const reference::learner_settings& settings) const {
+    make_learner(decoder& /*pair*/, const engine::learner_settings& settings) const {
         return std::make_unique<learner_type>(
-            start, reference::ends_of(*parts.target, parts.kept ? &*parts.kept : nullptr), settings,
+            start, engine::ends_of(*parts.target, parts.kept ? &*parts.kept : nullptr), settings,
             chains);
     }
 
-    void expect_saveable() const { reference::check_saveable(start.config(), path.string()); }
+    void expect_saveable() const { engine::check_saveable(start.config(), path.string()); }
     [[nodiscard]] std::vector<const char*> saved_files(bool /*adapters*/) const {
         return {"model.safetensors", "config.json"};
     }
     /// A folder that --drafter takes, with the list that was taught; adapters are merged.
     void save(const std::filesystem::path& folder, learner_type& learner) const {
-        reference::save_feature_folder(folder, learner.weights());
+        engine::save_feature_folder(folder, learner.weights());
         copy_if_there(path / "router.safetensors", folder / "router.safetensors");
         if (parts.kept)
-            reference::write_token_list(folder / "kept.json", *parts.kept);
+            engine::write_token_list(folder / "kept.json", *parts.kept);
         else
             copy_if_there(path / "kept.json", folder / "kept.json");
     }

@@ -9,7 +9,7 @@
 
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/learn/acceptance/learning_acceptance_head.hpp>
-#include <specdec/reference/learn/reverse/model_parameters.hpp>
+#include <specdec_engine/learn/reverse/model_parameters.hpp>
 
 namespace specdec::examples {
 
@@ -29,8 +29,7 @@ struct random_bits {
 /// A head that ends drafts and learns when the drafter does.
 class draft_ender {
 public:
-    draft_ender(const reference::model_parameters<float>& drafter,
-                const acceptance_updates& settings)
+    draft_ender(const engine::model_parameters<float>& drafter, const acceptance_updates& settings)
         : head_(embeddings{&rows_, drafter.config().dimension},
                 {.embedding = drafter.config().dimension}, random_bits{}, settings),
           any_(head_) {
@@ -55,7 +54,7 @@ public:
     }
 
 private:
-    void take(const reference::model_parameters<float>& drafter) {
+    void take(const engine::model_parameters<float>& drafter) {
         const auto rows = drafter.tensor("model.embed_tokens.weight");
         rows_.assign(rows.begin(), rows.end());
     }

@@ -11,7 +11,7 @@
 #include "support/pair/side.hpp"
 
 /// What differs from engine to engine: `generate` and `compare` are linked with one of
-/// examples/reference/ and examples/llama_cpp/.
+/// examples/cpu_engine/, llama_cpp/ and openvino/.
 namespace specdec::examples {
 
 /// Models by name, below the folder models/.
@@ -24,9 +24,9 @@ struct named_pair {
     std::filesystem::path equivalences{};
 };
 
-class engine {
+class program_engine {
 public:
-    virtual ~engine() = default;
+    virtual ~program_engine() = default;
 
     /// Its own flags, beside those of model_flags.hpp.
     virtual void add_flags(CLI::App& app) = 0;
@@ -39,7 +39,7 @@ public:
                                           const std::string& flag) const = 0;
     /// Whether the drafter runs beside its target only.
     [[nodiscard]] virtual bool needs_target(const side_paths& /*drafter*/) const { return false; }
-    /// Whether the drafter runs in the reference engine, whose drafters can learn.
+    /// Whether the drafter runs in the CPU engine, whose drafters can learn.
     [[nodiscard]] virtual bool learns(const side_paths& /*drafter*/) const { return true; }
     /// Errors: specdec::error that names the file and the field in it.
     [[nodiscard]] virtual loaded_sides load(const side_paths& target,
@@ -48,15 +48,15 @@ public:
 };
 
 /// The engine that this program is linked with.
-[[nodiscard]] std::unique_ptr<engine> make_engine();
+[[nodiscard]] std::unique_ptr<program_engine> make_engine();
 
 /// Loads what the flags ask for. Errors: specdec::error that names flag or file, and the field in
 /// it.
-[[nodiscard]] loaded_pair load_pair(const engine& e, const model_flags& flags);
+[[nodiscard]] loaded_pair load_pair(const program_engine& e, const model_flags& flags);
 /// The drafter that the flags ask for, alone, in the place of a target: what it writes, and its
 /// tokens. Errors: as load_pair, and for a drafter that needs its target.
-[[nodiscard]] loaded_pair load_drafter_alone(const engine& e, const model_flags& flags);
+[[nodiscard]] loaded_pair load_drafter_alone(const program_engine& e, const model_flags& flags);
 /// Whether the drafter that the flags ask for runs beside its target only.
-[[nodiscard]] bool drafter_needs_target(const engine& e, const model_flags& flags);
+[[nodiscard]] bool drafter_needs_target(const program_engine& e, const model_flags& flags);
 
 } // namespace specdec::examples

@@ -12,9 +12,9 @@
 #include "support/program/files.hpp"
 #include <specdec/core/error.hpp>
 #include <specdec/core/token_id.hpp>
-#include <specdec/reference/file/json_fields.hpp>
-#include <specdec/reference/file/mapped_file.hpp>
 #include <specdec/vocab/table/equivalences.hpp>
+#include <specdec_engine/file/json_fields.hpp>
+#include <specdec_engine/file/mapped_file.hpp>
 
 /// The special-token equivalences that a drafter's folder may hold, in a file equivalences.json:
 ///
@@ -27,7 +27,7 @@ namespace specdec::examples {
 /// Errors: specdec::error that names the file and the field.
 inline equivalences read_equivalences(const std::filesystem::path& path) {
     using nlohmann::json;
-    const json root = reference::parse_json(read_input(path.string(), 16), path.string(), "file");
+    const json root = engine::parse_json(read_input(path.string(), 16), path.string(), "file");
     if (!root.is_object() || !root.contains("pairs") || !root["pairs"].is_array())
         throw error(path.string(), "pairs", "expected a list of pairs [draft token, target token]");
 
@@ -53,9 +53,9 @@ inline equivalences read_equivalences(const std::filesystem::path& path) {
 /// Those beside a drafter: of its folder, or of the folder its file lies in; none if there is no
 /// such file.
 inline equivalences equivalences_beside(const std::filesystem::path& drafter) {
-    const auto folder = reference::is_folder(drafter) ? drafter : drafter.parent_path();
+    const auto folder = engine::is_folder(drafter) ? drafter : drafter.parent_path();
     const auto path = folder / "equivalences.json";
-    return reference::is_there(path) ? read_equivalences(path) : equivalences{};
+    return engine::is_there(path) ? read_equivalences(path) : equivalences{};
 }
 
 } // namespace specdec::examples

@@ -25,7 +25,7 @@ struct pair_paths {
     std::string equivalences; ///< empty: the file in the drafter's folder
 };
 
-pair_paths paths_of(const engine& e, const model_flags& flags) {
+pair_paths paths_of(const program_engine& e, const model_flags& flags) {
     const std::vector<named_pair> pairs = e.pairs();
     const named_pair* known = flags.models.empty() ? pairs.data() : nullptr;
     std::string names;
@@ -98,7 +98,7 @@ id_map map_of(const speculation_side<draft_id>& draft, const speculation_side<ta
 }
 
 /// A model that writes texts, and its drafter: in a chat it ends with its turn.
-loaded_sides load_writer(const engine& e, const side_paths& paths,
+loaded_sides load_writer(const program_engine& e, const side_paths& paths,
                          const std::optional<side_paths>& drafter, const model_flags& flags) {
     loaded_sides loaded = e.load(paths, drafter, flags);
     speculation_side<target_id>& own = loaded.target.loaded;
@@ -113,7 +113,7 @@ loaded_sides load_writer(const engine& e, const side_paths& paths,
 
 } // namespace
 
-loaded_pair load_pair(const engine& e, const model_flags& flags) {
+loaded_pair load_pair(const program_engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
     loaded_sides sides = load_writer(e, paths.target, paths.drafter, flags);
     const side<target_id>& target = sides.target;
@@ -147,7 +147,7 @@ loaded_pair load_pair(const engine& e, const model_flags& flags) {
     return pair;
 }
 
-loaded_pair load_drafter_alone(const engine& e, const model_flags& flags) {
+loaded_pair load_drafter_alone(const program_engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
     if (!paths.drafter)
         throw error("--drafter", "path", "expected a drafter, there is none");
@@ -164,7 +164,7 @@ loaded_pair load_drafter_alone(const engine& e, const model_flags& flags) {
             .grouping = std::make_shared<grouping_watch>()};
 }
 
-bool drafter_needs_target(const engine& e, const model_flags& flags) {
+bool drafter_needs_target(const program_engine& e, const model_flags& flags) {
     const pair_paths paths = paths_of(e, flags);
     return paths.drafter && e.needs_target(*paths.drafter);
 }

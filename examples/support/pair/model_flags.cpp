@@ -10,13 +10,13 @@
 #include "support/flags/flag_values.hpp"
 #include "support/pair/engine.hpp"
 #include <specdec/core/error.hpp>
-#include <specdec/reference/file/mapped_file.hpp>
+#include <specdec_engine/file/mapped_file.hpp>
 
 namespace specdec::examples {
 
 namespace fs = std::filesystem;
 
-void add_model_flags(CLI::App& app, model_flags& f, engine& e) {
+void add_model_flags(CLI::App& app, model_flags& f, program_engine& e) {
     const char* group = "Models";
     const auto option = [&](const char* flag, auto& value, const std::string& help) {
         return app.add_option(flag, value, help)->group(group);
@@ -91,7 +91,7 @@ fs::path models_folder() {
 #else
     const fs::path known = "models";
 #endif
-    return reference::is_folder(known) ? known : fs::path("models");
+    return engine::is_folder(known) ? known : fs::path("models");
 }
 
 bool wants_chat(const model_flags& flags) {

@@ -16,7 +16,7 @@ class App;
 /// Which models, by flags that all programs share.
 namespace specdec::examples {
 
-class engine;
+class program_engine;
 
 /// What is counted of texts, to be mixed into a drafter's law (draft/counted/counted_model.hpp).
 struct counts_choice {
@@ -42,7 +42,7 @@ struct model_flags {
     cache_settings cache;
     counts_choice counts;
 };
-void add_model_flags(CLI::App& app, model_flags& flags, engine& e);
+void add_model_flags(CLI::App& app, model_flags& flags, program_engine& e);
 
 /// Whether the target's own successors of tokens stand in a drafter's place.
 [[nodiscard]] inline bool recycles(const model_flags& flags) {

@@ -20,9 +20,9 @@
 #include <specdec/head/residual_router.hpp>
 #include <specdec/head/routed_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
-#include <specdec/reference/drafter/lm_head.hpp>
-#include <specdec/reference/drafter/router_file.hpp>
-#include <specdec/reference/drafter/token_list_file.hpp>
+#include <specdec_engine/drafter/lm_head.hpp>
+#include <specdec_engine/drafter/router_file.hpp>
+#include <specdec_engine/drafter/token_list_file.hpp>
 
 namespace specdec::examples {
 
@@ -49,7 +49,7 @@ public:
           headed_model<decltype(Whole::model), Part>((*this)->whole->model, (*this)->part) {}
 };
 
-using head_type = reference::lm_head<draft_id>;
+using head_type = engine::lm_head<draft_id>;
 
 /// A drafter's model with a list that follows the one text it drafts for, and all that it borrows.
 template <class Whole>
@@ -85,13 +85,13 @@ public:
 
 /// A routed_head with the router of a file.
 struct file_router {
-    reference::router_weights weights;
+    engine::router_weights weights;
     residual_router route{weights.inner, weights.outer, weights.width};
 };
 class file_routed_head : std::unique_ptr<file_router>,
                          public routed_head<draft_id, head_type, residual_router> {
 public:
-    file_routed_head(head_type& head, reference::router_weights weights, std::size_t active)
+    file_routed_head(head_type& head, engine::router_weights weights, std::size_t active)
         : file_routed_head(head, std::make_unique<file_router>(std::move(weights)), active) {}
 
 private:
@@ -99,7 +99,7 @@ private:
         : std::unique_ptr<file_router>(std::move(router)),
           routed_head<draft_id, head_type, residual_router>(
               head, (*this)->route,
-              reference::groups_of<draft_id>((*this)->weights, head.vocabulary_size()), active,
+              engine::groups_of<draft_id>((*this)->weights, head.vocabulary_size()), active,
               (*this)->weights.group_of.empty() ? head_rows::gathered : head_rows::copied) {}
 };
 
@@ -122,7 +122,7 @@ with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
         return made([](head_type& head) { return full_head<draft_id, head_type>(head); });
     }
     if (choice.which != head_choice::kind::routed) {
-        const auto list = reference::read_token_list<draft_id>(choice.list, all.vocabulary_size());
+        const auto list = engine::read_token_list<draft_id>(choice.list, all.vocabulary_size());
         facts.head_tokens = list.size();
         facts.forward_bytes += all.bytes_of(list.size());
         if (choice.which == head_choice::kind::trimmed)
@@ -137,7 +137,7 @@ with_head(std::unique_ptr<Whole> whole, const head_choice& choice,
     const std::filesystem::path file = folder / "router.safetensors";
     if (const std::string why = why_missing(file); !why.empty())
         throw error("--head", choice.asked, "expected a router in " + file.string() + ": " + why);
-    const reference::router_weights router = reference::read_router(file);
+    const engine::router_weights router = engine::read_router(file);
     if (router.groups() != choice.groups || router.width != all.width())
         throw error("--head", choice.asked,
                     "expected the router of " + file.string() + ", which has " +

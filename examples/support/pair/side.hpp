@@ -8,9 +8,9 @@
 
 #include "support/pair/loaded_pair.hpp"
 #include <specdec/head/adaptive/target_topk.hpp>
-#include <specdec/reference/team/thread_team.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
+#include <specdec_engine/team/thread_team.hpp>
 
 namespace specdec::examples {
 
@@ -29,7 +29,7 @@ struct side {
     std::shared_ptr<target_topk> likely{};
 };
 
-/// The parts of a drafter that reads features (reference_side.hpp).
+/// The parts of a drafter that reads features (cpu_side.hpp).
 struct feature_parts;
 
 /// Both sides of a pair; drafter: if there is one.
@@ -39,7 +39,7 @@ struct loaded_sides {
     /// What learning needs of a drafter that reads features; valid as long as both sides' models.
     std::shared_ptr<const feature_parts> features{};
     /// The target's threads, for whatever drafter stands beside it; null: another engine's.
-    std::shared_ptr<reference::thread_team> team{};
+    std::shared_ptr<engine::thread_team> team{};
 };
 
 /// The control token of that printed name.

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include <specdec/reference/tokenizer/utf8.hpp>
+#include <specdec_engine/tokenizer/utf8.hpp>
 
 namespace specdec::examples {
 
@@ -35,7 +35,7 @@ std::string padded(std::string_view text, std::size_t width) {
 }
 
 std::size_t visible_bytes(std::string_view text, std::size_t i) {
-    const auto [value, bytes] = reference::decode_utf8(text, i);
+    const auto [value, bytes] = engine::decode_utf8(text, i);
     const auto within = [v = value](char32_t first, char32_t last) {
         return v >= first && v <= last;
     };

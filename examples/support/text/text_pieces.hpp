@@ -9,7 +9,7 @@
 
 #include "support/program/files.hpp"
 #include <specdec/core/concepts.hpp>
-#include <specdec/reference/file/json_fields.hpp>
+#include <specdec_engine/file/json_fields.hpp>
 
 namespace specdec::examples {
 
@@ -46,8 +46,8 @@ void read_pieces(const std::string& path, const Use& use) {
             const std::string name = "line " + std::to_string(++line);
             if (object.find_first_not_of(" \t\r") == object.npos)
                 continue;
-            const nlohmann::json value = reference::parse_json(object, path, name);
-            const reference::json_fields fields(value, path, name);
+            const nlohmann::json value = engine::parse_json(object, path, name);
+            const engine::json_fields fields(value, path, name);
             use(text_piece{fields.text("text"), encode_mode::continuation,
                            fields.boolean_or("ended", false)});
         }

@@ -23,8 +23,8 @@ class SpecdecConan(ConanFile):
     default_options = {"with_vocab": True, "with_eigen": False, "with_xtensor": False}
     no_copy_source = True
 
-    # An engine for tests and examples, and adapters whose packages are not in this index.
-    _left_out = ["specdec/reference/*", "specdec/interop/llama_cpp*", "specdec/interop/openvino*", "specdec/testing/property/*"]
+    # Adapters whose packages are not in this index.
+    _left_out = ["specdec/interop/llama_cpp*", "specdec/interop/openvino*", "specdec/testing/property/*"]
 
     @property
     def _min_compiler_version(self):

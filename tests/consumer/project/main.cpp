@@ -1,7 +1,7 @@
 #include <specdec/specdec.hpp>
 
-#ifdef WITH_reference
-#include <specdec/reference/file/mapped_file.hpp>
+#ifdef WITH_engine
+#include <specdec_engine/file/mapped_file.hpp>
 #endif
 #ifdef WITH_llama_cpp
 #include <specdec/interop/llama_cpp.hpp>
@@ -14,8 +14,8 @@
 int main(int, char** program) {
     const float row[] = {0.0F, 1.0F, 2.0F};
     const specdec::logits_rows<specdec::target_id> rows{row, 1, 3, 3};
-#ifdef WITH_reference
-    if (specdec::reference::mapped_file(program[0]).bytes().empty())
+#ifdef WITH_engine
+    if (specdec::engine::mapped_file(program[0]).bytes().empty())
         return 1;
 #endif
 #ifdef WITH_llama_cpp

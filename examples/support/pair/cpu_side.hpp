@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "support/flags/exits_flag.hpp"
+#include "support/flags/head_flag.hpp"
+#include "support/pair/side.hpp"
+#include <specdec/head/features/feature_model.hpp>
+#include <specdec/head/features/feature_records.hpp>
+#include <specdec/head/token_list.hpp>
+#include <specdec_engine/drafter/feature_body.hpp>
+#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/transformer/transformer.hpp>
+
+namespace CLI {
+class App;
+}
+
+/// Models of the CPU engine: of every program of its own, and as drafters of other engines'.
+namespace specdec::examples {
+
+struct cpu_flags {
+    std::string precision = "auto";
+    std::string cache_type = "auto"; ///< of keys and values
+    exits_choice exits;              ///< of the drafter
+    std::string adapter;             ///< a PEFT folder that is merged into the drafter; empty: none
+};
+void add_cpu_flags(CLI::App& app, cpu_flags& flags);
+
+/// See program_engine::find.
+[[nodiscard]] side_paths find_cpu_side(const std::filesystem::path& model,
+                                       const std::string& tokenizer, const std::string& flag);
+
+/// team: of both sides, since they take turns: threads of each would wait for the other's on the
+/// same cores. context: 0: what the model was made for, at most 4096; sequences: that the side
+/// holds side by side; head: what is computed of it, of a drafter. Id: target_id or draft_id.
+/// Errors: specdec::error that names the file and the field in it.
+template <class Id>
+[[nodiscard]] side<Id> load_cpu_side(const side_paths& paths, const cpu_flags& flags,
+                                     std::shared_ptr<engine::thread_team> team, std::size_t context,
+                                     std::size_t sequences, const head_choice& head = {});
+
+/// Whether a drafter reads its target's features, and so runs beside it only.
+[[nodiscard]] bool reads_features(const side_paths& drafter);
+
+/// What a drafter that reads features is made of.
+struct feature_parts {
+    engine::feature_body* body;
+    feature_model<engine::feature_body>* model;
+    const feature_records* records;
+    const engine::transformer* target;
+    std::optional<token_list<draft_id>> kept{}; ///< that the head computes; none: all
+};
+
+/// A target and such a drafter, which shares its tokenizer, embedding and, unless it has one of its
+/// own, its head. Otherwise as load_cpu_side.
+[[nodiscard]] loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
+                                              const cpu_flags& flags,
+                                              std::shared_ptr<engine::thread_team> team,
+                                              std::size_t context, std::size_t sequences,
+                                              const head_choice& head);
+
+} // namespace specdec::examples

@@ -1,0 +1,3 @@
+#pragma once
+#include <Eigen/Core>
+#include <specdec/core/dear.hpp>
