@@ -17,7 +17,7 @@
 #include "support.hpp"
 #include <specdec_engine/load.hpp>
 
-namespace ref = specdec::reference;
+namespace ref = specdec::engine;
 
 namespace {
 

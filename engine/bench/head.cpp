@@ -13,7 +13,7 @@
 #include <specdec_engine/kernel/aligned_allocator.hpp>
 #include <specdec_engine/kernel/panels.hpp>
 
-namespace ref = specdec::reference;
+namespace ref = specdec::engine;
 
 namespace {
 

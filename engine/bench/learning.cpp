@@ -16,7 +16,7 @@
 #include <specdec_engine/learn/drafter_learner.hpp>
 #include <specdec_engine/learn/features/feature_learner.hpp>
 
-namespace ref = specdec::reference;
+namespace ref = specdec::engine;
 using namespace specdec;
 
 namespace {

@@ -18,7 +18,7 @@
 
 #include <specdec_engine/load.hpp>
 
-namespace ref = specdec::reference;
+namespace ref = specdec::engine;
 
 namespace {
 

@@ -21,7 +21,7 @@
 #include "support.hpp"
 
 using namespace specdec;
-namespace ref = specdec::reference;
+namespace ref = specdec::engine;
 
 namespace {
 

@@ -24,7 +24,7 @@
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec_engine/load.hpp>
 
-namespace ref = specdec::reference;
+namespace ref = specdec::engine;
 
 namespace {
 

@@ -44,7 +44,7 @@ inline std::uint64_t read_plain(const std::byte* at, std::size_t n) {
 
 /// A plain read of the bytes by all threads: what no pass over weights can beat.
 inline void read(std::span<const std::byte> bytes, specdec::engine::thread_team& team) {
-    namespace ref = specdec::reference;
+    namespace ref = specdec::engine;
     [[maybe_unused]] static volatile std::uint64_t sink;
     team.run(bytes.size() / 4096, 16, [&](ref::team_share s) {
         const std::byte* at = bytes.data() + s.begin * 4096;
@@ -76,7 +76,7 @@ inline specdec::engine::model_config smollm2_shape() {
 template <specdec::engine::NumberFormat Format>
 std::shared_ptr<const specdec::engine::model_weights<Format>>
 random_weights(const specdec::engine::model_config& config) {
-    namespace ref = specdec::reference;
+    namespace ref = specdec::engine;
     auto weights = std::make_shared<ref::model_weights<Format>>(config);
     std::minstd_rand bits(1);
     std::vector<float> pool(1 << 16);
