@@ -2,7 +2,8 @@
 """OpenVINO plain, OpenVINO GenAI's own prompt lookup, and specdec on OpenVINO: one table for each model.
 
     scripts/install-openvino.sh                              once; then build openvino_compare
-    scripts/openvino_study.py                                SmolLM2 and Gemma 3 270M, which are fetched if need be
+    scripts/openvino_study.py                                SmolLM2, also with a drafter that reads its
+                                                             features, and Gemma 3 270M; fetched if need be
     scripts/openvino_study.py --models smollm2 --limit 4 --rounds 1 --max-tokens 32        a try
 
 All engines decode the same prompts (SmolLM2 in its chat form; Gemma's file is a base model, its prompts are continued)
@@ -26,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FETCHED = ROOT / "models/fetched"
 MODELS = {"smollm2": ("SmolLM2-135M-Instruct.Q4_1.gguf", "fetch_smollm2.py"),
+          "smollm2-features": ("SmolLM2-135M-Instruct.Q4_1.gguf", "fetch_smollm2.py"),
           "gemma3": ("gemma-3-270m.Q4_K_M.gguf", "fetch_gemma3.py")}
 PLAIN = "autoregressive"
 
@@ -77,9 +79,10 @@ def fetch(name):
 
 def compare(args, name, *more):
     """The rows and the texts of openvino_compare."""
+    rules = "identity" if name.endswith("-features") else args.rules  # it has its target's tokens
     with tempfile.TemporaryDirectory() as folder:
         command = [args.compare, "--json", "--texts", f"{folder}/texts", "--models", name, "--threads", args.threads,
-                   "--limit", args.limit, "--rules", args.rules, *shlex.split(args.flags), *more]
+                   "--limit", args.limit, "--rules", rules, *shlex.split(args.flags), *more]
         done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=True)
         return ([json.loads(line) for line in done.stdout.splitlines()],
                 [json.loads(line) for line in Path(folder, "texts").read_text().splitlines()])
@@ -128,7 +131,7 @@ def study(args, name):
             key = round(r["temperature"], 4), r["rule"]
             nll.setdefault(key, []).append((r["nll"], r["nll_stderr"], r["nll_difference"], r["nll_difference_stderr"]))
             calls.setdefault(key, []).append(r["tokens_per_target_call"])
-        if number == 0 or args.genai_each_round:
+        if (number == 0 or args.genai_each_round) and not name.endswith("-features"):  # the same target
             prompts = list({t["line"]: {"line": t["line"], "prompt": t["prompt"]} for t in texts}.values())
             for t in genai(args, {"target": target, "threads": args.threads, "prompts": prompts, "ends": args.ends[name],
                                   "temperatures": args.temperatures, "max_tokens": args.max_tokens,
@@ -164,7 +167,7 @@ def study(args, name):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--models", default="smollm2,gemma3")
+    p.add_argument("--models", default="smollm2,smollm2-features,gemma3")
     p.add_argument("--limit", type=int, default=8, help="only the first prompts; 0: all")
     p.add_argument("--max-tokens", type=int, default=128)
     p.add_argument("--rounds", type=int, default=3)
@@ -184,7 +187,7 @@ def main():
     if args.exact:
         args.flags += "".join(f" --property {p}" for p in ("INFERENCE_PRECISION_HINT=f32", "KV_CACHE_PRECISION=f32",
                                                            "DYNAMIC_QUANTIZATION_GROUP_SIZE=0"))
-    args.ends = {"smollm2": [2, 0], "gemma3": [1, 106]}
+    args.ends = {"smollm2": [2, 0], "smollm2-features": [2, 0], "gemma3": [1, 106]}
     if not args.compare.exists():
         sys.exit(f"openvino_study.py: {args.compare} is not built (scripts/install-openvino.sh, then cmake)")
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)

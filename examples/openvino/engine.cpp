@@ -4,6 +4,7 @@
 #include "support/pair/engine.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +23,7 @@
 
 #include "support/flags/flag_values.hpp"
 #include "support/pair/cpu_side.hpp"
+#include "support/pair/owned_feature_target.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
 #include <specdec/interop/openvino.hpp>
@@ -106,6 +108,8 @@ public:
     [[nodiscard]] std::vector<named_pair> pairs() const override {
         return {{"smollm2", "fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-drafter",
                  "python3 models/fetch_smollm2.py"},
+                {"smollm2-features", "fetched/SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2-features",
+                 "python3 models/fetch_smollm2.py"},
                 {"gemma3", "fetched/gemma-3-270m.Q4_K_M.gguf", "smollm2-drafter",
                  "python3 models/fetch_gemma3.py", "smollm2-drafter/equivalences.gemma3.json"}};
     }
@@ -132,6 +136,9 @@ public:
                             "-tokenizer FILE");
         return {file, folder};
     }
+    [[nodiscard]] bool needs_target(const side_paths& drafter) const override {
+        return in_cpu_engine(drafter.model) && reads_features(drafter);
+    }
     [[nodiscard]] bool learns(const side_paths& drafter) const override {
         return in_cpu_engine(drafter.model);
     }
@@ -142,6 +149,8 @@ public:
         expect_use("--adapter", cpu_.adapter, ours, "a drafter in the CPU engine");
         expect_use("--exits", cpu_.exits.asked, ours, "a drafter in the CPU engine");
         expect_use("--drafter-engine", drafter_engine_, drafter.has_value(), "a drafter");
+        if (drafter && needs_target(*drafter))
+            return load_with_features(target, *drafter, flags);
         loaded_sides sides{.target = load_side<target_id>(target, flags)};
         if (drafter)
             sides.drafter = load_drafter(*drafter, flags);
@@ -169,6 +178,23 @@ private:
         return load_side<draft_id>(paths, flags);
     }
 
+    /// The drafter takes the embedding and the head of the target's GGUF file.
+    [[nodiscard]] loaded_sides load_with_features(const side_paths& target,
+                                                  const side_paths& drafter,
+                                                  const model_flags& flags) const {
+        if (target.model.extension() != ".gguf")
+            throw error("--target", target.model.string(),
+                        "expected a GGUF file beside a drafter that reads the target's features: "
+                        "it shares the target's embedding and head");
+        feature_drafter_side made =
+            load_feature_drafter(target, drafter, cpu_, std::make_shared<engine::thread_team>(1),
+                                 capacity_of(flags), flags.sequences, flags.head);
+        return {load_side<target_id>(target, flags, made.records), std::move(made.drafter)};
+    }
+    [[nodiscard]] static std::size_t capacity_of(const model_flags& flags) {
+        return flags.context > 0 ? flags.context : std::size_t{4096};
+    }
+
     [[nodiscard]] ov::AnyMap properties(std::size_t threads) const {
         ov::AnyMap all{ov::hint::performance_mode(ov::hint::PerformanceMode::LATENCY)};
         if (device_ == "CPU") {
@@ -185,7 +211,8 @@ private:
     }
 
     template <class Id>
-    [[nodiscard]] side<Id> load_side(const side_paths& paths, const model_flags& flags) const {
+    [[nodiscard]] side<Id> load_side(const side_paths& paths, const model_flags& flags,
+                                     std::shared_ptr<feature_records> records = nullptr) const {
         const std::string name = paths.model.filename() == ir_name
                                      ? paths.model.parent_path().filename().string()
                                      : paths.model.filename().string();
@@ -200,20 +227,28 @@ private:
                                                          : core.read_model(paths.model.string());
             bar.show(0.5);
             const weights_facts weights(*model);
+            if (records)
+                openvino_show_features(*model);
             openvino_select_rows(*model);
             const ov::CompiledModel compiled =
                 core.compile_model(model, device_, properties(threads));
-            openvino_batch_model<Id> models(
-                compiled, flags.sequences,
-                {.capacity = flags.context > 0 ? flags.context : std::size_t{4096},
-                 .window = window_of(paths.model),
-                 .vocabulary = words.vocabulary_size()});
+            openvino_batch_model<Id> models(compiled, flags.sequences,
+                                            {.capacity = capacity_of(flags),
+                                             .window = window_of(paths.model),
+                                             .vocabulary = words.vocabulary_size()});
             const model_facts facts{name, weights.parameters, models.vocabulary_size()};
             const compute_facts computing{
                 weights.precision,
                 "OpenVINO " + std::string(ov::get_openvino_version().buildNumber) + ", " + device_,
                 threads, true};
-            side<Id> made{{.models = std::move(models),
+            any_batch_model<Id> shown = [&]() -> any_batch_model<Id> {
+                if constexpr (std::same_as<Id, target_id>)
+                    if (records)
+                        return owned_feature_target<openvino_batch_model<Id>>(std::move(models),
+                                                                              std::move(records));
+                return std::move(models);
+            }();
+            side<Id> made{{.models = std::move(shown),
                            .tokenizer = engine::tokenizer_of<Id>(words),
                            .begins_with_bos = words.add_bos()},
                           facts,

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "toy_ir.hpp"
+#include <specdec/head/features/features.hpp>
+#include <specdec/interop/openvino_rows.hpp>
 #include <specdec/testing/contract/engine_contract.hpp>
 
 using namespace specdec;
@@ -18,6 +20,7 @@ namespace {
 
 using several = openvino_batch_model<target_id>;
 static_assert(BatchModelOf<several, target_id>);
+static_assert(FeatureBatchModelOf<several, target_id>);
 static_assert(!BatchModelOf<openvino_batch_model<draft_id>, target_id>);
 
 } // namespace
@@ -34,6 +37,30 @@ TEST_CASE("several sequences in OpenVINO keep the engine contract") {
             CHECK(report.unchecked.empty());
     }
     CHECK_THROWS_WITH(several(engine, 0), Contains("OpenVINO model: sequences"));
+}
+
+TEST_CASE("several sequences in OpenVINO show features, of one part and of several") {
+    const auto made = model_builder({}).model;
+    openvino_show_features(*made);
+    openvino_select_rows(*made);
+    const ov::CompiledModel engine = compiled(made);
+    several m(engine, 2, {.capacity = 64}), alone(engine, 1, {.capacity = 64});
+    const auto ids = text(6);
+    const std::span<const target_id> all(ids);
+    m.append(1,
+             all.first(2)); // the first part's sequence begins with nothing, the second's goes on
+    const std::vector<sequence_tokens<target_id>> parts{{0, all.first(3)}, {1, all.subspan(2, 4)}};
+    (void)m.score(parts);
+    const hidden_states both = m.features();
+    REQUIRE(both.size() == 7);
+    alone.append(0, all);
+    const hidden_states expected = alone.features();
+    REQUIRE(expected.size() == 6);
+    const std::size_t position[] = {0, 1, 2, 2, 3, 4, 5};
+    for (std::size_t i = 0; i < 7; ++i)
+        for (std::size_t k = 0; k < both.width(); ++k)
+            CHECK(std::abs(both[i].values[k] - expected[position[i]].values[k]) < 2e-4F);
+    CHECK(several(compiled(), 1).feature_width() == 0);
 }
 
 TEST_CASE("a pass that fails in its second part leaves both sequences as they were") {

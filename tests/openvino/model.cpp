@@ -15,6 +15,7 @@
 #include <specdec/core/token_id.hpp>
 #include <specdec/interop/openvino_rows.hpp>
 #include <specdec/testing/contract/engine_contract.hpp>
+#include <specdec/testing/contract/feature_contract.hpp>
 
 using namespace specdec;
 using namespace specdec::toy_ir;
@@ -260,6 +261,9 @@ TEST_CASE("features are the hidden states before the head, of the latest tokens"
     openvino_select_rows(*made);
     CHECK_THROWS_WITH(openvino_show_features(*made), Contains("sampled_tokens_indices"));
     const ov::CompiledModel engine = compiled(made);
+    CHECK(
+        check_features<target_id>([&] { return model(engine); }, {.tolerance = tolerance}).text() ==
+        "");
     model m(engine, {.piece = 3}), plain(compiled());
     CHECK(plain.feature_width() == 0);
     CHECK(plain.features().size() == 0);

@@ -1814,6 +1814,13 @@ class OpenVino(unittest.TestCase):
         self.assertEqual(texts[0], texts[1])
         self.assertEqual(texts[0], texts[2])
 
+    @unittest.skipUnless((ROOT / "models/fetched/SmolLM2-135M-Instruct.Q4_1.gguf").exists(), "SmolLM2 is not fetched")
+    def test_a_drafter_that_reads_features(self):
+        plain, drafted = rows(call("openvino_compare", "--models", "smollm2-features", *self.exact, "--json", "--rules",
+                                   "identity", "--temperatures", 0, "--limit", 1, "--max-tokens", 12))
+        self.assertTrue(drafted["identical_text"], drafted)
+        self.assertGreater(drafted["tokens_per_target_call"], 1.2)
+
     def test_what_is_wrong_is_named(self):
         bare = pathlib.Path(self.folder.name, "bare")
         bare.mkdir()
@@ -1823,6 +1830,8 @@ class OpenVino(unittest.TestCase):
                                 (("--target", bare), "--target-tokenizer"),
                                 (("--target", bare, "--target-tokenizer", self.target / "tokenizer.json"), "OpenVINO"),
                                 ((*self.pair, "--property", "x"), "--property: x: expected NAME=VALUE"),
+                                ((*self.pair[:2], "--drafter", ROOT / "models/smollm2-features"),
+                                 "expected a GGUF file beside a drafter that reads the target's features"),
                                 ((*self.pair, "--device", "ABACUS"), "ABACUS"),
                                 ((*self.pair, "--head", f"trimmed:{self.prompts}"), "--head")):
             with self.subTest(arguments=arguments):

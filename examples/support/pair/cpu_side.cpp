@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/pair/cpu_side.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +13,13 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "support/pair/owned_feature_target.hpp"
 #include "support/pair/partial_head.hpp"
 #include "support/program/console.hpp"
 #include "support/program/files.hpp"
 #include <specdec/head/exits/confidence_exit.hpp>
 #include <specdec/head/exits/early_exit_model.hpp>
 #include <specdec/head/features/feature_model.hpp>
-#include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/reduced_vocabulary_head.hpp>
 #include <specdec_engine/batch_model.hpp>
@@ -177,22 +178,6 @@ struct whole_drafter {
     engine::lm_head<draft_id> head{model.engine()};
 };
 
-/// A target that keeps its features, and the records that its drafter reads, too.
-struct feature_target {
-    feature_target(engine::transformer engine, std::size_t sequences)
-        : model(std::move(engine)), records(std::make_shared<feature_records>(
-                                        sequences, model.capacity(), model.feature_width())) {}
-    engine::batch_model<target_id> model;
-    std::shared_ptr<feature_records> records;
-};
-class owned_feature_target : std::unique_ptr<feature_target>,
-                             public feature_recorder<engine::batch_model<target_id>> {
-public:
-    explicit owned_feature_target(std::unique_ptr<feature_target> parts)
-        : std::unique_ptr<feature_target>(std::move(parts)),
-          feature_recorder<engine::batch_model<target_id>>((*this)->model, *(*this)->records) {}
-};
-
 /// A drafter that reads features and the head that makes its rows: the target's or its own.
 struct feature_drafter {
     feature_drafter(std::shared_ptr<feature_records> read, engine::feature_body made,
@@ -295,10 +280,10 @@ bool reads_features(const side_paths& drafter) {
     return engine::is_feature_drafter(drafter.model);
 }
 
-loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
-                                const cpu_flags& flags, std::shared_ptr<engine::thread_team> team,
-                                std::size_t context, std::size_t sequences,
-                                const head_choice& asked_head) {
+namespace {
+
+/// Errors: flags that such a drafter cannot follow.
+void expect_feature_flags(const cpu_flags& flags, const side_paths& drafter) {
     if (!flags.adapter.empty())
         throw error("--adapter", flags.adapter,
                     "expected nothing: a drafter that reads features takes no adapters");
@@ -308,11 +293,16 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
     if (!flags.exits.asked.empty())
         throw error("--exits", flags.exits.asked,
                     "expected nothing: a drafter that reads features has one exit");
-    const engine::feature_checkpoint own = engine::open_feature_drafter(drafter.model);
-    loaded_files files = load_files(
-        target, flags,
-        {.capacity = context, .sequences = sequences, .features = own.kind, .team = team});
-    engine::feature_body body(own, files.engine, {.sequences = sequences});
+}
+
+/// The drafter `own`, for the target of those files, which holds `capacity` tokens a sequence.
+feature_drafter_side make_feature_drafter(const side_paths& drafter,
+                                          const engine::feature_checkpoint& own,
+                                          const loaded_files& files, std::size_t capacity,
+                                          std::size_t sequences, const head_choice& asked_head) {
+    engine::feature_body body(
+        own, files.engine,
+        {.sequences = sequences, .capacity = std::min(capacity + 64, own.files.config.window)});
     model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
                       body.forward_bytes()};
     const bool own_head = body.kept() != nullptr;
@@ -324,17 +314,14 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
                         std::to_string(body.kept()->size()) + " tokens");
     engine::lm_head<draft_id> products =
         own_head ? engine::lm_head<draft_id>(body) : engine::lm_head<draft_id>(files.engine);
-    const model_facts words = files.facts();
-    const compute_facts computing = files.computing();
-    auto recorded = std::make_unique<feature_target>(std::move(files.engine), sequences);
-    auto whole =
-        std::make_unique<feature_drafter>(recorded->records, std::move(body), std::move(products));
+    const auto records =
+        std::make_shared<feature_records>(sequences, capacity, body.feature_width());
+    auto whole = std::make_unique<feature_drafter>(records, std::move(body), std::move(products));
     std::optional<token_list<draft_id>> listed;
     if (!head.list.empty())
-        listed = engine::read_token_list<draft_id>(head.list, words.vocabulary);
-    const auto parts = std::make_shared<const feature_parts>(
-        feature_parts{&whole->body, &whole->model, recorded->records.get(),
-                      &recorded->model.engine(), std::move(listed)});
+        listed = engine::read_token_list<draft_id>(head.list, files.engine.vocabulary_size());
+    const auto parts = std::make_shared<feature_parts>(
+        feature_parts{&whole->body, &whole->model, records.get(), nullptr, std::move(listed)});
     std::shared_ptr<target_topk> likely;
     any_batch_model<draft_id> models = [&]() -> any_batch_model<draft_id> {
         if (!own_head)
@@ -348,11 +335,50 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
                 return reduced_vocabulary_head<draft_id, engine::lm_head<draft_id>>(rows, kept);
             });
     }();
-    loaded_sides sides{
-        files.side_of<target_id>(owned_feature_target(std::move(recorded)), words, computing),
-        files.side_of<draft_id>(std::move(models), facts, computing), parts};
-    sides.drafter->likely = std::move(likely);
-    return sides;
+    side<draft_id> made = files.side_of<draft_id>(std::move(models), facts, files.computing());
+    made.likely = std::move(likely);
+    return {std::move(made), parts, records};
+}
+
+} // namespace
+
+loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
+                                const cpu_flags& flags, std::shared_ptr<engine::thread_team> team,
+                                std::size_t context, std::size_t sequences,
+                                const head_choice& head) {
+    expect_feature_flags(flags, drafter);
+    const engine::feature_checkpoint own = engine::open_feature_drafter(drafter.model);
+    loaded_files files = load_files(
+        target, flags,
+        {.capacity = context, .sequences = sequences, .features = own.kind, .team = team});
+    feature_drafter_side made =
+        make_feature_drafter(drafter, own, files, files.engine.capacity(), sequences, head);
+    const model_facts facts = files.facts();
+    const compute_facts computing = files.computing();
+    owned_feature_target<engine::batch_model<target_id>> recorded(
+        engine::batch_model<target_id>(std::move(files.engine)), made.records);
+    auto parts = std::make_shared<feature_parts>(*made.parts);
+    parts->target = &recorded.model().engine();
+    return {files.side_of<target_id>(std::move(recorded), facts, computing),
+            std::move(made.drafter), std::move(parts)};
+}
+
+feature_drafter_side load_feature_drafter(const side_paths& target, const side_paths& drafter,
+                                          const cpu_flags& flags,
+                                          std::shared_ptr<engine::thread_team> team,
+                                          std::size_t capacity, std::size_t sequences,
+                                          const head_choice& head) {
+    expect_feature_flags(flags, drafter);
+    const engine::feature_checkpoint own = engine::open_feature_drafter(drafter.model);
+    if (own.kind != engine::feature_kind::head_input)
+        throw error("--drafter", drafter.model.string(),
+                    "expected a drafter that reads the states that the target's head is "
+                    "multiplied with; this one reads states of several layers");
+    // Only the embedding and the head of this transformer are used: it holds no texts.
+    const loaded_files files =
+        load_files(target, flags,
+                   {.capacity = 2, .sequences = 1, .features = own.kind, .team = std::move(team)});
+    return make_feature_drafter(drafter, own, files, capacity, sequences, head);
 }
 
 } // namespace specdec::examples

@@ -32,7 +32,7 @@ struct cpu_flags {
 };
 void add_cpu_flags(CLI::App& app, cpu_flags& flags);
 
-/// See program_engine::find.
+/// See engine::find.
 [[nodiscard]] side_paths find_cpu_side(const std::filesystem::path& model,
                                        const std::string& tokenizer, const std::string& flag);
 
@@ -53,7 +53,7 @@ struct feature_parts {
     engine::feature_body* body;
     feature_model<engine::feature_body>* model;
     const feature_records* records;
-    const engine::transformer* target;
+    const engine::transformer* target;          ///< null: it runs in another engine
     std::optional<token_list<draft_id>> kept{}; ///< that the head computes; none: all
 };
 
@@ -64,5 +64,17 @@ struct feature_parts {
                                               std::shared_ptr<engine::thread_team> team,
                                               std::size_t context, std::size_t sequences,
                                               const head_choice& head);
+/// The same with a target that runs in another engine, which writes its features to the records.
+/// Embedding and head are read from the target's file. Errors: as load_cpu_side, and a
+/// drafter that reads other states than those that the head is multiplied with.
+struct feature_drafter_side {
+    side<draft_id> drafter;
+    std::shared_ptr<const feature_parts> parts;
+    std::shared_ptr<feature_records> records;
+};
+[[nodiscard]] feature_drafter_side
+load_feature_drafter(const side_paths& target, const side_paths& drafter, const cpu_flags& flags,
+                     std::shared_ptr<engine::thread_team> team, std::size_t capacity,
+                     std::size_t sequences, const head_choice& head);
 
 } // namespace specdec::examples
