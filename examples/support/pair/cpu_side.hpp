@@ -32,7 +32,7 @@ struct cpu_flags {
 };
 void add_cpu_flags(CLI::App& app, cpu_flags& flags);
 
-/// See engine::find.
+/// See program_engine::find.
 [[nodiscard]] side_paths find_cpu_side(const std::filesystem::path& model,
                                        const std::string& tokenizer, const std::string& flag);
 
