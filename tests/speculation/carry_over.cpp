@@ -3,6 +3,8 @@
 // left out, so that a seed's text is the same again.
 #include <specdec/speculation/carry_over.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <set>
 #include <string>
@@ -167,6 +169,122 @@ TEST_CASE("contexts: talks that share an instruction keep their sequences") {
     const std::vector<target_id> next = longer(talk, talk.size() + 14, 2);
     (void)fed_to_drafter(longer(instruction, 40, 4));
     CHECK(fed_to_drafter(next) < first);
+}
+
+/// A target with an adapter: what it has computed of a token depends on the adapter of that time.
+struct adapted {
+    batch_of<target_id, target_model>& inner;
+    bool reports = false;
+    context_key adapter = 0;
+    std::vector<context_key> made = std::vector<context_key>(inner.sequences(), 0);
+
+    [[nodiscard]] std::size_t sequences() const { return inner.sequences(); }
+    [[nodiscard]] std::size_t size(std::size_t s) const { return inner.size(s); }
+    [[nodiscard]] std::size_t capacity() const { return inner.capacity(); }
+    [[nodiscard]] std::size_t vocabulary_size() const { return inner.vocabulary_size(); }
+    void append(std::size_t s, std::span<const target_id> ids) {
+        made[s] = adapter;
+        inner.append(s, seen(ids));
+    }
+    [[nodiscard]] logits_rows<target_id> score(std::span<const sequence_tokens<target_id>> parts) {
+        REQUIRE(parts.size() == 1);
+        made[parts[0].sequence] = adapter;
+        const std::vector<target_id> ids = seen(parts[0].ids);
+        const sequence_tokens<target_id> part{parts[0].sequence, ids};
+        return inner.score({&part, 1});
+    }
+    void truncate(std::size_t s, std::size_t n) { inner.truncate(s, n); }
+
+private:
+    [[nodiscard]] std::vector<target_id> seen(std::span<const target_id> ids) const {
+        std::vector<target_id> out;
+        for (const target_id id : ids)
+            out.push_back(target_id{(id.value + static_cast<std::int32_t>(adapter)) % 6});
+        return out;
+    }
+};
+/// One that says which adapter a context was computed with.
+struct reporting : adapted {
+    [[nodiscard]] context_key key(std::size_t s) const { return size(s) > 0 ? made[s] : adapter; }
+};
+
+TEST_CASE("contexts: a text of another key takes none over") {
+    const auto prompt = prompt_of(40, 0);
+    const decode_settings s = limited(rule::slem, 0, 12);
+    const auto alone = [&](context_key adapter) { // by a pair that has no other text
+        course x;
+        adapted target{x.target};
+        target.adapter = adapter;
+        speculation pair({.models = target, .tokenizer = x.words.target, .ends = {toy_pair::end}},
+                         x.draft_side());
+        fed counts;
+        return x.run(pair, prompt, s, counts);
+    };
+    REQUIRE(alone(1) != alone(2));
+    for (const std::size_t sequences : {1U, 2U}) {
+        course x(sequences);
+        adapted target{x.target};
+        speculation pair({.models = target, .tokenizer = x.words.target, .ends = {toy_pair::end}},
+                         x.draft_side());
+        fed first, counts;
+        const auto text_of = [&](context_key key, fed& to) {
+            target.adapter = key;
+            const text_request request{.prompt = prompt, .key = key};
+            return x.run(pair, {&request, 1}, s, to)[0].text;
+        };
+        CHECK(text_of(1, first) == alone(1));
+        CHECK(text_of(2, counts) == alone(2));
+        CHECK(counts.target >= 51);
+        CHECK(counts.draft + 5 >= first.draft);
+        CHECK(text_of(1, counts) == alone(1));
+        CHECK((counts.target >= 51) == (sequences == 1)); // two keep both
+        CHECK(text_of(1, counts) == alone(1));
+        CHECK(counts.target < 45);
+        CHECK(counts.draft + 30 < first.draft);
+    }
+}
+
+TEST_CASE("contexts: a text that an engine drives takes over its own key's only") {
+    toys x;
+    adapted target{x.target};
+    speculation pair({.models = target, .tokenizer = x.words.target, .ends = {toy_pair::end}});
+    const auto prompt = prompt_of(30, 0);
+    const auto text_of = [&](context_key key) {
+        target.adapter = key;
+        const auto text =
+            pair.open({.prompt = prompt, .key = key}, limited(rule::autoregressive, 0, 10));
+        CHECK(text->key() == key);
+        while (advance(*text, pair.target_models()))
+            continue;
+        return text->result().text;
+    };
+    const std::string one = text_of(1), two = text_of(2);
+    CHECK(one != two);
+    CHECK(text_of(1) == one);
+    CHECK(text_of(2) == two);
+}
+
+TEST_CASE("contexts: a model that reports the key of a context is believed") {
+    toys x;
+    reporting target{{x.target}};
+    speculation pair({.models = target, .tokenizer = x.words.target, .ends = {toy_pair::end}});
+    const auto prompt = prompt_of(30, 0);
+    const text_request request{.prompt = prompt, .key = 1};
+    const decode_settings s = limited(rule::autoregressive, 0, 10);
+    target.adapter = 1;
+    const std::string text = pair.run({&request, 1}, s).texts[0].text;
+    // The engine computes the same tokens again, with another adapter, by itself.
+    const std::size_t n = target.size(0);
+    std::vector<target_id> same(pair.target_models().held(0).begin(),
+                                pair.target_models().held(0).end());
+    REQUIRE(same.size() == n);
+    target.adapter = 2;
+    target.truncate(0, 0);
+    target.append(0, same);
+    target.adapter = 1;
+    CHECK(pair.target_models().key(0) == 2);
+    CHECK(pair.run({&request, 1}, s).texts[0].text == text);
+    CHECK(pair.target_models().key(0) == 1);
 }
 
 TEST_CASE("contexts: what somebody else did with a model is seen") {

@@ -13,10 +13,14 @@ namespace drafter_seats_tests {
 
 constexpr auto ids = testing::ids_of<target_id>;
 
+std::size_t free_for(const drafter_seats& seats, const std::vector<target_id>& prompt) {
+    return seats.free_for(prompt, [](std::size_t) { return true; });
+}
+
 TEST_CASE("drafter seats: a text takes the free one that costs least") {
     drafter_seats seats(3);
     CHECK(seats.size() == 3);
-    CHECK(seats.free_for(ids({1, 2})) == 0);
+    CHECK(free_for(seats, ids({1, 2})) == 0);
     const auto serve = [&](std::size_t s, const std::vector<target_id>& text) {
         seats.take(s);
         seats.follow(s, std::span(text).first(1));
@@ -24,28 +28,40 @@ TEST_CASE("drafter seats: a text takes the free one that costs least") {
     };
     serve(0, ids({1, 2, 3, 4}));
     CHECK(seats.any_taken());
-    CHECK(seats.free_for(ids({1, 2, 3})) == 1); // 0 is taken
+    CHECK(free_for(seats, ids({1, 2, 3})) == 1); // 0 is taken
     serve(1, ids({1, 2, 5}));
     serve(2, ids({7, 8}));
-    CHECK_THROWS_WITH(seats.free_for(ids({1})),
+    CHECK_THROWS_WITH(free_for(seats, ids({1})),
                       Catch::Contains("expected a free sequence of the drafter, all 3"));
     for (std::size_t s = 0; s < 3; ++s)
         seats.leave(s);
     CHECK_FALSE(seats.any_taken());
-    CHECK(seats.free_for(ids({1, 2, 3, 9})) == 0);
-    CHECK(seats.free_for(ids({1, 2, 5})) == 1);
-    CHECK(seats.free_for(ids({1, 2})) == 1); // two tokens less are lost
-    CHECK(seats.free_for(ids({7})) == 2);
-    CHECK(seats.free_for(ids({9, 9})) == 2); // least is lost
+    CHECK(free_for(seats, ids({1, 2, 3, 9})) == 0);
+    CHECK(free_for(seats, ids({1, 2, 5})) == 1);
+    CHECK(free_for(seats, ids({1, 2})) == 1); // two tokens less are lost
+    CHECK(free_for(seats, ids({7})) == 2);
+    CHECK(free_for(seats, ids({9, 9})) == 2); // least is lost
     const auto served = [&](std::size_t s, const std::vector<target_id>& text) {
         serve(s, text);
         seats.leave(s);
     };
     served(0, ids({1, 2, 3, 4, 5, 6, 7, 8}));
     served(1, ids({7, 8, 5}));
-    CHECK(seats.free_for(ids({1, 9, 9, 9})) == 2); // a common token is not worth a long text
+    CHECK(free_for(seats, ids({1, 9, 9, 9})) == 2); // a common token is not worth a long text
     served(2, ids({7, 8, 9}));
-    CHECK(seats.free_for(ids({1, 9, 9, 9})) == 1); // of two that cost the same, what was left first
+    CHECK(free_for(seats, ids({1, 9, 9, 9})) ==
+          1); // of two that cost the same, what was left first
+}
+
+TEST_CASE("drafter seats: a text of another key is worth nothing to this one") {
+    drafter_seats seats(2);
+    for (std::size_t s = 0; s < 2; ++s) {
+        seats.take(s);
+        seats.follow(s, s == 0 ? ids({1, 2, 3}) : ids({1, 2}));
+        seats.leave(s);
+    }
+    CHECK(free_for(seats, ids({1, 2, 3, 4})) == 0);
+    CHECK(seats.free_for(ids({1, 2, 3, 4}), [](std::size_t s) { return s == 1; }) == 1);
 }
 
 } // namespace drafter_seats_tests

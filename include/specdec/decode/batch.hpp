@@ -41,7 +41,8 @@ namespace specdec {
 ///
 /// A target that tells what its sequences hold (TellsHeldBatch, as any_batch_model does) keeps it
 /// when a text has left, and a text that joins takes the free sequence that costs least
-/// (best_sequence): what both have in front is not fed again.
+/// (best_sequence): what both have in front is not fed again. Where target and run have keys, a
+/// text takes over a context of its own key only.
 ///
 /// A run that has these members is told, in every round: run.share_pass(n) before its draft, how
 /// many texts share the pass; run.passed(shared_pass) after the pass. The number stands when the
@@ -86,9 +87,11 @@ public:
                  room() ? "expected a text that is not there already"
                         : "expected a free sequence, all " + std::to_string(seats_.size()) +
                               " are taken");
-        const std::size_t sequence = sequence_for(run.tokens());
+        const std::size_t sequence = sequence_for(run);
         if (!tells || left == left_context::dropped)
             target_.truncate(sequence, 0);
+        if constexpr (keyed)
+            target_.set_key(sequence, run.key());
         run.target_lost(); // it will see what is held
         seats_[sequence] = {.run = &run};
         ++texts_;
@@ -117,6 +120,7 @@ public:
 
 private:
     static constexpr bool tells = TellsHeldBatch<Target, target_id>;
+    static constexpr bool keyed = TakesKeys<Target> && ReportsKey<Run>;
 
     struct seat {
         Run* run = nullptr;
@@ -129,16 +133,19 @@ private:
         draft_step step{};
     };
 
-    /// The free sequence for a text with these tokens; the first one where the target does not tell
-    /// what they hold.
-    [[nodiscard]] std::size_t sequence_for(std::span<const target_id> tokens) const {
-        return best_sequence<target_id>(
-            seats_.size(), tokens, [&](std::size_t s) { return seats_[s].run == nullptr; },
-            [&]([[maybe_unused]] std::size_t s) -> std::span<const target_id> {
-                if constexpr (tells)
-                    return target_.held(s);
+    /// The free sequence for a text; the first one where the target does not tell what they hold.
+    [[nodiscard]] std::size_t sequence_for(const Run& run) const {
+        const std::span<const target_id> tokens = run.tokens();
+        return best_sequence(
+            seats_.size(), [&](std::size_t s) { return seats_[s].run == nullptr; },
+            [&]([[maybe_unused]] std::size_t s) {
+                if constexpr (keyed && tells)
+                    return cost_of_reuse<target_id>(target_.held(s), tokens,
+                                                    target_.key(s) == run.key());
+                else if constexpr (tells)
+                    return cost_of_reuse<target_id>(target_.held(s), tokens);
                 else
-                    return {};
+                    return 0.0;
             },
             [&]([[maybe_unused]] std::size_t s) -> std::uint64_t {
                 if constexpr (requires { target_.last_used(s); })

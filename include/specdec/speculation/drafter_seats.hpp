@@ -40,11 +40,16 @@ public:
         return false;
     }
 
-    /// The free sequence for a text. Errors: specdec::error where all are taken.
-    [[nodiscard]] std::size_t free_for(std::span<const target_id> prompt) const {
-        const std::size_t best = best_sequence<target_id>(
-            size(), prompt, [&](std::size_t s) { return !seats_[s].taken; },
-            [&](std::size_t s) { return std::span<const target_id>(seats_[s].text); },
+    /// The free sequence for a text; has_key(s): whether sequence s has the text's context key.
+    /// Errors: specdec::error where all are taken.
+    template <class HasKey>
+    [[nodiscard]] std::size_t free_for(std::span<const target_id> prompt,
+                                       const HasKey& has_key) const {
+        const std::size_t best = best_sequence(
+            size(), [&](std::size_t s) { return !seats_[s].taken; },
+            [&](std::size_t s) {
+                return cost_of_reuse<target_id>(seats_[s].text, prompt, has_key(s));
+            },
             [&](std::size_t s) { return seats_[s].used; });
         if (best == size())
             fail("speculation", "text",

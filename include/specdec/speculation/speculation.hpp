@@ -247,9 +247,14 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
     if (!takes_drafter(how))
         return make_text(how, target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned),
                          request, s, std::move(parts));
-    const drafting_side side{*draft_, *rows_, *map_, seats_, seats_.free_for(request.prompt)};
-    if (!s.carry.contexts)
+    const auto has_key = [&](std::size_t sequence) {
+        return draft_->models.key(sequence) == request.key;
+    };
+    const drafting_side side{*draft_, *rows_, *map_, seats_,
+                             seats_.free_for(request.prompt, has_key)};
+    if (!s.carry.contexts || !has_key(side.sequence))
         rows_->truncate(side.sequence, 0);
+    draft_->models.set_key(side.sequence, request.key);
     if (!s.carry.drafter)
         forget_learnt();
     return make_text(how, target_.tokenizer, &side, tables_, {}, request, s, std::move(parts));

@@ -67,6 +67,9 @@ struct listener {
 struct text_request {
     borrowed_span<target_id> prompt{};
     std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
+    /// Texts whose tokens mean another context to the models, as under another LoRA adapter or with
+    /// another image behind the same placeholders, have another key: they share no context.
+    context_key key = 0;
     std::string where{};        ///< the prompt came from, for errors
     listener* reader = nullptr; ///< or nobody
     /// What the rows go through before they are laws (docs/use/processors.md). The target's makes
@@ -187,6 +190,8 @@ public:
 
     /// The committed tokens, prompt included.
     [[nodiscard]] virtual std::span<const target_id> tokens() const = 0;
+    /// text_request::key. An engine that gives the text a context of its own compares it, too.
+    [[nodiscard]] virtual context_key key() const = 0;
     [[nodiscard]] virtual const statistics& counts() const = 0;
     /// What has come of it so far; all of it once it has finished.
     [[nodiscard]] virtual decode_result result() const = 0;
@@ -204,6 +209,7 @@ inline bool advance(speculative_text& text, any_batch_model<target_id>& target,
     if (!text.more(target.capacity()))
         return false;
     text.share_pass(1);
+    target.set_key(sequence, text.key());
     (void)text.prepare(own);
     if (!text.draft(target.capacity()))
         return false;

@@ -57,7 +57,8 @@ public:
           session_(session_of::make(std::move(bridge), std::move(verifier), parts_.settings,
                                     laws_type(parts_.target.vocabulary_size(), request.process),
                                     parts_.tree)),
-          coin_(std::move(coin)), reader_(request.reader), prompt_(request.prompt.size()),
+          coin_(std::move(coin)), reader_(request.reader), key_(request.key),
+          prompt_(request.prompt.size()),
           run_(session_, seat_.drafter(), lengths_.rule(), coin_, parts_.target, parts_.limits,
                *this, steady_seconds{}) {
         session_.start(request.prompt, parts_.draft_prefix);
@@ -124,6 +125,7 @@ public:
     [[nodiscard]] finish_reason finish() const override { return run_.finish(); }
 
     [[nodiscard]] std::span<const target_id> tokens() const override { return session_.tokens(); }
+    [[nodiscard]] context_key key() const override { return key_; }
     [[nodiscard]] const statistics& counts() const override { return session_.counts(); }
     [[nodiscard]] decode_result result() const override {
         decode_result out = so_far_;
@@ -258,6 +260,7 @@ private:
     session_type session_;
     C coin_;
     listener* reader_;
+    context_key key_;
     std::size_t prompt_;
     decode_result so_far_;
     text_run<session_type, drafter_type, length_rule, C, any_tokenizer<target_id>, text_under_rule,

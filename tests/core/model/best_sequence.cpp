@@ -20,9 +20,9 @@ struct sequences {
     std::vector<std::uint64_t> used = std::vector<std::uint64_t>(held.size(), 0);
 
     [[nodiscard]] std::size_t best(const std::vector<target_id>& prompt) const {
-        return best_sequence<target_id>(
-            held.size(), prompt, [&](std::size_t s) { return !taken[s]; },
-            [&](std::size_t s) { return std::span<const target_id>(held[s]); },
+        return best_sequence(
+            held.size(), [&](std::size_t s) { return !taken[s]; },
+            [&](std::size_t s) { return cost_of_reuse<target_id>(held[s], prompt); },
             [&](std::size_t s) { return used[s]; });
     }
 };
@@ -32,6 +32,7 @@ TEST_CASE("best sequence: a token that is fed costs one, a token that is lost a 
     CHECK(cost_of_reuse<target_id>(ids({1, 2, 3, 4}), ids({1, 2})) == 1);
     CHECK(cost_of_reuse<target_id>(ids({1, 3, 4}), ids({1, 2, 5, 6})) == 4);
     CHECK(cost_of_reuse<target_id>(ids({1, 2}), ids({1, 2})) == 0);
+    CHECK(cost_of_reuse<target_id>(ids({1, 2}), ids({1, 2}), false) == 3); // of another key
 }
 
 TEST_CASE("best sequence: a short common beginning is no reason to lose a long context") {

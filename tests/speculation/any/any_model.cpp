@@ -104,6 +104,26 @@ TEST_CASE("any model: it tells what its sequences hold, or nothing where it cann
     CHECK(any_batch_model<target_id>(two).held(1).empty()); // who fed it is not known here
 }
 
+TEST_CASE("any model: a context of another key is dropped, one of the same key stays") {
+    const toy_pair words;
+    batch_of<target_id, text_model<target_id>> two(2, text_model<target_id>(words.target.table()));
+    any_batch_model<target_id> view(two);
+    const auto ids = words.encode("abc a");
+    view.append(0, ids);
+    view.append(1, ids);
+    CHECK(view.key(0) == 0);
+    view.set_key(0, 0);
+    CHECK(view.size(0) == ids.size());
+    view.set_key(0, 7);
+    CHECK(view.size(0) == 0);
+    CHECK(view.size(1) == ids.size());
+    view.append(0, ids);
+    view.set_key(0, 7);
+    CHECK(view.size(0) == ids.size());
+    CHECK(view.key(0) == 7);
+    CHECK(view.key(1) == 0);
+}
+
 TEST_CASE("any model: one that learns from texts is told to forget, others do not hear of it") {
     struct learning : text_model<draft_id> {
         using text_model::text_model;

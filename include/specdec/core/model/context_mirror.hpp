@@ -88,6 +88,28 @@ concept TellsHeldBatch = requires(const M& m, std::size_t s) {
     { m.held(s) } -> std::convertible_to<std::span<const Id>>;
 };
 
+/// What tokens alone do not say of a context: which adapter made it, which image its placeholders
+/// stand for. Two contexts of one model are the same only if their keys and their tokens are.
+using context_key = std::uint64_t;
+
+/// A model that reports the key that a context was made with: m.key().
+template <class M>
+concept ReportsKey = requires(const M& m) {
+    { m.key() } -> std::convertible_to<context_key>;
+};
+
+/// The same of a model of several sequences: m.key(s).
+template <class M>
+concept ReportsKeyBatch = requires(const M& m, std::size_t s) {
+    { m.key(s) } -> std::convertible_to<context_key>;
+};
+
+/// A model of several sequences that is told the key of the text that a sequence is used for, as
+/// any_batch_model is: m.set_key(s, key) empties a context of another key.
+template <class M>
+concept TakesKeys =
+    ReportsKeyBatch<M> && requires(M& m, std::size_t s, context_key key) { m.set_key(s, key); };
+
 /// What is done with what a context still holds of an earlier text.
 enum class left_context { reused, dropped };
 

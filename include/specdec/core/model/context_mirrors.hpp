@@ -71,6 +71,15 @@ public:
     [[nodiscard]] std::uint64_t last_used(std::size_t s) const {
         return s < contexts_.size() ? contexts_[s].used : 0;
     }
+    /// What its tokens were computed with; 0 where nobody has said.
+    [[nodiscard]] context_key key(std::size_t s) const {
+        return s < contexts_.size() ? contexts_[s].key : 0;
+    }
+    void set_key(std::size_t s, context_key to) {
+        if (s >= contexts_.size())
+            contexts_.resize(s + 1);
+        contexts_[s].key = to;
+    }
     /// How many calls there have been on sequence s: a number that stays as long as nobody uses it.
     [[nodiscard]] std::uint64_t calls(std::size_t s) const {
         return s < contexts_.size() ? contexts_[s].calls : 0;
@@ -89,6 +98,7 @@ private:
         std::uint64_t used = 0;  // the last call for it
         bool known = true;
         std::uint64_t calls = 0; // for it
+        context_key key = 0;
     };
     std::vector<context> contexts_; // [sequences]
     std::uint64_t meetings_ = 0;

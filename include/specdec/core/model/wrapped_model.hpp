@@ -102,6 +102,11 @@ public:
         else
             return model_->held();
     }
+    [[nodiscard]] context_key key(std::size_t s) const
+        requires ReportsKey<M> || ReportsKeyBatch<M>
+    {
+        return at_sequence<several>(s, [&](auto... at) { return model_->key(at...); });
+    }
     void append(std::size_t s, std::span<const Id> ids) {
         at_sequence<several>(s, [&](auto... at) { model_->append(at..., ids); });
     }

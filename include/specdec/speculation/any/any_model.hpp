@@ -55,6 +55,19 @@ public:
         const std::optional<held_tokens<Id>> told = held_->held(s);
         return told ? *told : contexts_.held(s, size(s));
     }
+    /// The key that the tokens of a sequence were computed with: as the model reports it, else as
+    /// set_key said.
+    [[nodiscard]] context_key key(std::size_t s) const {
+        const std::optional<context_key> told = held_->key(s);
+        return told ? *told : contexts_.key(s);
+    }
+    /// Sequence s is used for a text of this key from now on. What it holds of another one is
+    /// dropped; a model that reports keys then has to compute with this one.
+    void set_key(std::size_t s, context_key to) {
+        if (key(s) != to)
+            truncate(s, 0);
+        contexts_.set_key(s, to);
+    }
     /// Greater for a sequence that was used later, through here.
     [[nodiscard]] std::uint64_t last_used(std::size_t s) const { return contexts_.last_used(s); }
     void append(std::size_t s, std::span<const Id> ids) {
@@ -133,6 +146,7 @@ private:
         virtual void keep_path(std::size_t s, std::span<const std::size_t> nodes) = 0;
         virtual void begin_round(std::size_t s, std::size_t n) = 0;
         virtual std::optional<held_tokens<Id>> held(std::size_t s) const = 0;
+        virtual std::optional<context_key> key(std::size_t s) const = 0;
         virtual bool learns_from_texts() const = 0;
         virtual void forget_learnt() = 0;
         virtual bool reads_features() const = 0;
@@ -174,6 +188,12 @@ private:
         std::optional<held_tokens<Id>> held(std::size_t s) const override {
             if constexpr (TellsHeldBatch<lifted_model<Id, bare>, Id>)
                 return lifted.held(s);
+            else
+                return std::nullopt;
+        }
+        std::optional<context_key> key([[maybe_unused]] std::size_t s) const override {
+            if constexpr (ReportsKeyBatch<lifted_model<Id, bare>>)
+                return lifted.key(s);
             else
                 return std::nullopt;
         }
