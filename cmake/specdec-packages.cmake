@@ -8,7 +8,6 @@ set(specdec_packages_eigen "Eigen3") # 3.4 or newer: with a number, 3.4 refuses 
 set(specdec_packages_xtensor "xtensor 0.24")
 set(specdec_packages_llama_cpp "llama") # finds ggml itself
 set(specdec_packages_openvino "OpenVINO")
-set(specdec_packages_property "rapidcheck")
 set(specdec_packages_engine ${specdec_packages_vocab} ${specdec_packages_eigen} ${specdec_packages_xtensor}
     "nlohmann_json 3.11" "PCRE2" "utf8proc" "Threads")
 set(specdec_packages_engine_learn ${specdec_packages_engine})

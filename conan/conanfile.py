@@ -23,9 +23,9 @@ class SpecdecConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     no_copy_source = True
     options = {f"with_{part}": [True, False]
-               for part in ("vocab", "eigen", "xtensor", "llama_cpp", "openvino", "property", "engine")}
+               for part in ("vocab", "eigen", "xtensor", "llama_cpp", "openvino", "engine")}
     default_options = {"with_vocab": True, "with_eigen": False, "with_xtensor": False,
-                       "with_llama_cpp": False, "with_openvino": False, "with_property": False,
+                       "with_llama_cpp": False, "with_openvino": False,
                        "with_engine": False}  # with its training; includes vocab, eigen and xtensor
 
     options["with_reference"] = [True, False]  # what with_engine was called
@@ -58,8 +58,6 @@ class SpecdecConan(ConanFile):
             self.requires("llama-cpp/[*]", **public)  # numbered by builds: b6700 or newer
         if self.options.with_openvino:
             self.requires("openvino/[>=2025 <2027]", **public)
-        if self.options.with_property:
-            self.requires("rapidcheck/[*]", **public)  # numbered by commits
         if engine:
             self.requires("nlohmann_json/[>=3.11 <4]", **public)
             self.requires("pcre2/[>=10.42 <11]", **public)

@@ -76,7 +76,7 @@ fetch_zig() {
 # platform lacks what they need (RapidCheck; on Windows zlib and POSIX).
 choose() {
     flags=-w law_flags='' libraries='-lrapidcheck;-lz' run=() runs=true only='' lacks='' system=Linux debian='' root=''
-    local no_properties='rapidcheck|testing/property|support/holds'
+    local no_properties='rapidcheck|support/property|support/holds'
     case $1 in
     clang-22)
         compiler=clang++-22

@@ -87,7 +87,7 @@ function(specdec_tests folder)
         target_compile_options(${target} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-finline-small-functions>)
     elseif(folder MATCHES "^(sampling|vocab)$")
         target_compile_options(${target} PRIVATE $<IF:$<CONFIG:Release>,-Og,-O1>)
-    elseif(folder STREQUAL "testing") # runs for less than a second
+    elseif(folder MATCHES "^(testing|support)$") # runs for less than a second
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
     elseif(NOT folder STREQUAL "engine/kernels")
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)

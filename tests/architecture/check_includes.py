@@ -19,7 +19,7 @@ LAYERS = """
     learn learn/loss learn/acceptance
     speculation/any speculation/lookup speculation/tree speculation
     interop
-    testing testing/contract testing/toys testing/course testing/property
+    testing testing/contract
     specdec_engine/team specdec_engine/kernel specdec_engine/file specdec_engine/attention specdec_engine/transformer
     specdec_engine/tokenizer specdec_engine/tokenizer/file specdec_engine specdec_engine/drafter
     specdec_engine/learn/panels specdec_engine/learn/reverse specdec_engine/learn
@@ -31,7 +31,6 @@ PACKAGES = {
     "interop": ("Eigen/", "xtensor/", "llama.h", "ggml", "openvino/"),
     "specdec_engine": ("Eigen/", "xtensor/", "nlohmann/", "boost/", "pcre2.h", "utf8proc.h", "immintrin.h",
                        "cpuid.h", "fcntl.h", "unistd.h", "sys/"),
-    "testing/property": ("rapidcheck.h",),
 }
 HEAVY = tuple({prefix.split("/")[0] for prefixes in PACKAGES.values() for prefix in prefixes})
 # Words of a compiler's own, outside the engine: in one header, each beside a branch without; and

@@ -9,10 +9,10 @@
 
 #include <specdec/draft/stop_rule.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/vocab/spelling/split_tokens.hpp>
 
 #include "greedy_requests.hpp"
+#include "support/enumeration/enumerating_coin.hpp"
 #include "support/ids.hpp"
 #include "support/script_drafter.hpp"
 #include "support/watched_coin.hpp"

@@ -9,7 +9,7 @@ elseif(EXPECTED STREQUAL "silent")
 else() # without the standard library, which may be missing for another machine
     set(work -fsyntax-only ${SOURCES}/rules.cpp)
 endif()
-execute_process(COMMAND ${COMPILER} -std=c++20 ${FLAGS} -I ${INCLUDE} ${work}
+execute_process(COMMAND ${COMPILER} -std=c++20 ${FLAGS} -I ${INCLUDE} -I ${SOURCES}/.. ${work}
                 RESULT_VARIABLE status ERROR_VARIABLE diagnostics)
 if(EXPECTED STREQUAL "refused")
     if(status EQUAL 0)

@@ -14,9 +14,10 @@
 #include <specdec/sampling/law/row_spread.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/sampling/residual.hpp>
-#include <specdec/testing/enumerate.hpp>
-#include <specdec/testing/interval_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
+
+#include "support/enumeration/enumerate.hpp"
+#include "support/enumeration/interval_coin.hpp"
 
 using namespace specdec;
 

@@ -9,7 +9,7 @@ foreach(variable CMAKE_CXX_COMPILER CMAKE_CXX_COMPILER_LAUNCHER CMAKE_MAKE_PROGR
     endif()
 endforeach()
 if(NOT COMPONENTS)
-    foreach(package Boost Eigen3 xtensor range-v3 rapidcheck nlohmann_json PCRE2 utf8proc PkgConfig Threads)
+    foreach(package Boost Eigen3 xtensor range-v3 nlohmann_json PCRE2 utf8proc PkgConfig Threads)
         list(APPEND arguments -D CMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
     endforeach()
 endif()

@@ -38,7 +38,6 @@
 #include <specdec/process/penalties.hpp>
 #include <specdec/process/processed_rows.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
-#include <specdec/testing/toys/piece_tokenizer.hpp>
 #include <specdec/verify/coupled_match.hpp>
 #include <specdec/verify/tree/recursive_rejection.hpp>
 #include <specdec/verify/tree/traversal_verification.hpp>
@@ -51,6 +50,7 @@
 #include "support/ids.hpp"
 #include "support/quiet_tree_model.hpp"
 #include "support/toy_head.hpp"
+#include "support/toys/piece_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

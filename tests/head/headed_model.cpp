@@ -8,10 +8,10 @@
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/testing/contract/tree_contract.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
 
 #include "support/ids.hpp"
 #include "support/toy_head.hpp"
+#include "support/toys/weighted_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

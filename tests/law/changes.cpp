@@ -25,8 +25,8 @@
 #include <specdec/head/trimmed_head.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/speculation/text_lengths.hpp>
-#include <specdec/testing/course/course_text.hpp>
 
+#include "support/course/course_text.hpp"
 #include "support/toy_exits.hpp"
 #include "support/toy_head.hpp"
 #include "toy_bridges.hpp"

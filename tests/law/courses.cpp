@@ -2,7 +2,7 @@
 // Generated courses of sessions: drafted, thrown away, drafted again, failed, half committed, two
 // texts taking turns, while lists, weights and tables change. Either the law is the target's,
 // enumerated, or texts that overlap are refused; what does not hold is shrunk.
-#include <specdec/testing/course/course_law.hpp>
+#include "support/course/course_law.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -30,13 +30,13 @@
 #include <specdec/speculation/any/any_model.hpp>
 #include <specdec/speculation/speculation.hpp>
 #include <specdec/speculation/text_lengths.hpp>
-#include <specdec/testing/property/any.hpp>
-#include <specdec/testing/property/check_property.hpp>
-#include <specdec/testing/property/courses.hpp>
-#include <specdec/testing/property/laws.hpp>
-#include <specdec/testing/property/vocabularies.hpp>
 
 #include "support/batch_of.hpp"
+#include "support/property/any.hpp"
+#include "support/property/check_property.hpp"
+#include "support/property/courses.hpp"
+#include "support/property/laws.hpp"
+#include "support/property/vocabularies.hpp"
 #include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
 

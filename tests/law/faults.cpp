@@ -8,9 +8,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/testing/interval_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
+#include "support/enumeration/interval_coin.hpp"
 #include "toy_bridges.hpp"
 
 using namespace specdec;

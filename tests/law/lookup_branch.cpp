@@ -12,9 +12,9 @@
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
-#include <specdec/testing/course/course_text.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
+#include "support/course/course_text.hpp"
 #include "toy_bridges.hpp"
 #include "tree_law.hpp"
 

@@ -16,9 +16,9 @@
 
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/draft/model_drafter.hpp>
-#include <specdec/testing/course/course_law.hpp>
-#include <specdec/testing/course/course_text.hpp>
 
+#include "support/course/course_law.hpp"
+#include "support/course/course_text.hpp"
 #include "toy_bridges.hpp"
 
 namespace specdec::testing::redrafts {

@@ -11,9 +11,9 @@
 #include <specdec/core/proposal.hpp>
 #include <specdec/sampling/law/dense_law.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
-#include <specdec/testing/interval_coin.hpp>
 
+#include "support/enumeration/enumerating_coin.hpp"
+#include "support/enumeration/interval_coin.hpp"
 #include "support/toy_rows.hpp"
 
 namespace specdec::testing {

@@ -11,13 +11,13 @@
 #include <specdec/bridge/ngram_merge.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
-#include <specdec/testing/course/course_text.hpp>
 #include <specdec/verify/token_rejection.hpp>
 #include <specdec/vocab/ngrams/ngram_cache.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 
 #include "session_law.hpp"
 #include "support/batch_of.hpp"
+#include "support/course/course_text.hpp"
 #include "support/tiny_tokenizer.hpp"
 
 using namespace specdec;

@@ -21,13 +21,13 @@
 #include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
-#include <specdec/testing/course/course_text.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
 #include "session_law.hpp"
 #include "support/batch_of.hpp"
+#include "support/course/course_text.hpp"
 #include "support/toy_features.hpp"
 #include "support/toy_head.hpp"
 #include "toy_bridges.hpp"

@@ -9,8 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/testing/optimal_acceptance.hpp>
-
+#include "support/optimal_acceptance.hpp"
 #include "tree_law.hpp"
 
 using namespace specdec;

@@ -13,9 +13,9 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/speculation/any/any_model.hpp>
-#include <specdec/testing/course/course_text.hpp>
 
 #include "support/batch_of.hpp"
+#include "support/course/course_text.hpp"
 #include "tree_law.hpp"
 
 using namespace specdec;

@@ -10,9 +10,9 @@
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
+#include "support/enumeration/enumerating_coin.hpp"
 #include "toy_bridges.hpp"
 #include "tree_law.hpp"
 

@@ -10,10 +10,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/testing/course/course_law.hpp>
-#include <specdec/testing/course/course_text.hpp>
-
 #include "rule_law.hpp"
+#include "support/course/course_law.hpp"
+#include "support/course/course_text.hpp"
 
 namespace specdec::testing {
 

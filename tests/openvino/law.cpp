@@ -10,10 +10,10 @@
 #include <map>
 #include <vector>
 
+#include "support/enumeration/enumerating_coin.hpp"
 #include "support/tiny_tokenizer.hpp"
 #include "toy_ir.hpp"
 #include <specdec/specdec.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/vocab/table/intersection.hpp>
 
 using namespace specdec;

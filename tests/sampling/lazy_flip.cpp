@@ -7,7 +7,8 @@
 
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/sampling/law/dense_law.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
+
+#include "support/enumeration/enumerating_coin.hpp"
 
 using namespace specdec;
 

@@ -10,11 +10,11 @@
 #include <specdec/sampling/law/dense_law.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
-#include <specdec/testing/interval_coin.hpp>
 
 #include "interval_measure.hpp"
 #include "random_rows.hpp"
+#include "support/enumeration/enumerating_coin.hpp"
+#include "support/enumeration/interval_coin.hpp"
 
 using namespace specdec;
 

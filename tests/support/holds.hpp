@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/testing/property/any.hpp>
-#include <specdec/testing/property/check_property.hpp>
+#include "support/property/any.hpp"
+#include "support/property/check_property.hpp"
 
 namespace specdec::testing {
 

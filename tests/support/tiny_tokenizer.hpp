@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <specdec/testing/toys/piece_tokenizer.hpp>
+#include "support/toys/piece_tokenizer.hpp"
 
 namespace specdec::testing {
 

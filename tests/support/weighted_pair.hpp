@@ -5,8 +5,9 @@
 #include <vector>
 
 #include <specdec/speculation/speculation.hpp>
-#include <specdec/testing/toys/piece_tokenizer.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
+
+#include "support/toys/piece_tokenizer.hpp"
+#include "support/toys/weighted_model.hpp"
 
 namespace specdec::testing {
 

@@ -8,10 +8,10 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/sampling/coin/philox_coin.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
 #include "support/archetypes.hpp"
+#include "support/enumeration/enumerating_coin.hpp"
 #include "support/stack_watch.hpp"
 #include "support/watched_laws.hpp"
 #include "verify/coin_ends.hpp"

@@ -52,9 +52,9 @@ struct round_name {
     }
 };
 
-/// A number u in [0, 1) that a decision compares with bounds. In production it is a double. In
-/// proofs it is an interval, which a comparison splits (testing/interval_coin.hpp). The library
-/// computes u * x, u * x - x, x * (1 - u) and x / u, and compares them with doubles.
+/// A number u in [0, 1) that a decision compares with bounds. In production it is a double. Where
+/// laws are enumerated it is an interval, which a comparison splits (tests/support/enumeration/).
+/// The library computes u * x, u * x - x, x * (1 - u) and x / u, and compares them with doubles.
 template <class U>
 concept UnitNumber = std::copy_constructible<U> && requires(const U& u, double x) {
     requires std::same_as<decltype(u * x), U>; // float and integers would round
@@ -71,7 +71,8 @@ concept UnitNumber = std::copy_constructible<U> && requires(const U& u, double x
 ///
 /// Outcomes of different sites are independent; under coupled_coin not those of the two models at
 /// one place. Models: philox_coin and coupled_coin (production), generator_coin (any uniform random
-/// bit generator), enumerating_coin and interval_coin (visit every outcome; proofs).
+/// bit generator); in tests/support/enumeration/ enumerating_coin and interval_coin, which visit
+/// every outcome.
 template <class C>
 concept Coin = requires(C& coin, draw_site site, double probability,
                         const one_hot_law<target_id>& target, const one_hot_law<draft_id>& draft) {

@@ -24,7 +24,7 @@ class SpecdecConan(ConanFile):
     no_copy_source = True
 
     # Adapters whose packages are not in this index.
-    _left_out = ["specdec/interop/llama_cpp*", "specdec/interop/openvino*", "specdec/testing/property/*"]
+    _left_out = ["specdec/interop/llama_cpp*", "specdec/interop/openvino*"]
 
     @property
     def _min_compiler_version(self):

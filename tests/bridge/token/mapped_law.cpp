@@ -9,8 +9,8 @@
 #include <specdec/bridge/union.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/sampling/law/dense_law.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
 
+#include "support/enumeration/enumerating_coin.hpp"
 #include "support/toy_pair.hpp"
 
 using namespace specdec;

@@ -8,12 +8,12 @@
 #include <specdec/core/model/context_mirror.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/testing/contract/tree_contract.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
 
 #include "support/batch_of.hpp"
 #include "support/failing_model.hpp"
 #include "support/ids.hpp"
 #include "support/toy_model.hpp"
+#include "support/toys/weighted_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -6,10 +6,10 @@
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/token/mapped_law.hpp>
 #include <specdec/core/proposal.hpp>
-#include <specdec/testing/enumerating_coin.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
 #include "learn/loss_toys.hpp"
+#include "support/enumeration/enumerating_coin.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -8,9 +8,9 @@
 
 #include "support/batch_of.hpp"
 #include "support/toy_pair.hpp"
+#include "support/toys/weighted_model.hpp"
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/testing/contract/tree_contract.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -13,8 +13,8 @@
 #include "support/contract_faults.hpp"
 #include "support/faulty_batch_model.hpp"
 #include "support/toy_model.hpp"
+#include "support/toys/weighted_model.hpp"
 #include <specdec/testing/contract/engine_contract.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
 
 using namespace specdec;
 using namespace specdec::testing;

@@ -7,10 +7,9 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/testing/property/any.hpp>
-#include <specdec/testing/property/check_property.hpp>
-
 #include "support/ids.hpp"
+#include "support/property/any.hpp"
+#include "support/property/check_property.hpp"
 #include "support/tiny_bpe.hpp"
 #include "support/tiny_tokenizer.hpp"
 

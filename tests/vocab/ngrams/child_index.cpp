@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/testing/property/any.hpp>
-#include <specdec/testing/property/check_property.hpp>
+#include "support/property/any.hpp"
+#include "support/property/check_property.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/enumerating_coin.hpp>
+#include "support/enumeration/enumerating_coin.hpp"
 
 #include <map>
 #include <string>

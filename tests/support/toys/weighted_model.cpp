@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/toys/weighted_model.hpp>
+#include "support/toys/weighted_model.hpp"
 
 #include <vector>
 

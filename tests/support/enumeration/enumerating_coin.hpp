@@ -6,7 +6,8 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/testing/enumerate.hpp>
+
+#include "support/enumeration/enumerate.hpp"
 
 namespace specdec {
 

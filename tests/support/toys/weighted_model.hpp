@@ -10,7 +10,8 @@
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
-#include <specdec/testing/toys/weighted_rows.hpp>
+
+#include "support/toys/weighted_rows.hpp"
 
 namespace specdec {
 

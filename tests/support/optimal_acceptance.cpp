@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/optimal_acceptance.hpp>
+#include "support/optimal_acceptance.hpp"
 
 #include <vector>
 

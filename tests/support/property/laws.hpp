@@ -7,8 +7,8 @@
 
 #include <rapidcheck.h>
 
-#include <specdec/testing/property/any.hpp>
-#include <specdec/testing/toys/weighted_rows.hpp>
+#include "support/property/any.hpp"
+#include "support/toys/weighted_rows.hpp"
 
 namespace specdec {
 

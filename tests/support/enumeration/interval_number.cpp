@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/interval_number.hpp>
+#include "support/enumeration/interval_number.hpp"
 
 #include <cmath>
 

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/testing/course/course.hpp>
-#include <specdec/testing/course/course_text.hpp>
-#include <specdec/testing/interval_coin.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
+
+#include "support/course/course.hpp"
+#include "support/course/course_text.hpp"
+#include "support/enumeration/interval_coin.hpp"
+#include "support/toys/weighted_model.hpp"
 
 namespace specdec {
 

@@ -8,8 +8,8 @@
 
 #include <rapidcheck.h>
 
-#include <specdec/testing/course/course.hpp>
-#include <specdec/testing/property/any.hpp>
+#include "support/course/course.hpp"
+#include "support/property/any.hpp"
 
 namespace specdec {
 

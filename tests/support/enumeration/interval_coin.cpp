@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/interval_coin.hpp>
+#include "support/enumeration/interval_coin.hpp"
 
 #include <cmath>
 #include <map>

@@ -12,8 +12,9 @@
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/draft/stop_rule.hpp>
 #include <specdec/process/law_factory.hpp>
-#include <specdec/testing/course/course.hpp>
-#include <specdec/testing/toys/weighted_model.hpp>
+
+#include "support/course/course.hpp"
+#include "support/toys/weighted_model.hpp"
 
 namespace specdec {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/property/check_property.hpp>
+#include "support/property/check_property.hpp"
 
 #include <set>
 #include <string>
@@ -7,12 +7,12 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/core/token_id.hpp>
-#include <specdec/testing/property/courses.hpp>
-#include <specdec/testing/property/laws.hpp>
-#include <specdec/testing/property/vocabularies.hpp>
-#include <specdec/testing/toys/piece_tokenizer.hpp>
 
 #include "support/ids.hpp"
+#include "support/property/courses.hpp"
+#include "support/property/laws.hpp"
+#include "support/property/vocabularies.hpp"
+#include "support/toys/piece_tokenizer.hpp"
 
 using namespace specdec;
 using Catch::Contains;

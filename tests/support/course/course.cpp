@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/testing/course/course.hpp>
+#include "support/course/course.hpp"
 
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
-#include <specdec/testing/course/course_law.hpp>
+#include "support/course/course_law.hpp"
 
 using namespace specdec;
 

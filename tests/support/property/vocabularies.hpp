@@ -9,7 +9,7 @@
 
 #include <rapidcheck.h>
 
-#include <specdec/testing/property/any.hpp>
+#include "support/property/any.hpp"
 
 namespace specdec {
 

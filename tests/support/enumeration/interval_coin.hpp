@@ -7,8 +7,9 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/testing/enumerate.hpp>
-#include <specdec/testing/interval_number.hpp>
+
+#include "support/enumeration/enumerate.hpp"
+#include "support/enumeration/interval_number.hpp"
 
 namespace specdec {
 
