@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What two tokenizers share: the intersection by bytes that the library uses, and for comparison
-// the joins on displayed strings that papers count.
+// What two tokenizers share: the intersection by bytes that the library uses, and what papers
+// count: joins on displayed strings, spellings of the target's tokens in the drafter's, and the
+// draft tokens after which the first target token is determined.
 //
 //     vocabularies                                   the pair in this repository
 //     vocabularies DRAFTER TARGET --text FILE        with the share of a text's tokens
+//     vocabularies DRAFTER TARGET --spell hello      with the spellings of these bytes
 //     vocabularies <(zcat a.vocab.tsv.gz) b.vocab.tsv --json
 //
 // DRAFTER and TARGET: a Hugging Face folder, tokenizer.json, SentencePiece .model, .gguf, tokenizer
 // .bin of llama2.c, or a plain table (support/text/vocab_tsv.hpp).
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,19 +19,22 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "papers/lookahead_bound.hpp"
+#include "papers/spellings.hpp"
+#include "papers/string_join.hpp"
 #include "support/pair/equivalences_file.hpp"
 #include "support/pair/model_flags.hpp"
 #include "support/program/files.hpp"
 #include "support/program/program.hpp"
 #include "support/text/vocab_tsv.hpp"
 #include <specdec/vocab/table/intersection.hpp>
-#include <specdec/vocab/table/string_join.hpp>
 #include <specdec_engine/file/mapped_file.hpp>
 #include <specdec_engine/load_tokenizer.hpp>
 
@@ -84,14 +90,43 @@ ordered_json share_of_text(const side& one, const std::string& text,
     return {{"tokens", ids.size()}, {"shared", shared}, {"share", ratio(shared, ids.size())}};
 }
 
+ordered_json spellings_of(const papers::spelling_counter& counter, std::string_view text) {
+    const papers::spellings found = counter.count(text);
+    return {{"ways", found.ways}, {"passes", found.contexts}};
+}
+
+/// Of all text tokens of the target: the median and the most.
+ordered_json spellings_of(const papers::spelling_counter& counter, const vocabulary& target) {
+    std::vector<std::uint64_t> ways, passes;
+    std::size_t impossible = 0;
+    for (std::size_t t = 0; t < target.size(); ++t)
+        if (!target.text(t).empty()) {
+            const papers::spellings found = counter.count(target.text(t));
+            ways.push_back(found.ways);
+            passes.push_back(found.contexts);
+            impossible += found.ways == 0;
+        }
+    const auto summary = [](std::vector<std::uint64_t>& counts) {
+        std::sort(counts.begin(), counts.end());
+        return counts.empty()
+                   ? ordered_json{{"median", 0}, {"most", 0}}
+                   : ordered_json{{"median", counts[counts.size() / 2]}, {"most", counts.back()}};
+    };
+    return {{"tokens", ways.size()},
+            {"without", impossible},
+            {"ways", summary(ways)},
+            {"passes", summary(passes)}};
+}
+
 ordered_json compare(const side& draft, const side& target, const equivalences& equal,
-                     const std::string& text_path) {
+                     const std::string& text_path, const std::string& spell) {
     const auto begin = std::chrono::steady_clock::now();
     const id_map by_bytes = intersect(draft.table, target.table);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     const id_map map = intersect(draft.table, target.table, equal);
-    const string_join strings = join_on_strings(draft.table, target.table);
-    const string_join signs = join_on_signs(draft.table, target.table);
+    const auto strings = papers::join_on_strings(draft.table, target.table);
+    const auto signs = papers::join_on_signs(draft.table, target.table);
+    const papers::spelling_counter counter(draft.table);
     const auto in_hex = [](std::uint64_t value) {
         char digits[17];
         std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(value));
@@ -112,7 +147,11 @@ ordered_json compare(const side& draft, const side& target, const equivalences& 
         {"map_milliseconds", took.count()},
         {"draft_fingerprint", in_hex(map.draft_fingerprint())},
         {"target_fingerprint", in_hex(map.target_fingerprint())},
+        {"lookahead_bound", papers::lookahead_bound(draft.table, target.table)},
+        {"spellings", spellings_of(counter, target.table)},
     };
+    if (!spell.empty())
+        result["spell"] = spellings_of(counter, spell);
     if (text_path.empty())
         return result;
     if (!draft.tokenizer || !target.tokenizer)
@@ -131,7 +170,8 @@ ordered_json compare(const side& draft, const side& target, const equivalences& 
     return result;
 }
 
-void print(const ordered_json& r, const std::string& draft, const std::string& target) {
+void print(const ordered_json& r, const std::string& draft, const std::string& target,
+           const std::string& spell) {
     const auto count = [&](const char* key) { return r[key].get<std::size_t>(); };
     const auto percent = [](const ordered_json& value) { return 100.0 * value.get<double>(); };
     std::printf("drafter  %10zu ids  %s\n", count("draft_size"), draft.c_str());
@@ -145,6 +185,23 @@ void print(const ordered_json& r, const std::string& draft, const std::string& t
                 count("sign_false_pairs"));
     std::printf("special tokens    %10zu pairs given\n", count("equivalences"));
     std::printf("map built in      %10.1f ms\n", r["map_milliseconds"].get<double>());
+    const auto exact = [](const ordered_json& value) { // saturated
+        const auto n = value.get<std::uint64_t>();
+        return n == papers::spellings::most ? "2^63 - 1 or more" : std::to_string(n);
+    };
+    const ordered_json& s = r["spellings"];
+    std::printf("\nspellings of %zu target tokens in draft tokens, %zu of them without any\n",
+                s["tokens"].get<std::size_t>(), s["without"].get<std::size_t>());
+    std::printf("  ways            %10s in the median, %s for the greatest\n",
+                exact(s["ways"]["median"]).c_str(), exact(s["ways"]["most"]).c_str());
+    std::printf("  passes for all  %10s in the median, %s for the greatest\n",
+                exact(s["passes"]["median"]).c_str(), exact(s["passes"]["most"]).c_str());
+    if (r.contains("spell"))
+        std::printf("  of %s: %s ways, %s passes of the drafter for all\n",
+                    examples::visible(spell).c_str(), exact(r["spell"]["ways"]).c_str(),
+                    exact(r["spell"]["passes"]).c_str());
+    std::printf("lookahead bound   %10zu draft tokens determine the first target token\n",
+                count("lookahead_bound"));
     if (!r.contains("text"))
         return;
     std::printf("\nof a text of %zu bytes\n", r["text"]["bytes"].get<std::size_t>());
@@ -161,11 +218,12 @@ int main(int argc, char** argv) {
     CLI::App app("What the vocabularies of a drafter and a target share.", "vocabularies");
     std::string draft_path = (models / "docs-drafter").string();
     std::string target_path = (models / "docs-target").string();
-    std::string text_path, equivalences_path;
+    std::string text_path, equivalences_path, spell;
     bool as_json = false;
     app.add_option("DRAFTER", draft_path, "folder, tokenizer.json, .model, .gguf, .bin or table");
     app.add_option("TARGET", target_path, "the same");
     app.add_option("--text", text_path, "a file: the share of its tokens that both have");
+    app.add_option("--spell", spell, "a text: in how many ways the drafter can write it");
     app.add_option("--equivalences", equivalences_path,
                    "pairs of special tokens (default: equivalences.json beside the drafter)");
     app.add_flag("--json", as_json, "print one JSON object");
@@ -174,10 +232,10 @@ int main(int argc, char** argv) {
         const equivalences equal = equivalences_path.empty()
                                        ? examples::equivalences_beside(draft_path)
                                        : examples::read_equivalences(equivalences_path);
-        const ordered_json result = compare(draft, target, equal, text_path);
+        const ordered_json result = compare(draft, target, equal, text_path, spell);
         if (as_json)
             std::printf("%s\n", result.dump(2).c_str());
         else
-            print(result, examples::visible(draft_path), examples::visible(target_path));
+            print(result, examples::visible(draft_path), examples::visible(target_path), spell);
     });
 }

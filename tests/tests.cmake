@@ -80,12 +80,15 @@ function(specdec_tests folder)
     if(folder MATCHES "^engine")
         target_include_directories(${target} PRIVATE ${specdec_root}/engine/tests)
     endif()
+    if(folder STREQUAL "papers") # headers beside the programs that use them
+        target_include_directories(${target} PRIVATE ${specdec_root}/examples)
+    endif()
     target_include_directories(${target} PRIVATE ${specdec_folder})
     # Many small instantiations, which -Og compiles in two thirds of the time of -O1. Kernels are tested as
     # users run them. What counts and enumerates for long is optimised in every build; a few laws compile longer.
     if(folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS)
         target_compile_options(${target} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-finline-small-functions>)
-    elseif(folder MATCHES "^(sampling|vocab)$")
+    elseif(folder MATCHES "^(sampling|vocab|papers)$")
         target_compile_options(${target} PRIVATE $<IF:$<CONFIG:Release>,-Og,-O1>)
     elseif(folder MATCHES "^(testing|support)$") # runs for less than a second
         target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)

@@ -14,7 +14,7 @@ COMPARE_KEYS = """rule temperature tokens seconds tokens_per_second target_calls
     proposed accepted acceptance_rate conditional_acceptance_rate drafter_forwards_per_target_call drafter_relative_size mbsu speedup
     identical_text nll nll_stderr""".split()
 VOCABULARIES_KEYS = """draft_size target_size byte_intersection string_intersection sign_intersection
-    false_pairs""".split()
+    false_pairs lookahead_bound spellings""".split()
 
 
 THREADED = "compare", "generate", "side_by_side", "answer", "adapt", "calibrate"
@@ -719,6 +719,45 @@ class Vocabularies(unittest.TestCase):
         counts = json.loads(out)
         self.assertEqual(set(VOCABULARIES_KEYS) - set(counts), set(), counts)
         self.assertLessEqual(counts["byte_intersection"], min(counts["draft_size"], counts["target_size"]))
+        self.assertNotIn("spell", counts)
+
+    def test_spellings_and_the_lookahead_bound_are_the_papers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tables = []
+            for name, words in (("draft", ("hello_", "world", "wo", "rld")),
+                                ("target", ("hello_", "world", "wo", "rld", "hello_world", "x"))):
+                tables.append(pathlib.Path(folder) / name)
+                tables[-1].write_text("# vocabulary-tsv 1\n" + "".join(
+                    f"{i}\tnormal\t-\t{word.encode().hex()}\n" for i, word in enumerate(words)))
+            flags = ["vocabularies", *tables, "--spell", "hello_world"]
+            out = json.loads(call(*flags, "--json"))
+            self.assertEqual(out["lookahead_bound"], 3)  # Timor et al., 3.3: hello_, wo, rld
+            self.assertEqual(out["spell"], {"ways": 2, "passes": 3})
+            self.assertEqual(out["spellings"], {"tokens": 6, "without": 1, "ways": {"median": 1, "most": 2},
+                                                "passes": {"median": 1, "most": 3}})
+            said = call(*flags)
+            self.assertIn("spellings of 6 target tokens in draft tokens, 1 of them without any", said)
+            self.assertIn("of hello_world: 2 ways, 3 passes of the drafter for all", said)
+            self.assertRegex(said, r"lookahead bound +3 draft tokens")
+            self.assertIn("0 ways", call(*flags[:-1], "\udcff"))
+
+
+class PaperLosses(unittest.TestCase):
+    def test_every_loss_comes_close_to_its_bound(self):
+        for seed in 1, 2:
+            rows = re.findall(r"^(\w+_loss) +([\d.]+) +([\d.]+) +([\d.]+)$", call("paper_losses", "--seed", seed), re.M)
+            self.assertEqual([row[0] for row in rows], ["router_loss", "exit_loss", "regression_loss", "alignment_loss"])
+            for name, before, after, bound in ((row[0], *map(float, row[1:])) for row in rows):
+                with self.subTest(name=name, seed=seed):
+                    self.assertGreater(before, bound + 0.1)
+                    self.assertLessEqual(bound - 1e-4, after)
+                    self.assertLess(after, bound + 0.01)
+
+    def test_steps(self):
+        for row in call("paper_losses", "--steps", 0).splitlines()[1:]:
+            self.assertEqual(*row.split()[1:3])
+        self.assertIn("--steps: Value -1 not in range", call("paper_losses", "--steps", -1, status=1))
+        self.assertIn("--steps", call("paper_losses", "--help"))
 
 
 class PlugInYourEngine(unittest.TestCase):
@@ -1350,7 +1389,7 @@ class Output(unittest.TestCase):
             ("compare", "-n", 4, "--limit", 1, "--rules", "slem", "--json"),
             ("side_by_side", "-n", 4, "--limit", 2, "--draft-lengths", 1, "--repeats", 1),
             ("calibrate", "--text", ROOT / "LICENSE"),
-            ("vocabularies",), ("vocabularies", "--json"), ("plug_in_your_engine",), ("generate", "--help"))
+            ("vocabularies",), ("vocabularies", "--json"), ("paper_losses",), ("plug_in_your_engine",), ("generate", "--help"))
 
     def test_standard_output(self):
         def ignore_broken_pipes():

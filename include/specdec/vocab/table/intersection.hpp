@@ -51,8 +51,8 @@ using ids_by_bytes = boost::unordered_flat_set<std::int32_t, hash_of_bytes, equa
 /// The intersection of two vocabularies (T and D of Timor et al., Algorithms 1 and 4) by the exact
 /// BYTES of their text tokens. Byte-level BPE and SentencePiece spell the same bytes differently in
 /// their files (U+0120 against U+2581, a mojibake pair against one letter, <0x0A> against U+010A);
-/// joins on those displayed strings miss such pairs and make false ones (string_join.hpp counts
-/// both).
+/// joins on those displayed strings miss such pairs and make false ones
+/// (examples/papers/string_join.hpp counts both).
 ///
 /// - Text tokens are those of kind normal, byte and user. Control and unused ids have no bytes;
 ///   only the equivalences join them, and they override the join by bytes.

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/vocab/spelling/byte_trie.hpp>
+#include "papers/byte_trie.hpp"
 #include <specdec/vocab/table/vocabulary.hpp>
 
 /// How many ways there are to write a target token t with draft tokens: the terms of psi(t), and
 /// the drafter forwards that string-level rejection (Timor et al., Algorithm 3) would need to sum
 /// them one by one (section 3.4 and Appendix D).
-namespace specdec {
+namespace specdec::papers {
 
 /// Both numbers saturate: `most` means 2^63 - 1 or more.
 struct spellings {
@@ -77,4 +77,4 @@ private:
     byte_trie pieces_;
 };
 
-} // namespace specdec
+} // namespace specdec::papers

@@ -13,7 +13,7 @@
 #include <specdec/learn/loss/logit_gradient.hpp>
 #include <specdec/learn/loss/row_softmax.hpp>
 
-namespace specdec {
+namespace specdec::papers {
 
 /// The loss of a routed head's router at one position, weighted (CORAL, section 3.3, Eq. 9; the
 /// paper's p is the draft's and its q the target's):
@@ -48,4 +48,4 @@ double router_loss(const P& p, const token_groups<Id>& groups, std::span<const f
     return weight * sum / mass;
 }
 
-} // namespace specdec
+} // namespace specdec::papers

@@ -13,7 +13,7 @@
 /// The joins of the papers, on the strings that tokenizers' files display. FOR COMPARISON ONLY:
 /// they reproduce published counts and show what a join on bytes (intersection.hpp) does better. No
 /// bridge uses them.
-namespace specdec {
+namespace specdec::papers {
 
 /// How a vocabulary's files spell its tokens.
 enum class display_family {
@@ -148,4 +148,4 @@ inline string_join join_displayed(const vocabulary& draft, const vocabulary& tar
     return detail::join_displayed(draft, target, true);
 }
 
-} // namespace specdec
+} // namespace specdec::papers

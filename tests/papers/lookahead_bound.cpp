@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/vocab/spelling/lookahead_bound.hpp>
+#include "papers/lookahead_bound.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -15,6 +15,7 @@
 namespace lookahead_bound_tests {
 
 using namespace specdec;
+using namespace specdec::papers;
 using testing::table_of;
 
 TEST_CASE("lookahead bound: the paper's example, and edges") {

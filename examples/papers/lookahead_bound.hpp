@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/vocab/spelling/byte_trie.hpp>
+#include "papers/byte_trie.hpp"
 #include <specdec/vocab/table/vocabulary.hpp>
 
-namespace specdec {
+namespace specdec::papers {
 
 /// n_max of Timor et al. ("Lookahead", section 3.3): the number of draft tokens after which the
 /// first target token is determined, whatever was drafted.
@@ -51,4 +51,4 @@ namespace specdec {
     return most;
 }
 
-} // namespace specdec
+} // namespace specdec::papers

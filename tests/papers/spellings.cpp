@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/vocab/spelling/spellings.hpp>
+#include "papers/spellings.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -21,6 +21,7 @@
 namespace spellings_tests {
 
 using namespace specdec;
+using namespace specdec::papers;
 using testing::table_of;
 
 /// By trying every token at every place.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/learn/loss/router_loss.hpp>
+#include "papers/router_loss.hpp"
 
 #include <vector>
 
 #include "learn/loss_toys.hpp"
 
 using namespace specdec;
+using namespace specdec::papers;
 using namespace specdec::testing;
 
 namespace router_loss_tests {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/learn/loss/exit_loss.hpp>
+#include "papers/exit_loss.hpp"
 
 #include <vector>
 
@@ -8,6 +8,7 @@
 #include "learn/loss_toys.hpp"
 
 using namespace specdec;
+using namespace specdec::papers;
 using namespace specdec::testing;
 
 namespace exit_loss_tests {

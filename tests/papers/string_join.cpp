@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/vocab/table/string_join.hpp>
+#include "papers/string_join.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -12,6 +12,7 @@
 namespace {
 
 using namespace specdec;
+using namespace specdec::papers;
 
 vocabulary byte_level_table() {
     vocabulary v = testing::table_of({"\x80", "a", " a", "\n", "\u00e9", "\xe9", "\xff"});

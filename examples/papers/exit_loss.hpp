@@ -10,7 +10,7 @@
 #include <specdec/core/token_id.hpp>
 #include <specdec/learn/loss/nll_loss.hpp>
 
-namespace specdec {
+namespace specdec::papers {
 
 /// The loss of a drafter that may stop at several exits, at one position (S2D, Eq. 3, sorted
 /// fine-tuning: SoFT):
@@ -44,4 +44,4 @@ double exit_loss(logits_rows<draft_id> exits, std::span<float> gradients, Loss&&
     return sum;
 }
 
-} // namespace specdec
+} // namespace specdec::papers

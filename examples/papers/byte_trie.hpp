@@ -9,7 +9,7 @@
 
 #include <specdec/vocab/table/vocabulary.hpp>
 
-namespace specdec {
+namespace specdec::papers {
 
 /// The text tokens of a vocabulary by their bytes, to find all those that a text begins with.
 ///
@@ -81,4 +81,4 @@ private:
     std::vector<edge> edges_; // open addressing, at most half full
 };
 
-} // namespace specdec
+} // namespace specdec::papers

@@ -14,7 +14,7 @@
 ///
 /// Losses allocate nothing and write their gradients. Errors: specdec::error for sizes that do not
 /// fit.
-namespace specdec {
+namespace specdec::papers {
 
 /// L_reg, weighted: the mean smooth L1 (x^2 / 2 below 1, else |x| - 1 / 2) of features against the
 /// target's. Shapes: all the same. Complexity: O(numbers).
@@ -98,4 +98,4 @@ inline double alignment_loss(std::span<const float> views, std::size_t positions
     return weight * loss / static_cast<double>(positions);
 }
 
-} // namespace specdec
+} // namespace specdec::papers

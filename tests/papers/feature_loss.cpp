@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/learn/loss/feature_loss.hpp>
+#include "papers/feature_loss.hpp"
 
 #include <cmath>
 #include <functional>
@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 using namespace specdec;
+using namespace specdec::papers;
 
 namespace feature_loss_tests {
 
