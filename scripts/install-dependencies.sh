@@ -15,6 +15,7 @@ run=(g++ cmake ninja-build pkg-config
 fetch=(python3 python3-pip)
 test=(catch2 librange-v3-dev librapidcheck-dev libbenchmark-dev librandom123-dev zlib1g-dev ccache
       "clang-16|clang" "libclang-rt-16-dev|libclang-rt-dev" "clang-format-16|clang-format"
+      "clang-tidy-16|clang-tidy"
       python3 python3-venv)
 platform=(g++ cmake ninja-build ccache catch2 "libboost1.81-dev|libboost-dev" librange-v3-dev zlib1g-dev)
 declare -A of_platform=(

@@ -52,7 +52,7 @@ inline double alignment_loss(std::span<const float> views, std::size_t positions
     if (!(tau >= 0.01 && tau <= 1e6)) // exp(-2 / tau) is a number
         fail("alignment loss", "temperature", "expected a number from 0.01 to 1e6");
     const std::size_t all = views.size() / width, own = all - positions, first = own - positions;
-    const auto positives = static_cast<double>(own / positions);
+    const auto positives = static_cast<double>(own) / static_cast<double>(positions);
     const auto dot = [&](std::size_t a, std::size_t b) {
         double sum = 0;
         for (std::size_t k = 0; k < width; ++k)

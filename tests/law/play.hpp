@@ -65,7 +65,7 @@ watched(const scenario&, Saw) -> watched<Saw>;
 
 template <class Player, class Saw>
 sequence run(Player& text, const watched<Saw>& s) {
-    const sequence tokens = run(text, s.how);
+    sequence tokens = run(text, s.how);
     s.saw(text.decoder.counts());
     return tokens;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -34,7 +35,7 @@ inline constexpr std::size_t usual_context = 64;
 }
 
 [[nodiscard]] inline double hundredths(double x) {
-    return static_cast<double>(static_cast<long long>(x * 100 + 0.5)) / 100;
+    return std::round(x * 100) / 100;
 }
 
 /// A model whose context is filled with some tokens, and more tokens that can follow.

@@ -64,7 +64,7 @@ public:
 
     explicit byte_index(byte_index_settings settings = {})
         : pages_((settings.bytes + page_size - 1) / page_size), short_ends_(settings.short_ends) {
-        if (settings.bytes < 4 * page_size || settings.bytes > nowhere - page_size)
+        if (settings.bytes < std::size_t{4} * page_size || settings.bytes > nowhere - page_size)
             fail("byte index", "bytes", "expected from 1,024 to 4 GB");
         const std::size_t bytes = pages_ * page_size, buckets = std::bit_floor(bytes);
         shift_ = 64 - std::countr_zero(buckets);
