@@ -39,7 +39,7 @@ struct checkpoint {
         const std::string name = t.name;
         add(name, std::move(t));
     }
-    [[nodiscard]] bool has(const std::string& name) const { return tensors.count(name) != 0; }
+    [[nodiscard]] bool has(const std::string& name) const { return tensors.contains(name); }
     /// Errors: specdec::error for a tensor that is missing or has another shape or type than the
     /// configuration asks for.
     [[nodiscard]] const tensor& at(const std::string& name,

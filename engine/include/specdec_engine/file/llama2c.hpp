@@ -16,7 +16,7 @@ namespace detail {
 
 /// Cuts one stack of `layers` tensors off the file; layers == 0: one tensor without a layer.
 /// `name` has a '#' where the layer's number goes.
-inline void cut_llama2c(checkpoint& c, byte_reader& in, std::string name, std::size_t layers,
+inline void cut_llama2c(checkpoint& c, byte_reader& in, const std::string& name, std::size_t layers,
                         std::initializer_list<std::size_t> shape) {
     std::size_t values = 1; // below 2^60: the configuration is checked
     for (const std::size_t length : shape)

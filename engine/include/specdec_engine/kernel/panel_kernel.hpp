@@ -112,7 +112,7 @@ template <class Value, std::size_t Lanes, std::size_t Sums, std::size_t Columns>
                 for (int line = 0; line < (narrow ? 1 : 2); ++line) {
                     ahead.line();
                     if constexpr (held < all)
-                        __builtin_prefetch(behind + line * 64, 0, 2);
+                        __builtin_prefetch(behind + std::ptrdiff_t{line} * 64, 0, 2);
                 }
                 behind += narrow ? 64 : 128;
                 // Two k: of BF16 both at once. All even ones first: so few registers are live that
