@@ -17,7 +17,7 @@ LAYERS = """
     bridge/context bridge/strings bridge/token bridge bridge/tree
     draft draft/costs draft/tree draft/lookup draft/recycled draft/counted decode decode/tree
     learn learn/loss learn/acceptance
-    speculation/any speculation/lookup speculation/tree speculation
+    speculation/any speculation/tree speculation
     interop
     testing testing/contract
     specdec_engine/team specdec_engine/kernel specdec_engine/file specdec_engine/attention specdec_engine/transformer

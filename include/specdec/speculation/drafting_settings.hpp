@@ -8,13 +8,13 @@
 #include <specdec/core/error.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
-#include <specdec/speculation/lookup/usual_beside.hpp>
 #include <specdec/speculation/rule.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/text_under_rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
+#include <specdec/speculation/usual_beside.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {

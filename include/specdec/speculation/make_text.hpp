@@ -30,10 +30,10 @@
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/drafting_settings.hpp>
-#include <specdec/speculation/lookup/usual_beside.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text_under_rule.hpp>
+#include <specdec/speculation/usual_beside.hpp>
 #include <specdec/verify/block_verification.hpp>
 #include <specdec/verify/coupled_match.hpp>
 #include <specdec/verify/exact_match.hpp>

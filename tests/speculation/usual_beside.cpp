@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lookup beside a drafter, through speculation: every rule, chains and trees.
-#include <specdec/speculation/lookup/usual_beside.hpp>
+#include <specdec/speculation/usual_beside.hpp>
 
 #include <cstddef>
 #include <string>
