@@ -25,7 +25,8 @@ FRAME_MARK = "// THE BLOCK"
 SOURCE_PLACES = ("", "include/specdec", "include", "engine/include")  # where `folder/file.ext` may be, besides beside the page
 
 root = pathlib.Path(sys.argv[1]).resolve()
-pages = [p for p in (root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "models/README.md", root / "engine/README.md",
+pages = [p for p in (root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "SECURITY.md",
+                     root / "models/README.md", root / "engine/README.md",
                      *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
 
 
@@ -217,7 +218,7 @@ def other_versions():
     """CMakeLists.txt has the version (Conan's recipe in conan/ and packages/test.sh read it there); what else names it agrees."""
     said = re.search(r"^project\(\w+ VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text(), re.M)[1]
     minor = ".".join(said.split(".")[:2])
-    places = {"packages/vcpkg/vcpkg.json": r'"version": "([^"]*)"', "packages/conan-center/config.yml": r'^  "([^"]*)":',
+    places = {"CITATION.cff": r"^version: (\S+)", "packages/vcpkg/vcpkg.json": r'"version": "([^"]*)"', "packages/conan-center/config.yml": r'^  "([^"]*)":',
               "packages/conan-center/all/conandata.yml": r'^  "([^"]*)":', "CHANGELOG.md": r"^## \[?([^\s\]]+)"}
     for name, pattern in places.items():
         file = root / name
