@@ -62,9 +62,9 @@ constexpr std::string_view every_rule = "all";
 /// What a user would choose from (docs/use/choosing-a-rule.md): for greedy text, for sampling, for
 /// a drafter that is very cheap, for a text that must not change with the drafter; with one
 /// vocabulary the rule for that.
-constexpr std::array usual_rules{rule::identity,  rule::identity_block, rule::tli,
-                                 rule::tli_block, rule::slem,           rule::slrs,
-                                 rule::coupled};
+constexpr std::array default_rules{rule::identity,  rule::identity_block, rule::tli,
+                                   rule::tli_block, rule::slem,           rule::slrs,
+                                   rule::coupled};
 
 /// "slem", or "slem:2" for drafts of two tokens.
 struct asked_rule {
@@ -123,7 +123,7 @@ std::vector<row> rows_for(const flags& f, const decoder& pair) {
         add_row(asked.named, asked.length);
     }
     if (f.rules.empty())
-        for (const rule usual : usual_rules)
+        for (const rule usual : default_rules)
             add_applicable(about(usual));
     if (f.rules.empty() && pair.map() == nullptr)
         add_row(about(recycles(f.models) ? rule::recycling : rule::lookup));
@@ -145,7 +145,7 @@ void print_head(const pair_facts& facts, const flags& f, std::size_t prompts) {
         const std::string part =
             some == 0 ? ""
                       : ", " + std::to_string(some) + " in its head" +
-                            (facts.drafter->usual_head ? " (kept.json; --head full: all)" : "");
+                            (facts.drafter->default_head ? " (kept.json; --head full: all)" : "");
         std::printf("drafter  %s, %.1f million parameters, %zu tokens, %zu of them shared%s\n",
                     visible(facts.drafter->name).c_str(), millions(facts.drafter->parameters),
                     facts.drafter->vocabulary, facts.shared, part.c_str());
@@ -420,7 +420,7 @@ int main(int argc, char** argv) {
     add_tree_flags(app, f.tree, "a second row for each rule that can, whose drafts branch");
     add_lookup_flag(app, f.settings.decoding.lookup,
                     "a further row for each rule with a drafter, which looks up, too");
-    add_number(app, "--lightest-draft", f.settings.decoding.lightest_draft, any_share,
+    add_number(app, "--lightest-draft", f.settings.decoding.min_draft_probability, any_share,
                "slrs, merge: end a draft behind the token at which its probability falls below "
                "this (default: 0.02; 0: never)");
     add_number(app, "--sequences", f.models.sequences, {1, 64},

@@ -3,7 +3,7 @@
 // costs nothing here: the target writes a file, and the drafter is never asked.
 //   bench_decode_idle_rounds [TEXT]   (models/prompts/docs.txt by default, with that pair's words)
 // Per rule: making a session, starting it with a prompt of 40 tokens, a round of the 64 behind it
-// with drafts of length 0, and with a cost_aware rule that has learnt that drafting loses.
+// with drafts of length 0, and with a profitable_length rule that has learnt that drafting loses.
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -71,11 +71,11 @@ struct silent_drafter {
     [[nodiscard]] std::size_t capacity() const { return 2 * ::capacity; }
     void sync(std::span<const draft_id>, std::size_t) {}
     [[nodiscard]] logits_row<draft_id> row() const { return {logits}; }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     void push(draft_id) {}
 };
 
-/// What text_under_rule does with a round.
+/// What running_sequence does with a round.
 struct learner {
     length_rule& lengths;
     const target_words& words;
@@ -111,7 +111,7 @@ struct times {
 
 /// A length_rule that has seen drafting lose.
 length_rule discouraged(acceptance_table& table, const cost_table& costs) {
-    cost_aware rule(table, costs, {.probing = 0});
+    profitable_length rule(table, costs, {.probing = 0});
     for (int i = 0; i < 200; ++i) {
         const draft_progress first{.drafted = 1};
         rule.learn({.steps = {&first, 1}, .rejected = true, .forwards = 1, .proposed = 1});

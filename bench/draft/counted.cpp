@@ -7,7 +7,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include <specdec/draft/counted/counted_model.hpp>
+#include <specdec/draft/counted/cache_mixture_model.hpp>
 
 namespace {
 
@@ -54,9 +54,9 @@ BENCHMARK(learn);
 void row(benchmark::State& state) {
     one_row model;
     successor_counts said;
-    counted_model counted(model, {.shared = &said});
+    cache_mixture_model counted(model, {.shared = &said});
     const std::vector<draft_id> text = text_of(3000);
-    counted.begin_round(text.size());
+    counted.begin_draft_round(text.size());
     counted.append(text);
     for (auto _ : state) {
         counted.truncate(text.size() - 1);

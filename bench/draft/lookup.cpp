@@ -54,7 +54,7 @@ const std::string& following() {
 /// The text is followed a token at a time, and looked up each time.
 template <class Lookup>
 void rounds_of_one_token(benchmark::State& state, Lookup& lookup, std::size_t wanted) {
-    found_text found;
+    lookup_hit found;
     found.reserve(wanted);
     const std::string& text = following();
     std::size_t at = 0, bytes = 0;

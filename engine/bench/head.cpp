@@ -37,13 +37,13 @@ struct head {
             w.write_row(r, row);
     }
 
-    void add_cases(std::vector<bench::timed_case>& cases, ref::thread_team& team) {
+    void add_cases(std::vector<bench::timed_case>& cases, ref::thread_pool& team) {
         const std::string kernel = std::string(kernels.name) + ", ";
         const auto bytes = std::as_bytes(std::span<const Value>(memory));
         cases.push_back({kernel + "plain read", [=, &team] { bench::read(bytes, team); }});
         for (const std::size_t n : positions)
             cases.push_back({kernel + std::to_string(n), [this, n, &team] {
-                                 team.run(w.panels(), 1, [&](ref::team_share s) {
+                                 team.run(w.panels(), 1, [&](ref::pool_share s) {
                                      multiply(kernels, w, s, x.data(), w.length(), n,
                                               [&](std::size_t row, std::size_t c, std::size_t count,
                                                   const float* y) { store(row, c, count, y); });
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
     std::vector<bench::timed_case> cases;
     head<ref::bf16_bits> rounded(rows, columns);
     head<float> full(rows, columns);
-    ref::thread_team team(threads);
+    ref::thread_pool team(threads);
     rounded.add_cases(cases, team);
     full.add_cases(cases, team);
 
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
                              const Eigen::MatrixXf x = Eigen::MatrixXf::Constant(h, c, 0.5F);
                              Eigen::MatrixXf y(w.rows(), c);
                              const std::size_t all = static_cast<std::size_t>(w.rows());
-                             team.run(all, all / (4 * team.size()), [&](ref::team_share s) {
+                             team.run(all, all / (4 * team.size()), [&](ref::pool_share s) {
                                  const auto first = static_cast<Eigen::Index>(s.begin);
                                  const auto some = static_cast<Eigen::Index>(s.end - s.begin);
                                  if (n == 1)

@@ -142,7 +142,7 @@ trained product(std::size_t threads, ref::product_numbers kind) {
         std::vector<float> a = numbers(n * n, 1, 1), b = numbers(n * n, 1, 2), c = a;
     };
     auto s = std::make_shared<scene>(
-        scene{ref::products(std::make_shared<ref::thread_team>(threads), {kind})});
+        scene{ref::products(std::make_shared<ref::thread_pool>(threads), {kind})});
     return {2.0 * n * n * n, [s] {
                 s->run.forward(ref::columns_of(std::as_const(s->a).data(), n, n),
                                ref::columns_of(std::as_const(s->b).data(), n, n),

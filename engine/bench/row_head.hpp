@@ -11,7 +11,7 @@
 #include <specdec/head/lm_head.hpp>
 #include <specdec_engine/kernel/aligned_allocator.hpp>
 #include <specdec_engine/kernel/panels.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
 
 #include "row_kernel.hpp"
@@ -70,7 +70,7 @@ private:
         const bool alone =
             n * length_ * sizeof(bf16_bits) < forward_pass<bf16_bits>::one_thread_bytes;
         const std::size_t groups = (n + rows_at_once - 1) / rows_at_once;
-        team_->run(groups, alone ? groups : 4, [&](team_share s) {
+        team_->run(groups, alone ? groups : 4, [&](pool_share s) {
             for (std::size_t g = s.begin; g < s.end; ++g) {
                 const std::size_t k = g * rows_at_once;
                 const auto now = four(k), next = four(std::min(k + rows_ahead, n - 1));
@@ -86,7 +86,7 @@ private:
     std::size_t rows_, width_, length_;
     aligned_vector<bf16_bits> values_; ///< [rows][length]
     row_kernel kernel_;
-    std::shared_ptr<thread_team> team_;
+    std::shared_ptr<thread_pool> team_;
     aligned_vector<float> input_; ///< [states][length]
 };
 

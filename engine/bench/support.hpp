@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
 
 #include "take_turns.hpp"
@@ -43,10 +43,10 @@ inline std::uint64_t read_plain(const std::byte* at, std::size_t n) {
 }
 
 /// A plain read of the bytes by all threads: what no pass over weights can beat.
-inline void read(std::span<const std::byte> bytes, specdec::engine::thread_team& team) {
+inline void read(std::span<const std::byte> bytes, specdec::engine::thread_pool& team) {
     namespace ref = specdec::engine;
     [[maybe_unused]] static volatile std::uint64_t sink;
-    team.run(bytes.size() / 4096, 16, [&](ref::team_share s) {
+    team.run(bytes.size() / 4096, 16, [&](ref::pool_share s) {
         const std::byte* at = bytes.data() + s.begin * 4096;
         const std::size_t n = (s.end - s.begin) * 4096;
 #if defined(__x86_64__)

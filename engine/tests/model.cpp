@@ -7,7 +7,7 @@
 
 #include "support/toy_checkpoint.hpp"
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec_engine/load.hpp>
 
 using namespace specdec::engine;

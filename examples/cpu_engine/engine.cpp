@@ -40,7 +40,7 @@ public:
                                     const model_flags& flags) const override {
         if (!drafter && !flags_.adapter.empty())
             throw error("--adapter", flags_.adapter, "expected a drafter beside it");
-        const auto team = std::make_shared<engine::thread_team>(flags.threads);
+        const auto team = std::make_shared<engine::thread_pool>(flags.threads);
         if (drafter && needs_target(*drafter))
             return load_feature_sides(target, *drafter, flags_, team, flags.context,
                                       flags.sequences, flags.head);

@@ -215,7 +215,7 @@ private:
                                               const model_flags& flags) const {
         if (in_cpu_engine(paths.model))
             return load_cpu_side<draft_id>(paths, cpu_,
-                                           std::make_shared<engine::thread_team>(flags.threads), 0,
+                                           std::make_shared<engine::thread_pool>(flags.threads), 0,
                                            flags.sequences, flags.head);
         if (flags.head.partial())
             throw error("--head", flags.head.asked,

@@ -169,7 +169,7 @@ private:
     [[nodiscard]] side<draft_id> load_drafter(const side_paths& paths,
                                               const model_flags& flags) const {
         if (in_cpu_engine(paths.model)) // one thread: OpenVINO's still spin after a pass
-            return load_cpu_side<draft_id>(paths, cpu_, std::make_shared<engine::thread_team>(1), 0,
+            return load_cpu_side<draft_id>(paths, cpu_, std::make_shared<engine::thread_pool>(1), 0,
                                            flags.sequences, flags.head);
         if (flags.head.partial())
             throw error("--head", flags.head.asked,
@@ -187,7 +187,7 @@ private:
                         "expected a GGUF file beside a drafter that reads the target's features: "
                         "it shares the target's embedding and head");
         feature_drafter_side made =
-            load_feature_drafter(target, drafter, cpu_, std::make_shared<engine::thread_team>(1),
+            load_feature_drafter(target, drafter, cpu_, std::make_shared<engine::thread_pool>(1),
                                  capacity_of(flags), flags.sequences, flags.head);
         return {load_side<target_id>(target, flags, made.records), std::move(made.drafter)};
     }

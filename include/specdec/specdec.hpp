@@ -17,7 +17,7 @@
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/law.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/require.hpp>

@@ -213,7 +213,7 @@ TEST_CASE("the stop rule is told the probability of the draft token, not of its 
     nested_fixture f;
     struct watching {
         std::vector<double>* told;
-        [[nodiscard]] law_mark mark() const { return 0; }
+        [[nodiscard]] law_version version() const { return 0; }
         bool more(const draft_progress& now) const {
             if (now.drafted > 0)
                 told->push_back(now.last);

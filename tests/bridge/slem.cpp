@@ -144,7 +144,7 @@ TEST_CASE("a row of the drafter that forbids everything ends the draft") {
             left -= left > 0 ? 1 : 0;
             return {values};
         }
-        [[nodiscard]] law_mark mark() const { return 0; }
+        [[nodiscard]] law_version version() const { return 0; }
         void push(draft_id) {}
     };
     for (const std::size_t tokens : {0U, 1U, 2U}) {

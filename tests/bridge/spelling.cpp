@@ -50,7 +50,7 @@ struct tree_drafter {
         asked.push_back(context);
         return {row_behind(context)};
     }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     void push(draft_id) { FAIL("the bridge syncs"); }
 
     const std::vector<float>& row_behind(const std::vector<draft_id>& ids) {
@@ -221,7 +221,7 @@ TEST_CASE("the stop rule is told the draft tokens and the weight of the last gue
     const spelling_fixture f;
     struct told {
         std::vector<std::pair<std::size_t, double>>* log;
-        [[nodiscard]] law_mark mark() const { return 0; }
+        [[nodiscard]] law_version version() const { return 0; }
         bool more(const draft_progress& now) const {
             log->push_back({now.drafted, now.last});
             return true;

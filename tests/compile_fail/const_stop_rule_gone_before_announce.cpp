@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A constant stop rule that is handed over, though announce() asks it.
+// A constant stop rule that is handed over, though request_row() asks it.
 // build error: (use of deleted function|call to deleted member function)
 #include <utility>
 

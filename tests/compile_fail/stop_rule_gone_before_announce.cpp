@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stop rule that ends with the call, though announce() asks it.
+// A stop rule that ends with the call, though request_row() asks it.
 // build error: (use of deleted function|call to deleted member function)
 #include <specdec/specdec.hpp>
 

@@ -30,17 +30,17 @@ struct no_drafter_capacity : no_drafter {
     std::size_t capacity() const = delete;
 };
 struct asks_too_little {
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     bool more() const { return false; }
 };
 struct no_mark : no_drafter {
-    law_mark mark() const = delete;
+    law_version version() const = delete;
 };
 struct stop_without_mark {
     bool more(const draft_progress&) const { return false; }
 };
 struct learns_while_asked {
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     bool more(const draft_progress&) { return false; }
 };
 } // namespace

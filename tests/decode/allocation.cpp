@@ -11,22 +11,22 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
-#include <specdec/core/model/gathered_model.hpp>
 #include <specdec/core/model/one_sequence.hpp>
+#include <specdec/core/model/row_batching_model.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/decode/tree/tree_session.hpp>
-#include <specdec/draft/cost_aware.hpp>
-#include <specdec/draft/costs/round_costs.hpp>
-#include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/costs/cost_model.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/processed_drafter.hpp>
+#include <specdec/draft/profitable_length.hpp>
 #include <specdec/draft/recycled/recycled_bridge.hpp>
 #include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
-#include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
+#include <specdec/draft/tree/profitable_tree.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/features/feature_model.hpp>
@@ -225,7 +225,7 @@ TEST_CASE("rounds that look up text allocate nothing, not even the first ones") 
             lookup_limits limits{.max_draft = 8};
             if (automatic)
                 limits.length = lookup_length(table, costs);
-            lookup_bridge bridge(make_usual_lookup(capacity, found_bytes(8), shared),
+            lookup_bridge bridge(make_default_lookup(capacity, lookup_hit_bytes(8), shared),
                                  world.two.target, limits);
             CHECK(allocations_of(world, std::move(bridge), exact_match{}, none, {}, philox_coin(4),
                                  false, 1) == 0);
@@ -234,8 +234,8 @@ TEST_CASE("rounds that look up text allocate nothing, not even the first ones") 
 
 TEST_CASE("lengths whose costs follow the rounds allocate nothing, not even in the first one") {
     acceptance_table table;
-    round_costs costs({.pass = {1, 1.2}, .draft = 0.1});
-    cost_aware lengths(table, costs.measured());
+    cost_model costs({.pass = {1, 1.2}, .draft = 0.1});
+    profitable_length lengths(table, costs.measured());
     lengths.follow(costs.now(), true); // where a text begins
     const long before = allocations;
     for (std::size_t i = 0; i < 20; ++i) {
@@ -256,15 +256,15 @@ TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {
     model_drafter drafter(draft);
     auto bridge = world.two.tli(4, capacity);
     using words = std::remove_cvref_t<decltype(world.two.target)>;
-    CHECK(allocations_of(
-              world,
-              lookup_beside<decltype(bridge), usual_lookup, words>(
-                  std::move(bridge),
-                  speaking_lookup<usual_lookup, words>{
-                      {make_usual_lookup(capacity, found_bytes(8), nullptr), world.two.target, 8},
-                      lookup_turns(table, costs, costs)},
-                  4),
-              exact_match{}, drafter, {}, philox_coin(4)) == 0);
+    CHECK(allocations_of(world,
+                         lookup_or_draft<decltype(bridge), default_lookup, words>(
+                             std::move(bridge),
+                             speaking_lookup<default_lookup, words>{
+                                 {make_default_lookup(capacity, lookup_hit_bytes(8), nullptr),
+                                  world.two.target, 8},
+                                 lookup_turns(table, costs, costs)},
+                             4),
+                         exact_match{}, drafter, {}, philox_coin(4)) == 0);
 }
 
 TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones") {
@@ -277,7 +277,7 @@ TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones")
     using model = quiet_tree_model<target_id>;
     model target(1);
     successor_table successors(model::vocabulary, 4);
-    const cost_aware_tree paying(cost_table{}, {.beam = {.beam = 3, .width = 3, .depth = 3}});
+    const profitable_tree paying(cost_table{}, {.beam = {.beam = 3, .width = 3, .depth = 3}});
     const philox_coin coin(3);
     tree_session text(recycled_tree_bridge(successors, {.max_nodes = 8, .max_drafted = 32}),
                       tree_exact_match{}, session_settings{.capacity = 512});
@@ -398,7 +398,7 @@ TEST_CASE("rounds of drafters that read features allocate nothing") {
 
 TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of a round") {
     toy_world world{.capacity = capacity};
-    constexpr std::size_t length = 4, nodes = 1 + 64; // length / lightest_draft
+    constexpr std::size_t length = 4, nodes = 1 + 64; // length / min_draft_probability
     begun_text begun(world, world.two.slrs(length, capacity), token_rejection{},
                      world.settings(1, capacity));
     auto& [target, draft, drafter, coin, decoder] = begun;
@@ -416,7 +416,7 @@ TEST_CASE("bridges that look at drafts that were not drawn grow to the nodes of 
 TEST_CASE("a round of several texts allocates nothing, also where they draft together") {
     toy_world world{.capacity = capacity};
     using drafters = batch_of<draft_id, draft_text_model>;
-    using gathered = gathered_model<draft_id, drafters>;
+    using gathered = row_batching_model<draft_id, drafters>;
     using model = one_sequence<draft_id, gathered>;
     struct text {
         model draft;
@@ -497,7 +497,7 @@ TEST_CASE("abandoned rounds allocate nothing") {
 TEST_CASE("rounds of trees allocate nothing, not even the first ones") {
     using model = quiet_tree_model<target_id>;
     const fixed_tree wide = fixed_tree::of_widths(std::vector<std::size_t>{3, 2, 2});
-    const confident_tree best{{.beam = 3, .width = 3, .depth = 3}};
+    const eagle2_tree best{{.beam = 3, .width = 3, .depth = 3}};
     const auto check = [&](const auto& rule, const auto& shape, sibling_draw siblings,
                            auto commit) {
         model target(1);
@@ -560,7 +560,7 @@ TEST_CASE("rounds of trees of text allocate nothing once their buffers have grow
         CHECK(text.counts().rounds > 100);
         CHECK(text.counts().proposed > text.counts().rounds);
     };
-    const confident_tree best{{.beam = 3, .width = 3, .depth = 3}};
+    const eagle2_tree best{{.beam = 3, .width = 3, .depth = 3}};
     check(best, sibling_draw::likeliest, 8);
     check(best, sibling_draw::likeliest, 1);
     check(beam_tree{}, sibling_draw::without_replacement, 8);

@@ -152,9 +152,9 @@ TEST_CASE("a text side by side with others is the text alone") {
 TEST_CASE("drafters side by side may take turns with one model") {
     const toy_world world;
     struct counting_rounds : draft_text_model { // a round that began changes its rows, it says
-        law_mark rounds = 0;
-        void begin_round(std::size_t) { ++rounds; }
-        [[nodiscard]] law_mark mark() const { return rounds; }
+        law_version rounds = 0;
+        void begin_draft_round(std::size_t) { ++rounds; }
+        [[nodiscard]] law_version version() const { return rounds; }
     };
     using model_type = shared_model<draft_id, counting_rounds>;
     const auto check = [&](const char* name, const auto& bridge, const auto& rule) {

@@ -29,7 +29,7 @@ struct brittle_length {
             throw std::runtime_error("stop rule");
         return 1;
     }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
 };
 
 TEST_CASE(
@@ -54,7 +54,7 @@ TEST_CASE(
             *when = true;
             CHECK_THROWS_WITH(decoder.draft(drafter, stop, coin, 20), "stop rule");
             decoder.draw(drafter, stop, coin);
-            CHECK_FALSE(decoder.announce(drafter, stop).goes_on);
+            CHECK_FALSE(decoder.request_row(drafter, stop).goes_on);
             CHECK(decoder.rows_needed() == 1);
             if (when == &stop.throws_behind) // something was drawn
                 CHECK_THROWS_WITH(decoder.verify(decoder.score(target), coin),
@@ -62,7 +62,7 @@ TEST_CASE(
 
             *when = false;
             decoder.draft(drafter, stop, coin, 20);
-            CHECK_FALSE(decoder.announce(drafter, stop).goes_on); // proposed once
+            CHECK_FALSE(decoder.request_row(drafter, stop).goes_on); // proposed once
             const std::size_t n = decoder.rows_needed();
             decoder.draft(drafter, stop, coin, 20);
             CHECK(decoder.rows_needed() == n);

@@ -10,7 +10,7 @@ namespace any_predictor_tests {
 struct by_place {
     std::size_t taught = 0;
     [[nodiscard]] row_reading reads() const { return row_reading::entropy; }
-    [[nodiscard]] law_mark mark() const { return taught; }
+    [[nodiscard]] law_version version() const { return taught; }
     [[nodiscard]] double accept(const draft_progress& now) const {
         return 1 / static_cast<double>(now.drafted);
     }
@@ -20,7 +20,7 @@ struct by_place {
     void learn(const draft_outcome&) { ++taught; }
 };
 struct always {
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     [[nodiscard]] double accept(const draft_progress&) const { return 1; }
     [[nodiscard]] double next(const draft_progress&) const { return 1; }
 };

@@ -6,14 +6,14 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/acceptance_table.hpp>
-#include <specdec/draft/cost_aware.hpp>
+#include <specdec/draft/profitable_length.hpp>
 
 using namespace specdec;
 
 namespace {
 struct half {
     int rounds = 0;
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     [[nodiscard]] double accept(const draft_progress&) const { return 0.5; }
     [[nodiscard]] double next(const draft_progress&) const { return 0.5; }
     void learn(const draft_outcome&) { ++rounds; }
@@ -40,20 +40,20 @@ TEST_CASE("rules that ask another predictor have another mark, whatever its own 
     acceptance_table one, other, third;
     third.learn({.steps = {}, .forwards = 1, .proposed = 1});
     const auto check = [&](auto rule) {
-        const law_mark first = rule.mark();
+        const law_version first = rule.version();
         rule.ask(other);
-        CHECK(rule.mark() != first);
-        const law_mark second = rule.mark();
+        CHECK(rule.version() != first);
+        const law_version second = rule.version();
         rule.ask(third);
-        CHECK(rule.mark() != second);
+        CHECK(rule.version() != second);
         rule.ask(one);
-        CHECK(rule.mark() != first);
-        CHECK(rule.mark() != second);
+        CHECK(rule.version() != first);
+        CHECK(rule.version() != second);
         auto gone = std::make_unique<acceptance_table>();
         rule.ask(*gone);
         gone.reset();
         rule.ask(one); // asks nothing of what is gone
     };
     check(predicted_end(one, 0.75, 9));
-    check(cost_aware(one, costs));
+    check(profitable_length(one, costs));
 }

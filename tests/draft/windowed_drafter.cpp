@@ -91,7 +91,7 @@ TEST_CASE("windowed drafter: what the settings leave open") {
     const auto dropped_at = [](std::size_t capacity, std::size_t tokens, window_settings s) {
         script_drafter inner(3, {draft_id{0}}, capacity);
         windowed_drafter drafter(inner, s);
-        drafter.begin_round(tokens);
+        drafter.begin_draft_round(tokens);
         drafter.sync(numbers(static_cast<int>(tokens)), 0);
         return drafter.dropped();
     };
@@ -165,7 +165,7 @@ TEST_CASE("windowed drafter: a row is the same however its context was reached")
         for (int step = 0; step < 400; ++step) {
             if (random() % 8 != 0) {
                 round = text.size();
-                drafter.begin_round(round);
+                drafter.begin_draft_round(round);
             }
             for (std::size_t asks = random() % 5; asks > 0; --asks) {
                 ids context = some(text, 6);
@@ -223,7 +223,7 @@ TEST_CASE("windowed drafter: a model that fails at any call leaves it usable") {
         for (int step = 0; step < 25; ++step) {
             for (int tries = 0; tries < 2; ++tries) {
                 try {
-                    drafter.begin_round(text.size());
+                    drafter.begin_draft_round(text.size());
                     drafter.sync(text, seen);
                     seen = text.size();
                     const std::size_t dropped = least(text.size() + 2, 6, 2);
@@ -276,7 +276,7 @@ TEST_CASE("windowed drafter: where rounds are told, the rest is fed again once a
     ids text = numbers(5);
     std::size_t moves = 0, longest_feed = 0;
     while (text.size() < 1000) {
-        drafter.begin_round(text.size());
+        drafter.begin_draft_round(text.size());
         const std::size_t dropped = drafter.dropped(), fed = m.fed;
         for (int ask = 0; ask < 4; ++ask) { // as string bridges do: up and down, none by push
             ids context = text;

@@ -103,8 +103,8 @@ TEST_CASE("a drafter lists, in a window or not, with a list that follows the tex
     static_assert(ListingDrafter<decltype(window)> && !Drafter<decltype(window)>);
     std::vector<draft_id> text = ids_of({0, 8, 3});
     for (int round = 0; round < 40; ++round) { // beyond the model's context
-        window.begin_round(text.size());
-        wanted_window.begin_round(text.size());
+        window.begin_draft_round(text.size());
+        wanted_window.begin_draft_round(text.size());
         window.sync(text, 0);
         wanted_window.sync(text, 0);
         for (int i = 0; i < 3; ++i) {
@@ -125,9 +125,9 @@ TEST_CASE("sampling parameters are the model's, and may change between rounds") 
     trimmed few(head, some_tokens());
     listing_model lists(inner, few, {.temperature = 0});
     CHECK(lists.score(ids_of({0}))[0].entries.size() == 1);
-    const law_mark before = lists.mark();
+    const law_version before = lists.version();
     lists.set_sampling({.top_k = 3});
-    CHECK(lists.mark() != before);
+    CHECK(lists.version() != before);
     CHECK(lists.score(ids_of({0}))[0].entries.size() == 3);
     CHECK_THROWS_AS(lists.set_sampling({.temperature = -1}), error);
     CHECK(lists.sampling().top_k == 3);
@@ -157,7 +157,7 @@ TEST_CASE("several sequences list as each does alone, and are told where rounds 
     one_sequence<draft_id, decltype(batch)> one(batch, 1);
     model_drafter drafter(one);
     CHECK(reads_features(one));
-    drafter.begin_round(3);
+    drafter.begin_draft_round(3);
     CHECK(inner.begun == std::vector<std::size_t>{0, 3});
     drafter.sync(second, 0);
     CHECK(drafter.list().entries.size() == 4);

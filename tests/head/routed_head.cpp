@@ -134,15 +134,15 @@ struct fixed_router {
 
 TEST_CASE("the mark of a routed head is that of its parts: a router that learns changes it") {
     struct learning : toy_router {
-        law_mark learnt = 0;
-        [[nodiscard]] law_mark mark() const { return learnt; }
+        law_version learnt = 0;
+        [[nodiscard]] law_version version() const { return learnt; }
     };
     head_type head = head_type::random(tokens, width, 3);
     learning router{{3, width}};
     const routed_head part(head, router, token_groups<draft_id>::equal_parts(tokens, 3), 1);
-    const law_mark before = part.mark();
+    const law_version before = part.version();
     ++router.learnt;
-    CHECK(part.mark() != before);
+    CHECK(part.version() != before);
 }
 
 TEST_CASE("what is not finite is refused, of the router and of the head") {

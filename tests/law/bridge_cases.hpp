@@ -49,8 +49,9 @@ struct slrs_pair {
     [[nodiscard]] auto translation() const {
         return retokenising(target, draft, map, order, edges);
     }
-    [[nodiscard]] auto bridge(std::size_t gamma, double lightest_draft = 0) const {
-        return make_slrs_bridge(target, draft, map, order, edges, 16, {gamma, lightest_draft});
+    [[nodiscard]] auto bridge(std::size_t gamma, double min_draft_probability = 0) const {
+        return make_slrs_bridge(target, draft, map, order, edges, 16,
+                                {gamma, min_draft_probability});
     }
 };
 

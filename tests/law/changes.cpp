@@ -13,8 +13,8 @@
 
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/outcome_of.hpp>
-#include <specdec/draft/counted/counted_model.hpp>
-#include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/counted/cache_mixture_model.hpp>
+#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
@@ -115,7 +115,7 @@ void with_two(const WithBridge& with_bridge, std::size_t max_draft, const Use& u
 struct counting_drafter {
     toy_model<draft_id> model;
     successor_counts said{64};
-    counted_model<toy_model<draft_id>> draft;
+    cache_mixture_model<toy_model<draft_id>> draft;
 
     counting_drafter(row_tree& q, target_topk&)
         : model(
@@ -176,7 +176,7 @@ TEST_CASE("texts whose rounds overlap share a list: slrs refuses, tli keeps its 
     const auto beside = [](std::size_t n, const auto& use) { // a lookup that found nothing
         equal_words().slrs(0)(n, [&](auto bridge) {
             using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
-            use(lookup_beside<decltype(bridge), prompt_lookup, toy_words::target_words>(
+            use(lookup_or_draft<decltype(bridge), prompt_lookup, toy_words::target_words>(
                 std::move(bridge), std::optional<lookup_type>(), n));
         });
     };
@@ -218,10 +218,10 @@ double taking_turns(const MakeLengths& make_lengths, const WithBridge& with_brid
                 text.commit(r.tokens.size());
             };
             for (std::size_t i = 0; a.tokens().size() < 3; ++i) {
-                stop->begin_round();
+                stop->begin_draft_round();
                 a.draft(first, stop->rule(), one, 3);
                 if (i < 2) {
-                    other_stop->begin_round();
+                    other_stop->begin_draft_round();
                     b.draft(second, other_stop->rule(), other, 3);
                     decide(b, other, *other_stop);
                 }
@@ -258,7 +258,7 @@ struct following {
         : lengths(settings, 2, learned, 1, 1) {
         lengths.learn({}, {.pass = 0.01, .rest = 0}); // its prompt
     }
-    void begin_round() { lengths.begin_round(); }
+    void begin_draft_round() { lengths.begin_draft_round(); }
     [[nodiscard]] const length_rule& rule() const { return lengths.rule(); }
     void learn(const draft_outcome& o) {
         const auto forwards = static_cast<double>(o.forwards);
@@ -284,7 +284,7 @@ TEST_CASE("costs that follow the rounds of all texts keep each text's law", "[la
 /// A stop rule on the shared table itself, which other texts change.
 struct on_the_table {
     predicted_end<acceptance_table> end;
-    void begin_round() {}
+    void begin_draft_round() {}
     [[nodiscard]] const auto& rule() const { return end; }
     void learn(const draft_outcome& o) { end.learn(o); }
 };
@@ -304,46 +304,46 @@ TEST_CASE("a stop rule that changed between draft and decision is refused", "[la
 TEST_CASE("whatever a drafter or stop rule reads has a mark that moves with it") {
     exit_thresholds tau({0.5, 0.7});
     confidence_exit choice(tau);
-    const law_mark before = choice.mark();
+    const law_version before = choice.version();
     choice.thresholds().set(1, 0.6);
-    CHECK(choice.mark() != before);
+    CHECK(choice.version() != before);
     choice.thresholds().set(1, 0.7);
-    CHECK(choice.mark() == before); // the same answers again
+    CHECK(choice.version() == before); // the same answers again
 
     toy_model<draft_id> model(
         4, [](const std::vector<draft_id>&) { return std::vector<float>(4); }, 0, 16);
     model_drafter inner(model);
     windowed_drafter windowed(inner, {.keep = 1, .block = 4, .room = 0});
-    windowed.begin_round(10);
-    const law_mark short_text = windowed.mark();
-    windowed.begin_round(12);
-    CHECK(windowed.mark() == short_text); // both fit
-    windowed.begin_round(20);
-    CHECK(windowed.mark() != short_text);
+    windowed.begin_draft_round(10);
+    const law_version short_text = windowed.version();
+    windowed.begin_draft_round(12);
+    CHECK(windowed.version() == short_text); // both fit
+    windowed.begin_draft_round(20);
+    CHECK(windowed.version() != short_text);
 
     acceptance_table table;
-    const law_mark untaught = table.mark();
+    const law_version untaught = table.version();
     table.learn({.emitted = 1}); // decided nothing: the same answers
-    CHECK(table.mark() == untaught);
+    CHECK(table.version() == untaught);
     const draft_progress first{.drafted = 1};
     table.learn({.steps = {&first, 1}, .kept = 1});
-    CHECK(table.mark() != untaught);
+    CHECK(table.version() != untaught);
 
     toy_head<draft_id> head = toy_head<draft_id>::unit(4);
     trimmed_head part(head, token_list<draft_id>(ids_of({1, 3}), 4));
-    const law_mark list = part.mark();
+    const law_version list = part.version();
     toy_hidden_model<draft_id> states(4, 4, [](const sequence&) { return std::vector<float>(4); });
     const headed_model headed(states, part);
-    const law_mark rows = headed.mark(0);
+    const law_version rows = headed.version(0);
     part.replace(0, draft_id{2});
-    CHECK(part.mark() != list);
-    CHECK(headed.mark(0) != rows);
+    CHECK(part.version() != list);
+    CHECK(headed.version(0) != rows);
 
     toy_exits exits(4, 2, [](std::size_t, const sequence&) { return std::vector<float>(4); });
     const early_exit_model early(exits, choice);
-    const law_mark spoken = early.mark(0);
+    const law_version spoken = early.version(0);
     choice.thresholds().set(1, 0.8);
-    CHECK(early.mark(0) != spoken);
+    CHECK(early.version(0) != spoken);
 }
 
 } // namespace changes_tests

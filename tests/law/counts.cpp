@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Drafters whose law is mixed with counts of what was said, in the text itself and in others: the
 // law of whole sessions, enumerated, is the target's.
-#include <specdec/draft/counted/counted_model.hpp>
+#include <specdec/draft/counted/cache_mixture_model.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -56,7 +56,7 @@ void check_counts(const char* name, const toy_words& two, const auto& with_bridg
                               successor_counts said = how == others::read_alike
                                                           ? alike_counts_of(two.draft_size())
                                                           : counts_of(two.draft_size());
-                              counted_model counted(
+                              cache_mixture_model counted(
                                   model, {.shared = how == others::none ? nullptr : &said,
                                           .teaches = how == others::taught});
                               model_drafter drafter(counted);

@@ -20,8 +20,8 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/outcome_of.hpp>
-#include <specdec/draft/changing_model.hpp>
-#include <specdec/draft/counted/counted_model.hpp>
+#include <specdec/draft/counted/cache_mixture_model.hpp>
+#include <specdec/draft/hot_swapped_model.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/head/adaptive/adaptive_model.hpp>
 #include <specdec/head/adaptive/topk_recorder.hpp>
@@ -155,9 +155,9 @@ private:
     headed_type headed_;
     adaptive_token_list<draft_id> hot_;
     adaptive_model<headed_type, few_type> adaptive_;
-    changing_model<weighted_model<draft_id>, taking_change> changing_;
+    hot_swapped_model<weighted_model<draft_id>, taking_change> changing_;
     successor_counts said_{16};
-    counted_model<weighted_model<draft_id>> counted_;
+    cache_mixture_model<weighted_model<draft_id>> counted_;
     any_batch_model<draft_id> any_;
     one_sequence<draft_id, any_batch_model<draft_id>> one_;
     shared_model<draft_id, one_sequence<draft_id, any_batch_model<draft_id>>> turns_;
@@ -181,7 +181,7 @@ public:
                        ? std::make_unique<text_lengths>(0)
                        : std::make_unique<text_lengths>(settings_, longest, *learned_, 1, 1);
         now_ = rule.get();
-        now_->begin_round();
+        now_->begin_draft_round();
         return now_->rule();
     }
     void learn(const round_result& r) { now_->learn(outcome_of(r, two_->target, two_->draft)); }
@@ -422,7 +422,7 @@ public:
             .lengths = {.kind = x.lengths,
                         .length = 2,
                         .costs = cost_table{.pass = {1, 1.2, 1.4}, .draft = 0.1, .catch_up = 0}},
-            .lightest_draft = 0,
+            .min_draft_probability = 0,
             .seed = seed,
             .limits = {.max_tokens = x.course.length + 2}}; // room for drafts
         for (std::size_t t = 0; t < x.course.texts; ++t) {

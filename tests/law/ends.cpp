@@ -40,8 +40,8 @@ public:
         : drafter_(drafter), ends_(std::move(ends)) {}
 
     [[nodiscard]] std::size_t capacity() const { return drafter_.capacity(); }
-    [[nodiscard]] law_mark mark() const { return drafter_.mark(); }
-    void begin_round(std::size_t tokens) { round_ = tokens; }
+    [[nodiscard]] law_version version() const { return drafter_.version(); }
+    void begin_draft_round(std::size_t tokens) { round_ = tokens; }
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         drafter_.sync(context, unchanged);
         tokens_.assign(context.begin(), context.end());

@@ -28,7 +28,7 @@ struct failing_drafter {
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         inner.sync(context, unchanged);
     }
-    [[nodiscard]] law_mark mark() const { return inner.mark(); }
+    [[nodiscard]] law_version version() const { return inner.version(); }
     void push(draft_id id) { inner.push(id); }
     logits_row<draft_id> row() {
         if (rows_left-- == 0)

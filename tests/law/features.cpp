@@ -7,7 +7,7 @@
 #include <span>
 
 #include <specdec/core/model/one_sequence.hpp>
-#include <specdec/draft/changing_model.hpp>
+#include <specdec/draft/hot_swapped_model.hpp>
 #include <specdec/head/features/feature_recorder.hpp>
 #include <specdec/head/full_head.hpp>
 #include <specdec/head/headed_model.hpp>
@@ -26,7 +26,7 @@ namespace features_tests {
 enum class weights {
     stay,
     change_between,  ///< whoever drives the rounds gives them to the feature_model
-    change_by_model, ///< a changing_model does
+    change_by_model, ///< a hot_swapped_model does
 };
 
 /// A drafter's model whose every row is compared with the one from scratch, with the weights of the
@@ -47,10 +47,10 @@ struct checked_model {
     [[nodiscard]] std::size_t size() const { return model.size(); }
     [[nodiscard]] std::size_t capacity() const { return model.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model.vocabulary_size(); }
-    void begin_round(std::size_t n) {
+    void begin_draft_round(std::size_t n) {
         if (when == weights::change_between && n != round)
             change();
-        model.begin_round(n);
+        model.begin_draft_round(n);
         held.resize(model.size());
         round = n;
     }
@@ -100,7 +100,7 @@ played play_features(const toy_words& two, const auto& with_bridge, const MakeHe
         headed_model headed(model, head);
         one_sequence<draft_id, decltype(headed)> draft(headed, 0);
         checked_model checked{draft, body, model, when};
-        changing_model changing(checked, [&]() -> decltype(&checked) {
+        hot_swapped_model changing(checked, [&]() -> decltype(&checked) {
             if (when != weights::change_by_model)
                 return nullptr;
             checked.change();
@@ -141,7 +141,7 @@ TEST_CASE("weights of drafters that read features change between rounds: the law
           "[law]") {
     const auto full = [](auto& head) { return full_head<draft_id, toy_head<draft_id>>(head); };
     check_features("other weights", full, weights::change_between);
-    check_features("changing_model", full, weights::change_by_model);
+    check_features("hot_swapped_model", full, weights::change_by_model);
 }
 
 } // namespace features_tests

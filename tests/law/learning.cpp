@@ -2,7 +2,7 @@
 // Drafters that learn while they serve: their weights change between every two rounds, and depend
 // on all that was seen, discarded tokens too. The law of whole sessions, enumerated, is the
 // target's.
-#include <specdec/draft/changing_model.hpp>
+#include <specdec/draft/hot_swapped_model.hpp>
 
 #include <array>
 #include <cmath>
@@ -45,7 +45,7 @@ played play_learning(const toy_words& two, const WithBridge& with_bridge, const 
         draft_model model(two.draft_size(), [&](const std::vector<draft_id>& context) {
             return q[which](std::span(context).subspan(1));
         });
-        changing_model draft(model, [&] {
+        hot_swapped_model draft(model, [&] {
             which = (which + 1 + seen) % 3;
             return &model;
         });

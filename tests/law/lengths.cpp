@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draft lengths that are learnt from the rounds before change no law.
-#include <specdec/draft/cost_aware.hpp>
+#include <specdec/draft/profitable_length.hpp>
 
 #include <optional>
 #include <vector>
@@ -22,7 +22,7 @@ namespace {
 /// one, and that it is kept as often as the drafter was sure.
 struct last_outcome {
     double kept = 0.6;
-    [[nodiscard]] law_mark mark() const { return mark_of_values(kept); }
+    [[nodiscard]] law_version version() const { return version_of_values(kept); }
     [[nodiscard]] double accept(const draft_progress& now) const { return kept * now.sure; }
     [[nodiscard]] double next(const draft_progress& now) const { return kept * now.sure; }
     void learn(const draft_outcome& o) { kept = o.steps.empty() || o.rejected ? 0.3 : 0.9; }
@@ -64,7 +64,7 @@ void check_lengths(const WithBridge& with_bridge, const Rule& rule) {
         std::vector<std::size_t> lengths(3);
         CHECK(deviation_of_lengths(
                   with_bridge, rule, draft,
-                  [](last_outcome& a) { return cost_aware(a, cheap, {.longest = 2}); },
+                  [](last_outcome& a) { return profitable_length(a, cheap, {.longest = 2}); },
                   lengths) < 1e-12);
         CHECK(deviation_of_lengths(
                   with_bridge, rule, draft,

@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/lookup/prompt_lookup.hpp>
-#include <specdec/draft/tree/cost_aware_tree.hpp>
+#include <specdec/draft/tree/profitable_tree.hpp>
 #include <specdec/sampling/coin/text_keys.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
@@ -116,9 +116,9 @@ TEST_CASE("a looked-up branch of a tree keeps the target's law", "[law]") {
 
 TEST_CASE("a paying tree that knows of the branch beside it keeps the target's law", "[law]") {
     static const toy_words equal({"a", "b", "ab"}, {"a", "b", "ab"});
-    const cost_aware_tree paying(cost_table{{1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0.1, 0},
+    const profitable_tree paying(cost_table{{1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0.1, 0},
                                  {.beam = {.beam = 2, .width = 2, .depth = 2}});
-    const std::vector<std::vector<tree_step<cost_aware_tree>>> courses{
+    const std::vector<std::vector<tree_step<profitable_tree>>> courses{
         {{paying}, {paying}}, {{paying, use::part}, {paying}}, {{paying, use::abandon}, {paying}}};
     const auto bridge = [](const tree_settings& settings) {
         return identity_tree_bridge(identity_map(3, 3), shared_context(3, 24), settings);

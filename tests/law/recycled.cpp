@@ -12,7 +12,7 @@
 
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/recycled/recycled_tree_bridge.hpp>
-#include <specdec/draft/tree/cost_aware_tree.hpp>
+#include <specdec/draft/tree/profitable_tree.hpp>
 #include <specdec/process/processed_rows.hpp>
 
 #include "play.hpp"
@@ -125,8 +125,8 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
         std::printf("%-28s worst total variation %.1e\n", name, worst);
     };
     const fixed_tree two = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
-    const confident_tree best{{.beam = 2, .width = 2, .depth = 3}};
-    const cost_aware_tree paying(cost_table{{1, 1.02, 1.04, 1.06, 1.08, 1.1}, 0, 0},
+    const eagle2_tree best{{.beam = 2, .width = 2, .depth = 3}};
+    const profitable_tree paying(cost_table{{1, 1.02, 1.04, 1.06, 1.08, 1.1}, 0, 0},
                                  {.beam = {.beam = 2, .width = 2, .depth = 3}});
     check_shape("recycled, recursive", recursive, two);
     check_shape("recycled, traversal", traversal, two);

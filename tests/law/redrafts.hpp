@@ -27,12 +27,12 @@ namespace specdec::testing::redrafts {
 template <template <class> class Model = weighted_model>
 struct changing_rows : Model<draft_id> {
     using Model<draft_id>::Model;
-    law_mark changes = 0;
+    law_version changes = 0;
     void use(const weighted_rows& rows) {
         Model<draft_id>::use(rows);
         ++changes;
     }
-    [[nodiscard]] law_mark mark() const { return changes; }
+    [[nodiscard]] law_version version() const { return changes; }
 };
 /// The same of a model that scores no trees: its drafter is fed path by path.
 template <class Id>

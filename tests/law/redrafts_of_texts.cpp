@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Texts of the facade that failed and go on (redrafts.hpp): on courses, and in a batch.
 
-#include <specdec/speculation/text_under_rule.hpp>
+#include <specdec/speculation/running_sequence.hpp>
 
 #include <array>
 #include <cstddef>
@@ -13,8 +13,8 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/decode/batch.hpp>
-#include <specdec/draft/lookup/lookup_beside.hpp>
 #include <specdec/draft/lookup/lookup_branch.hpp>
+#include <specdec/draft/lookup/lookup_or_draft.hpp>
 
 #include "redrafts.hpp"
 #include "support/batch_of.hpp"
@@ -79,7 +79,7 @@ public:
     any_batch_model<target_id> target{toys};
     any_batch_model<draft_id> models{drafts};
     drafter_rows gathered{models};
-    drafter_seats seats{2};
+    sequence_pool seats{2};
     any_tokenizer<target_id> words;
     any_tokenizer<draft_id> pieces;
     std::shared_ptr<learned_lengths> learned = learnt_nothing(0.5);
@@ -113,19 +113,19 @@ public:
             if (*left > 0 && --*left == 0)
                 throw toy_fault{};
         };
-        text_parts parts{.target = words,
-                         .draft = &pieces,
-                         .settings = {.capacity = 24, .max_proposals = 4},
-                         .draft_prefix = {},
-                         .limits = {.max_tokens = 3},
-                         .lengths = length_settings{.kind = length_kind::fixed, .length = 1},
-                         .longest = 2,
-                         .learned = learned,
-                         .cancelled = {}};
+        sequence_spec parts{.target = words,
+                            .draft = &pieces,
+                            .settings = {.capacity = 24, .max_proposals = 4},
+                            .draft_prefix = {},
+                            .limits = {.max_tokens = 3},
+                            .lengths = length_settings{.kind = length_kind::fixed, .length = 1},
+                            .longest = 2,
+                            .learned = learned,
+                            .cancelled = {}};
         parts.tree = std::move(shape);
         using coin_type = coin_of_text<interval_coin>;
         texts.push_back(std::make_unique<facade_on_course>(
-            std::make_unique<text_under_rule<Bridge, Rule, drafter_seat, coin_type>>(
+            std::make_unique<running_sequence<Bridge, Rule, sequence_lease, coin_type>>(
                 request, std::move(parts), std::move(bridge), rule, coin_type{&coin, t}, gathered,
                 seats, t, any_row_processor<draft_id>(), std::size_t{48}),
             target, t));
@@ -200,7 +200,7 @@ TEST_CASE("texts of the facade, one of which failed and goes on, have the target
     const auto chain = [&](const char* name, const auto& rule) {
         check_facade(name, two, [&](facade_world& world) {
             two.tli()(1, [&](auto bridge) {
-                world.add(lookup_beside<decltype(bridge), lookup_type, words_type>(
+                world.add(lookup_or_draft<decltype(bridge), lookup_type, words_type>(
                               std::move(bridge),
                               speaking_lookup<lookup_type, words_type>{
                                   {shared_suffixes(world.index), two.target, 1},

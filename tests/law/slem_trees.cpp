@@ -115,9 +115,9 @@ TEST_CASE("trees of text under sampling parameters, ends and rooms have the targ
 
 TEST_CASE("trees of text that grow and choose by sureness have the target's law", "[law]") {
     for_pairs("text, surest", [](text_trees& trees, toy_rows_of& rows) {
-        const confident_tree best{{.beam = 2, .width = 2, .depth = 3}};
+        const eagle2_tree best{{.beam = 2, .width = 2, .depth = 3}};
         for (const std::size_t nodes : {2U, 4U})
-            trees.check(std::vector<tree_step<confident_tree>>{{best}, {best, use::part}},
+            trees.check(std::vector<tree_step<eagle2_tree>>{{best}, {best, use::part}},
                         {.siblings = sibling_draw::likeliest,
                          .length = 3,
                          .max_nodes = nodes,

@@ -3,7 +3,7 @@
 // of the target alone, twice: enumerated through batch, whatever the bridge and whatever the rows
 // are made of: of the texts' tokens, or of the target's features and the body's own. (Another row
 // is another draft and no other law, so each row is compared with the one from scratch.)
-#include <specdec/decode/draft_together.hpp>
+#include <specdec/decode/draft_in_lockstep.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -11,11 +11,11 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/model/gathered_model.hpp>
 #include <specdec/core/model/one_sequence.hpp>
+#include <specdec/core/model/row_batching_model.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
-#include <specdec/draft/lookup/lookup_beside.hpp>
+#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/head/features/feature_model.hpp>
 #include <specdec/head/features/feature_recorder.hpp>
@@ -116,8 +116,8 @@ struct checked_seat : one_sequence<draft_id, Gathered> {
 
     checked_seat(Gathered& rows, std::size_t number, const Models& pair)
         : base(rows, number), models(pair) {}
-    void begin_round(std::size_t n) {
-        base::begin_round(n);
+    void begin_draft_round(std::size_t n) {
+        base::begin_draft_round(n);
         held.resize(base::size());
         round = n;
     }
@@ -194,10 +194,10 @@ void give_up_a_draft(Run& run, Target& target) {
     (void)run.prepare(own);
     if (!run.begin_draft(target.capacity()))
         return;
-    if (const draft_step step = run.announce(); step.gatherer != nullptr) {
+    if (const draft_step step = run.request_row(); step.gatherer != nullptr) {
         step.gatherer->pass();
         run.draw();
-        (void)run.announce();
+        (void)run.request_row();
     }
 }
 
@@ -215,7 +215,7 @@ void commit_of_both(Text& a, std::size_t n, Text& b, std::size_t m, Target& targ
     for (const drafting& x : both)
         (void)x.run->begin_draft(target.capacity());
     no_clock clock;
-    draft_together(
+    draft_in_lockstep(
         std::span<drafting>(both), [](const drafting&, const auto& act) { act(); }, clock);
     const std::size_t of_a = a.decoder.verify(a.decoder.score(first), a.coin).tokens.size();
     const std::size_t of_b = b.decoder.verify(b.decoder.score(second), b.coin).tokens.size();
@@ -244,7 +244,8 @@ std::size_t check_pair(const char* name, const toy_words& two, const WithBridge&
             std::pair<sequence, sequence> texts;
             const Models pair{p, q, begin, how == course::failing ? 1 : ~std::size_t{0}};
             const auto play = [&](auto bridge, auto& target, auto& models) {
-                gathered_model<draft_id, std::remove_reference_t<decltype(models)>> rows(models);
+                row_batching_model<draft_id, std::remove_reference_t<decltype(models)>> rows(
+                    models);
                 using one = drafted_text<decltype(bridge), V, decltype(rows), Models>;
                 one a(two, pair, rows, bridge, rule, coin, 0, length_of_a);
                 one b(two, pair, rows, bridge, rule, coin, 1, of_b);
@@ -316,7 +317,7 @@ TEST_CASE("two texts that draft together, or look up in one index, have the targ
             acceptance_table table;
             with_bridge(n, [&](auto bridge) {
                 using lookup_type = suffix_lookup<byte_index&>;
-                use(lookup_beside<decltype(bridge), lookup_type, letters_of>(
+                use(lookup_or_draft<decltype(bridge), lookup_type, letters_of>(
                     std::move(bridge),
                     speaking_lookup<lookup_type, letters_of>{
                         {shared_suffixes(index), same.target, 2},

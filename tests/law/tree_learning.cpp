@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A shape that learns from every round, also from tokens that were discarded: the joint law of
 // several rounds is the target's.
-#include <specdec/draft/tree/paying_tree.hpp>
+#include <specdec/draft/tree/planned_tree.hpp>
 
 #include <utility>
 #include <vector>
@@ -24,17 +24,18 @@ void check_learning(const Rule& rule, sibling_draw siblings, bool part) {
         const joint_law law = on_every_path([&](interval_coin& coin) {
             cost_table costs;
             costs.pass = {1, 1.2, 1.4, 1.6};
-            paying_tree shape(costs, {.nodes = 3, .depth = 2, .ranks = 2, .every = 1, .probes = 1});
+            planned_tree shape(costs,
+                               {.nodes = 3, .depth = 2, .ranks = 2, .every = 1, .probes = 1});
             sequence found;
             const auto play = [&](auto& text, auto& target, auto& drafter) {
-                law_mark before = shape.mark();
+                law_version before = shape.version();
                 for (std::size_t i = 0; text.tokens().size() < 4; ++i) {
                     const tree_round_result r =
                         i < 3 ? text.round(target, drafter, shape, coin, 8)
                               : text.round(target, drafter, no_tree(), coin, 8);
                     shape.learn(r.tree, r.path);
-                    shapes += shape.mark() != before ? 1U : 0U;
-                    before = shape.mark();
+                    shapes += shape.version() != before ? 1U : 0U;
+                    before = shape.version();
                     text.commit(part ? 1 : r.tokens.size(), target, drafter);
                 }
                 found = values_of(text.tokens().subspan(1, 3));

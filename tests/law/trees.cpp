@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/draft/tree/beam_tree.hpp>
-#include <specdec/draft/tree/cost_aware_tree.hpp>
+#include <specdec/draft/tree/profitable_tree.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/verify/tree/coupled_tree_match.hpp>
 
@@ -115,9 +115,9 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
     for_rules([](const char* name, const auto& rule) {
         tree_ledger ledger;
         for_rows(4, few_kinds(), [&](row_tree& p, row_tree& q) {
-            const confident_tree best{{.beam = 2, .width = 2, .depth = 3}};
+            const eagle2_tree best{{.beam = 2, .width = 2, .depth = 3}};
             for (const std::size_t nodes : {2U, 3U, 5U})
-                check_trees(rule, std::vector<tree_step<confident_tree>>{{best}, {best}},
+                check_trees(rule, std::vector<tree_step<eagle2_tree>>{{best}, {best}},
                             {.siblings = sibling_draw::likeliest,
                              .length = 3,
                              .max_nodes = nodes,
@@ -125,7 +125,7 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
                             p, q, ledger);
         });
         for_rows(4, few_kinds(), [&](row_tree& p, row_tree& q) {
-            cost_aware_tree paying(cost_table{{1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0.1, 0},
+            profitable_tree paying(cost_table{{1, 1.1, 1.2, 1.3, 1.4, 1.5}, 0.1, 0},
                                    {.beam = {.beam = 2, .width = 2, .depth = 3}});
             const std::vector<tree_node> sure(1, {0.9, 0.9, 0.9});
             token_tree<target_id> seen; // what was learnt before is the same on every path
@@ -133,7 +133,7 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
             for (int i = 0; i < 20; ++i)
                 paying.learn(&seen, std::vector<std::size_t>{0}, sure);
             check_trees(rule,
-                        std::vector<tree_step<cost_aware_tree>>{{paying}, {paying, use::part}},
+                        std::vector<tree_step<profitable_tree>>{{paying}, {paying, use::part}},
                         {.siblings = sibling_draw::likeliest,
                          .length = 3,
                          .max_nodes = 6,
@@ -147,9 +147,9 @@ TEST_CASE("trees that grow by what was drawn have the target's law", "[law]") {
 TEST_CASE("a shape that chooses among drawn siblings is refused", "[law]") {
     row_tree p(toy_rows(row_kind::random, 3, 1)), q(toy_rows(row_kind::random, 3, 2));
     tree_ledger ledger;
-    const confident_tree small{{.beam = 1, .width = 2, .depth = 2}};
+    const eagle2_tree small{{.beam = 1, .width = 2, .depth = 2}};
     CHECK_THROWS_WITH(
-        check_trees(recursive, std::vector<tree_step<confident_tree>>{{small}}, {}, p, q, ledger),
+        check_trees(recursive, std::vector<tree_step<eagle2_tree>>{{small}}, {}, p, q, ledger),
         Catch::Contains("likeliest"));
 }
 

@@ -10,8 +10,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/draft/lookup/lookup_beside.hpp>
 #include <specdec/draft/lookup/lookup_branch.hpp>
+#include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/sampling/law/sparse_law.hpp>
 
@@ -180,7 +180,7 @@ TEST_CASE("wide rows: what is looked up beside a drafter has the target's law", 
                 acceptance_table table;
                 with_bridge(n, [&](auto bridge) {
                     using lookup_type = speaking_lookup<prompt_lookup, toy_words::target_words>;
-                    use(lookup_beside<decltype(bridge), prompt_lookup, toy_words::target_words>(
+                    use(lookup_or_draft<decltype(bridge), prompt_lookup, toy_words::target_words>(
                         std::move(bridge),
                         lookup_type{{prompt_lookup(1024), w.two.target, 2},
                                     lookup_turns(table, w.cheap, w.cheap)},

@@ -23,7 +23,7 @@ struct untold {
     [[nodiscard]] std::size_t capacity() const { return inner.capacity(); }
     void sync(std::span<const draft_id> context, std::size_t same) { inner.sync(context, same); }
     logits_row<draft_id> row() { return inner.row(); }
-    [[nodiscard]] law_mark mark() const { return inner.mark(); }
+    [[nodiscard]] law_version version() const { return inner.version(); }
     void push(draft_id id) { inner.push(id); }
 };
 

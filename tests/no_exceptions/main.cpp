@@ -118,7 +118,7 @@ void make(const std::string& mistake, const toy_world& world) {
         session decoder(no_bridge{}, exact_match{}, world.settings(1));
         decoder.start({});
     } else if (mistake == "bad_setting") {
-        expected = "pushforward bridge: lightest_draft: expected a number from 0 to 1";
+        expected = "pushforward bridge: min_draft_probability: expected a number from 0 to 1";
         (void)make_slrs_bridge(world.two.target, world.two.draft, world.two.map, world.two.order,
                                world.two.edges, 512, {4, 2.0});
     } else if (mistake == "full_batch") {

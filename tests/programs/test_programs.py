@@ -75,7 +75,7 @@ class SideBySide(unittest.TestCase):
             self.assertTrue(0 <= none < 100 and 0 < some < 100, lines)
             self.assertLess(together, 3)  # tokens of a draft, and the forward of its first prompt
 
-    def test_every_pair_has_its_usual_rule(self):
+    def test_every_pair_has_its_default_rule(self):
         few = "--limit", 1, "-n", 4, "--repeats", 1, "--draft-lengths", 1, "--sequences", 2
         for pair in ("--drafter", "none"), ("--target", ROOT / "models/docs-target"):
             self.assertIn("yes", call("side_by_side", "--models", "docs", *pair, *few))
@@ -221,7 +221,7 @@ class Compare(unittest.TestCase):
         for wrong in ("slem:", "slem:x", "slem:65", "slem:-1", "magic:2"):
             self.assertIn("--rules", call("compare", "--rules", wrong, status=1))
 
-    def test_trees_stand_beside_chains_and_keep_the_greedy_text(self):
+    def test_trees_stand_lookup_or_chains_and_keep_the_greedy_text(self):
         for tree in ("6", "--tree-growth", "paying"), ("6", "--tree-growth", "dynamic"), ("3,2,1",):
             for sequences in (1, 3):
                 found = rows(call("compare", "--json", "-n", 16, "--temperatures", 0, "--limit", 3, "--draft-length", 2,
@@ -991,7 +991,7 @@ class Features(unittest.TestCase):
         accepted = [row[1]["accepted"] for row in found.values()]
         self.assertGreaterEqual(accepted[4], accepted[1])  # it follows
 
-    def test_a_list_beside_it_is_the_usual_head(self):
+    def test_a_list_beside_it_is_the_default_head(self):
         kept = self.drafter / "kept.json"
         kept.write_text(json.dumps(list(range(512))))
         self.addCleanup(kept.unlink)

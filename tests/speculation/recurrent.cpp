@@ -101,7 +101,7 @@ TEST_CASE("speculation: what a rejection makes such a target be fed again is mea
     speculation pair = x.pair();
     one_sequence<target_id, checkpointed<target_id>> target(x.target, 0);
     one_sequence<draft_id, checkpointed<draft_id>> draft(x.draft, 0);
-    CHECK(feeds_again(target));
+    CHECK(replays_on_reject(target));
     double now = 0;
     const auto clock = [&] { // of passes: a token takes as long as any other
         now += 1e-7;

@@ -25,7 +25,7 @@ cost_table few_free() {
 decode_settings automatic() {
     decode_settings s = fixed(rule::tli, 1);
     s.lengths = {.length = 4, .costs = few_free()};
-    s.carry = carry_over::nothing();
+    s.carry = reuse_settings::nothing();
     s.limits.max_tokens = 120;
     return s;
 }
@@ -38,19 +38,19 @@ TEST_CASE("how many texts share the passes is asked when a round begins, not whe
     learned.go_by(few_free(), false);
     text_lengths text({}, 4, learned, 1, 1);
     const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.9}};
-    text.begin_round();
-    const law_mark mark = text.rule().mark();
+    text.begin_draft_round();
+    const law_version mark = text.rule().version();
     CHECK(text.rule().more({}));
     text.share_pass(8);
-    CHECK_FALSE(text.begin_round()); // drafted again, as it was
-    CHECK(text.rule().mark() == mark);
+    CHECK_FALSE(text.begin_draft_round()); // drafted again, as it was
+    CHECK(text.rule().version() == mark);
     CHECK(text.rule().more({}));
     text.learn(all_kept(steps));
-    CHECK(text.begin_round());
+    CHECK(text.begin_draft_round());
     CHECK_FALSE(text.rule().more({}));
     text.learn({});
     text.share_pass(1);
-    CHECK(text.begin_round());
+    CHECK(text.begin_draft_round());
     CHECK(text.rule().more({}));
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("a pass that texts share counts once among the measured costs, whoever
     for (std::uint64_t pass = 1; pass <= 4; ++pass) {
         CHECK(learned.costs.rounds_in(1) == 0); // the first round of a text feeds its prompt
         for (text_lengths* const text : {&one, &other}) {
-            text->begin_round();
+            text->begin_draft_round();
             text->passed({.number = pass, .positions = 4, .seconds = 0.13});
             text->learn(all_kept(steps), {.pass = 0.065, .rest = 0.01});
         }

@@ -77,7 +77,8 @@ TEST_CASE("speculation: the rule is the usual one, or the one that is named") {
     CHECK(pair.rule_for(fixed({}, 0)) == rule::slem);
     CHECK(pair.rule_for(fixed({}, 1)) == rule::tli);
     CHECK(pair.rule_for(fixed(rule::slrs, 1)) == rule::slrs);
-    CHECK(usually_kept(rule::slem, 1) < usually_kept(rule::tli, 1)); // words that come out twice
+    CHECK(default_acceptance(rule::slem, 1) <
+          default_acceptance(rule::tli, 1)); // words that come out twice
     const speculation alone(x.target_side());
     CHECK(alone.rule_for(fixed({}, 1)) == rule::lookup);
     CHECK_FALSE(alone.applies(rule::tli));
@@ -228,7 +229,7 @@ TEST_CASE("speculation: costs are measured before texts, and refused beside one"
     target_model engine(x.words.target.table());
     const auto finish = [&](speculative_text& text) {
         do {
-            while (text.announce().goes_on)
+            while (text.request_row().goes_on)
                 text.draw();
             const context_edit<target_id> edit = text.target_edit();
             engine.truncate(edit.truncate_to);
@@ -248,7 +249,7 @@ TEST_CASE("speculation: costs are measured before texts, and refused beside one"
         own.rule = how;
         const auto text = pair.open(request, own);
         REQUIRE(text->begin_draft(engine.capacity()));
-        const bool drafts = text->announce().goes_on;
+        const bool drafts = text->request_row().goes_on;
         CHECK(drafts == (how == rule::slrs));
         const std::size_t passes = x.draft.passes + x.target.passes;
         refused([&] { (void)pair.open(other, measured); });
@@ -263,7 +264,7 @@ TEST_CASE("speculation: costs are measured before texts, and refused beside one"
     CHECK(pair.costs()->pass.size() > 1);
     const auto text = pair.open(request, s);
     REQUIRE(text->begin_draft(engine.capacity()));
-    REQUIRE(text->announce().goes_on);
+    REQUIRE(text->request_row().goes_on);
     const std::size_t passes = x.draft.passes + x.target.passes;
     const auto beside = pair.open(other, measured);
     CHECK(x.draft.passes + x.target.passes == passes);
@@ -290,7 +291,7 @@ TEST_CASE("speculation: what is given costs and learnt lengths do, and that leng
 
     struct two_tokens {
         mutable std::size_t asked = 0, taught = 0;
-        [[nodiscard]] law_mark mark() const { return taught; }
+        [[nodiscard]] law_version version() const { return taught; }
         [[nodiscard]] double accept(const draft_progress& now) const {
             ++asked;
             return now.drafted < 2 ? 1 : 0;

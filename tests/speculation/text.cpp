@@ -161,7 +161,7 @@ TEST_CASE(
     struct predictor {
         once* throws;
         std::size_t taught = 0;
-        [[nodiscard]] law_mark mark() const { return taught; }
+        [[nodiscard]] law_version version() const { return taught; }
         [[nodiscard]] double accept(const draft_progress&) const { return 0.9; }
         [[nodiscard]] double next(const draft_progress&) const { return 0.9; }
         void learn(const draft_outcome&) {

@@ -35,22 +35,22 @@ TEST_CASE("a round keeps the table of its draft until it is decided, also where 
     const std::vector<draft_progress> steps{{.drafted = 1, .sure = 0.3}};
     const auto predicts = [&] { return one.rule().predict(steps[0]); };
 
-    one.begin_round();
+    one.begin_draft_round();
     const double at_draft = predicts();
-    const law_mark mark = one.rule().mark();
+    const law_version mark = one.rule().version();
     other.learn(all_kept(steps));
     CHECK(predicts() == at_draft);
-    one.begin_round(); // drafted again
+    one.begin_draft_round(); // drafted again
     CHECK(predicts() == at_draft);
-    CHECK(one.rule().mark() == mark);
+    CHECK(one.rule().version() == mark);
     one.learn(all_kept(steps)); // decided
-    one.begin_round();
+    one.begin_draft_round();
     for (int i = 0; i < 2; ++i)
         both.learn(all_kept(steps));
     CHECK(predicts() == both.accept(steps[0]));
-    CHECK(one.rule().mark() != mark);
+    CHECK(one.rule().version() != mark);
     CHECK(predicts() == learned.table.accept(steps[0]));
-    other.begin_round(); // asks what the first has taught since
+    other.begin_draft_round(); // asks what the first has taught since
     CHECK(other.rule().predict(steps[0]) == learned.table.accept(steps[0]));
 }
 
@@ -67,10 +67,10 @@ TEST_CASE("the next text goes on from the rule of the one that ended, with a tab
         text.end();
     }
     text_lengths next(automatic, 4, learned, 1, 1);
-    next.begin_round();
+    next.begin_draft_round();
     CHECK_FALSE(next.rule().more({}));
-    CHECK(text_lengths(automatic, 4, *std::make_unique<learned_lengths>(), 1, 1).rule().mark() !=
-          next.rule().mark());
+    CHECK(text_lengths(automatic, 4, *std::make_unique<learned_lengths>(), 1, 1).rule().version() !=
+          next.rule().version());
 }
 
 TEST_CASE("measured costs follow what rounds take, from the next draft on; given ones do not") {
@@ -81,23 +81,23 @@ TEST_CASE("measured costs follow what rounds take, from the next draft on; given
     length_settings settings{};
     const auto dear_rounds = [&](text_lengths& text) { // 2 passes a draft token
         for (int i = 0; i < 50; ++i) {
-            text.begin_round();
+            text.begin_draft_round();
             text.learn(all_kept(steps), {.pass = 0.11, .rest = 0.2});
         }
     };
     text_lengths text(settings, 4, learned, 1, 1), other(settings, 4, learned, 1, 1);
-    other.begin_round();
-    const law_mark mark = other.rule().mark();
+    other.begin_draft_round();
+    const law_version mark = other.rule().version();
     dear_rounds(text);
     CHECK(learned.costs.now().draft > 1);
     CHECK_FALSE(learned.balance.may_draft());
-    CHECK(other.rule().mark() == mark); // its round is under way
+    CHECK(other.rule().version() == mark); // its round is under way
     other.learn(all_kept(steps));
-    other.begin_round();
-    const law_mark dear = other.rule().mark();
+    other.begin_draft_round();
+    const law_version dear = other.rule().version();
     other.learn(all_kept(steps));
-    other.begin_round();
-    CHECK(other.rule().mark() != dear);
+    other.begin_draft_round();
+    CHECK(other.rule().version() != dear);
     CHECK_FALSE(other.rule().more({}));
 
     settings.costs = told;
@@ -145,7 +145,7 @@ std::vector<target_id> first_round(length_kind kind, std::uint64_t seed, bool be
                                         .length = 3,
                                         .threshold = 0.3 + 0.002 * static_cast<double>(seed % 300),
                                         .costs = costs},
-                            .lightest_draft = 0,
+                            .min_draft_probability = 0,
                             .seed = seed,
                             .limits = {.max_tokens = 40}};
     opened a{pair.open({.prompt = prompt}, s), target_model(words.target.table())};

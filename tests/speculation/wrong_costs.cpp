@@ -66,7 +66,7 @@ public:
 
 private:
     std::size_t round(text_lengths& text, bool first) {
-        text.begin_round();
+        text.begin_draft_round();
         std::vector<draft_progress> steps;
         draft_progress now;
         std::size_t kept = 0;

@@ -89,7 +89,7 @@ public:
             row_[v] = v == (size_ * 5 + 1) % 4 ? 3.0F : 0.0F;
         return only(logits_row<draft_id>{row_});
     }
-    only<law_mark> mark() const { return only(law_mark{0}); }
+    only<law_version> version() const { return only(law_version{0}); }
     void push(draft_id) { ++size_; }
 
 private:
@@ -99,7 +99,7 @@ private:
 
 class stop_rule_archetype : pinned {
 public:
-    only<law_mark> mark() const { return only(law_mark{0}); }
+    only<law_version> version() const { return only(law_version{0}); }
     only<bool> more(const draft_progress& now) const { return only(now.drafted < 3); }
 };
 

@@ -29,7 +29,7 @@ public:
             list_[k] = now[k];
         return {{list_.data(), now.size()}, vocabulary_};
     }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     void push(draft_id id) { pushed.push_back(id); }
 
     std::vector<draft_id> pushed; ///< since the last sync

@@ -35,7 +35,7 @@ public:
         row_[script_[pushed.size() % script_.size()].index()] = 2.0F;
         return {row_};
     }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     void push(draft_id id) { pushed.push_back(id); }
 
     bool forbid_others = false;

@@ -167,7 +167,7 @@ struct two_hidden_models {
         return states_of(states, width);
     }
     void truncate(std::size_t s, std::size_t n) { of[s].truncate(n); }
-    void begin_round(std::size_t s, std::size_t n) { begun[s] = n; }
+    void begin_draft_round(std::size_t s, std::size_t n) { begun[s] = n; }
 };
 
 /// A router whose logits are a slice of the hidden state.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
@@ -71,7 +71,7 @@ public:
     void use(std::shared_ptr<const model_weights<Value>> weights) {
         engine_.use(std::move(weights));
     }
-    [[nodiscard]] law_mark mark() const { return engine_.mark(); }
+    [[nodiscard]] law_version version() const { return engine_.version(); }
 
     [[nodiscard]] const transformer& engine() const { return engine_; }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/law_mark.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/law_version.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
@@ -84,7 +84,7 @@ public:
         nodes_.clear();
     }
 
-    [[nodiscard]] law_mark mark() const { return engine_.mark(); }
+    [[nodiscard]] law_version version() const { return engine_.version(); }
     [[nodiscard]] transformer& engine() { return engine_; }
     [[nodiscard]] const transformer& engine() const { return engine_; }
 
@@ -108,7 +108,7 @@ private:
 
     transformer engine_;
     std::vector<std::int32_t> ids_; ///< of the latest call
-    context_mirror<Id> mirror_;
+    context_tracker<Id> mirror_;
     std::vector<Id> nodes_; ///< behind the context
 };
 

@@ -66,8 +66,8 @@ struct problem {
         const std::size_t padded = panels.panels() * panel_rows;
         std::vector<float> y(n * padded);
         const auto kernels = panel_kernels_for<Value>(set);
-        thread_team team(threads);
-        team.run(panels.panels(), 1, [&](team_share s) {
+        thread_pool team(threads);
+        team.run(panels.panels(), 1, [&](pool_share s) {
             multiply(kernels, panels, s, columns.data() + first * stride, stride, n,
                      [&](std::size_t row, std::size_t c, std::size_t count, const float* tile) {
                          for (std::size_t i = 0; i < count; ++i)

@@ -57,8 +57,8 @@ struct problem {
                                                  std::size_t threads) const {
         const std::size_t padded = w.panels() * panel_rows;
         std::vector<float> y(count * padded);
-        thread_team team(threads);
-        team.run(w.panels(), 1, [&](team_share s) {
+        thread_pool team(threads);
+        team.run(w.panels(), 1, [&](pool_share s) {
             multiply(quantised_kernels_for(set), w, s, x.data() + first * stride, stride, count,
                      [&](std::size_t row, std::size_t c, std::size_t some, const float* tile) {
                          for (std::size_t i = 0; i < some; ++i)

@@ -56,7 +56,7 @@ TEST_CASE("tile kernel: products of panels, the same alone and in any group") {
                 x[c * stride + k] = round_to_bf16(random());
         const auto product = [&](std::size_t first, std::size_t count) {
             std::vector<float> y(count * padded);
-            multiply(kernels_by_tiles(), w, team_share{0, 0, w.panels(), true},
+            multiply(kernels_by_tiles(), w, pool_share{0, 0, w.panels(), true},
                      x.data() + first * stride, stride, count,
                      [&](std::size_t row, std::size_t c, std::size_t some, const float* tile) {
                          for (std::size_t i = 0; i < some; ++i)

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "toys.hpp"
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec_engine/batch_model.hpp>
 #include <specdec_engine/load.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
@@ -83,10 +83,10 @@ TEST_CASE("weights of other shapes are refused") {
     CHECK_THROWS_WITH(engine.use(pack<bf16_bits>(toy.open(), 1)), Contains("number format"));
     batch_model<draft_id> several(transformer(before, {.threads = 1, .sequences = 2}));
     several.append(1, std::vector{draft_id{1}});
-    const law_mark mark = mark_of(several, 0);
+    const law_version mark = version_of(several, 0);
     several.use(before);
     CHECK(several.size(1) == 0);
-    CHECK(mark_of(several, 0) != mark); // a round that was drafted before is refused
+    CHECK(version_of(several, 0) != mark); // a round that was drafted before is refused
 }
 
 TEST_CASE("weights that ask for other arithmetic are refused by what differs") {

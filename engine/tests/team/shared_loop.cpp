@@ -7,14 +7,14 @@
 
 #include <catch2/catch.hpp>
 
+using specdec::engine::pool_share;
 using specdec::engine::shared_loop;
-using specdec::engine::team_share;
 
 namespace shared_loop_tests {
 
 using shares = std::vector<std::pair<std::size_t, std::size_t>>;
 
-void note(const void* to, team_share s) {
+void note(const void* to, pool_share s) {
     auto& found = *static_cast<shares*>(const_cast<void*>(to));
     REQUIRE(s.first == found.empty());
     found.emplace_back(s.begin, s.end);

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "support/pair/model_flags.hpp"
-#include <specdec/draft/counted/counted_model.hpp>
+#include <specdec/draft/counted/cache_mixture_model.hpp>
 #include <specdec/draft/counted/successor_counts_bytes.hpp>
 #include <specdec/speculation/any/any_model.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
@@ -37,7 +37,7 @@ public:
     counted_drafter(const counted_drafter&) = delete;
     counted_drafter& operator=(const counted_drafter&) = delete;
 
-    [[nodiscard]] counted_model<any_batch_model<draft_id>>& model() { return counted_; }
+    [[nodiscard]] cache_mixture_model<any_batch_model<draft_id>>& model() { return counted_; }
     /// teaches: whether texts that are served are counted for others.
     [[nodiscard]] counted_sources sources(bool teaches = true) {
         return {.shared = shared_ ? &*shared_ : nullptr, .teaches = teaches};
@@ -53,7 +53,7 @@ private:
     std::uint64_t fingerprint_;
     std::string file_;
     std::optional<successor_counts> shared_; // of all texts
-    counted_model<any_batch_model<draft_id>> counted_;
+    cache_mixture_model<any_batch_model<draft_id>> counted_;
 };
 
 } // namespace specdec::examples

@@ -224,7 +224,7 @@ any_batch_model<draft_id> with_exits(const engine::transformer& engine, std::siz
 }
 
 /// What was asked for, or the list of tokens that lies beside the drafter.
-head_choice usual_head(const head_choice& asked, const side_paths& drafter) {
+head_choice default_head(const head_choice& asked, const side_paths& drafter) {
     const std::filesystem::path kept = drafter.model / "kept.json";
     if (!asked.asked.empty() || !why_missing(kept).empty())
         return asked;
@@ -235,7 +235,7 @@ head_choice usual_head(const head_choice& asked, const side_paths& drafter) {
 
 template <class Id>
 side<Id> load_cpu_side(const side_paths& paths, const cpu_flags& flags,
-                       std::shared_ptr<engine::thread_team> team, std::size_t context,
+                       std::shared_ptr<engine::thread_pool> team, std::size_t context,
                        std::size_t sequences, const head_choice& head) {
     if (reads_features(paths))
         throw error(
@@ -270,10 +270,10 @@ side<Id> load_cpu_side(const side_paths& paths, const cpu_flags& flags,
 }
 
 template side<target_id> load_cpu_side(const side_paths&, const cpu_flags&,
-                                       std::shared_ptr<engine::thread_team>, std::size_t,
+                                       std::shared_ptr<engine::thread_pool>, std::size_t,
                                        std::size_t, const head_choice&);
 template side<draft_id> load_cpu_side(const side_paths&, const cpu_flags&,
-                                      std::shared_ptr<engine::thread_team>, std::size_t,
+                                      std::shared_ptr<engine::thread_pool>, std::size_t,
                                       std::size_t, const head_choice&);
 
 bool reads_features(const side_paths& drafter) {
@@ -306,8 +306,8 @@ feature_drafter_side make_feature_drafter(const side_paths& drafter,
     model_facts facts{name_of(drafter.model), body.parameters(), files.engine.vocabulary_size(),
                       body.forward_bytes()};
     const bool own_head = body.kept() != nullptr;
-    const head_choice head = own_head ? asked_head : usual_head(asked_head, drafter);
-    facts.usual_head = head.partial() && !asked_head.partial();
+    const head_choice head = own_head ? asked_head : default_head(asked_head, drafter);
+    facts.default_head = head.partial() && !asked_head.partial();
     if (own_head && head.partial())
         throw error("--head", head.asked,
                     "expected full: " + drafter.model.string() + " has a head of its own, of " +
@@ -343,7 +343,7 @@ feature_drafter_side make_feature_drafter(const side_paths& drafter,
 } // namespace
 
 loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
-                                const cpu_flags& flags, std::shared_ptr<engine::thread_team> team,
+                                const cpu_flags& flags, std::shared_ptr<engine::thread_pool> team,
                                 std::size_t context, std::size_t sequences,
                                 const head_choice& head) {
     expect_feature_flags(flags, drafter);
@@ -365,7 +365,7 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
 
 feature_drafter_side load_feature_drafter(const side_paths& target, const side_paths& drafter,
                                           const cpu_flags& flags,
-                                          std::shared_ptr<engine::thread_team> team,
+                                          std::shared_ptr<engine::thread_pool> team,
                                           std::size_t capacity, std::size_t sequences,
                                           const head_choice& head) {
     expect_feature_flags(flags, drafter);

@@ -14,7 +14,7 @@
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/token_list.hpp>
 #include <specdec_engine/drafter/feature_body.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
 
 namespace CLI {
@@ -42,7 +42,7 @@ void add_cpu_flags(CLI::App& app, cpu_flags& flags);
 /// Errors: specdec::error that names the file and the field in it.
 template <class Id>
 [[nodiscard]] side<Id> load_cpu_side(const side_paths& paths, const cpu_flags& flags,
-                                     std::shared_ptr<engine::thread_team> team, std::size_t context,
+                                     std::shared_ptr<engine::thread_pool> team, std::size_t context,
                                      std::size_t sequences, const head_choice& head = {});
 
 /// Whether a drafter reads its target's features, and so runs beside it only.
@@ -61,7 +61,7 @@ struct feature_parts {
 /// own, its head. Otherwise as load_cpu_side.
 [[nodiscard]] loaded_sides load_feature_sides(const side_paths& target, const side_paths& drafter,
                                               const cpu_flags& flags,
-                                              std::shared_ptr<engine::thread_team> team,
+                                              std::shared_ptr<engine::thread_pool> team,
                                               std::size_t context, std::size_t sequences,
                                               const head_choice& head);
 /// The same with a target that runs in another engine, which writes its features to the records.
@@ -74,7 +74,7 @@ struct feature_drafter_side {
 };
 [[nodiscard]] feature_drafter_side
 load_feature_drafter(const side_paths& target, const side_paths& drafter, const cpu_flags& flags,
-                     std::shared_ptr<engine::thread_team> team, std::size_t capacity,
+                     std::shared_ptr<engine::thread_pool> team, std::size_t capacity,
                      std::size_t sequences, const head_choice& head);
 
 } // namespace specdec::examples

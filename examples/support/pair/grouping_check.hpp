@@ -41,7 +41,7 @@ public:
     [[nodiscard]] std::size_t size(std::size_t s) const { return model_.size(s); }
     [[nodiscard]] std::size_t capacity() const { return model_.capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_.vocabulary_size(); }
-    [[nodiscard]] bool feeds_again() const { return model_.feeds_again(); }
+    [[nodiscard]] bool replays_on_reject() const { return model_.replays_on_reject(); }
     void append(std::size_t s, std::span<const target_id> ids) { model_.append(s, ids); }
     void truncate(std::size_t s, std::size_t n) { model_.truncate(s, n); }
 

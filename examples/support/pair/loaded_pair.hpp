@@ -27,7 +27,7 @@ struct model_facts {
     /// Of the weights that a position reads, head included; 0: the engine does not tell.
     std::size_t forward_bytes = 0;
     std::size_t head_tokens = 0; ///< that a part of the head computes; 0: all of it is computed
-    bool usual_head = false;     ///< that part is the list beside the drafter, which nobody named
+    bool default_head = false;   ///< that part is the list beside the drafter, which nobody named
     /// Rows that each of its exits gave so far, the model's own; empty: it has none.
     std::span<const std::uint64_t> exit_rows{};
 };

@@ -18,7 +18,8 @@ namespace specdec::examples {
 
 class program_engine;
 
-/// What is counted of texts, to be mixed into a drafter's law (draft/counted/counted_model.hpp).
+/// What is counted of texts, to be mixed into a drafter's law
+/// (draft/counted/cache_mixture_model.hpp).
 struct counts_choice {
     enum class texts : std::uint8_t { none, own, shared } of = texts::none;
     std::string asked{}; ///< as it was given

@@ -10,7 +10,7 @@
 #include <specdec/head/adaptive/target_topk.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::examples {
 
@@ -39,7 +39,7 @@ struct loaded_sides {
     /// What learning needs of a drafter that reads features; valid as long as both sides' models.
     std::shared_ptr<const feature_parts> features{};
     /// The target's threads, for whatever drafter stands beside it; null: another engine's.
-    std::shared_ptr<engine::thread_team> team{};
+    std::shared_ptr<engine::thread_pool> team{};
 };
 
 /// The control token of that printed name.

@@ -89,11 +89,11 @@ public:
         return begin_synced(context_, drafter, stop, most_, most_, pieces_->size() > 0);
     }
     template <Drafter D, StopRule Stop>
-    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
+    [[nodiscard]] draft_step request_row(D& drafter, const Stop& stop) const {
         if (!open_ || drawn_.size() == most_ || proposals_.size() == room_ ||
             !stop.more(drawn_.progress()))
             return {};
-        return {true, announce_row(drafter)};
+        return {true, ask_for_row(drafter)};
     }
     template <Drafter D, StopRule Stop, Coin C>
     void draw(D& drafter, const Stop& stop, C& coin) {

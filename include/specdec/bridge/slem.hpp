@@ -72,10 +72,10 @@ public:
         return begin_synced(context_, drafter, stop, request.max_proposals, max_draft_);
     }
     template <Drafter D, StopRule Stop>
-    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
+    [[nodiscard]] draft_step request_row(D& drafter, const Stop& stop) const {
         if (!open_ || drawn_.size() == max_draft_ || !stop.more(drawn_.progress()))
             return {};
-        return {true, announce_row(drafter)};
+        return {true, ask_for_row(drafter)};
     }
     template <Drafter D, StopRule Stop, Coin C>
     void draw(D& drafter, const Stop& stop, C& coin) {

@@ -108,7 +108,7 @@ public:
         if (request.again && draws_ > 0) {
             drawn_.settle(stop);
             agreed_ = 0; // nobody knows how far the drafter was synced
-            specdec::begin_round(drafter, context_.ids().size());
+            specdec::begin_draft_round(drafter, context_.ids().size());
             return no_draft::none;
         }
         proposals_.clear();
@@ -132,7 +132,7 @@ public:
         return no_draft::none;
     }
     template <Drafter D, StopRule Stop>
-    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) {
+    [[nodiscard]] draft_step request_row(D& drafter, const Stop& stop) {
         path_.resize(base_);
         if (looked_at_.valid())
             append(w_.beginning(looked_at_));
@@ -141,7 +141,7 @@ public:
             return {};
         drafter.sync(path_, agreed_);
         agreed_ = base_;
-        return {true, announce_row(drafter)};
+        return {true, ask_for_row(drafter)};
     }
     template <Drafter D, StopRule Stop, Coin C>
     void draw(D& drafter, const Stop& stop, C& coin) {

@@ -54,27 +54,28 @@ concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
 
 /// A model or drafter that is told where a draft's round begins (feature_model, windowed_drafter):
 ///
-///     m.begin_round(n)   a round begins behind n tokens: until the next call the context has at
+///     m.begin_draft_round(n)   a round begins behind n tokens: until the next call the context has
+///     at
 ///                        least n tokens, and those behind the first n are drafted. The model may
 ///                        truncate itself here; size() then says how many tokens are left
 ///
-/// A model of several sequences has m.begin_round(s, n). A wrapper passes the call on.
+/// A model of several sequences has m.begin_draft_round(s, n). A wrapper passes the call on.
 template <class M>
-concept RoundAware = requires(M& m, std::size_t n) { m.begin_round(n); } ||
-                     requires(M& m, std::size_t n) { m.begin_round(n, n); };
+concept RoundAware = requires(M& m, std::size_t n) { m.begin_draft_round(n); } ||
+                     requires(M& m, std::size_t n) { m.begin_draft_round(n, n); };
 
 /// Says that a round begins, of sequence s where there are several, to who wants to know.
 template <class M>
-constexpr void begin_round(M& m, std::size_t n) {
-    if constexpr (requires { m.begin_round(n); })
-        m.begin_round(n);
+constexpr void begin_draft_round(M& m, std::size_t n) {
+    if constexpr (requires { m.begin_draft_round(n); })
+        m.begin_draft_round(n);
 }
 template <class M>
-constexpr void begin_round(M& m, std::size_t s, std::size_t n) {
-    if constexpr (requires { m.begin_round(s, n); })
-        m.begin_round(s, n);
+constexpr void begin_draft_round(M& m, std::size_t s, std::size_t n) {
+    if constexpr (requires { m.begin_draft_round(s, n); })
+        m.begin_draft_round(s, n);
     else
-        specdec::begin_round(m, n);
+        specdec::begin_draft_round(m, n);
 }
 
 /// Whether a model reads the target's features: then its context must be the target's, token for
@@ -88,23 +89,23 @@ template <class M>
 }
 
 /// Whether a model does no work for appended tokens until a row needs it: then rows that nobody
-/// reads should not be asked for. The model says so by m.defers_work(), and a wrapper by what its
+/// reads should not be asked for. The model says so by m.lazy_append(), and a wrapper by what its
 /// model says.
 template <class M>
-[[nodiscard]] constexpr bool defers_work(const M& m) {
-    if constexpr (requires { m.defers_work(); })
-        return m.defers_work();
+[[nodiscard]] constexpr bool lazy_append(const M& m) {
+    if constexpr (requires { m.lazy_append(); })
+        return m.lazy_append();
     else
         return false;
 }
 
 /// Whether tokens that stay behind a truncation may be fed again, as by a model that goes back to a
 /// checkpoint (checkpointed_model): a rejection then costs what those positions do. The model says
-/// so by m.feeds_again(), and a wrapper by what its model says.
+/// so by m.replays_on_reject(), and a wrapper by what its model says.
 template <class M>
-[[nodiscard]] constexpr bool feeds_again(const M& m) {
-    if constexpr (requires { m.feeds_again(); })
-        return m.feeds_again();
+[[nodiscard]] constexpr bool replays_on_reject(const M& m) {
+    if constexpr (requires { m.replays_on_reject(); })
+        return m.replays_on_reject();
     else
         return false;
 }

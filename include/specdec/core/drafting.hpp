@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
 
@@ -19,8 +19,9 @@ namespace specdec {
 ///     d.sync(context, unchanged)  sets the context; its first `unchanged` tokens are those of the
 ///                                 last sync. The span stays alive until the round's end.
 ///     d.push(id)                  adds a drafted token to the context, until the next sync
-///     d.mark()                    another number whenever what it tells of the same context may be
-///                                 something else (law_mark.hpp)
+///     d.version()                    another number whenever what it tells of the same context may
+///     be
+///                                 something else (law_version.hpp)
 ///
 /// Pushed tokens are forgotten at the next sync unless its context holds them. Cost: sync is linear
 /// in the changed tail.
@@ -30,7 +31,7 @@ concept DraftContextHolder = requires(D& d, const D& c, std::span<const draft_id
     { d.capacity() } -> std::convertible_to<std::size_t>;
     d.sync(context, unchanged);
     d.push(id);
-    { c.mark() } -> std::convertible_to<law_mark>;
+    { c.version() } -> std::convertible_to<law_version>;
 };
 
 /// A drafter: the draft law q over its vocabulary, given its context.
@@ -71,9 +72,10 @@ enum class row_reading : unsigned char { none, sureness, entropy };
 /// When to stop drafting. Asked before every draft token, also the first (a draft may be empty):
 ///
 ///     stop.more(progress)      whether to draft another token
-///     stop.mark()              another number whenever the answers may be others (law_mark.hpp)
-///     stop.reads()             optional: the row_reading it needs; without it none
-///     stop.predict(progress)   optional: the chance that d_n is kept if those before it are, which
+///     stop.version()              another number whenever the answers may be others
+///     (law_version.hpp) stop.reads()             optional: the row_reading it needs; without it
+///     none stop.predict(progress)   optional: the chance that d_n is kept if those before it are,
+///     which
 ///                              makes progress.kept (in `progress` that of d_1 .. d_(n-1))
 ///
 /// The answers may depend on what was drafted so far, on rounds that were committed, and on nothing
@@ -83,7 +85,7 @@ enum class row_reading : unsigned char { none, sureness, entropy };
 template <class S>
 concept StopRule = requires(const S& stop, const draft_progress& progress) {
     { stop.more(progress) } -> std::convertible_to<bool>;
-    { stop.mark() } -> std::convertible_to<law_mark>;
+    { stop.version() } -> std::convertible_to<law_version>;
 };
 
 /// Of a stop rule, or of a shape of trees.

@@ -12,12 +12,12 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/model/best_sequence.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/decode/clock.hpp>
-#include <specdec/decode/draft_together.hpp>
+#include <specdec/decode/draft_in_lockstep.hpp>
 #include <specdec/decode/statistics.hpp>
 #include <specdec/decode/target_feed.hpp>
 #include <specdec/decode/text_run.hpp>
@@ -48,8 +48,8 @@ namespace specdec {
 /// many texts share the pass; run.passed(shared_pass) after the pass. The number stands when the
 /// round begins, so it is a function of the texts and not of a clock.
 ///
-/// Texts draft together (draft_together.hpp) if their drafters' models are sequences of one
-/// gathered_model: as many passes of it a round as the longest draft has steps.
+/// Texts draft together (draft_in_lockstep.hpp) if their drafters' models are sequences of one
+/// row_batching_model: as many passes of it a round as the longest draft has steps.
 ///
 /// Borrows target and runs; a run stays where it is until it has left. Allocates at construction
 /// only.
@@ -190,7 +190,7 @@ private:
     }
 
     void draft_steps_of(std::span<drafting> texts) {
-        draft_together(
+        draft_in_lockstep(
             texts,
             [&](const drafting& x, const auto& f) {
                 or_leave(seats_[x.sequence], [&](seat&) { f(); });

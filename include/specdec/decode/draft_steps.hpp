@@ -40,11 +40,11 @@ public:
         ready_ = true;
     }
     template <DraftContextHolder D, StopRule Stop>
-    [[nodiscard]] draft_step announce(B& bridge, D& drafter, const Stop& stop) {
-        if constexpr (requires { bridge.announce(drafter, stop); }) {
+    [[nodiscard]] draft_step request_row(B& bridge, D& drafter, const Stop& stop) {
+        if constexpr (requires { bridge.request_row(drafter, stop); }) {
             if (!open_ || !std::exchange(ready_, false))
                 return {};
-            const draft_step step = bridge.announce(drafter, stop);
+            const draft_step step = bridge.request_row(drafter, stop);
             ready_ = true;
             return step;
         } else {

@@ -13,7 +13,7 @@
 #include <specdec/core/rows.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/draft/cost_table.hpp>
-#include <specdec/draft/costs/round_costs.hpp>
+#include <specdec/draft/costs/cost_model.hpp>
 #include <specdec/sampling/law/softmax_law.hpp>
 
 namespace specdec {
@@ -23,12 +23,12 @@ namespace measure_costs_detail {
 /// Of rounds, whose passes are those of a text alone.
 inline constexpr std::array<std::size_t, 7> positions{1, 2, 3, 4, 5, 6, 9};
 /// Tokens in front of all that is measured, or as many as leave room for it.
-inline constexpr std::size_t usual_context = 64;
+inline constexpr std::size_t default_context = 64;
 /// Of passes that several texts share: the powers of two after those, as far as there is room.
 [[nodiscard]] inline std::vector<std::size_t> wide_positions(std::size_t most,
                                                              std::size_t capacity) {
     std::vector<std::size_t> wide;
-    for (std::size_t n = 2; n <= most && n + usual_context <= capacity; n *= 2)
+    for (std::size_t n = 2; n <= most && n + default_context <= capacity; n *= 2)
         if (n > positions.back())
             wide.push_back(n);
     return wide;
@@ -45,13 +45,13 @@ public:
     explicit behind_tokens(Model& model, std::size_t most = positions.back()) : model_(model) {
         const std::size_t capacity = model.capacity();
         const std::size_t room = capacity > most ? capacity - most : 0;
-        context_ = room < usual_context ? room : usual_context;
+        context_ = room < default_context ? room : default_context;
         more_ = capacity - context_ < most ? capacity - context_ : most;
         for (std::size_t i = 0; i < context_ + more_; ++i)
             ids_.push_back(id_at<Id>(i * 7 % model.vocabulary_size()));
         model.truncate(0);
         if constexpr (std::same_as<Id, draft_id>) // a target is not told of rounds
-            specdec::begin_round(model, 0);
+            specdec::begin_draft_round(model, 0);
         if (context_ > 0)
             model.append(std::span<const Id>(ids_).first(context_));
     }
@@ -212,7 +212,7 @@ private:
 /// Measures what rounds cost: passes of the target over 1 to 9 positions, and over each power of
 /// two up to `most` if several texts share a pass; a draft token (a pass of the drafter and one law
 /// of each side), one token more in a pass of the drafter, and one that a target is fed again,
-/// where it is (feeds_again). The unit is a pass of the target over one position, rounded to
+/// where it is (replays_on_reject). The unit is a pass of the target over one position, rounded to
 /// hundredths. It makes rounds of all lengths in turns, each between two plain ones that it is told
 /// in, and takes the median of the turns, so neither a burst of other work nor a machine that
 /// changes its pace makes a cost. Call it once, before any text; both contexts are empty
@@ -258,7 +258,7 @@ template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
     };
     for (std::size_t i = 1; i < sizes; ++i)
         add(positions[i], hundredths(median_of(seen.pass[i])));
-    if (feeds_again(target)) // what a position more costs
+    if (replays_on_reject(target)) // what a position more costs
         costs.replay = (costs.pass.back() - costs.pass.front()) /
                        static_cast<double>(sizes > 1 ? positions[sizes - 1] - 1 : 1);
     for (std::size_t i = 0; i < wide.size(); ++i)

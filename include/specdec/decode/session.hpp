@@ -109,13 +109,13 @@ public:
     void draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
         begin_draft(drafter, stop, coin, room);
-        while (announce(drafter, stop).goes_on)
+        while (request_row(drafter, stop).goes_on)
             draw(drafter, stop, coin);
     }
     void draft(auto& drafter, const StopRule auto&& gone_before_use, auto&&...) = delete;
 
-    /// Step 1 in steps, as in draft() (see draft_together): until announce() says that the draft
-    /// has ended. `seconds`: its share of a common pass.
+    /// Step 1 in steps, as in draft() (see draft_in_lockstep): until request_row() says that the
+    /// draft has ended. `seconds`: its share of a common pass.
     template <DraftContextHolder D, StopRule Stop, Coin C, Clock Time = no_clock>
     void begin_draft(D& drafter, Stop& stop, C& coin, std::size_t room, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
@@ -135,9 +135,9 @@ public:
     }
     void begin_draft(auto& drafter, const StopRule auto&& gone_before_use, auto&&...) = delete;
     template <DraftContextHolder D, StopRule Stop, Clock Time = no_clock>
-    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop, Time clock = {}) {
+    [[nodiscard]] draft_step request_row(D& drafter, const Stop& stop, Time clock = {}) {
         const time_spent timed(counts_.draft_seconds, clock);
-        const draft_step step = steps_.announce(bridge_, drafter, stop);
+        const draft_step step = steps_.request_row(bridge_, drafter, stop);
         if (!step.goes_on && steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_))
             drafted_ = true;
         return step;

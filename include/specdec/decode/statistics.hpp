@@ -113,7 +113,8 @@ struct batch_counts {
     std::uint64_t passes = 0;    ///< of the target, over all texts
     std::uint64_t sequences = 0; ///< sum over the passes of the texts that took part
     std::uint64_t rows = 0;      ///< sum over the passes of the positions scored
-    /// Of the drafters' model, over all texts; counted by `speculation` (gathered_model::passes).
+    /// Of the drafters' model, over all texts; counted by `speculation`
+    /// (row_batching_model::passes).
     std::uint64_t draft_passes = 0;
 
     [[nodiscard]] double rows_per_pass() const {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/require.hpp>
 
 namespace specdec {
@@ -58,7 +58,7 @@ public:
     }
 
 private:
-    context_mirror<target_id> mirror_;
+    context_tracker<target_id> mirror_;
     std::size_t unchanged_ = 0; // tokens that are as they were when the mirror was last fed
 };
 

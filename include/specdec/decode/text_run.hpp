@@ -12,7 +12,7 @@
 #include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
 #include <specdec/decode/session_settings.hpp>
@@ -44,7 +44,7 @@ template <class Text>
 [[nodiscard]] bool draft_in_steps(Text& text, std::size_t capacity) {
     if (!text.begin_draft(capacity))
         return false;
-    while (text.announce().goes_on)
+    while (text.request_row().goes_on)
         text.draw();
     return true;
 }
@@ -105,7 +105,7 @@ public:
 
     /// Step 1. False: the text has ended. Throws what drafter and reader throw.
     [[nodiscard]] bool draft(std::size_t capacity) { return draft_in_steps(*this, capacity); }
-    /// Step 1 in steps, for texts that draft together (draft_together). A session without steps
+    /// Step 1 in steps, for texts that draft together (draft_in_lockstep). A session without steps
     /// drafts in the first.
     [[nodiscard]] bool begin_draft(std::size_t capacity) {
         if (!more(capacity))
@@ -117,9 +117,9 @@ public:
             session_.draft(drafter_, stop_, coin_, room, clock_);
         return true;
     }
-    [[nodiscard]] draft_step announce() {
+    [[nodiscard]] draft_step request_row() {
         if constexpr (steps)
-            return session_.announce(drafter_, stop_, clock_);
+            return session_.request_row(drafter_, stop_, clock_);
         else
             return {};
     }
@@ -202,7 +202,8 @@ public:
     }
 
 private:
-    static constexpr bool steps = requires(Session& s, D& d, const Stop& r) { s.announce(d, r); };
+    static constexpr bool steps =
+        requires(Session& s, D& d, const Stop& r) { s.request_row(d, r); };
     enum class phase : std::uint8_t { none, decided, told }; // of the round
 
     [[nodiscard]] bool ends() const { return why_ != finish_reason::none; }

@@ -40,7 +40,7 @@ public:
         std::size_t longest = 0;
         for (const std::string& stop : stops_)
             longest = stop.size() > longest ? stop.size() : longest;
-        make_room(longest + usual_token);
+        make_room(longest + default_token);
     }
 
     /// Appends a token's bytes. Returns true if a stop string is complete: the text ends before it.
@@ -114,7 +114,7 @@ private:
         origins_.reserve(bytes);
     }
 
-    static constexpr std::size_t usual_token = 256; // bytes, at most
+    static constexpr std::size_t default_token = 256; // bytes, at most
 
     std::vector<std::string> stops_;
     std::string held_;                  // bytes not given yet

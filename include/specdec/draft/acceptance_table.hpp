@@ -13,7 +13,7 @@ namespace specdec {
 ///
 ///     a.accept(progress)   the chance that d_n is kept if those before it are; n >= 1
 ///     a.next(progress)     the same of d_(n+1), which is not drawn yet
-///     a.mark()             another number whenever the answers may be others (law_mark.hpp)
+///     a.version()             another number whenever the answers may be others (law_version.hpp)
 ///     a.reads()            optional: the row_reading it needs; without it sureness
 ///
 /// Both depend on `progress` and on rounds that were committed, and on nothing random besides.
@@ -21,7 +21,7 @@ template <class A>
 concept AcceptancePredictor = requires(const A& a, const draft_progress& now) {
     { a.accept(now) } -> std::convertible_to<double>;
     { a.next(now) } -> std::convertible_to<double>;
-    { a.mark() } -> std::convertible_to<law_mark>;
+    { a.version() } -> std::convertible_to<law_version>;
 };
 
 template <AcceptancePredictor A>
@@ -82,7 +82,7 @@ public:
         return place(behind_[b], now.drafted - 1).rate(behind_[b].all.rate(usual_));
     }
 
-    [[nodiscard]] law_mark mark() const { return learnt_; }
+    [[nodiscard]] law_version version() const { return learnt_; }
 
     /// Of a round that decided no draft token it learns nothing, and its mark stays.
     void learn(const draft_outcome& o) {
@@ -121,7 +121,7 @@ private:
     std::array<row, bins> of_;     // [sureness of the token] it was kept
     std::array<row, bins> behind_; // [sureness of a kept token] the next one was kept
     counter first_;                // first tokens of drafts; what they began with fades, too
-    law_mark learnt_ = 0;          // outcomes
+    law_version learnt_ = 0;       // outcomes
 };
 static_assert(AcceptancePredictor<acceptance_table>);
 

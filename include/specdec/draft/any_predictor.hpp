@@ -3,7 +3,7 @@
 
 #include <concepts>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 
 namespace specdec {
@@ -21,7 +21,7 @@ public:
         return calls_->accept(it_, now);
     }
     [[nodiscard]] double next(const draft_progress& now) const { return calls_->next(it_, now); }
-    [[nodiscard]] law_mark mark() const { return calls_->mark(it_); }
+    [[nodiscard]] law_version version() const { return calls_->version(it_); }
     /// Of one that learns nothing: nothing.
     void learn(const draft_outcome& o) { calls_->learn(it_, o); }
 
@@ -30,7 +30,7 @@ private:
         row_reading (*reads)(const void*);
         double (*accept)(const void*, const draft_progress&);
         double (*next)(const void*, const draft_progress&);
-        law_mark (*mark)(const void*);
+        law_version (*version)(const void*);
         void (*learn)(void*, const draft_outcome&);
     };
     template <class A>
@@ -42,7 +42,7 @@ private:
         [](const void* p, const draft_progress& now) -> double {
             return static_cast<const A*>(p)->next(now);
         },
-        [](const void* p) -> law_mark { return static_cast<const A*>(p)->mark(); },
+        [](const void* p) -> law_version { return static_cast<const A*>(p)->version(); },
         [](void* p, const draft_outcome& o) {
             if constexpr (requires(A& a) { a.learn(o); })
                 static_cast<A*>(p)->learn(o);

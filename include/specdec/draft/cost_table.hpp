@@ -9,7 +9,7 @@
 
 namespace specdec {
 
-/// Costs that follow the rounds (round_costs) tell so many numbers of positions apart, and of more
+/// Costs that follow the rounds (cost_model) tell so many numbers of positions apart, and of more
 /// every power of two.
 inline constexpr std::size_t followed_positions = 16;
 
@@ -21,7 +21,7 @@ struct cost_table {
     double draft = 0;              ///< a draft token: the drafter's pass, the laws of both sides
     double catch_up = 0;           ///< each further token that the drafter is fed in one pass
     /// Each token that the target is fed again behind a rejection: 0 where it can be truncated
-    /// (feeds_again).
+    /// (replays_on_reject).
     double replay = 0;
     double start = 0; ///< a draft, beside its tokens
 

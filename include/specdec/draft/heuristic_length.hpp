@@ -17,7 +17,7 @@ public:
 
     [[nodiscard]] std::size_t length() const { return length_; }
     [[nodiscard]] bool more(const draft_progress& now) const { return now.drafted < length_; }
-    [[nodiscard]] law_mark mark() const { return mark_of_values(length_); }
+    [[nodiscard]] law_version version() const { return version_of_values(length_); }
     void learn(const draft_outcome& o) {
         if (o.steps.empty())
             return;

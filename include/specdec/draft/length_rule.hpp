@@ -5,11 +5,11 @@
 #include <utility>
 #include <variant>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/draft/any_predictor.hpp>
-#include <specdec/draft/cost_aware.hpp>
 #include <specdec/draft/heuristic_length.hpp>
 #include <specdec/draft/predicted_end.hpp>
+#include <specdec/draft/profitable_length.hpp>
 #include <specdec/draft/stop_rule.hpp>
 
 namespace specdec {
@@ -19,9 +19,10 @@ namespace specdec {
 /// nothing ignore it). Copies keep what was learnt.
 class length_rule {
 public:
-    using choice = std::variant<fixed_length, confidence, entropy_bound, heuristic_length,
-                                predicted_end<acceptance_table>, cost_aware<acceptance_table>,
-                                predicted_end<any_predictor>, cost_aware<any_predictor>>;
+    using choice =
+        std::variant<fixed_length, confidence, entropy_bound, heuristic_length,
+                     predicted_end<acceptance_table>, profitable_length<acceptance_table>,
+                     predicted_end<any_predictor>, profitable_length<any_predictor>>;
 
     template <class Rule>
         requires std::constructible_from<choice, Rule>
@@ -43,9 +44,9 @@ public:
             },
             rule_);
     }
-    [[nodiscard]] law_mark mark() const {
-        return std::visit([](const auto& r) -> law_mark { return r.mark(); }, rule_) +
-               mark_of_values(rule_.index());
+    [[nodiscard]] law_version version() const {
+        return std::visit([](const auto& r) -> law_version { return r.version(); }, rule_) +
+               version_of_values(rule_.index());
     }
     void learn(const draft_outcome& o) {
         std::visit(

@@ -8,7 +8,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/sampling/listing.hpp>
@@ -50,9 +50,9 @@ public:
     /// for tests; row() does it.
     [[nodiscard]] context_edit<draft_id> pending() const { return pending_; }
 
-    void begin_round(std::size_t n) {
+    void begin_draft_round(std::size_t n) {
         const bool alone = model_.size() == mirror_.size(); // otherwise sync looks what is left
-        specdec::begin_round(model_, n);
+        specdec::begin_draft_round(model_, n);
         if (alone)
             mirror_.truncated(model_.size());
     }
@@ -67,15 +67,15 @@ public:
         pending_ = mirror_.plan(context, unchanged < agreed ? unchanged : agreed);
     }
 
-    /// Says that row() is asked for next: a model that gathers rows (gathered_model) makes it in
-    /// one pass with those of other texts. Since sync the context may have been dropped, or other
-    /// texts have drafted with the model.
-    [[nodiscard]] row_gatherer* announce() {
+    /// Says that row() is asked for next: a model that gathers rows (row_batching_model) makes it
+    /// in one pass with those of other texts. Since sync the context may have been dropped, or
+    /// other texts have drafted with the model.
+    [[nodiscard]] row_batcher* request_row() {
         if (!pushed_.valid() && !pending_.append.empty())
             sync(synced_, synced_.size());
-        if constexpr (requires { model_.announce(pending_.append); }) {
+        if constexpr (requires { model_.request_row(pending_.append); }) {
             prepare(1);
-            return model_.announce(pending_.append);
+            return model_.request_row(pending_.append);
         } else {
             return nullptr;
         }
@@ -128,7 +128,7 @@ public:
         pending_ = {mirror_.size(), {}};
     }
 
-    [[nodiscard]] law_mark mark() const { return mark_of(model_); }
+    [[nodiscard]] law_version version() const { return version_of(model_); }
 
 private:
     static constexpr std::size_t one_pass = 8;
@@ -144,7 +144,7 @@ private:
         // A long tail (the prompt) needs no rows but the last; a short one is cheapest in one pass,
         // unless tokens without rows cost none.
         if (pending_.append.size() > n &&
-            (pending_.append.size() > one_pass || defers_work(model_)))
+            (pending_.append.size() > one_pass || lazy_append(model_)))
             feed(pending_.append.size() - n);
     }
     /// Does what is pending; the last n of its rows.
@@ -164,7 +164,7 @@ private:
     }
 
     Model& model_;
-    context_mirror<draft_id> mirror_;
+    context_tracker<draft_id> mirror_;
     std::span<const draft_id> synced_;
     context_edit<draft_id> pending_;
     draft_id pushed_;

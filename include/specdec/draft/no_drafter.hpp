@@ -14,7 +14,7 @@ struct no_drafter {
     void sync(std::span<const draft_id>, std::size_t) {}
     [[nodiscard]] logits_row<draft_id> row() { return {}; }
     void push(draft_id) {}
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
 };
 static_assert(Drafter<no_drafter>);
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 
 namespace specdec {
@@ -25,12 +25,12 @@ public:
     [[nodiscard]] bool more(const draft_progress& now) const {
         return now.drafted < longest_ && 1 - now.kept <= threshold_;
     }
-    [[nodiscard]] law_mark mark() const {
-        return changes_ + mark_of_values(threshold_, longest_) + predictor_->mark();
+    [[nodiscard]] law_version version() const {
+        return changes_ + version_of_values(threshold_, longest_) + predictor_->version();
     }
     /// From the next draft on another predictor is asked.
     void ask(A& predictor) {
-        changes_ += law_mark{1} << 32; // more than marks count; the one before may be gone
+        changes_ += law_version{1} << 32; // more than marks count; the one before may be gone
         predictor_ = &predictor;
     }
     void learn(const draft_outcome& o)
@@ -43,7 +43,7 @@ private:
     A* predictor_;
     double threshold_;
     std::size_t longest_;
-    law_mark changes_ = 0;
+    law_version changes_ = 0;
 };
 
 } // namespace specdec

@@ -34,9 +34,9 @@ public:
     }
 
     [[nodiscard]] std::size_t capacity() const { return drafter_.capacity(); }
-    [[nodiscard]] law_mark mark() const { return drafter_.mark(); }
+    [[nodiscard]] law_version version() const { return drafter_.version(); }
 
-    void begin_round(std::size_t tokens) { specdec::begin_round(drafter_, tokens); }
+    void begin_draft_round(std::size_t tokens) { specdec::begin_draft_round(drafter_, tokens); }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
         drafter_.sync(context, unchanged);
@@ -49,7 +49,7 @@ public:
                        context.end());
     }
 
-    [[nodiscard]] row_gatherer* announce() { return announce_row(drafter_); }
+    [[nodiscard]] row_batcher* request_row() { return ask_for_row(drafter_); }
     [[nodiscard]] logits_row<draft_id> row() {
         const logits_row<draft_id> given = drafter_.row();
         if (!is_active(process_))

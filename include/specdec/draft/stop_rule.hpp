@@ -12,7 +12,7 @@ struct fixed_length {
     std::size_t length = 5;
 
     [[nodiscard]] bool more(const draft_progress& now) const { return now.drafted < length; }
-    [[nodiscard]] law_mark mark() const { return mark_of_values(length); }
+    [[nodiscard]] law_version version() const { return version_of_values(length); }
 };
 static_assert(StopRule<fixed_length>);
 
@@ -28,7 +28,7 @@ struct confidence {
     [[nodiscard]] bool more(const draft_progress& now) const {
         return now.drafted < length && now.sure >= threshold;
     }
-    [[nodiscard]] law_mark mark() const { return mark_of_values(threshold, length); }
+    [[nodiscard]] law_version version() const { return version_of_values(threshold, length); }
 };
 static_assert(StopRule<confidence>);
 
@@ -45,7 +45,9 @@ struct entropy_bound {
         const double slack = 1 - threshold; // sqrt(weight H) must not exceed it
         return now.drafted < length && slack >= 0 && weight * now.entropy <= slack * slack;
     }
-    [[nodiscard]] law_mark mark() const { return mark_of_values(threshold, weight, length); }
+    [[nodiscard]] law_version version() const {
+        return version_of_values(threshold, weight, length);
+    }
 };
 static_assert(StopRule<entropy_bound>);
 

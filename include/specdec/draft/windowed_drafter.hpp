@@ -70,11 +70,11 @@ public:
     /// Tokens of the last context that the drafter does not see.
     [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
-    void begin_round(std::size_t tokens) {
+    void begin_draft_round(std::size_t tokens) {
         if (beyond(tokens + room_) != beyond(round_ + room_))
             ++changes_; // of what contexts as long as the round's show
         round_ = tokens;
-        specdec::begin_round(drafter_, tokens - dropped(tokens));
+        specdec::begin_draft_round(drafter_, tokens - dropped(tokens));
     }
 
     void sync(std::span<const draft_id> context, std::size_t unchanged) {
@@ -95,7 +95,7 @@ public:
         show(same);
     }
 
-    [[nodiscard]] row_gatherer* announce() { return announce_row(drafter_); }
+    [[nodiscard]] row_batcher* request_row() { return ask_for_row(drafter_); }
     [[nodiscard]] logits_row<draft_id> row()
         requires Drafter<D>
     {
@@ -107,7 +107,7 @@ public:
         return drafter_.list();
     }
 
-    [[nodiscard]] law_mark mark() const { return drafter_.mark() + changes_; }
+    [[nodiscard]] law_version version() const { return drafter_.version() + changes_; }
 
     /// Beside the window: settings.room is for trees, too.
     [[nodiscard]] std::size_t room_for_nodes() const { return capacity_ - window_.size(); }
@@ -179,7 +179,7 @@ private:
     std::vector<draft_id> window_;       // what is shown
     bool shown_ = false;                 // the drafter was synced to it
     std::vector<float> rows_;            // across the end of a block
-    law_mark changes_ = 0;
+    law_version changes_ = 0;
 };
 
 } // namespace specdec

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/head/lm_head.hpp>
 
 namespace specdec {
@@ -18,7 +18,7 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
-    [[nodiscard]] law_mark mark() const { return mark_of(head_); }
+    [[nodiscard]] law_version version() const { return version_of(head_); }
     void rows(const hidden_states& x, scores_out out) { head_.multiply(x, out); }
 
 private:

@@ -7,7 +7,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/lm_head.hpp>
@@ -35,7 +35,9 @@ protected:
 public:
     using base::mark;
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return base::mark(s) + mark_of(head_); }
+    [[nodiscard]] law_version version(std::size_t s) const {
+        return base::version(s) + version_of(head_);
+    }
 
     using base::keep_path;
     void keep_path(std::size_t s, std::span<const std::size_t> nodes)

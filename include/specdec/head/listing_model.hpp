@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/head/headed_context.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/sampling/law/parameters.hpp>
@@ -43,7 +43,7 @@ public:
         sampling_ = sampling;
         ++changes_;
     }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return base::mark(s) + changes_; }
+    [[nodiscard]] law_version version(std::size_t s) const { return base::version(s) + changes_; }
 
     using base::score, base::mark;
     [[nodiscard]] listed_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
@@ -64,7 +64,7 @@ public:
 
 private:
     sampling_parameters sampling_;
-    law_mark changes_ = 0;
+    law_version changes_ = 0;
     std::vector<weighted_id<Id>> entries_; // [rows, most listed]
     std::vector<std::size_t> counts_;      // [rows]
 };

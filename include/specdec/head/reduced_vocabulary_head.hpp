@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/head/lm_head.hpp>
 #include <specdec/head/token_list.hpp>
 
@@ -35,7 +35,7 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return kept_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
-    [[nodiscard]] law_mark mark() const { return mark_of(head_); }
+    [[nodiscard]] law_version version() const { return version_of(head_); }
     [[nodiscard]] std::span<const Id> ids() const { return kept_.ids(); }
 
     void rows(const hidden_states& x, scores_out out) {

@@ -27,7 +27,7 @@ namespace specdec {
 ///     r.groups()        how many
 ///     r.width()         numbers of a hidden state
 ///     r.route(x, out)   out[g] = a finite logit of group g, for one hidden state
-///     r.mark()          where its answers can change (law_mark.hpp)
+///     r.version()          where its answers can change (law_version.hpp)
 template <class R>
 concept Router = requires(R& r, hidden_state x, std::span<float> out) {
     { r.groups() } -> std::convertible_to<std::size_t>;
@@ -76,7 +76,7 @@ public:
 
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] std::size_t width() const { return head_.width(); }
-    [[nodiscard]] law_mark mark() const { return mark_of(head_) + mark_of(router_); }
+    [[nodiscard]] law_version version() const { return version_of(head_) + version_of(router_); }
     [[nodiscard]] std::size_t active() const { return chosen_.size(); }
 
     void rows(const hidden_states& x, scores_out out) {

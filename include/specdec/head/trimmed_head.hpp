@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <specdec/core/contract.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/head/head_row_subset.hpp>
 #include <specdec/head/lm_head.hpp>
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] std::size_t width() const { return head_.width(); }
     [[nodiscard]] std::size_t size() const { return ids_.size(); }
     [[nodiscard]] std::span<const Id> ids() const { return ids_; }
-    [[nodiscard]] law_mark mark() const { return replacements_ + mark_of(head_); }
+    [[nodiscard]] law_version version() const { return replacements_ + version_of(head_); }
 
     void rows(const hidden_states& x, scores_out out) {
         const scores_out products = multiply(x);
@@ -99,7 +99,7 @@ private:
     std::vector<Id> ascending_;       // [size] the same in the order of ids
     std::vector<std::size_t> places_; // [size] where in ids_ each of them stands
     std::vector<float> in_order_;     // [size] products of a row in that order
-    law_mark replacements_ = 0;       // before the first, ids_ ascend
+    law_version replacements_ = 0;    // before the first, ids_ ascend
     std::vector<float> products_;     // [rows, size]
     head_row_subset<Id, Head> kept_;
 };

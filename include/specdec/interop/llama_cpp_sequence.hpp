@@ -11,7 +11,7 @@
 #include <llama.h>
 
 #include <specdec/core/error.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/interop/llama_cpp_batch.hpp>
 
@@ -125,7 +125,7 @@ private:
     std::size_t vocabulary_;
     llama_cpp_batch batch_;
     std::vector<float> rows_; ///< copies, where one decode did not make them all
-    context_mirror<Id> mirror_;
+    context_tracker<Id> mirror_;
 };
 
 } // namespace specdec

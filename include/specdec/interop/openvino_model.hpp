@@ -13,7 +13,7 @@
 
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/head/lm_head.hpp>
@@ -280,7 +280,7 @@ private:
     openvino_settings settings_;
     ov::InferRequest request_;
     ov::Tensor logits_;              ///< the request's own
-    context_mirror<Id> held_;        ///< what the context is
+    context_tracker<Id> held_;       ///< what the context is
     std::vector<std::size_t> place_; ///< [<= held_.size()] of its tokens in the states
     std::vector<std::int64_t> mask_; ///< [places of the states] 0: truncated
     std::vector<std::int64_t> ids_, positions_, rows_; ///< inputs of an inference

@@ -148,12 +148,13 @@ private:
             all_.rows.resize(rows);
             all_.entries.resize(entries);
         });
-        begin_round(proposed, committed);
+        begin_draft_round(proposed, committed);
         note_rows();
         end_round(committed);
         guard.done();
     }
-    void begin_round(std::span<const target_id> proposed, std::span<const target_id> committed) {
+    void begin_draft_round(std::span<const target_id> proposed,
+                           std::span<const target_id> committed) {
         const std::size_t before = all_.tokens.size();
         add(committed, all_.tokens); // to be found in the records
         const std::size_t known = all_.tokens.size() - 1, had = all_.values.size() / all_.width;

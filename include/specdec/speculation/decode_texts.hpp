@@ -12,7 +12,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
-#include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/sequence_pool.hpp>
 #include <specdec/speculation/text.hpp>
 
 namespace specdec {

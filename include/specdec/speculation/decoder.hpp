@@ -61,8 +61,8 @@ public:
         return std::move(run({&request, 1}, settings).texts.front());
     }
 
-    /// Whatever texts have left is gone (carry_over, measured costs): it is as it was made. Errors:
-    /// specdec::error while a text that was opened is not destroyed.
+    /// Whatever texts have left is gone (reuse_settings, measured costs): it is as it was made.
+    /// Errors: specdec::error while a text that was opened is not destroyed.
     virtual void forget() = 0;
 
     /// In words: which rule, what it will do and why. Measures the costs of drafts where automatic

@@ -7,14 +7,14 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/speculation/drafter_seats.hpp>
+#include <specdec/speculation/default_lookup_setup.hpp>
 #include <specdec/speculation/rule.hpp>
+#include <specdec/speculation/running_sequence.hpp>
+#include <specdec/speculation/sequence_pool.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text.hpp>
-#include <specdec/speculation/text_under_rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
-#include <specdec/speculation/usual_beside.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
 namespace specdec {
@@ -52,12 +52,12 @@ struct drafting_side {
     speculation_side<draft_id>& side;
     drafter_rows& rows;
     const id_map& map;
-    drafter_seats& seats;
+    sequence_pool& seats;
     std::size_t sequence; ///< the free one that the text gets
 };
 
 /// What a text looks up in, and teaches: null where nothing is shared.
-[[nodiscard]] inline lookup_memory* lookup_memory_of(const decode_settings& s, text_parts& parts,
+[[nodiscard]] inline lookup_memory* lookup_memory_of(const decode_settings& s, sequence_spec& parts,
                                                      shared_tables& tables) {
     if (!s.lookup.shared || !s.carry.lookups)
         return nullptr;
@@ -68,20 +68,20 @@ struct drafting_side {
 }
 
 /// What is looked up beside a text's drafter, if anything, with room for it in its rounds.
-[[nodiscard]] inline std::optional<usual_beside>
-beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
+[[nodiscard]] inline std::optional<default_lookup_setup>
+lookup_setup_of(const decode_settings& s, sequence_spec& parts, shared_tables& tables) {
     if (!s.lookup.beside)
         return std::nullopt;
     const std::size_t most = longest_lookup(s.lengths);
     if (most > parts.settings.max_proposals)
         parts.settings.max_proposals = most;
-    return usual_beside{.words = parts.target,
-                        .capacity = parts.settings.capacity,
-                        .most = most,
-                        .memory = lookup_memory_of(s, parts, tables),
-                        .table = parts.learned->found,
-                        .found_costs = parts.learned->costs.of_found(),
-                        .costs = parts.learned->costs.now()};
+    return default_lookup_setup{.words = parts.target,
+                                .capacity = parts.settings.capacity,
+                                .most = most,
+                                .memory = lookup_memory_of(s, parts, tables),
+                                .table = parts.learned->found,
+                                .lookup_costs = parts.learned->costs.of_found(),
+                                .costs = parts.learned->costs.now()};
 }
 
 /// Whether the costs of drafts have to be measured for texts of these settings.
@@ -93,7 +93,7 @@ beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
 }
 
 /// The n-grams of all texts, or a text's own.
-[[nodiscard]] inline any_ngram_cache& ngrams_of(const decode_settings& s, text_parts& parts,
+[[nodiscard]] inline any_ngram_cache& ngrams_of(const decode_settings& s, sequence_spec& parts,
                                                 shared_tables& tables) {
     if (s.carry.ngrams)
         return tables.ngrams();
@@ -101,14 +101,14 @@ beside_of(const decode_settings& s, text_parts& parts, shared_tables& tables) {
     return *parts.own_ngrams;
 }
 /// The successors of tokens of all texts, or a text's own.
-[[nodiscard]] inline successor_table& successors_of(const decode_settings& s, text_parts& parts,
+[[nodiscard]] inline successor_table& successors_of(const decode_settings& s, sequence_spec& parts,
                                                     shared_tables& tables) {
     const bool shared = s.lookup.shared && s.carry.lookups;
     parts.successors = shared ? tables.successors() : tables.new_successors();
     return *parts.successors;
 }
 /// A text without a drafter, of such drafts: where their length is chosen, no stop rule is asked.
-inline void draft_alone(text_parts& parts, const lookup_limits& limits) {
+inline void draft_alone(sequence_spec& parts, const lookup_limits& limits) {
     if (!parts.tree)
         parts.settings.max_proposals = limits.max_draft;
     if (limits.length && !parts.tree) {

@@ -17,9 +17,9 @@
 #include <specdec/draft/acceptance_table.hpp>
 #include <specdec/draft/any_predictor.hpp>
 #include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/costs/baseline_schedule.hpp>
+#include <specdec/draft/costs/cost_model.hpp>
 #include <specdec/draft/costs/drafting_balance.hpp>
-#include <specdec/draft/costs/plain_turns.hpp>
-#include <specdec/draft/costs/round_costs.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/speculation/rule.hpp>
@@ -48,7 +48,7 @@ struct length_settings {
     /// by what the rounds of the texts take.
     std::optional<cost_table> costs{};
     /// Of automatic and predicted lengths, as an acceptance_head; nothing: an acceptance_table for
-    /// each kind of texts (carry_over::lengths). Borrowed, and taught by the texts it serves.
+    /// each kind of texts (reuse_settings::lengths). Borrowed, and taught by the texts it serves.
     any_predictor* predictor = nullptr;
 };
 
@@ -76,10 +76,10 @@ inline void validate(const length_settings& s) {
 struct learned_lengths {
     acceptance_table table{};
     acceptance_table found{};             ///< of what is looked up beside a drafter
-    round_costs costs{};                  ///< that automatic lengths go by
+    cost_model costs{};                   ///< that automatic lengths go by
     bool follows = false;                 ///< these follow the rounds
     drafting_balance balance{};           ///< of the rounds so far, where they do
-    plain_turns plain{};                  ///< of trees: the stop rules have their own
+    baseline_schedule plain{};            ///< of trees: the stop rules have their own
     std::uint64_t pass = 0;               ///< that a text told of last, of those that texts share
     any_predictor* predictor = nullptr;   ///< that `last` goes by, instead of the table
     std::optional<length_rule> last{};    ///< the stop rule of the text that ended last, which has
@@ -88,7 +88,7 @@ struct learned_lengths {
 
     /// Other costs than before: what was learnt by those is gone.
     void go_by(const cost_table& now, bool measured) {
-        costs = round_costs(now);
+        costs = cost_model(now);
         follows = measured;
         balance = {};
         plain = {};
@@ -98,9 +98,9 @@ struct learned_lengths {
 };
 
 /// Before any text, of rules that usually keep this share of first draft tokens.
-[[nodiscard]] inline std::shared_ptr<learned_lengths> learnt_nothing(double usually_kept) {
+[[nodiscard]] inline std::shared_ptr<learned_lengths> learnt_nothing(double default_acceptance) {
     return std::make_shared<learned_lengths>(
-        learned_lengths{.table = acceptance_table(usually_kept)});
+        learned_lengths{.table = acceptance_table(default_acceptance)});
 }
 
 /// What texts have taught, by what those that teach each other have in common. At most `most` kinds
@@ -183,8 +183,8 @@ inline void follow_settings(const length_settings& s, std::shared_ptr<learned_le
             return rule;
         }
         if (s.predictor != nullptr)
-            return cost_aware(*s.predictor, learned.costs.now(), {.longest = longest});
-        return cost_aware(table, learned.costs.now(), {.longest = longest});
+            return profitable_length(*s.predictor, learned.costs.now(), {.longest = longest});
+        return profitable_length(table, learned.costs.now(), {.longest = longest});
     case length_kind::fixed:
         break;
     }

@@ -101,7 +101,8 @@ constexpr void validate(rule r) {
 /// of sampled text the words seldom come out the same twice, but shared tokens have laws that
 /// overlap. Without a drafter what was said before is looked up: that costs nothing, and leaves the
 /// text of every seed as it is.
-[[nodiscard]] constexpr rule usual_rule(bool drafter, bool equal_vocabularies, float temperature) {
+[[nodiscard]] constexpr rule default_rule(bool drafter, bool equal_vocabularies,
+                                          float temperature) {
     if (!drafter)
         return rule::lookup;
     if (equal_vocabularies)
@@ -117,7 +118,7 @@ constexpr void validate(rule r) {
 
 /// The share of first draft tokens that rules usually keep: where draft lengths begin to learn.
 /// Exact match above temperature 0 keeps what comes out the same twice.
-[[nodiscard]] constexpr double usually_kept(rule r, float temperature) {
+[[nodiscard]] constexpr double default_acceptance(rule r, float temperature) {
     if (temperature == 0)
         return 0.6;
     return matches_exactly(r) ? 0.2 : 0.3;

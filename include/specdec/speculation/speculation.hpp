@@ -12,10 +12,10 @@
 #include <specdec/decode/measure_costs.hpp>
 #include <specdec/speculation/decode_texts.hpp>
 #include <specdec/speculation/decoder.hpp>
-#include <specdec/speculation/drafter_seats.hpp>
 #include <specdec/speculation/drafting_settings.hpp>
 #include <specdec/speculation/explain.hpp>
-#include <specdec/speculation/make_text.hpp>
+#include <specdec/speculation/open_sequence.hpp>
+#include <specdec/speculation/sequence_pool.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/vocab/table/checked.hpp>
@@ -34,10 +34,10 @@ namespace specdec {
 /// Models and tokenizers are those of the concepts, given by name to be borrowed or moved in, and
 /// used for texts by this object alone: what their contexts hold is used again. Who uses them
 /// elsewhere meanwhile says forget() before the next text, or has models that tell what they hold
-/// (TellsHeldBatch). What texts take over from each other, carry_over says. The templates that this
-/// is made of, session, text_run and batch, save a few virtual calls a round. Not for several
+/// (TellsHeldBatch). What texts take over from each other, reuse_settings says. The templates that
+/// this is made of, session, text_run and batch, save a few virtual calls a round. Not for several
 /// threads at a time. All rules are compiled with this header: other files include decoder.hpp, or
-/// see make_text. Errors: as require_side and intersect, for sides and maps that do not fit.
+/// see open_sequence. Errors: as require_side and intersect, for sides and maps that do not fit.
 class speculation final : public decoder {
 public:
     explicit speculation(speculation_side<target_id> target)
@@ -90,7 +90,7 @@ public:
     [[nodiscard]] rule rule_for(const decode_settings& s) const override {
         return s.rule
                    ? *s.rule
-                   : usual_rule(draft_.has_value(), equal_vocabularies(), s.sampling.temperature);
+                   : default_rule(draft_.has_value(), equal_vocabularies(), s.sampling.temperature);
     }
     /// A drafter that reads the target's features needs the target's own tokens for a context,
     /// which only `identity` and `identity-block` give it.
@@ -130,7 +130,7 @@ public:
             return;
         forget_learnt();
         draft_->models.clear();
-        seats_ = drafter_seats(seats_.size());
+        seats_ = sequence_pool(seats_.size());
         tables_.forget_ngrams();
     }
 
@@ -191,7 +191,7 @@ private:
     std::optional<speculation_side<draft_id>> draft_;
     std::optional<id_map> map_;
     std::optional<drafter_rows> rows_; // of the drafter's models
-    drafter_seats seats_{0};
+    sequence_pool seats_{0};
     shared_tables tables_;
     std::optional<cost_table> costs_;                                    // measured
     std::shared_ptr<open_texts> texts_ = std::make_shared<open_texts>(); // of those under way, too
@@ -210,7 +210,7 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
                                        s.lengths.length, s.tree.has_value(), s.lookup.beside})
                         : own;
     if (learned == nullptr)
-        learned = learnt_nothing(usually_kept(how, s.sampling.temperature));
+        learned = learnt_nothing(default_acceptance(how, s.sampling.temperature));
     const bool drafts = how != rule::autoregressive;
     if (drafts)
         follow_settings(s.lengths, learned,
@@ -226,15 +226,15 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
         settings.draft_end_ids = draft_->ends;
     settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
     const std::size_t own_proposals = settings.max_proposals;
-    text_parts parts{.target = target_.tokenizer,
-                     .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
-                     .settings = std::move(settings),
-                     .draft_prefix = draft_prefix(request.prompt),
-                     .limits = s.limits,
-                     .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
-                     .longest = draft_tokens(how, s.lengths.length),
-                     .cancelled = s.cancelled,
-                     .under_way = texts_};
+    sequence_spec parts{.target = target_.tokenizer,
+                        .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
+                        .settings = std::move(settings),
+                        .draft_prefix = draft_prefix(request.prompt),
+                        .limits = s.limits,
+                        .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
+                        .longest = draft_tokens(how, s.lengths.length),
+                        .cancelled = s.cancelled,
+                        .under_way = texts_};
     parts.own_proposals = own_proposals;
     if (s.tree) {
         const bool measured = s.tree->needs_costs();
@@ -245,8 +245,8 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
     }
     parts.learned = learned;
     if (!takes_drafter(how))
-        return make_text(how, target_.tokenizer, nullptr, tables_, lookup_of(s.lengths, *learned),
-                         request, s, std::move(parts));
+        return open_sequence(how, target_.tokenizer, nullptr, tables_,
+                             lookup_of(s.lengths, *learned), request, s, std::move(parts));
     const auto has_key = [&](std::size_t sequence) {
         return draft_->models.key(sequence) == request.key;
     };
@@ -257,7 +257,7 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
     draft_->models.set_key(side.sequence, request.key);
     if (!s.carry.drafter)
         forget_learnt();
-    return make_text(how, target_.tokenizer, &side, tables_, {}, request, s, std::move(parts));
+    return open_sequence(how, target_.tokenizer, &side, tables_, {}, request, s, std::move(parts));
 }
 
 } // namespace specdec

@@ -12,7 +12,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/draft_step.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/round_result.hpp>
@@ -24,8 +24,8 @@
 #include <specdec/speculation/any/any_row_processor.hpp>
 #include <specdec/speculation/any/borrowed_span.hpp>
 #include <specdec/speculation/any/cancel_check.hpp>
-#include <specdec/speculation/carry_over.hpp>
 #include <specdec/speculation/length_settings.hpp>
+#include <specdec/speculation/reuse_settings.hpp>
 #include <specdec/speculation/rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
@@ -41,14 +41,15 @@ struct decode_settings {
     /// Drafts are trees, in place of `lengths`, under rules that can (can_draft_trees) with models
     /// that score them (TreeModelOf). Nothing: chains.
     std::optional<tree_drafts> tree{};
-    double lightest_draft = 0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
+    double min_draft_probability =
+        0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
     std::uint64_t seed = 0;
     bool shared_noise = false; ///< without a drafter: draw as the coupled rules do
     lookup_settings lookup{};  ///< rules lookup and recycling, and looking up beside a drafter
     generation_limits limits{};
     /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
     std::optional<std::size_t> log_probabilities{};
-    carry_over carry{}; ///< from the texts before
+    reuse_settings carry{}; ///< from the texts before
     /// Texts draft in one pass of the drafter's model, if that holds several sequences. Without it
     /// one behind the other, as do texts under rules whose drafts are not made in steps (trees).
     bool together = true;
@@ -171,9 +172,9 @@ public:
     virtual void passed(const shared_pass& pass) = 0;
     /// All steps of a draft, one behind the other.
     [[nodiscard]] bool draft(std::size_t capacity) { return draft_in_steps(*this, capacity); }
-    /// The steps, which several texts take at once (draft_together.hpp).
+    /// The steps, which several texts take at once (draft_in_lockstep.hpp).
     [[nodiscard]] virtual bool begin_draft(std::size_t capacity) = 0;
-    [[nodiscard]] virtual draft_step announce() = 0;
+    [[nodiscard]] virtual draft_step request_row() = 0;
     virtual void draw(double seconds = 0) = 0;
     [[nodiscard]] virtual context_edit<target_id> target_edit() const = 0;
     [[nodiscard]] virtual std::size_t rows_needed() const = 0;

@@ -18,7 +18,7 @@ namespace specdec {
 /// that was not decided keeps it, too, as it keeps its draft.
 ///
 ///     lengths.share_pass(n)    n texts share the target's passes, from the next new round on
-///     lengths.begin_round()    before every draft
+///     lengths.begin_draft_round()    before every draft
 ///     lengths.rule()           models StopRule
 ///     lengths.passed(pass)     after a pass that texts shared
 ///     lengths.learn(outcome, took)   behind a decision: teaches all texts
@@ -50,7 +50,7 @@ public:
     void passed(const shared_pass& pass) { pass_ = pass; }
 
     /// Whether it is another one, not one that was not decided.
-    bool begin_round() {
+    bool begin_draft_round() {
         if (learned_ != nullptr && !round_) {
             take_table();
             take_costs();
@@ -67,7 +67,7 @@ public:
         if (learned_ != nullptr)
             take_table();
         rule_.learn(outcome);
-        if (learned_ != nullptr && learned_->table.mark() != table_.mark())
+        if (learned_ != nullptr && learned_->table.version() != table_.version())
             learned_->table = table_;
         if (learned_ != nullptr && learned_->follows)
             learn_costs(outcome, took, looked_up);
@@ -81,7 +81,7 @@ public:
 private:
     /// What all texts have taught, unless this text knows it: copies of equal marks are the same.
     void take_table() {
-        if (table_.mark() != learned_->table.mark())
+        if (table_.version() != learned_->table.version())
             table_ = learned_->table;
     }
     void take_costs() {
@@ -89,7 +89,7 @@ private:
             rule_.follow(learned_->costs.now(), learned_->balance.may_draft());
     }
     void learn_costs(const draft_outcome& o, round_seconds took, std::size_t looked_up) {
-        round_costs& costs = learned_->costs;
+        cost_model& costs = learned_->costs;
         const bool drafted = o.forwards > 0;
         const std::size_t n = 1 + o.proposed;
         const auto share = [&](const cost_table& by, std::size_t positions) {

@@ -8,8 +8,8 @@
 #include <specdec/decode/outcome_of.hpp>
 #include <specdec/decode/session.hpp>
 #include <specdec/draft/acceptance_table.hpp>
-#include <specdec/draft/changing_model.hpp>
-#include <specdec/draft/counted/counted_model.hpp>
+#include <specdec/draft/counted/cache_mixture_model.hpp>
+#include <specdec/draft/hot_swapped_model.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/predicted_end.hpp>
 #include <specdec/draft/windowed_drafter.hpp>

@@ -132,7 +132,7 @@ TEST_CASE("a drafter that wants to know is told where a round begins, by every b
     struct told_drafter : script_drafter {
         using script_drafter::script_drafter;
         std::vector<std::size_t> begun{};
-        void begin_round(std::size_t tokens) { begun.push_back(tokens); }
+        void begin_draft_round(std::size_t tokens) { begun.push_back(tokens); }
     };
     static_assert(RoundAware<told_drafter> && !RoundAware<script_drafter>);
     const toy_pair two;

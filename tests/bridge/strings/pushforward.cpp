@@ -94,7 +94,7 @@ public:
         ++*forwards_;
         return drafter_.rows(n);
     }
-    [[nodiscard]] law_mark mark() const { return drafter_.mark(); }
+    [[nodiscard]] law_version version() const { return drafter_.version(); }
     void push(draft_id id) { drafter_.push(id); }
 
 private:

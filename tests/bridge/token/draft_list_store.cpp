@@ -117,7 +117,7 @@ TEST_CASE("one vocabulary: ids that only the drafter has are not drawn") {
 
 TEST_CASE("stop rules read lists: probability and entropy of what is left") {
     struct reads_entropy {
-        [[nodiscard]] law_mark mark() const { return 0; }
+        [[nodiscard]] law_version version() const { return 0; }
         [[nodiscard]] static bool more(const draft_progress& p) { return p.drafted < 2; }
         [[nodiscard]] static row_reading reads() { return row_reading::entropy; }
     };

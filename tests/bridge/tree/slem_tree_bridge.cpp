@@ -373,7 +373,7 @@ TEST_CASE("trees of text refuse settings and maps that do not fit") {
     slem_tree_bridge drawn(two.target, two.draft, two.map, 64, {.max_nodes = 4});
     drawn.follow(two.encode("a"));
     CHECK_THROWS_WITH(
-        drawn.propose(f.drafter, confident_tree{}, f.coin, tree_request{{0, 8, {}, ends}, 8}),
+        drawn.propose(f.drafter, eagle2_tree{}, f.coin, tree_request{{0, 8, {}, ends}, 8}),
         Catch::Contains("likeliest"));
 }
 

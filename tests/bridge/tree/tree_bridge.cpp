@@ -167,7 +167,7 @@ TEST_CASE("a shape that chooses gets the surest nodes of what it drafted") {
     auto bridge =
         bridge_of({.max_nodes = 6, .siblings = sibling_draw::likeliest, .max_drafted = 40});
     const philox_coin coin(4);
-    const confident_tree shape{{.beam = 3, .width = 3, .depth = 4}};
+    const eagle2_tree shape{{.beam = 3, .width = 3, .depth = 4}};
     const auto draft = bridge.propose(drafter, shape, coin, request_of(0));
     REQUIRE(draft.tree->size() == 6);
     for (std::size_t node = 0; node < 6; ++node) {

@@ -29,7 +29,7 @@ struct chooses {
         for (const std::size_t node : nodes)
             kept[node] = 1;
     }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
 };
 
 buffers four_nodes() {

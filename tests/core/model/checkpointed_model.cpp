@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 
 #include "support/ids.hpp"
 #include "support/recurrent_model.hpp"
@@ -179,7 +179,7 @@ TEST_CASE("a drafter that is told of rounds is never fed its text again") {
     std::vector<target_id> text(300, target_id{1});
     model.append(text);
     for (int round = 0; round < 20; ++round) {
-        model.begin_round(text.size() + 1);
+        model.begin_draft_round(text.size() + 1);
         text.push_back(target_id{2});
         engine.fed = 0;
         (void)model.score(words({2}));

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/testing/contract/tree_contract.hpp>
 
@@ -71,7 +71,7 @@ TEST_CASE("a call that throws is not recorded") {
 TEST_CASE("a record meets what another has left") {
     model m = toy();
     shared s(m);
-    context_mirror<target_id> mirror;
+    context_tracker<target_id> mirror;
     s.append(a);
     CHECK(mirror.meet(s) == 0);
     CHECK(mirror.size() == 3);
@@ -90,7 +90,7 @@ TEST_CASE("a record meets what another has left") {
 
 TEST_CASE("of a model that tells nothing, the size is all that a record sees") {
     model m = toy();
-    context_mirror<target_id> mirror;
+    context_tracker<target_id> mirror;
     m.append(a);
     CHECK(mirror.meet(m) == 0);
     CHECK(m.size() == 0);
@@ -112,7 +112,7 @@ TEST_CASE("of several sequences, each has users that take turns") {
     const std::vector<sequence_tokens<target_id>> parts{{1, a}, {0, std::span(a).first(1)}};
     CHECK(s.score(parts).size() == 4);
     one_sequence<target_id, decltype(s)> last(s, 1);
-    context_mirror<target_id> mirror;
+    context_tracker<target_id> mirror;
     CHECK(mirror.meet(last) == 0);
     CHECK(mirror.size() == 6);
     last.truncate(1);

@@ -24,18 +24,18 @@ struct told_model : toy_model<draft_id> {
           }) {}
     std::size_t round = 0;
     bool learnt = true;
-    void begin_round(std::size_t n) { round = n; }
+    void begin_draft_round(std::size_t n) { round = n; }
     void forget_learnt() { learnt = false; }
     [[nodiscard]] bool reads_features() const { return true; }
-    [[nodiscard]] bool defers_work() const { return true; }
-    [[nodiscard]] law_mark mark() const { return 7 + round; }
+    [[nodiscard]] bool lazy_append() const { return true; }
+    [[nodiscard]] law_version version() const { return 7 + round; }
 };
 using several_models = batch_of<draft_id, told_model>;
 struct told_batch : several_models {
     using several_models::several_models;
-    void begin_round(std::size_t s, std::size_t n) { models[s].round = n; }
+    void begin_draft_round(std::size_t s, std::size_t n) { models[s].round = n; }
     [[nodiscard]] std::span<const draft_id> held(std::size_t s) const { return models[s].held(); }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return models[s].mark(); }
+    [[nodiscard]] law_version version(std::size_t s) const { return models[s].version(); }
 };
 
 /// Counts what it is asked for, with a sequence's number only.
@@ -45,7 +45,7 @@ class counted : public wrapped_model<counted<M>, draft_id, M> {
 
 public:
     explicit counted(M& model) : base(model) {}
-    using base::append, base::score, base::truncate, base::begin_round, base::mark;
+    using base::append, base::score, base::truncate, base::begin_draft_round, base::mark;
     void append(std::size_t s, std::span<const draft_id> ids) {
         ++calls;
         base::append(s, ids);
@@ -58,11 +58,11 @@ public:
         ++calls;
         base::truncate(s, n);
     }
-    void begin_round(std::size_t s, std::size_t n) {
+    void begin_draft_round(std::size_t s, std::size_t n) {
         ++calls;
-        base::begin_round(s, n);
+        base::begin_draft_round(s, n);
     }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return 100 + base::mark(s); }
+    [[nodiscard]] law_version version(std::size_t s) const { return 100 + base::version(s); }
     int calls = 0;
 };
 
@@ -94,11 +94,11 @@ TEST_CASE("what wraps a model of one sequence, written for several, is a model o
     twice.truncate(2);
     CHECK(model.size() == 2);
     CHECK(twice.held(0).size() == twice.size(0));
-    twice.begin_round(2);
+    twice.begin_draft_round(2);
     CHECK(model.round == 2);
-    CHECK(twice.mark() == 209);
+    CHECK(twice.version() == 209);
     CHECK(twice.reads_features());
-    CHECK(twice.defers_work());
+    CHECK(twice.lazy_append());
     CHECK(twice.capacity() == model.capacity());
     CHECK(twice.vocabulary_size() == 3);
     twice.forget_learnt();
@@ -117,10 +117,10 @@ TEST_CASE("what wraps a model of several sequences serves each of them") {
     CHECK(last.score(ids)[2].values[0] == 6);
     CHECK(last.held().size() == 6);
     last.truncate(1);
-    last.begin_round(1);
+    last.begin_draft_round(1);
     CHECK(model.models[1].round == 1);
-    CHECK(last.mark() == 108);
-    CHECK(all.mark(0) == 107);
+    CHECK(last.version() == 108);
+    CHECK(all.version(0) == 107);
     CHECK(all.size(0) == 0);
     CHECK(all.size(1) == 1);
     CHECK(all.calls == 4);
@@ -138,7 +138,7 @@ TEST_CASE("a model as it is, with the calls of several") {
     CHECK(lifted.sequences() == 1);
     CHECK(lifted.score(std::span(&part, 1)).size() == 2);
     CHECK(lifted.size(0) == 2);
-    CHECK(lifted.mark(0) == 7);
+    CHECK(lifted.version(0) == 7);
 }
 
 } // namespace wrapped_model_tests

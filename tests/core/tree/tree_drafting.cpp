@@ -12,7 +12,7 @@ struct one_child {
         for (std::size_t& n : children)
             n = 1;
     }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
 };
 struct choosing : one_child {
     void choose(const growing_tree&, std::size_t, std::span<std::uint8_t>) const {}

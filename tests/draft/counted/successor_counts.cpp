@@ -77,14 +77,14 @@ TEST_CASE("an n-gram takes another one's place by and by, and is never taken for
 
 TEST_CASE("counts are forgotten; marks move with whatever is learnt") {
     successor_counts counts;
-    const auto untaught = counts.mark();
+    const auto untaught = counts.version();
     read(counts, ids_of({1, 2}));
     CHECK(counts.find(ids_of({1})).order == 1);
-    const auto taught = counts.mark();
+    const auto taught = counts.version();
     CHECK(taught != untaught);
     counts.forget();
     CHECK(counts.find(ids_of({1})).order == 0);
-    CHECK(counts.mark() != taught);
+    CHECK(counts.version() != taught);
     CHECK(counts.memory() == (std::size_t{1} << 18) * 36);
     CHECK_THROWS_AS(successor_counts(15), error);
     CHECK_THROWS_AS(successor_counts(std::size_t{1} << 32), error);

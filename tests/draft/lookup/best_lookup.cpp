@@ -17,7 +17,7 @@ struct fixed_lookup {
 
     void start() { heard->clear(); }
     void follow(std::string_view bytes) { *heard += bytes; }
-    void find(std::size_t most, found_text& out) const {
+    void find(std::size_t most, lookup_hit& out) const {
         out.clear();
         for (const char byte : says.substr(0, most))
             out.push(byte, sure);
@@ -27,7 +27,7 @@ struct fixed_lookup {
 TEST_CASE("best lookup: the one that expects the most bytes speaks, the first of equals") {
     std::string one, two, three;
     const auto found = [](auto lookup, std::size_t most = 9) {
-        found_text out;
+        lookup_hit out;
         lookup.find(most, out);
         return out.bytes;
     };

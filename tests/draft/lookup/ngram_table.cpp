@@ -10,7 +10,7 @@ using namespace specdec;
 namespace ngram_table_tests {
 
 std::string found(ngram_lookup& lookup, std::size_t most = 12) {
-    found_text out;
+    lookup_hit out;
     lookup.find(most, out);
     CHECK(out.chances.size() == out.bytes.size());
     return out.bytes;

@@ -10,7 +10,7 @@ using namespace specdec;
 namespace prompt_lookup_tests {
 
 std::string found(const prompt_lookup& lookup, std::size_t most = 20) {
-    found_text out;
+    lookup_hit out;
     lookup.find(most, out);
     CHECK(out.chances.size() == out.bytes.size());
     return out.bytes;

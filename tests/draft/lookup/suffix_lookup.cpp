@@ -10,8 +10,8 @@ using namespace specdec;
 namespace suffix_lookup_tests {
 
 template <class Lookup>
-found_text found(Lookup& lookup, std::size_t most = 8) {
-    found_text out;
+lookup_hit found(Lookup& lookup, std::size_t most = 8) {
+    lookup_hit out;
     lookup.find(most, out);
     REQUIRE(out.chances.size() == out.bytes.size());
     for (const float chance : out.chances) {
@@ -98,7 +98,7 @@ TEST_CASE("suffix lookup: what it finds is a part of what was said, whatever is 
         const std::string word = "w" + std::to_string((seed >> 33) % 12) + " ";
         lookup.follow(word);
         text += word;
-        const found_text out = found(lookup, 40);
+        const lookup_hit out = found(lookup, 40);
         bytes += out.bytes.size();
         if (out.bytes.size() > 4)
             REQUIRE(text.find(out.bytes.substr(0, 4)) != std::string::npos);

@@ -80,7 +80,7 @@ TEST_CASE("recycled tree: a shape may choose among what is certain") {
     recycled_tree_bridge bridge(f.table, {.max_nodes = 3, .max_depth = 4, .max_drafted = 12});
     bridge.start({});
     bridge.follow(f.text);
-    const confident_tree best{{.beam = 2, .width = 2, .depth = 4}};
+    const eagle2_tree best{{.beam = 2, .width = 2, .depth = 4}};
     CHECK(ids_and_parents(*f.propose(bridge, best).tree) == "1^ 2<0 3<1 "); // 0.73, 0.53, 0.39
 }
 

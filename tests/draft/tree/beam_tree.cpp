@@ -42,14 +42,14 @@ TEST_CASE("a beam goes on behind the surest nodes of a level") {
 
 TEST_CASE("a confident tree keeps the surest nodes, each with its parent") {
     const two_levels two;
-    const confident_tree shape;
+    const eagle2_tree shape;
     std::vector<std::uint8_t> kept(5);
     shape.choose({two.tree, two.nodes, 3}, 3, kept);
     CHECK(kept == std::vector<std::uint8_t>{1, 1, 0, 1, 0});
 }
 
 TEST_CASE("shapes of other settings have other marks") {
-    CHECK(beam_tree{.beam = 2}.mark() != beam_tree{.beam = 3}.mark());
+    CHECK(beam_tree{.beam = 2}.version() != beam_tree{.beam = 3}.version());
 }
 
 } // namespace beam_tree_tests

@@ -26,10 +26,10 @@ TEST_CASE("node chances: guesses rise with sureness, and what is seen takes thei
     CHECK(chances.accept(0.5) < chances.accept(0.99));
     const small_tree t;
     const double before = chances.accept(0.7);
-    const law_mark mark = chances.mark();
+    const law_version mark = chances.version();
     for (int i = 0; i < 300; ++i) // the less sure one is always kept
         chances.learn(t.tree, std::vector<std::size_t>{1}, t.nodes);
-    CHECK(chances.mark() != mark);
+    CHECK(chances.version() != mark);
     CHECK(chances.accept(0.7) < 0.1);
     CHECK(before > 0.5);
     CHECK(chances.accept(0.2) > 0.9);

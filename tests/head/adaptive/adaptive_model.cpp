@@ -50,11 +50,11 @@ static_assert(ManyRowsDrafter<decltype(drafting::drafter)>);
 TEST_CASE("the list follows the prompt and what was committed") {
     drafting d;
     const auto prompt = ids_of({1, 5, 1, 5, 1, 5, 1, 5, 1, 3}); // fed in two parts
-    d.drafter.begin_round(prompt.size());
+    d.drafter.begin_draft_round(prompt.size());
     d.drafter.sync(prompt, 0);
     CHECK(d.kept() == std::vector{1, 3, 5}); // 2 was the rarest
     const auto longer = ids_of({1, 5, 1, 5, 1, 5, 1, 5, 1, 3, 6});
-    d.drafter.begin_round(longer.size());
+    d.drafter.begin_draft_round(longer.size());
     d.drafter.sync(longer, prompt.size());
     CHECK(d.kept().size() == 3);
     CHECK(d.hot.contains(draft_id{6}));
@@ -63,7 +63,7 @@ TEST_CASE("the list follows the prompt and what was committed") {
 TEST_CASE("nothing changes inside a round, whatever contexts are asked for") {
     drafting d;
     const auto text = ids_of({1, 2, 3});
-    d.drafter.begin_round(text.size());
+    d.drafter.begin_draft_round(text.size());
     d.drafter.sync(text, 0);
     const auto before = d.kept();
     d.drafter.push(draft_id{7});
@@ -71,7 +71,7 @@ TEST_CASE("nothing changes inside a round, whatever contexts are asked for") {
     const auto looked_at = ids_of({1, 2, 3, 7, 6, 5});
     d.drafter.sync(looked_at, 3);
     CHECK(d.kept() == before);
-    d.drafter.begin_round(text.size()); // the round again: nothing was committed
+    d.drafter.begin_draft_round(text.size()); // the round again: nothing was committed
     d.drafter.sync(text, 3);
     CHECK(d.kept() == before);
 }
@@ -80,12 +80,12 @@ TEST_CASE("a text goes through the hot set once, another text from its beginning
     drafting d;
     const auto text = ids_of({1, 3});
     for (int round = 0; round < 5; ++round) {
-        d.drafter.begin_round(text.size());
+        d.drafter.begin_draft_round(text.size());
         d.drafter.sync(text, round == 0 ? 0 : text.size());
         CHECK(d.kept() == std::vector{1, 2, 3});
     }
     const auto other = ids_of({2, 2, 4});
-    d.drafter.begin_round(other.size());
+    d.drafter.begin_draft_round(other.size());
     d.drafter.sync(other, 0);
     CHECK(d.kept() == std::vector{2, 3, 4}); // 1 and 3 occurred once, 1 before
 }
@@ -97,7 +97,7 @@ TEST_CASE("what the target finds likely is there before it occurs, from the next
     adaptive_model adaptive(d.draft, d.few, hot, &likely);
     model_drafter drafter(adaptive);
     const auto text = ids_of({1, 3});
-    drafter.begin_round(text.size());
+    drafter.begin_draft_round(text.size());
     drafter.sync(text, 0);
     (void)drafter.row();
     std::vector<float> row(tokens);
@@ -107,7 +107,7 @@ TEST_CASE("what the target finds likely is there before it occurs, from the next
     (void)drafter.row();
     CHECK_FALSE(hot.contains(draft_id{6})); // a round is under way
     const auto longer = ids_of({1, 3, 1});
-    drafter.begin_round(longer.size());
+    drafter.begin_draft_round(longer.size());
     drafter.sync(longer, 2);
     CHECK(drafter.row().values[6] > -__builtin_inff());
     CHECK(hot.contains(draft_id{6}));
@@ -121,7 +121,7 @@ TEST_CASE("what a list has learnt is forgotten: places, weights, likely tokens, 
     model_drafter drafter(adaptive);
     // The list, and the tokens that the head's row has.
     const auto write = [&](const std::vector<draft_id>& text) {
-        drafter.begin_round(text.size());
+        drafter.begin_draft_round(text.size());
         drafter.sync(text, 0);
         const logits_row<draft_id> row = drafter.row();
         std::vector<int> ids = values_of(d.hot.ids());
@@ -166,17 +166,17 @@ TEST_CASE("of several sequences, the list follows each of them once") {
     one_sequence<draft_id, decltype(adaptive)> one(adaptive, 0), other(adaptive, 1);
     model_drafter drafter(one), beside(other);
     const auto text = ids_of({1, 1, 3}), second = ids_of({4});
-    drafter.begin_round(text.size());
+    drafter.begin_draft_round(text.size());
     drafter.sync(text, 0);
     (void)drafter.row();
-    const law_mark before = drafter.mark();
-    beside.begin_round(1);
+    const law_version before = drafter.version();
+    beside.begin_draft_round(1);
     beside.sync(second, 0);
     CHECK(beside.row().values[4] > -__builtin_inff()); // in place of 2, the rarest
-    CHECK(drafter.mark() != before);
+    CHECK(drafter.version() != before);
     const auto seen = d.hot.ids();
     const std::vector<draft_id> list(seen.begin(), seen.end());
-    drafter.begin_round(text.size()); // nothing was committed, nothing is new
+    drafter.begin_draft_round(text.size()); // nothing was committed, nothing is new
     drafter.sync(text, text.size());
     (void)drafter.row();
     CHECK(std::vector<draft_id>(d.hot.ids().begin(), d.hot.ids().end()) == list);

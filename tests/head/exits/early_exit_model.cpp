@@ -158,7 +158,7 @@ TEST_CASE("rows that nobody reads are not computed") {
     CHECK(drafter.rows(2)[0].values[2] == row_of(1, {1, 2})[2]);
     CHECK(model.asked == std::vector<std::size_t>{0, 3, 0});
     any_batch_model<draft_id> any(sorted); // behind one type, too
-    CHECK(one_sequence<draft_id, any_batch_model<draft_id>>(any, 0).defers_work());
+    CHECK(one_sequence<draft_id, any_batch_model<draft_id>>(any, 0).lazy_append());
 }
 
 TEST_CASE("thresholds and exits that do not fit are refused") {

@@ -100,8 +100,8 @@ TEST_CASE("a drafter reads the target's features up to its round, and its own be
         const std::vector<draft_id> tokens = ids_of(ids);
         return model.hidden(parts{{0, tokens}}).size();
     };
-    CHECK_THROWS_WITH(hidden({4, 1, 5}), Contains("begin_round"));
-    model.begin_round(0, 4);
+    CHECK_THROWS_WITH(hidden({4, 1, 5}), Contains("begin_draft_round"));
+    model.begin_draft_round(0, 4);
     CHECK_THROWS_WITH(hidden({4, 1, 5, 2}), Contains("is fed them before"));
     CHECK(model.size(0) == 0);
     CHECK(body.size(0) == 0);
@@ -117,7 +117,7 @@ TEST_CASE("a drafter reads the target's features up to its round, and its own be
     // The next round: what was drafted is read again with the target's features, nothing else.
     target.append(ids_of<target_id>({2, 7}));
     const std::size_t read = body.read_places;
-    model.begin_round(0, 6);
+    model.begin_draft_round(0, 6);
     CHECK(model.size(0) == 4);
     CHECK(hidden({7, 8}) == 2);
     CHECK(hidden({3}) == 1);
@@ -125,7 +125,7 @@ TEST_CASE("a drafter reads the target's features up to its round, and its own be
     CHECK(body.places() == toy_body::places_of({4, 1, 5, 2, 7, 8, 3}, 6, 9));
 
     // An earlier round again: the same as then, whatever the records have gained.
-    model.begin_round(0, 4);
+    model.begin_draft_round(0, 4);
     CHECK(model.size(0) == 4);
     model.truncate(0, 3);
     CHECK(hidden({2, 7}) == 2);
@@ -138,11 +138,11 @@ TEST_CASE("a drafter reads the target's features up to its round, and its own be
     CHECK_THROWS_WITH(hidden({9}), Contains("expected ids"));
     CHECK_THROWS_WITH(hidden(std::vector<int>(70, 1)), Contains("at most 59"));
     CHECK(model.size(0) == 6);
-    const law_mark mark = model.mark(0);
-    model.begin_round(0, 4);
-    CHECK(model.mark(0) == mark);
-    model.begin_round(0, 3);
-    CHECK(model.mark(0) != mark);
+    const law_version mark = model.version(0);
+    model.begin_draft_round(0, 4);
+    CHECK(model.version(0) == mark);
+    model.begin_draft_round(0, 3);
+    CHECK(model.version(0) != mark);
     CHECK_THROWS_WITH(hidden({2}), Contains("begin with the round's text"));
     feature_records wide(1, 10, 3);
     CHECK_THROWS_WITH(feature_model(body, wide), Contains("width"));
@@ -160,16 +160,16 @@ TEST_CASE(
         return model.hidden(parts{{0, tokens}}).size();
     };
     target.append(ids_of<target_id>({4, 1, 5}));
-    model.begin_round(0, 4);
+    model.begin_draft_round(0, 4);
     CHECK(hidden({4, 1, 5, 2}) == 4);
     CHECK(hidden({7}) == 1); // of its own feature
-    const law_mark before = model.mark(0), other = model.mark(1);
+    const law_version before = model.version(0), other = model.version(1);
     model.use(std::uint64_t{2});
-    CHECK(model.mark(0) != before);
-    CHECK(model.mark(1) != other);
+    CHECK(model.version(0) != before);
+    CHECK(model.version(1) != other);
     CHECK(model.size(0) == 0);
     CHECK(body.size(0) == 0);
-    model.begin_round(0, 4); // the same round again: of the new weights alone
+    model.begin_draft_round(0, 4); // the same round again: of the new weights alone
     CHECK(hidden({4, 1, 5, 2}) == 4);
     CHECK(hidden({7}) == 1);
     CHECK(body.places() == toy_body::places_of({4, 1, 5, 2, 7}, 4, 9, 2));
@@ -191,17 +191,17 @@ TEST_CASE("several sequences read the records of the same text, in any order") {
     toy_body body(9, 2);
     feature_model model(body, records);
     const std::vector<draft_id> first = ids_of({1, 2, 4, 5}), second = ids_of({1, 2, 3, 6});
-    model.begin_round(0, 4);
-    model.begin_round(1, 4);
+    model.begin_draft_round(0, 4);
+    model.begin_draft_round(1, 4);
     CHECK(model.hidden(parts{{0, first}, {1, second}}).size() == 8);
     CHECK(body.places(0) == toy_body::places_of({1, 2, 4, 5}, 4, 9));
     CHECK(body.places(1) == toy_body::places_of({1, 2, 3, 6}, 4, 9));
-    model.begin_round(0, 1); // of one token, which has no place: the next one reads zeros
+    model.begin_draft_round(0, 1); // of one token, which has no place: the next one reads zeros
     model.truncate(0, 0);
     const std::vector<draft_id> short_text = ids_of({8, 2, 2});
     CHECK(model.hidden(parts{{0, short_text}}).size() == 3);
     CHECK(body.places(0).size() == 2);
-    model.begin_round(1, 0); // to be measured: zeros, in one pass
+    model.begin_draft_round(1, 0); // to be measured: zeros, in one pass
     const std::size_t passes = body.passes;
     CHECK(model.hidden(parts{{1, ids_of({1, 2, 3})}}).size() == 3);
     CHECK(body.passes == passes + 1);
@@ -228,8 +228,8 @@ TEST_CASE("several sequences are read in one pass, each as alone") {
         CHECK(body.places(0) == toy_body::places_of(a, round, 9));
         CHECK(body.places(1) == toy_body::places_of(b, other, 9));
     };
-    model.begin_round(0, 4);
-    model.begin_round(1, 3);
+    model.begin_draft_round(0, 4);
+    model.begin_draft_round(1, 3);
     model.append(0, ids_of({1, 2}));
     model.append(1, ids_of({1, 2}));
     std::size_t passes = body.passes;
@@ -247,7 +247,7 @@ TEST_CASE("several sequences are read in one pass, each as alone") {
     as_alone({1, 2, 3, 5, 7, 2}, 4, {1, 2, 4, 0, 2}, 3);
 
     // One of each kind, and several own ones: in passes of their own.
-    model.begin_round(1, 5);
+    model.begin_draft_round(1, 5);
     passes = body.passes;
     CHECK(read({6}, {6, 7}).size() == 3);
     CHECK(body.passes == passes + 2);
@@ -256,8 +256,8 @@ TEST_CASE("several sequences are read in one pass, each as alone") {
     as_alone({1, 2, 3, 5, 7, 2, 6, 1, 1}, 4, {1, 2, 4, 6, 7, 8}, 5);
 
     // What throws changes neither.
-    model.begin_round(0, 5);
-    model.begin_round(1, 7);
+    model.begin_draft_round(0, 5);
+    model.begin_draft_round(1, 7);
     CHECK(model.size(0) == 4);
     CHECK(model.size(1) == 5);
     CHECK_THROWS_WITH(read({8}, {0, 3}), Contains("is fed them before"));
@@ -315,7 +315,7 @@ TEST_CASE("rows of a body that are too few or of another width are refused, and 
         wrong body(9);
         body.less[i] = 1;
         feature_model model(body, records);
-        model.begin_round(0, 0);
+        model.begin_draft_round(0, 0);
         CHECK_THROWS_WITH(model.append(0, ids_of({4, 1, 5})), Contains("expected 2 of the body's"));
         CHECK(model.size(0) == 0);
         CHECK(body.size(0) == 0);
@@ -337,7 +337,7 @@ TEST_CASE("a node reads its parent's own feature, and a kept path is like one th
         for (std::size_t kept = 0; kept < ids.size(); ++kept) {
             toy_body body(9);
             feature_model model(body, records);
-            model.begin_round(0, text.size());
+            model.begin_draft_round(0, text.size());
             model.append(0, ids_of(text));
             std::size_t first = 0;
             const std::vector<draft_id> nodes = ids_of(ids), next = ids_of({6});
@@ -392,7 +392,7 @@ TEST_CASE("a call of which one part is refused leaves the nodes and tokens of al
     toy_body body(9, 2);
     feature_model model(body, records);
     for (const std::size_t s : {0U, 1U}) {
-        model.begin_round(s, 4);
+        model.begin_draft_round(s, 4);
         model.append(s, ids_of({4, 1, 5, 2}));
     }
     const std::vector<draft_id> one = ids_of({3}), none = ids_of({99});
@@ -413,7 +413,7 @@ TEST_CASE("a call of which one part is refused leaves the nodes and tokens of al
     CHECK(body.size(1) == 3);
     model.keep_path(0, first);
     CHECK(model.size(0) == 5);
-    model.begin_round(1, 6); // whose text is not there
+    model.begin_draft_round(1, 6); // whose text is not there
     refused({{1, one, root}});
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("recorder: other tokens of the same number are seen where the target t
 TEST_CASE("recorder: it tells what both have, whoever changed the target or the record") {
     struct recording_target : toy_feature_target { // tells the feeds of its tokens
         using toy_feature_target::toy_feature_target;
-        context_mirror<target_id> record{};
+        context_tracker<target_id> record{};
         void append(std::span<const target_id> ids) {
             toy_feature_target::append(ids);
             record.fed(ids);

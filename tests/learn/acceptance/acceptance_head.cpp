@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/draft/cost_aware.hpp>
 #include <specdec/draft/predicted_end.hpp>
+#include <specdec/draft/profitable_length.hpp>
 
 using namespace specdec;
 
@@ -22,7 +22,7 @@ struct two_tokens {
 using head_type = acceptance_head<two_tokens>;
 static_assert(AcceptancePredictor<head_type>);
 static_assert(LearnsLengths<predicted_end<head_type>>);
-static_assert(LearnsLengths<cost_aware<head_type>>);
+static_assert(LearnsLengths<profitable_length<head_type>>);
 
 /// Without hidden units: f_0 = e_1 + log(1 + n), f_1 = -e_1 and 0.5.
 constexpr acceptance_shape shape{.embedding = 2, .width = 0};
@@ -63,15 +63,15 @@ TEST_CASE("other parameters are used from the next round on") {
     stop.learn({});
     CHECK(head.next({}) == 0.5);
     struct learning : two_tokens {
-        const law_mark* now = nullptr;
-        [[nodiscard]] law_mark mark() const { return *now; }
+        const law_version* now = nullptr;
+        [[nodiscard]] law_version version() const { return *now; }
     } embedding;
-    law_mark now = 0; // of what it embeds by
+    law_version now = 0; // of what it embeds by
     embedding.now = &now;
     const acceptance_head<learning> other(embedding, shape, parameters);
-    const law_mark first = other.mark();
+    const law_version first = other.version();
     ++now;
-    CHECK(other.mark() != first);
+    CHECK(other.version() != first);
     CHECK_THROWS_AS(head.take(std::vector<float>(3)), error);
     CHECK_THROWS_AS(head_type({}, shape, std::vector<float>(3)), error);
 }

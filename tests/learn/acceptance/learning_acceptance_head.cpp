@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/draft/cost_aware.hpp>
 #include <specdec/draft/predicted_end.hpp>
+#include <specdec/draft/profitable_length.hpp>
 
 using namespace specdec;
 
@@ -26,7 +26,7 @@ struct bits {
 using head_type = learning_acceptance_head<two_tokens, bits>;
 static_assert(AcceptancePredictor<head_type>);
 static_assert(LearnsLengths<predicted_end<head_type>>);
-static_assert(LearnsLengths<cost_aware<head_type>>);
+static_assert(LearnsLengths<profitable_length<head_type>>);
 
 constexpr acceptance_shape shape{.embedding = 2, .width = 4};
 

@@ -49,7 +49,7 @@ public:
         text_lengths lengths({.kind = length_kind::fixed}, 8, learned_, 20, 1);
         const double before = seconds_;
         for (std::size_t made = 0, r = 0; made < tokens; ++r) {
-            if (lengths.begin_round())
+            if (lengths.begin_draft_round())
                 follow_rounds(shape, learned_);
             made += round(shape, lengths, r == 0);
         }

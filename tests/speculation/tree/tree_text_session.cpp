@@ -77,7 +77,7 @@ TEST_CASE("trees: texts side by side are those alone, whatever is looked up besi
                 decode_settings s = with(how, tree, 1);
                 s.lookup = {.beside = beside, .shared = false};
                 s.lengths.costs = cost_table{{1, 1.05, 1.1, 1.15, 1.2}, 0.1, 0.01};
-                s.carry = carry_over::nothing();
+                s.carry = reuse_settings::nothing();
                 std::vector<text_request> texts;
                 for (std::size_t i = 0; i < prompts.size(); ++i)
                     texts.push_back({.prompt = prompts[i], .sequence = i});

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/blocks.hpp>
 #include <specdec_engine/transformer/weights.hpp>
@@ -36,7 +36,7 @@ public:
 
     /// `exits`: as check_exits wants them. `capacity`: tokens of each of the `sequences`.
     exit_pass(std::shared_ptr<const model_weights<Format>> weights, std::vector<std::size_t> exits,
-              std::size_t sequences, std::size_t capacity, std::shared_ptr<thread_team> team,
+              std::size_t sequences, std::size_t capacity, std::shared_ptr<thread_pool> team,
               isa instructions, cache_type cache)
         : weights_(std::move(weights)), exits_(std::move(exits)),
           blocks_(weights_->config, sequences, capacity, std::move(team), instructions, cache),
@@ -82,7 +82,7 @@ public:
             blocks_.begin(weights_->head.bytes(), some);
             blocks_.multiply_all(
                 weights_->head, some,
-                [&](team_share share) { return blocks_.normed(share, norm, some); }, out, stride);
+                [&](pool_share share) { return blocks_.normed(share, norm, some); }, out, stride);
             first += some;
             n -= some;
             out += some * stride;

@@ -11,7 +11,7 @@
 #include <specdec/head/features/features.hpp>
 #include <specdec_engine/drafter/feature_weights.hpp>
 #include <specdec_engine/kernel/aligned_allocator.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/blocks.hpp>
 #include <specdec_engine/transformer/weights.hpp>
@@ -37,7 +37,7 @@ public:
     /// Embeddings are the target's, where the weights have none of their own.
     feature_pass(std::shared_ptr<const feature_weights<Format>> weights,
                  std::shared_ptr<const model_weights<Format>> target, std::size_t sequences,
-                 std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions,
+                 std::size_t capacity, std::shared_ptr<thread_pool> team, isa instructions,
                  cache_type cache)
         : weights_(std::move(weights)), target_(std::move(target)), instructions_(instructions),
           functions_(column_functions_for<stored>(instructions)),
@@ -69,7 +69,7 @@ public:
     }
     [[nodiscard]] const auto& kernels() const { return blocks_.kernels(); }
     [[nodiscard]] isa instructions() const { return instructions_; }
-    [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return blocks_.team(); }
+    [[nodiscard]] const std::shared_ptr<thread_pool>& team() const { return blocks_.team(); }
     [[nodiscard]] std::size_t dimension() const { return weights_->config.dimension; }
 
     /// Puts the places of tokens[i] and given.rows[i] into the cache; states and own: [tokens,
@@ -114,7 +114,7 @@ private:
     void fuse(std::size_t n) {
         blocks_.multiply_all(
             weights_->fuse, n,
-            [&](team_share s) {
+            [&](pool_share s) {
                 return blocks_.inputs(s, {given_.data(), stride_, weights_->fuse_columns()}, n);
             },
             fused_.data(), fused_stride());

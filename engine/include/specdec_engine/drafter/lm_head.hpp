@@ -14,7 +14,7 @@
 #include <specdec_engine/drafter/feature_body.hpp>
 #include <specdec_engine/kernel/aligned_allocator.hpp>
 #include <specdec_engine/kernel/panels.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/inputs.hpp>
 #include <specdec_engine/transformer/transformer.hpp>
 
@@ -30,7 +30,7 @@ public:
     /// All rows of a matrix in that memory, which is shared.
     head_panels(std::shared_ptr<const void> memory, const matrix& whole,
                 const typename parts::kernels& kernels, isa instructions,
-                std::shared_ptr<thread_team> team)
+                std::shared_ptr<thread_pool> team)
         : memory_(std::move(memory)), matrix_(whole), kernels_(kernels),
           inputs_(whole.columns(), instructions), team_(std::move(team)),
           line_(round_up(whole.columns(), 32)) {}
@@ -62,7 +62,7 @@ public:
         set_input(x);
         const std::size_t begin = first / panel_rows;
         const std::size_t end = round_up(first + n, panel_rows) / panel_rows;
-        share_out(end - begin, [&](team_share s) {
+        share_out(end - begin, [&](pool_share s) {
             engine::multiply(
                 kernels_, matrix_, {s.member, s.begin + begin, s.end + begin, s.first},
                 input_.data(), inputs_.stride(), x.size(),
@@ -80,7 +80,7 @@ public:
     /// once.
     void multiply(const hidden_states& x, std::span<const std::size_t> list, scores_out out) {
         set_input(x);
-        share_out(list.size(), [&](team_share s) {
+        share_out(list.size(), [&](pool_share s) {
             for (std::size_t k = s.begin; k < s.end;) {
                 const std::size_t panel = list[k] / panel_rows;
                 std::size_t behind = k;
@@ -121,7 +121,7 @@ private:
     matrix matrix_, own_;                ///< own_: where it is a copy
     typename parts::kernels kernels_;
     input_maker<Format> inputs_;
-    std::shared_ptr<thread_team> team_;
+    std::shared_ptr<thread_pool> team_;
     aligned_vector<typename parts::input> input_; ///< [states][stride]
     aligned_vector<typename parts::stored> line_;
 };

@@ -11,7 +11,7 @@
 #include <specdec_engine/kernel/panel_kernel.hpp>
 #include <specdec_engine/kernel/tile_kernel.hpp>
 #include <specdec_engine/team/compiled_once.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -189,7 +189,7 @@ void multiply_in_pieces(const panel_kernels<Value>& kernels, std::size_t length,
 /// y = W x for a share of W's panels: use(first row, first column, columns, y tile). x is
 /// [columns][stride], stride >= W.length(), padded with zeros.
 template <PanelValue Value, class Use>
-void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w, team_share panels,
+void multiply(const panel_kernels<Value>& kernels, const panel_matrix<Value>& w, pool_share panels,
               const Value* x, std::size_t stride, std::size_t columns, const Use& use) {
     for (std::size_t p = panels.begin; p < panels.end; ++p)
         multiply_panel(

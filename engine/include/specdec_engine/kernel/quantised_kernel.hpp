@@ -14,7 +14,7 @@
 #include <specdec_engine/kernel/quantised_column.hpp>
 #include <specdec_engine/kernel/quantised_panels.hpp>
 #include <specdec_engine/kernel/tile_kernel.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #if defined(__x86_64__)
 #include <specdec_engine/kernel/quantised_kernel_x86.hpp>
 #endif
@@ -143,7 +143,7 @@ void multiply_panel(const quantised_kernels& kernels, const quantised_matrix& w,
 /// y = W x for a share of W's panels: use(first row, first column, columns, y tile). x is
 /// [columns][stride], stride >= W.length().
 template <class Use>
-void multiply(const quantised_kernels& kernels, const quantised_matrix& w, team_share panels,
+void multiply(const quantised_kernels& kernels, const quantised_matrix& w, pool_share panels,
               const q8_block* x, std::size_t stride, std::size_t columns, const Use& use) {
     for (std::size_t p = panels.begin; p < panels.end; ++p)
         multiply_panel(kernels, w, p, x, stride, columns,

@@ -20,7 +20,7 @@
 #include <specdec_engine/learn/learnt_weights.hpp>
 #include <specdec_engine/learn/reverse/model_parameters.hpp>
 #include <specdec_engine/learn/reverse/training_pass.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -39,7 +39,7 @@ public:
     drafter_learner(model_parameters<float> start, const id_map& map,
                     const learner_settings& settings = {})
         : learnt_weights(checked(settings, start, map), std::move(start), map.target_size()),
-          team_(std::make_shared<thread_team>(settings.threads)),
+          team_(std::make_shared<thread_pool>(settings.threads)),
           pass_(base().config(),
                 {settings.sequences, settings.length, settings.sequences * settings.length}, team_,
                 settings.products),
@@ -93,7 +93,7 @@ private:
         logits_.emplace(pass_.forward(base(), sequences_, adapters_if_any()));
         const double weight = 1 / static_cast<double>(logits_->cols());
         const auto vocabulary = static_cast<std::size_t>(logits_->rows());
-        team_->run(taught_.size(), 1, [&](team_share s) {
+        team_->run(taught_.size(), 1, [&](pool_share s) {
             member& own = members_[s.member];
             for (std::size_t i = s.begin; i < s.end; ++i) {
                 float* const rows = logits_->data() + first_row_[i] * vocabulary;
@@ -137,7 +137,7 @@ private:
         return result;
     }
 
-    std::shared_ptr<thread_team> team_;
+    std::shared_ptr<thread_pool> team_;
     training_pass<float> pass_;
     std::vector<member> members_; ///< [threads]
     // Of the latest pass, by text:

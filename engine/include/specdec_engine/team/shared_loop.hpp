@@ -12,7 +12,7 @@
 namespace specdec::engine {
 
 /// Items begin to end - 1 of a loop, taken by one member of a team.
-struct team_share {
+struct pool_share {
     std::size_t member = 0; ///< below the team's size; nobody else is this member meanwhile
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -46,7 +46,7 @@ public:
     /// Opens a loop of call(work, share); returns its units. Seen by whoever sees that it is open.
     /// Preconditions: all shares of the loop before are done; least > 0, n > least.
     std::uint32_t open(std::size_t n, std::size_t least, const void* work,
-                       void (*call)(const void*, team_share)) {
+                       void (*call)(const void*, pool_share)) {
         SPECDEC_PRECONDITION(least > 0 && n > least);
         if (n / least >= most_units)
             least *= n / least / most_units + 1;
@@ -143,13 +143,13 @@ private:
         if (number % seats_told == 0)
             for (seat& s : seats_)
                 s.left = range{number - 1, 0, 0}.word();
-        now_.store(std::uint64_t{number} << 32 | units); // sequentially consistent: see thread_team
+        now_.store(std::uint64_t{number} << 32 | units); // sequentially consistent: see thread_pool
     }
 
     // One cache line, written while no share of any loop is taken.
     alignas(128) std::atomic<word> now_ = 0;
     const void* work_ = nullptr;
-    void (*call_)(const void*, team_share) = nullptr;
+    void (*call_)(const void*, pool_share) = nullptr;
     std::size_t items_ = 0;
     std::size_t least_ = 1;
     std::vector<seat> seats_; ///< of all members that were asked for, there or not

@@ -11,7 +11,7 @@
 
 #include <specdec_engine/attention/cache_type.hpp>
 #include <specdec_engine/kernel/elementwise.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/activations.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/cached_attention.hpp>
@@ -44,7 +44,7 @@ public:
 
     /// `given`: the length of other columns that products read.
     transformer_blocks(const model_config& config, std::size_t sequences, std::size_t capacity,
-                       std::shared_ptr<thread_team> team, isa instructions, cache_type cache,
+                       std::shared_ptr<thread_pool> team, isa instructions, cache_type cache,
                        std::size_t given = 0)
         : config_(config), kernels_(parts::kernels_for(instructions)),
           inputs_(std::max({config.dimension, config.query_size(), config.hidden_dimension, given}),
@@ -56,7 +56,7 @@ public:
           a_(config, chunk, inputs_.stride(), team_->size()) {}
 
     [[nodiscard]] const typename parts::kernels& kernels() const { return kernels_; }
-    [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
+    [[nodiscard]] const std::shared_ptr<thread_pool>& team() const { return team_; }
     /// Of keys and values; not `own`.
     [[nodiscard]] cache_type cache() const { return cache_; }
 
@@ -89,7 +89,7 @@ public:
     template <class Input>
     void multiply_all(const matrix& w, std::size_t n, const Input& x, float* out,
                       std::size_t stride) {
-        share_out(w, n, [&](team_share s) {
+        share_out(w, n, [&](pool_share s) {
             const input_columns<Format> input = x(s);
             multiply(kernels_, w, s, input.data, input.stride, n,
                      [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
@@ -101,11 +101,11 @@ public:
     }
 
     /// Given columns as a product reads them.
-    input_columns<Format> inputs(team_share s, stored_columns<Format> x, std::size_t n) {
+    input_columns<Format> inputs(pool_share s, stored_columns<Format> x, std::size_t n) {
         return inputs_.make(x, n, s.first, a_.of_member[s.member].input.data());
     }
     /// The residual, normed: each member makes its own, which is cheaper than a loop.
-    input_columns<Format> normed(team_share s, const aligned_vector<float>& weight, std::size_t n) {
+    input_columns<Format> normed(pool_share s, const aligned_vector<float>& weight, std::size_t n) {
         auto& mine = a_.of_member[s.member];
         for (std::size_t c = 0; s.first && c < n; ++c)
             inputs_.norm(&a_.residual[c * a_.dimension_stride], weight, config_.dimension,
@@ -140,7 +140,7 @@ private:
     void project_qkv(const block_weights<Format>& block, std::size_t n,
                      stored_columns<Format> given) {
         const float* bias = block.qkv_bias.empty() ? nullptr : block.qkv_bias.data();
-        share_out(block.qkv, n, [&](team_share s) {
+        share_out(block.qkv, n, [&](pool_share s) {
             const input_columns<Format> x =
                 given.data != nullptr ? inputs(s, given, n) : normed(s, block.attention_norm, n);
             multiply(kernels_, block.qkv, s, x.data, x.stride, n,
@@ -174,7 +174,7 @@ private:
 
     /// residual += W x.
     void add_product(const matrix& w, stored_columns<Format> given, std::size_t n) {
-        share_out(w, n, [&](team_share s) {
+        share_out(w, n, [&](pool_share s) {
             const input_columns<Format> x = inputs(s, given, n);
             multiply(kernels_, w, s, x.data, x.stride, n,
                      [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
@@ -188,7 +188,7 @@ private:
     /// hidden = silu(W1 x) * (W3 x): a panel holds 16 rows of each. Its exponentials wait until all
     /// panels of a share are read: between two of them they would stall the stream of weights.
     void swiglu(const block_weights<Format>& block, std::size_t n) {
-        share_out(block.gate_up, n, [&](team_share s) {
+        share_out(block.gate_up, n, [&](pool_share s) {
             const input_columns<Format> x = normed(s, block.ffn_norm, n);
             multiply(kernels_, block.gate_up, s, x.data, x.stride, n,
                      [&](std::size_t row, std::size_t first, std::size_t count, const float* y) {
@@ -211,7 +211,7 @@ private:
     model_config config_;
     typename parts::kernels kernels_;
     input_maker<Format> inputs_;
-    std::shared_ptr<thread_team> team_;
+    std::shared_ptr<thread_pool> team_;
     bool alone_ = false; ///< no thread of the team is worth waking for this pass
     cache_type cache_;
     any_attention attention_;

@@ -52,7 +52,7 @@ public:
                const attention_columns<Stored>& columns, const Share& share) {
         held_.make_room(tokens);
         const std::size_t read = (group_ + 2) * d_ * sizeof(float);
-        share(heads_ * tokens.size(), read, [&](team_share s) {
+        share(heads_ * tokens.size(), read, [&](pool_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i) {
                 const std::size_t c = i % tokens.size();
                 held_.turn_and_store(layer, tokens, i / tokens.size(), c,
@@ -81,7 +81,7 @@ public:
         // Paths of a tree take turns in a head's cache.
         const std::size_t together = nodes ? parts_.size() : 1, apart = parts_.size() / together;
         const std::size_t bytes = 2 * seen * d_ * sizeof(typename Cache::number);
-        share(heads_ * apart, bytes * together, [&](team_share s) {
+        share(heads_ * apart, bytes * together, [&](pool_share s) {
             for (std::size_t i = s.begin * together; i < s.end * together; ++i)
                 attend_part(all, i / parts_.size(), parts_[i % parts_.size()], s.member);
         });
@@ -172,7 +172,7 @@ private:
         const std::size_t panels = round_up(p.context, panel_rows) / panel_rows;
         const std::size_t bytes = panel_rows * d_ * sizeof(typename Cache::number);
         const auto each = [&](std::size_t count, std::size_t item, const auto& work) {
-            share(heads_ * count, item, [&](team_share s) { // work(head, i < count, member)
+            share(heads_ * count, item, [&](pool_share s) { // work(head, i < count, member)
                 for (std::size_t i = s.begin; i < s.end; ++i)
                     work(i / count, i % count, s.member);
             });

@@ -6,7 +6,7 @@
 
 #include <specdec_engine/attention/cache_type.hpp>
 #include <specdec_engine/kernel/isa.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 
 namespace specdec::engine {
@@ -37,7 +37,7 @@ struct context_options {
     /// a drafter and its target, which take turns, should. Those of two teams wait for each other
     /// on the same cores, for milliseconds. Null: a team of `threads`, otherwise `threads` does not
     /// count.
-    std::shared_ptr<thread_team> team = nullptr;
+    std::shared_ptr<thread_pool> team = nullptr;
 };
 
 } // namespace specdec::engine

@@ -10,7 +10,7 @@
 
 #include <specdec/core/error.hpp>
 #include <specdec_engine/team/compiled_once.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/blocks.hpp>
 #include <specdec_engine/transformer/weights.hpp>
@@ -26,7 +26,7 @@ public:
 
     /// `capacity`: positions of each of the `sequences`.
     forward_pass(std::shared_ptr<const model_weights<Format>> weights, std::size_t sequences,
-                 std::size_t capacity, std::shared_ptr<thread_team> team, isa instructions,
+                 std::size_t capacity, std::shared_ptr<thread_pool> team, isa instructions,
                  cache_type cache)
         : weights_(std::move(weights)), instructions_(instructions),
           blocks_(config(), sequences, capacity, std::move(team), instructions, cache) {}
@@ -72,7 +72,7 @@ public:
         if (out.what == pass_output::kind::logits)
             blocks_.multiply_all(
                 weights_->head, n,
-                [&](team_share s) { return blocks_.normed(s, weights_->final_norm, n); }, out.data,
+                [&](pool_share s) { return blocks_.normed(s, weights_->final_norm, n); }, out.data,
                 out.stride);
         else if (out.what == pass_output::kind::hidden)
             blocks_.give_normed(weights_->final_norm, n, out.data, out.stride);

@@ -17,7 +17,7 @@
 #include <specdec_engine/file/checkpoint.hpp>
 #include <specdec_engine/file/quantised.hpp>
 #include <specdec_engine/team/compiled_once.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 #include <specdec_engine/transformer/own_types.hpp>
 #include <specdec_engine/transformer/weights.hpp>
 
@@ -120,14 +120,14 @@ public:
 
     /// Packs what was asked for with a place.
     void run(std::size_t threads, const std::function<void(double)>& progress) {
-        thread_team team(threads);
+        thread_pool team(threads);
         std::vector<float> rows(team.size() * longest_); // [thread][longest]
         std::size_t done = 0;
         for (const packing_job<Format>& job : jobs_) {
             if (progress)
                 progress(static_cast<double>(done) / static_cast<double>(total_));
             const std::size_t n = job.from->rows();
-            team.run(n, panel_rows, [&](team_share s) {
+            team.run(n, panel_rows, [&](pool_share s) {
                 const std::span<float> row(&rows[s.member * longest_], job.from->columns());
                 for (std::size_t r = s.begin; r < s.end; ++r)
                     pack_row(job, r, row);

@@ -16,7 +16,7 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/interop/xtensor_containers.hpp>
 #include <specdec_engine/transformer/batch.hpp>
 #include <specdec_engine/transformer/context_options.hpp>
@@ -44,7 +44,7 @@ public:
                                      : std::min<std::size_t>(config_.context, 4096),
                 config_.vocabulary_size) {
         if (team_ == nullptr)
-            team_ = std::make_shared<thread_team>(options.threads);
+            team_ = std::make_shared<thread_pool>(options.threads);
         if (vocabulary_size_ == 0)
             vocabulary_size_ = config_.vocabulary_size;
         if (vocabulary_size_ > config_.vocabulary_size)
@@ -124,7 +124,7 @@ public:
     }
 
     /// The threads, for context_options::team.
-    [[nodiscard]] const std::shared_ptr<thread_team>& team() const { return team_; }
+    [[nodiscard]] const std::shared_ptr<thread_pool>& team() const { return team_; }
 
     /// Computes with other weights of the same shapes from the next pass on; all contexts are then
     /// empty, and the mark another. Errors: as forward_pass::use, and for another number format.
@@ -138,7 +138,7 @@ public:
         held_.clear();
         ++changes_;
     }
-    [[nodiscard]] law_mark mark() const { return changes_; }
+    [[nodiscard]] law_version version() const { return changes_; }
 
     /// An empty context that shares the weights (and the threads, where options.team says so).
     [[nodiscard]] transformer another_context(const context_options& options) const {
@@ -228,7 +228,7 @@ private:
     }
 
     model_config config_;
-    std::shared_ptr<thread_team> team_;
+    std::shared_ptr<thread_pool> team_;
     std::size_t vocabulary_size_;
     feature_kind which_;
     contexts held_;
@@ -237,7 +237,7 @@ private:
     xt::xtensor<float, 2> states_;
     xt::xtensor<float, 2> features_;
     std::size_t passed_ = 0;
-    law_mark changes_ = 0; ///< of weights
+    law_version changes_ = 0; ///< of weights
 };
 
 } // namespace specdec::engine

@@ -230,7 +230,7 @@ TEST_CASE("neither threads nor earlier passes change a bit of a body's gradient"
     feature_training_pass<float> one(m.layout(), small, embed);
     const std::vector<float> expected = gradient_of(one, m, some_texts());
     CHECK(gradient_of(one, m, some_texts()) == expected);
-    feature_training_pass<float> three(m.layout(), small, embed, std::make_shared<thread_team>(3));
+    feature_training_pass<float> three(m.layout(), small, embed, std::make_shared<thread_pool>(3));
     std::vector<text> other = some_texts();
     other.pop_back();
     (void)gradient_of(three, m, other);

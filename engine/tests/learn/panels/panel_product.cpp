@@ -91,7 +91,7 @@ template <class Value>
 void check_all(double bound) {
     for (const panel_kernels<Value>& kernels : all_kernels<Value>()) {
         panel_product<Value> product(kernels, isa::amx);
-        thread_team one(1), three(3);
+        thread_pool one(1), three(3);
         for (const auto& [m, n, k] : {std::tuple{1U, 1U, 1U},
                                       {32U, 6U, 64U},
                                       {33U, 7U, 65U},
@@ -124,7 +124,7 @@ TEST_CASE("products of all forms are those of double, whatever the threads, and 
 }
 
 TEST_CASE("an element does not depend on the columns beside it") {
-    thread_team team(1);
+    thread_pool team(1);
     for (const panel_kernels<bf16_bits>& kernels : all_kernels<bf16_bits>()) {
         panel_product<bf16_bits> product(kernels, isa::amx);
         const scene s(40, 20, 100, 3);
@@ -142,7 +142,7 @@ TEST_CASE("an element does not depend on the columns beside it") {
 
 TEST_CASE("rows are packed to the same bits with every instruction set") {
     const scene s(40, 20, 101, 0);
-    thread_team team(1);
+    thread_pool team(1);
     const auto found_by = [&](isa set) {
         panel_product<bf16_bits> product(panel_kernels_for<bf16_bits>(isa::portable), set);
         std::vector<float> found = s.c;
@@ -160,7 +160,7 @@ TEST_CASE("instructions that the CPU lacks are not used") {
 }
 
 TEST_CASE("no length: zeros, or what was there") {
-    thread_team team(1);
+    thread_pool team(1);
     panel_product<float> product;
     std::vector<float> c = some(6, 1);
     const std::vector<float> before = c;

@@ -10,7 +10,7 @@ using namespace finite_differences;
 
 TEST_CASE("RMSNorm and its reverse") {
     constexpr std::size_t d = 9, n = 4;
-    const products team(std::make_shared<thread_team>(1));
+    const products team(std::make_shared<thread_pool>(1));
     auto x = some_numbers(d * n, 1), g = some_numbers(d, 2);
     const auto w = some_numbers(d * n, 3);
     std::vector<double> y(d * n), scales(n), dx(d * n), dg(d);

@@ -10,7 +10,7 @@ using namespace finite_differences;
 
 TEST_CASE("SwiGLU and its reverse, over more units than a part of it") {
     constexpr std::size_t h = 70, n = 3;
-    const products team(std::make_shared<thread_team>(1));
+    const products team(std::make_shared<thread_pool>(1));
     auto units = some_numbers(2 * h * n, 1);
     for (double& v : units)
         v *= 4;
@@ -29,7 +29,7 @@ TEST_CASE("SwiGLU and its reverse, over more units than a part of it") {
 }
 
 TEST_CASE("SwiGLU of gates far from zero") {
-    const products team(std::make_shared<thread_team>(1));
+    const products team(std::make_shared<thread_pool>(1));
     std::vector<float> units = {-200, 200, 0, 1, 2, 3}, hidden(3);
     swiglu(team, constant(columns_of(units.data(), 6, 1)), columns_of(hidden.data(), 3, 1));
     CHECK(hidden == std::vector<float>{0, 400, 0});

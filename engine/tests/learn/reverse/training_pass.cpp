@@ -116,7 +116,7 @@ TEST_CASE("neither threads nor earlier passes change a bit of a gradient") {
     training_pass<float> one(m.config(), small);
     const std::vector<float> expected = gradient_of(one, m, of);
     CHECK(gradient_of(one, m, of) == expected);
-    training_pass<float> three(m.config(), small, std::make_shared<thread_team>(3));
+    training_pass<float> three(m.config(), small, std::make_shared<thread_pool>(3));
     (void)gradient_of(three, m, texts({40, 2}));
     CHECK(gradient_of(three, m, of) == expected);
 }

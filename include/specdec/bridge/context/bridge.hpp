@@ -74,7 +74,7 @@ template <DraftContext Context, DraftContextHolder D, StopRule Stop>
     const std::size_t capacity = drafter.capacity();
     if (longest > capacity || tokens > capacity - longest)
         return no_draft::drafter_full;
-    specdec::begin_round(drafter, tokens);
+    specdec::begin_draft_round(drafter, tokens);
     return no_draft::none;
 }
 
@@ -97,7 +97,7 @@ template <DraftContext Context, DraftContextHolder D>
 void sync_again(Context& context, D& drafter, std::span<const draft_id> drawn,
                 std::vector<draft_id>& path) {
     const std::span<const draft_id> ids = context.ids();
-    specdec::begin_round(drafter, ids.size());
+    specdec::begin_draft_round(drafter, ids.size());
     path.assign(ids.begin(), ids.end());
     path.insert(path.end(), drawn.begin(), drawn.end());
     drafter.sync(path, context.unchanged());

@@ -9,10 +9,11 @@
 namespace specdec {
 
 /// A bridge whose draft is made in steps, one row of the drafter each, so that several texts can
-/// have the rows of a step made in one pass (decode/draft_together.hpp):
+/// have the rows of a step made in one pass (decode/draft_in_lockstep.hpp):
 ///
 ///     b.begin(drafter, stop, request)   begins a draft, or says why there is none
-///     b.announce(drafter, stop)         whether it goes on; its next row is then announced to the
+///     b.request_row(drafter, stop)         whether it goes on; its next row is then requested to
+///     the
 ///                                       drafter. May be called again before draw
 ///     b.draw(drafter, stop, coin)       takes that row, and draws what it allows
 ///     b.drafted()                       ends the draft, and gives what propose() would have given
@@ -23,7 +24,7 @@ template <class B, class D, class Stop, class C>
 concept SteppedBridge = Bridge<B, D, Stop, C> && requires(B& b, D& drafter, const Stop& stop,
                                                           C& coin, const draft_request& request) {
     { b.begin(drafter, stop, request) } -> std::same_as<no_draft>;
-    { b.announce(drafter, stop) } -> std::same_as<draft_step>;
+    { b.request_row(drafter, stop) } -> std::same_as<draft_step>;
     b.draw(drafter, stop, coin);
     { b.drafted() } -> std::same_as<draft_view<typename B::law_type>>;
 };
@@ -34,7 +35,7 @@ template <class B, DraftContextHolder D, StopRule Stop, Coin C>
                                                            C& coin, const draft_request& request) {
     if (const no_draft why = bridge.begin(drafter, stop, request); why != no_draft::none)
         return draft_view<typename B::law_type>::nothing(why);
-    while (bridge.announce(drafter, stop).goes_on)
+    while (bridge.request_row(drafter, stop).goes_on)
         bridge.draw(drafter, stop, coin);
     return bridge.drafted();
 }

@@ -7,7 +7,7 @@
 #include <specdec/core/draft_step.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 
 namespace specdec {
 
@@ -22,14 +22,14 @@ struct draft_source {
     void (*rows_behind)(void* drafter, std::span<const draft_id> context, std::size_t unchanged,
                         std::size_t n, void* to,
                         void (*take)(void* to, std::size_t i, logits_row<draft_id>)) = nullptr;
-    /// The row behind the context will be asked for next: see announce_row.
-    row_gatherer* (*announce)(void* drafter, std::span<const draft_id> context,
-                              std::size_t unchanged) = nullptr;
+    /// The row behind the context will be asked for next: see ask_for_row.
+    row_batcher* (*request_row)(void* drafter, std::span<const draft_id> context,
+                                std::size_t unchanged) = nullptr;
     bool (*more)(const void* stop, const draft_progress& progress) = nullptr;
     draft_progress (*behind)(const void* stop, const draft_progress& before, draft_id d,
                              double last, double sure, double entropy) = nullptr;
-    law_mark (*mark_of_drafter)(const void* drafter) = nullptr;
-    law_mark (*mark_of_stop)(const void* stop) = nullptr;
+    law_version (*version_of_drafter)(const void* drafter) = nullptr;
+    law_version (*version_of_stop)(const void* stop) = nullptr;
     row_reading reads = row_reading::none; ///< what the stop rule reads of rows
     bool several = false; ///< the drafter gives the rows of a context's last tokens at once
     std::span<const draft_id> end_ids{}; ///< a draft ends after these: no row is asked for there
@@ -46,14 +46,14 @@ struct draft_source {
 
     template <Drafter D, StopRule Stop>
     [[nodiscard]] static draft_source of(D& drafter, const Stop& stop) {
-        return {&drafter,    &stop,      &rows_of<D>,   &announced<D>,    &asked<Stop>,
+        return {&drafter,    &stop,      &rows_of<D>,   &requested<D>,    &asked<Stop>,
                 &next<Stop>, &marked<D>, &marked<Stop>, reading_of(stop), ManyRowsDrafter<D>};
     }
 
 private:
     template <class Part>
-    static law_mark marked(const void* part) {
-        return static_cast<const Part*>(part)->mark();
+    static law_version marked(const void* part) {
+        return static_cast<const Part*>(part)->version();
     }
     template <class Stop>
     static bool asked(const void* stop, const draft_progress& progress) {
@@ -66,11 +66,11 @@ private:
     }
 
     template <class D>
-    static row_gatherer* announced(void* drafter, std::span<const draft_id> context,
-                                   std::size_t unchanged) {
+    static row_batcher* requested(void* drafter, std::span<const draft_id> context,
+                                  std::size_t unchanged) {
         D& d = *static_cast<D*>(drafter);
         d.sync(context, unchanged);
-        return announce_row(d);
+        return ask_for_row(d);
     }
     template <class D>
     static void rows_of(void* drafter, std::span<const draft_id> context, std::size_t unchanged,
@@ -93,16 +93,16 @@ private:
 class round_marks {
 public:
     round_marks() = default;
-    round_marks(const draft_source& source, law_mark f)
-        : drafter_(source.mark_of_drafter(source.drafter)), stop_(source.mark_of_stop(source.stop)),
-          f_(f) {}
+    round_marks(const draft_source& source, law_version f)
+        : drafter_(source.version_of_drafter(source.drafter)),
+          stop_(source.version_of_stop(source.stop)), f_(f) {}
 
     /// Whether the drafter's rows are still those of the round.
     [[nodiscard]] bool has_drafter_of(const draft_source& source) const {
-        return source.mark_of_drafter(source.drafter) == drafter_;
+        return source.version_of_drafter(source.drafter) == drafter_;
     }
     /// Errors: specdec::error that names what has changed.
-    void require_unchanged(const draft_source& source, law_mark f) const {
+    void require_unchanged(const draft_source& source, law_version f) const {
         const round_marks now(source, f);
         const char* const who = now.drafter_ != drafter_ ? "drafter"
                                 : now.stop_ != stop_     ? "stop rule"
@@ -115,7 +115,7 @@ public:
     }
 
 private:
-    law_mark drafter_ = 0, stop_ = 0, f_ = 0;
+    law_version drafter_ = 0, stop_ = 0, f_ = 0;
 };
 
 } // namespace specdec

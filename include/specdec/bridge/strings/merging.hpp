@@ -10,7 +10,7 @@
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/basic/heap.hpp>
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
 #include <specdec/vocab/table/checked.hpp>
 #include <specdec/vocab/table/token_bytes.hpp>
@@ -70,7 +70,7 @@ public:
                 cache_->insert(spelling_, committed[i]);
         }
     }
-    [[nodiscard]] law_mark mark() const { return cache_->changes(); }
+    [[nodiscard]] law_version version() const { return cache_->changes(); }
     [[nodiscard]] std::size_t target_size() const { return target_->vocabulary_size(); }
     [[nodiscard]] const byte_order<draft_id>& order() const { return *order_; }
 

@@ -66,20 +66,20 @@ public:
     [[nodiscard]] bool has_first_row() const { return has_first_row_; }
     void take_first_row() {
         first_known_ ? prepare(nodes_[0]) : fetch(0, {});
-        marks_ = {source_, f_.mark()};
+        marks_ = {source_, f_.version()};
         has_first_row_ = true;
     }
     /// Announces to the drafter the first row, or with d the row of the node behind a step.
-    [[nodiscard]] row_gatherer* announce(std::size_t node, draft_id d = {}) {
+    [[nodiscard]] row_batcher* request_row(std::size_t node, draft_id d = {}) {
         path_to(node);
         if (d.valid())
             context_.push_back(d);
-        row_gatherer* const who = source_.announce(source_.drafter, context_, unchanged_);
+        row_batcher* const who = source_.request_row(source_.drafter, context_, unchanged_);
         unchanged_ = context_size_;
         return who;
     }
 
-    void require_unchanged() const { marks_.require_unchanged(source_, f_.mark()); }
+    void require_unchanged() const { marks_.require_unchanged(source_, f_.version()); }
     /// Forward passes of the drafter in this round.
     [[nodiscard]] std::size_t forwards() const { return forwards_; }
     /// Whether the round's first row was known from the last.

@@ -88,13 +88,13 @@ public:
         return state_.tokens.size() > j || node_ == none;
     }
     /// What grow() asks of the drafter.
-    [[nodiscard]] draft_step announce() {
+    [[nodiscard]] draft_step request_row() {
         if (node_ == none)
             return {};
         if (!tree_.has_first_row())
-            return {true, tree_.announce(0)};
+            return {true, tree_.request_row(0)};
         if (needs_row())
-            return {true, tree_.announce(node_, drawn_draft_.tokens().back())};
+            return {true, tree_.request_row(node_, drawn_draft_.tokens().back())};
         return {true, nullptr};
     }
     /// Draws the next draft token, or ends the draft. Precondition: it has not ended.

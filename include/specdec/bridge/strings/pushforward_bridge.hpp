@@ -17,9 +17,9 @@ namespace specdec {
 struct pushforward_limits {
     std::size_t max_draft = 8; ///< draft tokens of a draft
     /// Every draft ends behind the token at which its probability falls below this; 0: none does.
-    /// No depth has more than 1 / lightest_draft drafts that go on, so deciding takes at most
-    /// max_draft / lightest_draft drafter forwards besides the drawn draft's.
-    double lightest_draft = 0.02;
+    /// No depth has more than 1 / min_draft_probability drafts that go on, so deciding takes at
+    /// most max_draft / min_draft_probability drafter forwards besides the drawn draft's.
+    double min_draft_probability = 0.02;
 };
 
 /// The bridge of every f: drafts are drawn token by token, what f has settled of them is proposed
@@ -27,8 +27,8 @@ struct pushforward_limits {
 /// that is lossless with one vocabulary is lossless here. A draft is drawn only as far as
 /// max_proposals target tokens need (Timor et al. 2025, Lookahead). The drafter and the stop rule
 /// are used until the round is verified, and the bridge must not be moved meanwhile. Memory: see
-/// possible_drafts; it grows with the dearest round so far, to 1 + max_draft / lightest_draft nodes
-/// at most.
+/// possible_drafts; it grows with the dearest round so far, to 1 + max_draft /
+/// min_draft_probability nodes at most.
 template <DraftContext Context, Translation F>
 class pushforward_bridge {
 public:
@@ -38,8 +38,8 @@ public:
     /// out of range.
     pushforward_bridge(F f, Context context, std::size_t capacity, pushforward_limits limits)
         : context_(std::move(context)), law_(std::move(f), capacity), limits_(limits) {
-        if (!(limits.lightest_draft >= 0 && limits.lightest_draft <= 1))
-            fail("pushforward bridge", "lightest_draft", "expected a number from 0 to 1");
+        if (!(limits.min_draft_probability >= 0 && limits.min_draft_probability <= 1))
+            fail("pushforward bridge", "min_draft_probability", "expected a number from 0 to 1");
         if (limits.max_draft > capacity) // their sum was more than a number holds
             fail("pushforward bridge", "max_draft", "expected at most the capacity");
     }
@@ -82,7 +82,7 @@ public:
     template <Drafter D, StopRule Stop>
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         if (request.again && begun_ && law_.drawn().size() > 0) {
-            ask(drafter, stop); // no begin_round: a drafter's mark may count its rounds
+            ask(drafter, stop); // no begin_draft_round: a drafter's mark may count its rounds
             return no_draft::none;
         }
         begun_ = false;
@@ -95,14 +95,15 @@ public:
             why != no_draft::none)
             return why;
         law_.begin(source_of(drafter, stop), context_.ids(), context_.unchanged(), request.sampling,
-                   limits_.max_draft, limits_.lightest_draft, request.max_proposals, request.place);
+                   limits_.max_draft, limits_.min_draft_probability, request.max_proposals,
+                   request.place);
         context_.mark();
         begun_ = true;
         return no_draft::none;
     }
     template <Drafter D, StopRule Stop>
-    [[nodiscard]] draft_step announce(D&, const Stop&) {
-        return open_ ? law_.announce() : draft_step{};
+    [[nodiscard]] draft_step request_row(D&, const Stop&) {
+        return open_ ? law_.request_row() : draft_step{};
     }
     template <Drafter D, StopRule Stop, Coin C>
     void draw(D&, const Stop&, C& coin) {

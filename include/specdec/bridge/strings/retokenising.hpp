@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/vocab/encoding/safe_cuts.hpp>
 #include <specdec/vocab/encoding/segment_encoder.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
@@ -36,7 +36,7 @@ public:
 
     void start() { encoder_.start(); }
     void follow(std::span<const target_id> committed, std::size_t) { encoder_.follow(committed); }
-    [[nodiscard]] law_mark mark() const { return 0; }
+    [[nodiscard]] law_version version() const { return 0; }
     [[nodiscard]] std::size_t target_size() const { return target_->vocabulary_size(); }
     [[nodiscard]] const byte_order<draft_id>& order() const { return *order_; }
     [[nodiscard]] std::string_view bytes(draft_id d) const { return draft_->bytes(d); }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
 #include <specdec/vocab/table/token_strings.hpp>
 
@@ -29,7 +29,7 @@ struct any_sink {
 ///                              tokens that are settled, `text`: the draft's bytes
 ///     f.start(), f.follow(committed, accepted)   as a Bridge's; the first `accepted` tokens were
 ///                              proposed by the last draft
-///     f.mark()                 another number whenever f may have become another map
+///     f.version()                 another number whenever f may have become another map
 ///     f.target_size()          |T|
 ///     f.order()                the draft ids by their bytes, which ranges speak of
 ///     f.bytes(id)              of a draft token, of a target token
@@ -53,7 +53,7 @@ concept Translation =
         { s.text } -> std::convertible_to<std::string_view>;
         f.start();
         f.follow(tokens, std::size_t{});
-        { map.mark() } -> std::convertible_to<law_mark>;
+        { map.version() } -> std::convertible_to<law_version>;
         { map.target_size() } -> std::same_as<std::size_t>;
         { map.order() } -> std::same_as<const byte_order<draft_id>&>;
         { map.bytes(d) } -> std::same_as<std::string_view>;

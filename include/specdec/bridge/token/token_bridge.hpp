@@ -73,10 +73,10 @@ public:
         return begin_synced(context_, drafter, stop, most_, most_, map_.shared() > 0);
     }
     template <DraftContextHolder D, StopRule Stop>
-    [[nodiscard]] draft_step announce(D& drafter, const Stop& stop) const {
+    [[nodiscard]] draft_step request_row(D& drafter, const Stop& stop) const {
         if (!open_ || proposals_.size() == most_ || !stop.more(drawn_.progress()))
             return {};
-        return {true, announce_row(drafter)};
+        return {true, ask_for_row(drafter)};
     }
     template <DraftContextHolder D, StopRule Stop, Coin C>
         requires(Kept::template takes<D>)

@@ -97,7 +97,7 @@ private:
     struct asked {
         bool any;
         [[nodiscard]] bool more(const draft_progress&) const { return any; }
-        [[nodiscard]] law_mark mark() const { return 0; }
+        [[nodiscard]] law_version version() const { return 0; }
     };
 
     static std::size_t smaller(std::size_t a, std::size_t b) { return a < b ? a : b; }

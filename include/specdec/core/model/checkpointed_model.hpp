@@ -10,9 +10,9 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/model/checkpointing.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/require.hpp>
 
 namespace specdec {
@@ -40,9 +40,9 @@ struct number_of<strided_rows<Row>> {
 ///
 ///     checkpointed_model<target_id, mamba> target(model);   // a ModelOf<target_id>
 ///
-/// A drafter's pass drafts one token: told where a round begins (begin_round), the state behind a
-/// drafted token is never what is remembered. A truncation to less than was remembered (another
-/// text, a round abandoned behind a commit) clears the sequence and feeds the rest again.
+/// A drafter's pass drafts one token: told where a round begins (begin_draft_round), the state
+/// behind a drafted token is never what is remembered. A truncation to less than was remembered
+/// (another text, a round abandoned behind a commit) clears the sequence and feeds the rest again.
 ///
 /// Borrows the model, which nobody else feeds. size() and held() are what the user sees; the
 /// model's own size may lag behind. Where the model dropped its context by itself, all is fed
@@ -78,7 +78,7 @@ public:
 
     void append(std::size_t s, std::span<const Id> ids) {
         require_room(s, ids);
-        context_mirror<Id>& held = states_[s].held;
+        context_tracker<Id>& held = states_[s].held;
         const std::size_t before = held.size();
         held.fed(ids);
         on_throw guard([&] { held.truncated(before); });
@@ -122,10 +122,12 @@ public:
         x.held.truncated(n);
     }
 
-    void begin_round(std::size_t s, std::size_t n) { states_[s].round = n; }
+    void begin_draft_round(std::size_t s, std::size_t n) { states_[s].round = n; }
 
-    [[nodiscard]] law_mark mark(std::size_t s) const { return mark_of(engine_.model(), s); }
-    [[nodiscard]] static constexpr bool feeds_again() { return true; }
+    [[nodiscard]] law_version version(std::size_t s) const {
+        return version_of(engine_.model(), s);
+    }
+    [[nodiscard]] static constexpr bool replays_on_reject() { return true; }
     void forget_learnt()
         requires LearnsFromTexts<M>
     {
@@ -141,13 +143,13 @@ public:
         return score(parts_type(&part, 1));
     }
     void truncate(std::size_t n) requires one { truncate(0, n); }
-    void begin_round(std::size_t n) requires one { begin_round(0, n); }
-    [[nodiscard]] law_mark mark() const requires one { return mark(0); }
+    void begin_draft_round(std::size_t n) requires one { begin_draft_round(0, n); }
+    [[nodiscard]] law_version version() const requires one { return version(0); }
     // clang-format on
 
 private:
     struct state {
-        context_mirror<Id> held{};
+        context_tracker<Id> held{};
         std::size_t seen = 0;       // of them, by the model's state
         std::size_t checkpoint = 0; // the same of the remembered one
         bool remembered = false;

@@ -7,8 +7,8 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/draft_step.hpp>
-#include <specdec/core/law_mark.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/law_version.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 
@@ -46,11 +46,11 @@ public:
         return score_rows<Id>(*model_, std::span(&part, 1));
     }
     void truncate(std::size_t n) { model_->truncate(sequence_, n); }
-    /// Says what score() will be asked for next (gathered_model).
-    [[nodiscard]] row_gatherer* announce(std::span<const Id> ids)
-        requires requires(M& model) { model.announce(std::size_t{}, ids); }
+    /// Says what score() will be asked for next (row_batching_model).
+    [[nodiscard]] row_batcher* request_row(std::span<const Id> ids)
+        requires requires(M& model) { model.request_row(std::size_t{}, ids); }
     {
-        return model_->announce(sequence_, ids);
+        return model_->request_row(sequence_, ids);
     }
     [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids,
                                              std::span<const std::size_t> parents)
@@ -67,11 +67,11 @@ public:
         model_->keep_path(sequence_, nodes);
     }
     [[nodiscard]] bool scores_trees() const { return specdec::scores_trees(*model_); }
-    void begin_round(std::size_t n) { specdec::begin_round(*model_, sequence_, n); }
+    void begin_draft_round(std::size_t n) { specdec::begin_draft_round(*model_, sequence_, n); }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
-    [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
-    [[nodiscard]] bool feeds_again() const { return specdec::feeds_again(*model_); }
-    [[nodiscard]] law_mark mark() const { return mark_of(*model_, sequence_); }
+    [[nodiscard]] bool lazy_append() const { return specdec::lazy_append(*model_); }
+    [[nodiscard]] bool replays_on_reject() const { return specdec::replays_on_reject(*model_); }
+    [[nodiscard]] law_version version() const { return version_of(*model_, sequence_); }
 
 private:
     M* model_;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 
@@ -41,7 +41,7 @@ public:
     }
 
     using base::append, base::score, base::score_tree, base::keep_path, base::truncate,
-        base::begin_round;
+        base::begin_draft_round;
     /// The tokens of the context. If the engine dropped it, they are not size() many.
     [[nodiscard]] held_tokens<Id> held(std::size_t s) const { return mirrors_[s].held(); }
     [[nodiscard]] held_tokens<Id> held() const
@@ -86,8 +86,8 @@ public:
         mirrors_[s].truncated(n);
         nodes_[s].clear();
     }
-    void begin_round(std::size_t s, std::size_t n) {
-        base::begin_round(s, n);
+    void begin_draft_round(std::size_t s, std::size_t n) {
+        base::begin_draft_round(s, n);
         mirrors_[s].truncated(this->size(s));
         nodes_[s].clear();
     }
@@ -98,8 +98,8 @@ private:
         nodes_[s].clear();
     }
 
-    std::vector<context_mirror<Id>> mirrors_; // [sequences]
-    std::vector<std::vector<Id>> nodes_;      // [sequences] of a tree behind the context
+    std::vector<context_tracker<Id>> mirrors_; // [sequences]
+    std::vector<std::vector<Id>> nodes_;       // [sequences] of a tree behind the context
 };
 
 } // namespace specdec

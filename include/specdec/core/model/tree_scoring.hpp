@@ -34,7 +34,8 @@ inline constexpr std::size_t tree_root = std::size_t(-1);
 /// ids and parents are equally long, never empty. A tree may grow over several calls, level by
 /// level. Tokens that the model has not seen yet (a target's last committed one) are a chain at the
 /// beginning of the tree: tree_root, 0, 1, ... size() counts the context, not the nodes;
-/// capacity() - size() is room for both. held(), begin_round() and the rest count no nodes, either.
+/// capacity() - size() is room for both. held(), begin_draft_round() and the rest count no nodes,
+/// either.
 ///
 /// Semantics: the row of a node is the one that score gives its path behind the context (bit for
 /// bit, if a context's rows are so), whatever other nodes there are. Kept, a path is like one that

@@ -5,8 +5,8 @@
 #include <span>
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/law_mark.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/law_version.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 
 namespace specdec {
@@ -77,8 +77,8 @@ public:
     [[nodiscard]] std::size_t capacity() const { return model_->capacity(); }
     [[nodiscard]] std::size_t vocabulary_size() const { return model_->vocabulary_size(); }
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
-    [[nodiscard]] bool defers_work() const { return specdec::defers_work(*model_); }
-    [[nodiscard]] bool feeds_again() const { return specdec::feeds_again(*model_); }
+    [[nodiscard]] bool lazy_append() const { return specdec::lazy_append(*model_); }
+    [[nodiscard]] bool replays_on_reject() const { return specdec::replays_on_reject(*model_); }
     [[nodiscard]] bool scores_trees() const {
         if constexpr (requires { requires Self::wraps_trees; })
             return specdec::scores_trees(*model_);
@@ -113,8 +113,10 @@ public:
     void truncate(std::size_t s, std::size_t n) {
         at_sequence<several>(s, [&](auto... at) { model_->truncate(at..., n); });
     }
-    void begin_round(std::size_t s, std::size_t n) { specdec::begin_round(*model_, s, n); }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return mark_of(*model_, s); }
+    void begin_draft_round(std::size_t s, std::size_t n) {
+        specdec::begin_draft_round(*model_, s, n);
+    }
+    [[nodiscard]] law_version version(std::size_t s) const { return version_of(*model_, s); }
 
     [[nodiscard]] std::size_t size() const
         requires one
@@ -155,15 +157,15 @@ public:
     {
         self().truncate(0, n);
     }
-    void begin_round(std::size_t n)
+    void begin_draft_round(std::size_t n)
         requires one
     {
-        self().begin_round(0, n);
+        self().begin_draft_round(0, n);
     }
-    [[nodiscard]] law_mark mark() const
+    [[nodiscard]] law_version version() const
         requires one
     {
-        return self().mark(0);
+        return self().version(0);
     }
 
 private:

@@ -50,7 +50,7 @@ struct growing_tree {
 ///                                     drawn before, on rounds that were committed, and on nothing
 ///                                     random besides
 ///     shape.reads()                   optional: row_reading::sureness if it reads `sure`
-///     shape.mark()                    another number whenever the answers may be others
+///     shape.version()                    another number whenever the answers may be others
 ///
 /// A node once drawn stays in the tree: to drop it by what was drawn would bias the law. So every
 /// shape is exact with every sibling_draw. A bridge may draw fewer children: for lack of room, or
@@ -59,7 +59,7 @@ template <class S>
 concept TreeShape =
     requires(const S& shape, const growing_tree& growing, std::span<std::size_t> children) {
         shape.grow(growing, children);
-        { shape.mark() } -> std::convertible_to<law_mark>;
+        { shape.version() } -> std::convertible_to<law_version>;
     };
 
 /// A shape that drafts more than it keeps (EAGLE-2's second step):

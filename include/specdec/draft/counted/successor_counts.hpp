@@ -33,7 +33,7 @@ class successor_counts {
 public:
     static constexpr std::array<std::size_t, 6> orders{1, 2, 3, 4, 6, 8};
     static constexpr std::size_t longest = orders.back(), width = 4;
-    static constexpr std::size_t usual_entries = std::size_t{1} << 18; ///< 9 MiB
+    static constexpr std::size_t default_entries = std::size_t{1} << 18; ///< 9 MiB
 
     struct successor {
         draft_id id;
@@ -46,7 +46,7 @@ public:
     };
 
     /// entries: rounded down to a power of two; a token that is learnt takes six at most.
-    explicit successor_counts(std::size_t entries = usual_entries) {
+    explicit successor_counts(std::size_t entries = default_entries) {
         if (entries < 16 || std::uint64_t{entries} >> 32 > 0)
             fail("successor counts", "entries",
                  "expected at least 16 and less than 2^32, got " + std::to_string(entries));
@@ -55,8 +55,8 @@ public:
     }
 
     [[nodiscard]] std::size_t memory() const { return entries_.size() * sizeof(entry); }
-    /// Another number whenever something was learnt or forgotten (core/law_mark.hpp).
-    [[nodiscard]] std::uint64_t mark() const { return changes_; }
+    /// Another number whenever something was learnt or forgotten (core/law_version.hpp).
+    [[nodiscard]] std::uint64_t version() const { return changes_; }
 
     void learn(std::span<const draft_id> tokens, draft_id d) {
         each(tokens, [&](std::size_t, std::uint64_t key) {

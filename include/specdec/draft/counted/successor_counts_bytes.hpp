@@ -55,9 +55,9 @@ struct successor_counts_codec {
     /// of more are refused. Errors: specdec::error that names `source`, the field and what was
     /// expected there; for counts of another vocabulary, too, by its fingerprint or by tokens that
     /// it does not have. Complexity: linear.
-    [[nodiscard]] static successor_counts read(std::string_view bytes, const std::string& source,
-                                               std::uint64_t fingerprint, std::size_t vocabulary,
-                                               std::size_t most = successor_counts::usual_entries) {
+    [[nodiscard]] static successor_counts
+    read(std::string_view bytes, const std::string& source, std::uint64_t fingerprint,
+         std::size_t vocabulary, std::size_t most = successor_counts::default_entries) {
         saved_bytes in(bytes, source, magic, version, "saved counts");
         in.expect(in.get<std::uint64_t>("fingerprint") == fingerprint, "fingerprint",
                   "expected the drafter's vocabulary, the counts are of another");

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include <specdec/draft/lookup/found_text.hpp>
+#include <specdec/draft/lookup/lookup_hit.hpp>
 
 namespace specdec {
 
@@ -60,7 +60,7 @@ public:
     void follow(std::string_view bytes) {
         lookups_.each([&](auto& l) { l.follow(bytes); });
     }
-    void find(std::size_t most, found_text& out) {
+    void find(std::size_t most, lookup_hit& out) {
         out.clear();
         double best = 0;
         lookups_.each([&](auto& l) {
@@ -74,7 +74,7 @@ public:
 
 private:
     best_lookup_detail::chain<Lookups...> lookups_;
-    found_text other_; // scratch
+    lookup_hit other_; // scratch
 };
 
 } // namespace specdec

@@ -13,9 +13,9 @@
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/tree/token_tree.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
-#include <specdec/draft/lookup/found_tokens.hpp>
+#include <specdec/draft/lookup/lookup_hit_tokens.hpp>
 #include <specdec/draft/lookup/lookup_length.hpp>
-#include <specdec/draft/lookup/spoken_law.hpp>
+#include <specdec/draft/lookup/mixed_distribution.hpp>
 #include <specdec/draft/stop_rule.hpp>
 
 namespace specdec {
@@ -23,13 +23,13 @@ namespace specdec {
 /// What a lookup finds beside a tree, and how much of it pays.
 template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
 struct branching_lookup {
-    found_tokens<Lookup, Tokenizer> found;
+    lookup_hit_tokens<Lookup, Tokenizer> found;
     lookup_length length;
 };
 
 /// Lookup and a drafter in one round: what was found is a branch of the tree.
 ///
-///     found  := what the text's end was followed by (found_tokens)
+///     found  := what the text's end was followed by (lookup_hit_tokens)
 ///     n      := length.choose(found)
 ///     tree   := that of the bridge, whose shape knows of n and of the chance of found_1
 ///     v := root; for i = 1 .. n:  v := the child of v that is found_i, if the drafter has it,
@@ -41,11 +41,11 @@ struct branching_lookup {
 /// of its own nodes only.
 ///
 /// Models what a tree_session takes of a bridge. Without a lookup it is the bridge. Borrows the
-/// tokenizer. Allocates as B and found_tokens.
+/// tokenizer. Allocates as B and lookup_hit_tokens.
 template <class B, TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
 class lookup_branch {
 public:
-    using law_type = spoken_law<typename B::law_type>;
+    using law_type = mixed_distribution<typename B::law_type>;
     using lookup_type = branching_lookup<Lookup, Tokenizer>;
 
     lookup_branch(B bridge, std::optional<lookup_type> lookup)

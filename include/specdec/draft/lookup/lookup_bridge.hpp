@@ -11,7 +11,7 @@
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/proposal.hpp>
-#include <specdec/draft/lookup/found_tokens.hpp>
+#include <specdec/draft/lookup/lookup_hit_tokens.hpp>
 #include <specdec/draft/lookup/lookup_length.hpp>
 
 namespace specdec {
@@ -25,7 +25,7 @@ struct lookup_limits {
 /// Drafting without a model: text that was seen before, found by bytes, encoded in the target's
 /// vocabulary and proposed as it is.
 ///
-///     t_1 .. t_m     := what was found (found_tokens)
+///     t_1 .. t_m     := what was found (lookup_hit_tokens)
 ///     proposals      := t_1 .. t_n, each from the law with all its mass on it
 ///
 /// A bridge that needs no drafter (no_drafter): nothing is drawn and there are no rows, and the way
@@ -36,7 +36,7 @@ struct lookup_limits {
 /// draft and decision changes nothing about the round; of this text it changes in start and follow
 /// only.
 ///
-/// Models Bridge with any drafter. Borrows the tokenizer. Allocates as found_tokens.
+/// Models Bridge with any drafter. Borrows the tokenizer. Allocates as lookup_hit_tokens.
 template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
 class lookup_bridge {
 public:
@@ -98,7 +98,7 @@ private:
         proposals_.clear();
     }
 
-    found_tokens<Lookup, Tokenizer> found_;
+    lookup_hit_tokens<Lookup, Tokenizer> found_;
     lookup_limits limits_;
     std::vector<proposal<law_type>> proposals_;
 };

@@ -16,10 +16,10 @@ namespace specdec {
 ///
 ///     n = argmax over n of  (a_1 + a_1 a_2 + .. + a_1 .. a_n) - rate (pass(1 + n) - pass(1))
 ///
-/// where a_i is what the table has learnt of tokens as sure as d_i, and rate as cost_aware's. Every
-/// token that was found teaches the table, proposed or not, as the text tells whether it would have
-/// been kept. So a text that repeats nothing is soon left alone, and nothing has to be spent on
-/// finding out when it begins to. Looks at no clock.
+/// where a_i is what the table has learnt of tokens as sure as d_i, and rate as
+/// profitable_length's. Every token that was found teaches the table, proposed or not, as the text
+/// tells whether it would have been kept. So a text that repeats nothing is soon left alone, and
+/// nothing has to be spent on finding out when it begins to. Looks at no clock.
 ///
 /// One object for each text; table and costs are borrowed, and several texts may share them.
 /// Changes on commit only. Allocates nothing.

@@ -20,7 +20,7 @@ struct lookup_memory {
 
 struct lookup_settings {
     /// Under rules with a drafter: whether text is looked up beside it, too. A round is the
-    /// lookup's where that promises more (lookup_beside); of trees what was found is a branch
+    /// lookup's where that promises more (lookup_or_draft); of trees what was found is a branch
     /// (lookup_branch).
     bool beside = false;
     /// Whether texts find what other texts said: those of one decoder, or all that use `memory`.
@@ -30,14 +30,14 @@ struct lookup_settings {
 };
 
 /// The usual lookup: a text's own words, those of other texts, and their n-grams.
-using usual_lookup =
+using default_lookup =
     best_lookup<suffix_lookup<byte_index>, std::optional<suffix_lookup<byte_index&>>,
                 std::optional<ngram_lookup>>;
 
 /// For a text of at most `capacity` tokens, up to a million bytes of which are remembered; drafts
 /// of at most `most` bytes. memory: null where nothing is shared. Borrows it.
-[[nodiscard]] inline usual_lookup make_usual_lookup(std::size_t capacity, std::size_t most,
-                                                    lookup_memory* memory) {
+[[nodiscard]] inline default_lookup make_default_lookup(std::size_t capacity, std::size_t most,
+                                                        lookup_memory* memory) {
     constexpr std::size_t least_bytes = 4096, most_bytes = std::size_t{1} << 20;
     std::size_t bytes = 6 * capacity;
     bytes = bytes < least_bytes ? least_bytes : bytes > most_bytes ? most_bytes : bytes;
@@ -47,7 +47,7 @@ using usual_lookup =
         others.emplace(memory->texts);
         ngrams.emplace(memory->ngrams);
     }
-    return usual_lookup(most, own_suffixes(bytes), std::move(others), std::move(ngrams));
+    return default_lookup(most, own_suffixes(bytes), std::move(others), std::move(ngrams));
 }
 
 } // namespace specdec

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/draft/lookup/found_text.hpp>
+#include <specdec/draft/lookup/lookup_hit.hpp>
 
 namespace specdec {
 
@@ -101,7 +101,7 @@ class ngram_lookup {
 public:
     explicit ngram_lookup(ngram_table& table) : table_(&table) {
         tail_.reserve(most_tail);
-        scratch_.reserve(most_tail + usual_find);
+        scratch_.reserve(most_tail + default_find);
     }
 
     void start() { tail_.clear(); }
@@ -116,7 +116,7 @@ public:
         }
     }
 
-    void find(std::size_t most, found_text& out) {
+    void find(std::size_t most, lookup_hit& out) {
         out.clear();
         scratch_.assign(tail_);
         if (scratch_.size() < table_->order())
@@ -136,7 +136,7 @@ public:
 
 private:
     static constexpr std::size_t most_tail = 4 * ngram_table::longest_order;
-    static constexpr std::size_t usual_find = 512; // bytes: more make room for themselves, once
+    static constexpr std::size_t default_find = 512; // bytes: more make room for themselves, once
 
     ngram_table* table_;
     std::string tail_, scratch_; // the text's last bytes; with what is found

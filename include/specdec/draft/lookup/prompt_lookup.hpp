@@ -6,7 +6,7 @@
 
 #include <specdec/draft/lookup/byte_index.hpp>
 #include <specdec/draft/lookup/following_bytes.hpp>
-#include <specdec/draft/lookup/found_text.hpp>
+#include <specdec/draft/lookup/lookup_hit.hpp>
 
 namespace specdec {
 
@@ -26,7 +26,7 @@ public:
     }
     void follow(std::string_view bytes) { index_.append(text_, bytes); }
 
-    void find(std::size_t most, found_text& out) const {
+    void find(std::size_t most, lookup_hit& out) const {
         out.clear();
         byte_index::place best = byte_index::nowhere;
         index_.each(text_, places_, [&](byte_index::place p, std::size_t match) {

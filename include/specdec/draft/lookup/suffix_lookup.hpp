@@ -9,7 +9,7 @@
 
 #include <specdec/draft/lookup/byte_index.hpp>
 #include <specdec/draft/lookup/following_bytes.hpp>
-#include <specdec/draft/lookup/found_text.hpp>
+#include <specdec/draft/lookup/lookup_hit.hpp>
 
 namespace specdec {
 
@@ -22,7 +22,7 @@ namespace specdec {
 ///     chance_i = (share of b_i) * repeat_chance(m + i),   m the longest of those for b_i
 ///
 /// Paper: SuffixDecoding (NeurIPS 2025), which counts in suffix trees; its score is
-/// found_text::expected(). Here the last places are counted in a chained byte_index: a fraction of
+/// lookup_hit::expected(). Here the last places are counted in a chained byte_index: a fraction of
 /// the memory, and the text of long ago has no vote.
 /// Index: byte_index for one text, which start() clears; byte_index& for all texts that borrow it.
 /// Models TextLookup. Complexity: find O(places (64 + bytes)) at most, follow O(1) a byte and
@@ -51,7 +51,7 @@ public:
             look_for_repetition();
     }
 
-    void find(std::size_t most, found_text& out) {
+    void find(std::size_t most, lookup_hit& out) {
         out.clear();
         collect(out);
         double reached = 1;
@@ -117,7 +117,7 @@ private:
         return best;
     }
 
-    void collect(found_text& out) {
+    void collect(lookup_hit& out) {
         size_ = 0;
         bool held = false;
         std::size_t many = 0; // that share much
@@ -137,7 +137,7 @@ private:
     }
 
     /// The next byte that is expected; false: none is.
-    bool vote(found_text& out) {
+    bool vote(lookup_hit& out) {
         double total = 0, most = 0;
         char winner = no_text;
         leave([&](candidate& c) { return c.next.advance(index_, text_.last(), out.bytes); });

@@ -29,7 +29,7 @@ struct beam_tree {
         for (std::size_t i = 0; i < children.size(); ++i)
             children[i] = level < depth && surer(nodes, i) < beam ? width : 0;
     }
-    [[nodiscard]] law_mark mark() const { return mark_of_values(beam, width, depth); }
+    [[nodiscard]] law_version version() const { return version_of_values(beam, width, depth); }
 
     /// How many nodes are surer than the i-th; among equals the earlier ones.
     [[nodiscard]] static std::size_t surer(std::span<const tree_node> nodes, std::size_t i) {
@@ -50,13 +50,13 @@ static_assert(TreeShape<beam_tree>);
 ///
 /// Paper: EAGLE-2 (Li et al. 2024), Sec. 4: expansion and reranking. Models ChoosingShape.
 /// Complexity: O(nodes^2). Allocates nothing.
-struct confident_tree : beam_tree {
+struct eagle2_tree : beam_tree {
     void choose(const growing_tree& growing, std::size_t most, std::span<std::uint8_t> kept) const {
         // A node's ancestors are at least as sure and come before it, so they are kept with it.
         for (std::size_t i = 0; i < kept.size(); ++i)
             kept[i] = surer(growing.nodes, i) < most ? 1 : 0;
     }
 };
-static_assert(ChoosingShape<confident_tree>);
+static_assert(ChoosingShape<eagle2_tree>);
 
 } // namespace specdec

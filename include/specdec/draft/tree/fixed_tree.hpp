@@ -71,7 +71,7 @@ public:
                 ++children[i];
         }
     }
-    [[nodiscard]] law_mark mark() const { return changes_; }
+    [[nodiscard]] law_version version() const { return changes_; }
 
 private:
     fixed_tree() = default;
@@ -87,7 +87,7 @@ private:
     }
 
     token_tree<draft_id> plan_; // without tokens
-    law_mark changes_ = 0;
+    law_version changes_ = 0;
 };
 static_assert(TreeShape<fixed_tree>);
 

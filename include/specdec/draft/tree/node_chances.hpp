@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/draft/acceptance_table.hpp>
 
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] double next(double sure) const { return behind_[bin(sure)].rate(0.6); }
     [[nodiscard]] double first() const { return first_.rate(0.6); }
 
-    [[nodiscard]] law_mark mark() const { return learnt_; }
+    [[nodiscard]] law_version version() const { return learnt_; }
 
     /// A round kept this path of the tree, which may be none; nodes: what is known of the
     /// drafter's, which come first.
@@ -52,7 +52,7 @@ private:
     std::array<counter, bins> of_{};     // [sureness of the node] it was kept
     std::array<counter, bins> behind_{}; // [sureness of a kept node] a child was kept
     counter first_;                      // a child of the root was
-    law_mark learnt_ = 0;
+    law_version learnt_ = 0;
 };
 
 } // namespace specdec

@@ -8,8 +8,8 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
-#include <specdec/core/model/gained_tokens.hpp>
+#include <specdec/core/law_version.hpp>
+#include <specdec/core/model/new_context_tokens.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/head/adaptive/adaptive_token_list.hpp>
 #include <specdec/head/adaptive/target_topk.hpp>
@@ -63,7 +63,7 @@ public:
         }
     }
 
-    using base::append, base::score, base::truncate, base::begin_round, base::mark;
+    using base::append, base::score, base::truncate, base::begin_draft_round, base::mark;
     void append(std::size_t s, std::span<const draft_id> ids) {
         follow(s, ids);
         base::append(s, ids);
@@ -82,24 +82,24 @@ public:
         texts_[s].truncated(n);
     }
 
-    void begin_round(std::size_t s, std::size_t n) {
-        texts_[s].begin_round(n);
+    void begin_draft_round(std::size_t s, std::size_t n) {
+        texts_[s].begin_draft_round(n);
         ++rounds_;
-        base::begin_round(s, n);
+        base::begin_draft_round(s, n);
     }
     /// The list is as it began, and follows the next text from its first token on.
     void forget_learnt() {
         hot_.reset();
         while (!put_back()) {
         }
-        for (gained_tokens<draft_id>& t : texts_)
+        for (new_context_tokens<draft_id>& t : texts_)
             t.forget();
         ++rounds_; // rows of before are of another list
         if (likely_ != nullptr)
             likely_->take([](draft_id) {});
     }
-    [[nodiscard]] law_mark mark(std::size_t s) const {
-        return rounds_ + base::mark(s) + mark_of(head_);
+    [[nodiscard]] law_version version(std::size_t s) const {
+        return rounds_ + base::version(s) + version_of(head_);
     }
 
 private:
@@ -150,8 +150,8 @@ private:
     Head& head_;
     adaptive_token_list<draft_id>& hot_;
     target_topk* likely_;
-    std::vector<gained_tokens<draft_id>> texts_; // [sequences]
-    law_mark rounds_ = 0;                        // that began
+    std::vector<new_context_tokens<draft_id>> texts_; // [sequences]
+    law_version rounds_ = 0;                          // that began
 };
 
 } // namespace specdec

@@ -39,7 +39,7 @@ public:
     [[nodiscard]] const exit_thresholds& thresholds() const { return thresholds_; }
     /// To be changed between rounds only.
     [[nodiscard]] exit_thresholds& thresholds() { return thresholds_; }
-    [[nodiscard]] law_mark mark() const { return thresholds_.mark(); }
+    [[nodiscard]] law_version version() const { return thresholds_.version(); }
 
     void check(std::size_t exits, std::size_t) const { thresholds_.check(exits); }
     [[nodiscard]] bool asks(std::size_t exit) const {

@@ -9,7 +9,7 @@
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
@@ -49,7 +49,7 @@ public:
             model.truncate(s, 0);
     }
 
-    [[nodiscard]] static constexpr bool defers_work() { return true; }
+    [[nodiscard]] static constexpr bool lazy_append() { return true; }
 
     void append(std::size_t s, std::span<const draft_id> ids) {
         const std::size_t first = size(s);
@@ -75,7 +75,9 @@ public:
         guard.done();
         return {rows_.data(), n, vocabulary_size(), vocabulary_size()};
     }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return base::mark(s) + mark_of(choice_); }
+    [[nodiscard]] law_version version(std::size_t s) const {
+        return base::version(s) + version_of(choice_);
+    }
 
     /// The exit that gave the last row asked for behind token i of sequence s.
     [[nodiscard]] std::size_t exit_of(std::size_t s, std::size_t i) const { return spoke_[s][i]; }

@@ -46,7 +46,7 @@ concept ExitModelOf = BatchContextOf<M, Id> && requires(M& m, const M& c, std::s
 ///                                      ends
 ///
 /// The answers are the same for the same arguments, because bridges ask again for rows of a round.
-/// c may be changed between rounds only; a choice that can be changed has a mark (law_mark.hpp).
+/// c may be changed between rounds only; a choice that can be changed has a mark (law_version.hpp).
 template <class C>
 concept ExitChoice = requires(C& c, std::size_t n, std::span<float> row) {
     c.check(n, n);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 
 namespace specdec {
 
@@ -37,10 +37,10 @@ public:
     }
     /// The thresholds that were given.
     [[nodiscard]] std::span<const double> values() const { return tau_; }
-    [[nodiscard]] law_mark mark() const {
-        law_mark all = 0;
+    [[nodiscard]] law_version version() const {
+        law_version all = 0;
         for (const double t : tau_)
-            all = mark_of_values(t) + 3 * all;
+            all = version_of_values(t) + 3 * all;
         return all;
     }
     /// Between rounds. Precondition: the exit is one of those given.

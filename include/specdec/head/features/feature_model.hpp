@@ -9,7 +9,7 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/features/feature_records.hpp>
 #include <specdec/head/features/feature_text.hpp>
@@ -24,10 +24,10 @@ namespace specdec {
 ///                                      else the body's own feature of place i - 1
 ///
 /// and a draft head makes the row behind t_(i+1) from the body's state of place i. So a row is a
-/// function of the context and of n, which begin_round sets; every bridge, drafter and seat of the
-/// library passes that call on. The next round forgets places that were made of own features, and
-/// makes them of the target's. A round that begins with nothing (measure_costs) reads zeros. The
-/// first token of a text has no place; the hidden state behind it is zero.
+/// function of the context and of n, which begin_draft_round sets; every bridge, drafter and seat
+/// of the library passes that call on. The next round forgets places that were made of own
+/// features, and makes them of the target's. A round that begins with nothing (measure_costs) reads
+/// zeros. The first token of a text has no place; the hidden state behind it is zero.
 ///
 /// Target and drafter share their ids. Models HiddenBatchModelOf<draft_id>, and
 /// HiddenTreeBatchModelOf<draft_id> where the body reads trees; several sequences take one pass of
@@ -65,11 +65,11 @@ public:
     [[nodiscard]] std::size_t vocabulary_size() const { return body_.vocabulary_size(); }
     [[nodiscard]] static constexpr bool reads_features() { return true; }
     /// A round of sequence s begins behind n tokens.
-    void begin_round(std::size_t s, std::size_t n) {
+    void begin_draft_round(std::size_t s, std::size_t n) {
         if (const std::size_t real = texts_[s].begin(n); real < size(s))
             truncate(s, real);
     }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return texts_[s].changes; }
+    [[nodiscard]] law_version version(std::size_t s) const { return texts_[s].changes; }
 
     /// The body reads with other weights (a set that body.use takes) from the next round on. What
     /// sequences hold, their own features too, was made with the old ones and is forgotten; the

@@ -9,7 +9,7 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/core/require.hpp>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <specdec/core/contract.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/head/lm_head.hpp>
 
@@ -57,7 +57,7 @@ public:
 
 private:
     std::size_t capacity_, width_;
-    context_mirror<target_id> tokens_;
+    context_tracker<target_id> tokens_;
     std::vector<float> values_; // [capacity, width]
 };
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/token_id.hpp>
@@ -34,7 +34,7 @@ struct feature_text {
     std::size_t width = 0; ///< of an own feature
     std::vector<draft_id> ids{};
     std::optional<std::size_t> round{}; ///< tokens that it began behind
-    law_mark changes = 0;               ///< of that number
+    law_version changes = 0;            ///< of that number
     std::vector<float> own{};           ///< of its latest places
     std::size_t first_own = 0;          ///< the first of them
     std::vector<draft_id> nodes{};
@@ -103,7 +103,7 @@ struct feature_text {
                      std::to_string(more.size()));
         if (!round)
             fail("feature model", "round",
-                 "expected begin_round before tokens: does a drafter not hand it on?");
+                 "expected begin_draft_round before tokens: does a drafter not hand it on?");
     }
     /// Of nodes, behind require_takes. Errors: specdec::error for a parent that is none, and before
     /// the round's text is there.

@@ -29,7 +29,8 @@ template <TokenEmbedding Embedding>
 }
 
 /// A trained prediction of what the target keeps (SpecDec++; OmniDraft, 3.3, Eq. 5): the sigmoid of
-/// acceptance_logits. Models AcceptancePredictor, for predicted_end (Eq. 6 and 7) and cost_aware.
+/// acceptance_logits. Models AcceptancePredictor, for predicted_end (Eq. 6 and 7) and
+/// profitable_length.
 ///
 ///     head.take(learner.parameters());   at any time
 ///     stop.learn(outcome_of(...));       between a round's decision and the next draft, as ever
@@ -62,7 +63,7 @@ public:
         ++changes_;
         used_ = next_;
     }
-    [[nodiscard]] law_mark mark() const { return changes_ + mark_of(embedding_); }
+    [[nodiscard]] law_version version() const { return changes_ + version_of(embedding_); }
 
 private:
     void require_fitting(std::span<const float> parameters) const {
@@ -77,7 +78,7 @@ private:
     Embedding embedding_;
     acceptance_shape shape_;
     std::vector<float> used_, next_; // the parameters now, and from the next learn() on
-    law_mark changes_ = 0;
+    law_version changes_ = 0;
 };
 
 } // namespace specdec

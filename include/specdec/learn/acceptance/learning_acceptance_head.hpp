@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
+#include <specdec/core/law_version.hpp>
 #include <specdec/learn/acceptance/acceptance_examples.hpp>
 #include <specdec/learn/acceptance/acceptance_head.hpp>
 #include <specdec/learn/acceptance/acceptance_learner.hpp>
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] row_reading reads() const { return head_.reads(); }
     [[nodiscard]] double accept(const draft_progress& now) const { return head_.accept(now); }
     [[nodiscard]] double next(const draft_progress& now) const { return head_.next(now); }
-    [[nodiscard]] law_mark mark() const { return head_.mark(); }
+    [[nodiscard]] law_version version() const { return head_.version(); }
     void learn(const draft_outcome& o) {
         examples_.add(o);
         head_.learn(o);

@@ -13,9 +13,9 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/law_mark.hpp>
-#include <specdec/core/model/context_mirror.hpp>
-#include <specdec/core/model/context_mirrors.hpp>
+#include <specdec/core/law_version.hpp>
+#include <specdec/core/model/context_tracker.hpp>
+#include <specdec/core/model/context_trackers.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/model/wrapped_model.hpp>
 #include <specdec/speculation/any/require_members.hpp>
@@ -118,18 +118,18 @@ public:
             truncate(s, 0);
     }
     /// Nothing, where the model does not want to know.
-    void begin_round(std::size_t s, std::size_t n) {
+    void begin_draft_round(std::size_t s, std::size_t n) {
         contexts_.meet(s, size(s));
-        held_->begin_round(s, n);
+        held_->begin_draft_round(s, n);
         contexts_.truncated(s, size(s));
     }
     [[nodiscard]] bool learns_from_texts() const { return held_->learns_from_texts(); }
     /// Nothing, where the model learns nothing.
     void forget_learnt() { held_->forget_learnt(); }
     [[nodiscard]] bool reads_features() const { return held_->reads_features(); }
-    [[nodiscard]] bool defers_work() const { return held_->defers_work(); }
-    [[nodiscard]] bool feeds_again() const { return held_->feeds_again(); }
-    [[nodiscard]] law_mark mark(std::size_t s) const { return held_->mark(s); }
+    [[nodiscard]] bool lazy_append() const { return held_->lazy_append(); }
+    [[nodiscard]] bool replays_on_reject() const { return held_->replays_on_reject(); }
+    [[nodiscard]] law_version version(std::size_t s) const { return held_->version(s); }
 
 private:
     struct base {
@@ -144,15 +144,15 @@ private:
         virtual bool scores_trees() const = 0;
         virtual logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts) = 0;
         virtual void keep_path(std::size_t s, std::span<const std::size_t> nodes) = 0;
-        virtual void begin_round(std::size_t s, std::size_t n) = 0;
+        virtual void begin_draft_round(std::size_t s, std::size_t n) = 0;
         virtual std::optional<held_tokens<Id>> held(std::size_t s) const = 0;
         virtual std::optional<context_key> key(std::size_t s) const = 0;
         virtual bool learns_from_texts() const = 0;
         virtual void forget_learnt() = 0;
         virtual bool reads_features() const = 0;
-        virtual bool defers_work() const = 0;
-        virtual bool feeds_again() const = 0;
-        virtual law_mark mark(std::size_t s) const = 0;
+        virtual bool lazy_append() const = 0;
+        virtual bool replays_on_reject() const = 0;
+        virtual law_version version(std::size_t s) const = 0;
     };
     /// Model: a type, or a reference to one.
     template <class Model>
@@ -184,7 +184,9 @@ private:
                 fail("model", "keep_path", "expected a model that scores trees");
         }
         void truncate(std::size_t s, std::size_t n) override { lifted.truncate(s, n); }
-        void begin_round(std::size_t s, std::size_t n) override { lifted.begin_round(s, n); }
+        void begin_draft_round(std::size_t s, std::size_t n) override {
+            lifted.begin_draft_round(s, n);
+        }
         std::optional<held_tokens<Id>> held(std::size_t s) const override {
             if constexpr (TellsHeldBatch<lifted_model<Id, bare>, Id>)
                 return lifted.held(s);
@@ -203,15 +205,15 @@ private:
                 lifted.forget_learnt();
         }
         bool reads_features() const override { return lifted.reads_features(); }
-        bool defers_work() const override { return lifted.defers_work(); }
-        bool feeds_again() const override { return lifted.feeds_again(); }
-        law_mark mark(std::size_t s) const override { return lifted.mark(s); }
+        bool lazy_append() const override { return lifted.lazy_append(); }
+        bool replays_on_reject() const override { return lifted.replays_on_reject(); }
+        law_version version(std::size_t s) const override { return lifted.version(s); }
         Model model;
         lifted_model<Id, bare> lifted{model};
     };
 
     std::unique_ptr<base> held_;
-    context_mirrors<Id> contexts_;
+    context_trackers<Id> contexts_;
 };
 
 } // namespace specdec

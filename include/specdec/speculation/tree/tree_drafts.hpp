@@ -18,16 +18,16 @@
 #include <specdec/core/tree/tree_drafting.hpp>
 #include <specdec/draft/cost_table.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
-#include <specdec/draft/tree/cost_aware_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
-#include <specdec/draft/tree/paying_tree.hpp>
+#include <specdec/draft/tree/planned_tree.hpp>
+#include <specdec/draft/tree/profitable_tree.hpp>
 
 namespace specdec {
 
 /// How trees grow where no widths are given (docs/use/choosing-a-rule.md).
 enum class tree_growth : std::uint8_t {
-    paying,  ///< as many nodes and levels as pay: of the likeliest siblings a cost_aware_tree, else
-             ///< a paying_tree, which plans by what the text's own rounds keep
+    paying,  ///< as many nodes and levels as pay: of the likeliest siblings a profitable_tree, else
+             ///< a planned_tree, which plans by what the text's own rounds keep
     dynamic, ///< as many as there may be, where the drafter is sure: EAGLE-2's, or a beam_tree
     budgeted, ///< Sequoia's tree of so many nodes, by what the text's own rounds keep
     fixed,    ///< the same, by a first guess, in every round
@@ -92,7 +92,7 @@ public:
         settings_.max_nodes = s.nodes;
         settings_.max_depth = s.nodes < deepest ? s.nodes : deepest;
         if (settings_.siblings == sibling_draw::likeliest &&
-            !std::holds_alternative<paying_tree>(shape_)) {
+            !std::holds_alternative<planned_tree>(shape_)) {
             const beam_tree beam = beam_of(s);
             settings_.max_drafted = beam.width + (beam.depth - 1) * beam.beam * beam.width;
             if (settings_.max_nodes > settings_.max_drafted) // a beam draws no more
@@ -109,9 +109,9 @@ public:
     /// of which the drafter's nodes come first.
     void learn(const token_tree<target_id>* tree, std::span<const std::size_t> path,
                std::span<const tree_node> nodes) {
-        if (auto* const planned = std::get_if<paying_tree>(&shape_))
+        if (auto* const planned = std::get_if<planned_tree>(&shape_))
             planned->learn(tree, path, nodes.size());
-        else if (auto* const paying = std::get_if<cost_aware_tree>(&shape_))
+        else if (auto* const paying = std::get_if<profitable_tree>(&shape_))
             paying->learn(tree, path, nodes);
     }
     /// How many texts share a pass of the target: a position costs its share.
@@ -139,8 +139,7 @@ public:
     }
 
 private:
-    using shapes =
-        std::variant<fixed_tree, paying_tree, cost_aware_tree, confident_tree, beam_tree>;
+    using shapes = std::variant<fixed_tree, planned_tree, profitable_tree, eagle2_tree, beam_tree>;
     static constexpr std::size_t deepest = 8;
 
     static beam_tree beam_of(const tree_drafts& s) {
@@ -154,12 +153,12 @@ private:
         if (!s.widths.empty())
             return fixed_tree::of_widths(s.widths);
         if (s.growth == tree_growth::dynamic)
-            return certain ? shapes(confident_tree{beam}) : shapes(beam);
+            return certain ? shapes(eagle2_tree{beam}) : shapes(beam);
         const cost_table costs =
             s.growth == tree_growth::paying && s.costs ? *s.costs : cost_table{};
         if (s.growth == tree_growth::paying && certain)
-            return cost_aware_tree(costs, {.beam = beam});
-        paying_tree planned(costs, {.nodes = s.nodes, .depth = beam.depth});
+            return profitable_tree(costs, {.beam = beam});
+        planned_tree planned(costs, {.nodes = s.nodes, .depth = beam.depth});
         return s.growth == tree_growth::fixed ? shapes(planned.shape()) : shapes(planned);
     }
 

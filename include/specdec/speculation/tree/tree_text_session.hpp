@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <specdec/core/drafting.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/decode/clock.hpp>

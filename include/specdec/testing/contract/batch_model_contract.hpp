@@ -10,7 +10,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/testing/contract/contract_report.hpp>

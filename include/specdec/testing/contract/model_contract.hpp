@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/testing/contract/contract_report.hpp>
 #include <specdec/testing/contract/expected_rows.hpp>

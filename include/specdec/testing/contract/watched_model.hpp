@@ -7,7 +7,7 @@
 #include <utility> // std::declval
 
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/testing/contract/contract_report.hpp>
 
 namespace specdec {

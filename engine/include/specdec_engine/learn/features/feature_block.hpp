@@ -159,7 +159,7 @@ private:
     template <class Work>
     void each_group(const products& team, const feature_batch& batch, std::size_t depth,
                     const Work& work) const {
-        team.team().run(batch.sequences() * config_.kv_heads, 1, [&](team_share s) {
+        team.team().run(batch.sequences() * config_.kv_heads, 1, [&](pool_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i) {
                 const feature_batch::range r = batch.at(depth, i / config_.kv_heads);
                 for (std::size_t c = r.begin; c < r.end; ++c)

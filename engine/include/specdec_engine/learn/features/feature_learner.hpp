@@ -16,7 +16,7 @@
 #include <specdec_engine/learn/features/taught_chains.hpp>
 #include <specdec_engine/learn/learner_settings.hpp>
 #include <specdec_engine/learn/learnt_weights.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -39,7 +39,7 @@ public:
     feature_learner(feature_parameters<float> start, target_ends ends,
                     const learner_settings& settings = {}, const chain_settings& chains = {})
         : learnt_weights(checked(settings, start, ends), std::move(start), ends.map.target_size()),
-          ends_(std::move(ends)), team_(std::make_shared<thread_team>(settings.threads)),
+          ends_(std::move(ends)), team_(std::make_shared<thread_pool>(settings.threads)),
           products_(team_, settings.products), chains_(chains, settings.sequences, settings.length),
           pass_(base().layout(), chains_.limits(), ends_.embedding, team_, settings.products),
           logits_(ends_.rows(), at_once), dlogits_(ends_.rows(), at_once),
@@ -113,7 +113,7 @@ private:
     }
 
     void take_losses(std::size_t first, std::size_t n, double weight) {
-        team_->run(n, 1, [&](team_share s) {
+        team_->run(n, 1, [&](pool_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i) {
                 const taught_cell& c = chains_.cells()[first + i];
                 const draft_id next =
@@ -128,7 +128,7 @@ private:
     }
 
     target_ends ends_;
-    std::shared_ptr<thread_team> team_;
+    std::shared_ptr<thread_pool> team_;
     products products_;
     taught_chains chains_;
     feature_training_pass<float> pass_;

@@ -16,7 +16,7 @@
 #include <specdec_engine/learn/reverse/linear.hpp>
 #include <specdec_engine/learn/reverse/lora.hpp>
 #include <specdec_engine/learn/reverse/products.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -48,7 +48,7 @@ public:
 
     feature_training_pass(const feature_layout& layout, const feature_limits& limits,
                           embedding embed,
-                          std::shared_ptr<thread_team> team = std::make_shared<thread_team>(1),
+                          std::shared_ptr<thread_pool> team = std::make_shared<thread_pool>(1),
                           const product_settings& multiplied = {})
         : layout_(layout), embed_(std::move(embed)),
           batch_(layout.config().vocabulary_size, dimension(), limits),

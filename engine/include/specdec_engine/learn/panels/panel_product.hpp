@@ -14,7 +14,7 @@
 #include <specdec_engine/kernel/panels.hpp>
 #include <specdec_engine/learn/panels/pack_words.hpp>
 #include <specdec_engine/learn/panels/product_numbers.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -48,7 +48,7 @@ public:
 
     /// A [rows, length], B [length, columns]. Complexity: 2 rows length columns. Precondition: the
     /// result is other memory than the factors.
-    void run(thread_team& team, const product_factor& a, std::size_t rows, const product_factor& b,
+    void run(thread_pool& team, const product_factor& a, std::size_t rows, const product_factor& b,
              std::size_t columns, std::size_t length, const product_result& c, bool add) {
         const ready_columns right = prepare(team, b, columns, length);
         if (blocks_.size() < team.size())
@@ -62,7 +62,7 @@ public:
                 ? 1
                 : std::clamp<std::size_t>(4 * team.size() / panels, 1, std::max(groups, one));
         const std::size_t part = (groups + parts - 1) / parts * group;
-        team.run(panels * parts, 1, [&](team_share s) {
+        team.run(panels * parts, 1, [&](pool_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i) {
                 const std::size_t row = i / parts * panel_rows, first = i % parts * part;
                 if (first < columns)
@@ -83,7 +83,7 @@ private:
         std::size_t stride;
     };
 
-    ready_columns prepare(thread_team& team, const product_factor& b, std::size_t columns,
+    ready_columns prepare(thread_pool& team, const product_factor& b, std::size_t columns,
                           std::size_t length) {
         if constexpr (std::same_as<Value, float>)
             if (b.along == 1 && length % length_multiple == 0)
@@ -91,7 +91,7 @@ private:
         const std::size_t stride = round_up(length, length_multiple);
         if (columns_.size() < columns * stride)
             columns_.resize(columns * stride);
-        team.run(columns, 16, [&](team_share s) {
+        team.run(columns, 16, [&](pool_share s) {
             pack_.columns({b.data + s.begin * b.across, b.along, b.across}, s.end - s.begin, length,
                           columns_.data() + s.begin * stride, stride);
         });

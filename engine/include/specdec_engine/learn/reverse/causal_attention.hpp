@@ -8,7 +8,7 @@
 
 #include <specdec_engine/learn/reverse/columns.hpp>
 #include <specdec_engine/learn/reverse/products.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -21,7 +21,7 @@ inline constexpr std::size_t query_tile = 64;
 template <class Scalar>
 struct causal_scratch {
     explicit causal_scratch(std::size_t longest, const product_settings& multiplied = {})
-        : alone(std::make_shared<thread_team>(1), multiplied), weights(longest, query_tile),
+        : alone(std::make_shared<thread_pool>(1), multiplied), weights(longest, query_tile),
           gradients(longest, query_tile) {}
 
     products alone;

@@ -12,7 +12,7 @@
 #include <specdec_engine/learn/panels/panel_product.hpp>
 #include <specdec_engine/learn/panels/product_numbers.hpp>
 #include <specdec_engine/learn/reverse/columns.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -27,14 +27,14 @@ namespace specdec::engine {
 /// Eigen takes some and gives it back. For one thread at a time.
 class products {
 public:
-    explicit products(std::shared_ptr<thread_team> team, const product_settings& settings = {})
+    explicit products(std::shared_ptr<thread_pool> team, const product_settings& settings = {})
         : team_(std::move(team)), settings_(settings),
           panels_(panel_product<float>(settings.instructions)) {
         if (settings.numbers == product_numbers::bf16)
             panels_.emplace<panel_product<bf16_bits>>(settings.instructions);
     }
 
-    [[nodiscard]] thread_team& team() const { return *team_; }
+    [[nodiscard]] thread_pool& team() const { return *team_; }
     [[nodiscard]] const product_settings& settings() const { return settings_; }
 
     /// y = W x, or y + W x where `add`
@@ -88,7 +88,7 @@ public:
     /// work(c) for every column below n, shared out: for what columns do apart.
     template <class Work>
     void each_column(std::size_t n, const Work& work) const {
-        team_->run(n, 16, [&](team_share s) {
+        team_->run(n, 16, [&](pool_share s) {
             for (std::size_t c = s.begin; c < s.end; ++c)
                 work(c);
         });
@@ -121,7 +121,7 @@ private:
         const auto n = static_cast<std::size_t>(out.cols());
         const std::size_t down = (rows + edge - 1) / edge;
         const std::size_t across = (n + edge - 1) / edge;
-        team_->run(down * across, 1, [&](team_share s) {
+        team_->run(down * across, 1, [&](pool_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i) {
                 tile t{i % down * edge, 0, i / down * edge, 0};
                 t.rows = std::min(edge, rows - t.row);
@@ -131,7 +131,7 @@ private:
         });
     }
 
-    std::shared_ptr<thread_team> team_;
+    std::shared_ptr<thread_pool> team_;
     product_settings settings_;
     mutable std::variant<panel_product<float>, panel_product<bf16_bits>> panels_;
 };

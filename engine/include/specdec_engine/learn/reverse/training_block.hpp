@@ -130,7 +130,7 @@ private:
     template <class Work>
     void each_group(const products& team, const training_batch& batch,
                     block_scratch<Scalar>& scratch, const Work& work) const {
-        team.team().run(batch.sequences() * config_.kv_heads, 1, [&](team_share s) {
+        team.team().run(batch.sequences() * config_.kv_heads, 1, [&](pool_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i)
                 work(i / config_.kv_heads, i % config_.kv_heads, scratch.of_member[s.member]);
         });

@@ -15,7 +15,7 @@
 #include <specdec_engine/learn/reverse/rms_norm.hpp>
 #include <specdec_engine/learn/reverse/training_batch.hpp>
 #include <specdec_engine/learn/reverse/training_block.hpp>
-#include <specdec_engine/team/thread_team.hpp>
+#include <specdec_engine/team/thread_pool.hpp>
 
 namespace specdec::engine {
 
@@ -36,7 +36,7 @@ template <class Scalar>
 class training_pass {
 public:
     training_pass(const model_config& config, const training_limits& limits,
-                  std::shared_ptr<thread_team> team = std::make_shared<thread_team>(1),
+                  std::shared_ptr<thread_pool> team = std::make_shared<thread_pool>(1),
                   const product_settings& multiplied = {})
         : layout_(config), batch_(config, limits), team_(std::move(team), multiplied),
           scratch_(layout_.config(), limits, team_),

@@ -80,9 +80,9 @@ private:
         add_end("tokenizer.ggml.fim_sep_token_id", {"<|file_sep|>"});
         // With these ends, another name is part of what is written.
         if (first_of({"<|call|>", "<|calls|>"}) && first_of({"<|return|>", "<|flush|>"}))
-            make_text("<|end|>", token_kind::user);
+            open_sequence("<|end|>", token_kind::user);
         if (first_of({"<|tool_response>"}))
-            make_text("</s>", token_kind::normal);
+            open_sequence("</s>", token_kind::normal);
     }
 
     /// Adds the id of the key, else that of the first token with one of the names.
@@ -98,7 +98,7 @@ private:
         named_ends_.push_back(static_cast<std::int32_t>(id));
     }
     /// The token of that name, if any, is text and ends nothing, whatever its type and the keys.
-    void make_text(std::string_view name, token_kind kind) {
+    void open_sequence(std::string_view name, token_kind kind) {
         for (std::size_t i = 0; i < tokens_.size(); ++i)
             if (tokens_[i] == name) {
                 kinds_[i] = kind;

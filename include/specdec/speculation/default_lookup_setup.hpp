@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <specdec/core/token_id.hpp>
+#include <specdec/draft/acceptance_table.hpp>
+#include <specdec/draft/cost_table.hpp>
+#include <specdec/draft/lookup/lookup_branch.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/draft/lookup/lookup_or_draft.hpp>
+#include <specdec/speculation/any/any_tokenizer.hpp>
+
+namespace specdec {
+
+/// The usual lookup beside a text's drafter, whatever its bridge. Borrows all but the numbers.
+struct default_lookup_setup {
+    const any_tokenizer<target_id>& words;
+    std::size_t capacity = 0; ///< tokens of the text
+    std::size_t most = 0;     ///< tokens that are looked up a round
+    lookup_memory* memory = nullptr;
+    acceptance_table& table;        ///< of what is looked up
+    const cost_table& lookup_costs; ///< of such rounds
+    const cost_table& costs;        ///< of the drafter's
+
+    [[nodiscard]] lookup_hit_tokens<default_lookup, any_tokenizer<target_id>> found() const {
+        return {make_default_lookup(capacity, lookup_hit_bytes(most), memory), words, most};
+    }
+};
+
+/// A bridge of chains, of at most max_proposals tokens, beside which is looked up, or not: one type
+/// either way, so that no rule is compiled twice.
+template <class Bridge>
+[[nodiscard]] auto lookup_or_chains(Bridge bridge, const std::optional<default_lookup_setup>& usual,
+                                    std::size_t max_proposals) {
+    using type = lookup_or_draft<Bridge, default_lookup, any_tokenizer<target_id>>;
+    std::optional<typename type::lookup_type> lookup;
+    if (usual)
+        lookup.emplace(typename type::lookup_type{
+            usual->found(), lookup_turns(usual->table, usual->lookup_costs, usual->costs)});
+    return type(std::move(bridge), std::move(lookup), max_proposals);
+}
+
+/// The same of a bridge of trees.
+template <class Bridge>
+[[nodiscard]] auto lookup_or_trees(Bridge bridge,
+                                   const std::optional<default_lookup_setup>& usual) {
+    using type = lookup_branch<Bridge, default_lookup, any_tokenizer<target_id>>;
+    std::optional<typename type::lookup_type> lookup;
+    if (usual)
+        lookup.emplace(typename type::lookup_type{
+            usual->found(), lookup_length(usual->table, usual->lookup_costs)});
+    return type(std::move(bridge), std::move(lookup));
+}
+
+} // namespace specdec

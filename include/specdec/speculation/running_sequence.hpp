@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <specdec/decode/outcome_of.hpp>
+#include <specdec/decode/session.hpp>
+#include <specdec/decode/session_settings.hpp>
+#include <specdec/decode/text_run.hpp>
+#include <specdec/draft/lookup/lookup_memory.hpp>
+#include <specdec/draft/recycled/successor_table.hpp>
+#include <specdec/process/processed_rows.hpp>
+#include <specdec/speculation/any/any_ngram_cache.hpp>
+#include <specdec/speculation/any/any_tokenizer.hpp>
+#include <specdec/speculation/any/cancel_check.hpp>
+#include <specdec/speculation/any/steady_seconds.hpp>
+#include <specdec/speculation/sequence_pool.hpp>
+#include <specdec/speculation/text.hpp>
+#include <specdec/speculation/text_lengths.hpp>
+#include <specdec/speculation/tree/tree_drafts.hpp>
+#include <specdec/speculation/tree/tree_text_session.hpp>
+
+namespace specdec {
+
+/// What a text's session is: a bridge that drafts trees has another one.
+template <class Bridge, class Verifier, class D, class Laws>
+struct session_of_text {
+    using type = session<Bridge, Verifier, Laws>;
+    static type make(Bridge bridge, Verifier verifier, const session_settings& settings, Laws laws,
+                     const std::optional<any_tree_shape>&) {
+        return {std::move(bridge), std::move(verifier), settings, std::move(laws)};
+    }
+};
+template <class Bridge, class Verifier, class D, class Laws>
+    requires requires(const Bridge& bridge) { bridge.settings().siblings; }
+struct session_of_text<Bridge, Verifier, D, Laws> {
+    using type = tree_text_session<Bridge, Verifier, D, Laws>;
+    static type make(Bridge bridge, Verifier verifier, const session_settings& settings, Laws laws,
+                     const std::optional<any_tree_shape>& shape) {
+        return {std::move(bridge), std::move(verifier), settings, std::move(laws), *shape};
+    }
+};
+
+/// What every text of a pair is made with.
+struct sequence_spec {
+    const any_tokenizer<target_id>& target;
+    const any_tokenizer<draft_id>* draft; ///< null without a drafter
+    session_settings settings;
+    std::span<const draft_id> draft_prefix;
+    generation_limits limits;
+    std::optional<length_settings> lengths;     ///< nothing: no drafts
+    std::size_t longest;                        ///< draft tokens a round
+    std::shared_ptr<learned_lengths> learned{}; ///< by all texts of the rule, or by this one
+    cancel_check cancelled;
+    std::shared_ptr<open_texts> under_way{}; ///< for the decoder, as long as the text is there
+    std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
+    std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
+    std::shared_ptr<successor_table> successors{}; ///< of rule recycling
+    std::optional<any_tree_shape> tree{};          ///< of drafts that are trees
+    std::size_t own_proposals = 0; ///< of the rule; settings.max_proposals has room for lookups
+};
+
+/// One text under one rule: session, coin, stop rule and the text that comes of it.
+template <class Bridge, class Verifier, class Seat, Coin C>
+class running_sequence final : public speculative_text {
+public:
+    template <class... SeatArguments>
+    running_sequence(const text_request& request, sequence_spec parts, Bridge bridge,
+                     Verifier verifier, C coin, SeatArguments&&... seat)
+        : seat_(std::forward<SeatArguments>(seat)...), parts_(std::move(parts)),
+          lengths_(lengths_of(parts_, request.prompt.size())),
+          session_(session_of::make(std::move(bridge), std::move(verifier), parts_.settings,
+                                    laws_type(parts_.target.vocabulary_size(), request.process),
+                                    parts_.tree)),
+          coin_(std::move(coin)), reader_(request.reader), key_(request.key),
+          prompt_(request.prompt.size()),
+          run_(session_, seat_.drafter(), lengths_.rule(), coin_, parts_.target, parts_.limits,
+               *this, steady_seconds{}) {
+        session_.start(request.prompt, parts_.draft_prefix);
+        seat_.follow(session_.tokens());
+        if (parts_.under_way != nullptr)
+            ++parts_.under_way->going;
+    }
+    running_sequence(const running_sequence&) = delete;
+    running_sequence& operator=(const running_sequence&) = delete;
+    ~running_sequence() override {
+        if (!remembered_)
+            goes_no_longer();
+    }
+
+    void share_pass(std::size_t texts) override { sharing_ = texts; }
+    void passed(const shared_pass& pass) override { lengths_.passed(pass); }
+    [[nodiscard]] bool more(std::size_t capacity) override {
+        return run_.more(capacity) || (remember(), false);
+    }
+    [[nodiscard]] bool begin_draft(std::size_t capacity) override {
+        if (!run_.more(capacity))
+            return remember(), false;
+        const std::size_t sharing = sharing_texts();
+        lengths_.share_pass(sharing);
+        const bool anew = lengths_.begin_draft_round();
+        if (anew)
+            session_.share_pass(sharing);
+        if constexpr (trees) {
+            if (anew)
+                follow_rounds(session_, *parts_.learned);
+            session_.set_capacity(capacity);
+        }
+        return run_.begin_draft(capacity) || (remember(), false);
+    }
+    [[nodiscard]] draft_step request_row() override { return run_.request_row(); }
+    void draw(double seconds = 0) override { run_.draw(seconds); }
+    [[nodiscard]] context_edit<target_id> target_edit() const override {
+        if (parts_.under_way != nullptr)
+            parts_.under_way->passes_unseen = true;
+        return session_.target_edit();
+    }
+    [[nodiscard]] std::size_t rows_needed() const override { return session_.rows_needed(); }
+    void target_fed(const context_edit<target_id>& edit, double seconds) override {
+        session_.target_fed(edit, seconds);
+    }
+    void target_lost() override { session_.target_lost(); }
+    void decide(logits_rows<target_id> rows) override {
+        const std::size_t n = session_.rows_needed();
+        run_.decide(rows.size() > n ? rows.last(n) : rows);
+    }
+    void commit() override {
+        run_.commit();
+        seat_.follow(session_.tokens());
+        if (run_.finish() != finish_reason::none)
+            remember();
+    }
+    void abandon() override { run_.abandon(); }
+    [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const override {
+        if constexpr (trees)
+            return session_.nodes_to_keep();
+        else
+            return {};
+    }
+    [[nodiscard]] finish_reason finish() const override { return run_.finish(); }
+
+    [[nodiscard]] std::span<const target_id> tokens() const override { return session_.tokens(); }
+    [[nodiscard]] context_key key() const override { return key_; }
+    [[nodiscard]] const statistics& counts() const override { return session_.counts(); }
+    [[nodiscard]] decode_result result() const override {
+        decode_result out = so_far_;
+        const auto produced = session_.tokens().subspan(prompt_);
+        out.tokens.assign(produced.begin(), produced.end());
+        if (out.log_probabilities.size() > produced.size()) // of tokens behind the end
+            out.log_probabilities.resize(produced.size());
+        out.counts = session_.counts();
+        if (run_.finish() != finish_reason::none)
+            out.finish = run_.finish();
+        return out;
+    }
+    [[nodiscard]] context_edit<target_id> prepare(target_sequence& target) override {
+        return session_.prepare(target);
+    }
+
+    // As the run's reader:
+    bool bytes(std::string_view text, token_origin origin) {
+        const bool more = reader_ == nullptr || reader_->bytes(text, origin);
+        so_far_.text += text; // what the reader threw at is given again
+        return more;
+    }
+    /// Each is told once, also if one behind it throws and this is called again.
+    bool round(const round_result& r) {
+        if (told_ == told::nobody) {
+            more_ = reader_ == nullptr || reader_->round(r);
+            told_ = told::reader;
+        }
+        if (told_ == told::reader) {
+            keep(r);
+            lengths_.learn(outcome(r), seconds_since(), costly(r));
+            if constexpr (requires { session_.bridge().first_row_known(); })
+                so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
+            told_ = told::lengths;
+        }
+        const bool more = more_ && !parts_.cancelled();
+        told_ = told::nobody;
+        return more;
+    }
+
+private:
+    using laws_type = processed_rows<any_row_processor<target_id>>;
+    using drafter_type = std::remove_reference_t<decltype(std::declval<Seat&>().drafter())>;
+    using session_of = session_of_text<Bridge, Verifier, drafter_type, laws_type>;
+    using session_type = typename session_of::type;
+    static constexpr bool trees = requires(session_type& s) { s.set_capacity(0); };
+
+    enum class told : std::uint8_t { nobody, reader, lengths };
+
+    /// What the result has of the round, in place of what a call that threw has left.
+    void keep(const round_result& r) {
+        if constexpr (requires { session_.bridge().extra_forwards(); }) {
+            so_far_.extra_forwards.resize(session_.counts().rounds);
+            so_far_.extra_forwards.push_back(extra_forwards());
+        }
+        if (!r.log_probabilities.of_tokens.empty())
+            so_far_.log_probabilities.resize(session_.tokens().size() - prompt_);
+        for (std::size_t i = 0; i < r.log_probabilities.of_tokens.size(); ++i) {
+            const auto likeliest = r.log_probabilities.likeliest(i);
+            so_far_.log_probabilities.push_back({{r.tokens[i], r.log_probabilities.of_tokens[i]},
+                                                 {likeliest.begin(), likeliest.end()}});
+        }
+    }
+    [[nodiscard]] draft_outcome outcome(const round_result& r) const {
+        if constexpr (trees)
+            return {.forwards = session_.levels(),
+                    .proposed = r.proposed.size(),
+                    .emitted = r.tokens.size()};
+        return parts_.draft != nullptr
+                   ? outcome_of(r, parts_.target, *parts_.draft, extra_forwards())
+                   : outcome_of_found(r);
+    }
+    /// Proposals that cost beside the drafter's passes: looked up, or nodes of trees.
+    [[nodiscard]] std::size_t costly(const round_result& r) const {
+        return trees || parts_.draft == nullptr ? r.proposed.size() : r.found_end - r.found;
+    }
+    /// Of a draft without a drafter: what was found, as far as it was proposed.
+    [[nodiscard]] draft_outcome outcome_of_found(const round_result& r) const {
+        draft_outcome o{.proposed = r.proposed.size(), .emitted = r.tokens.size()};
+        if constexpr (requires { session_.bridge().steps(); }) {
+            const std::span<const draft_progress> found = session_.bridge().steps();
+            o.steps = found.first(o.proposed < found.size() ? o.proposed : found.size());
+            o.kept = r.accepted;
+            o.rejected = r.accepted < o.proposed;
+        }
+        return o;
+    }
+    [[nodiscard]] std::size_t extra_forwards() const {
+        if constexpr (requires { session_.bridge().extra_forwards(); })
+            return session_.bridge().extra_forwards();
+        else
+            return 0;
+    }
+    /// What was spent since this was asked last.
+    [[nodiscard]] round_seconds seconds_since() {
+        const statistics& c = session_.counts();
+        const round_seconds now{c.target_seconds, c.draft_seconds + c.verify_seconds};
+        const round_seconds last = std::exchange(spent_, now);
+        return {now.pass - last.pass, now.rest - last.rest};
+    }
+    /// Texts that share the target's passes, as it was told, or all that go on.
+    [[nodiscard]] std::size_t sharing_texts() const {
+        return sharing_ > 0 || parts_.under_way == nullptr ? sharing_ : parts_.under_way->going;
+    }
+    void goes_no_longer() {
+        if (parts_.under_way != nullptr)
+            --parts_.under_way->going;
+    }
+    /// Once, as soon as the text has ended.
+    void remember() {
+        if (std::exchange(remembered_, true))
+            return;
+        goes_no_longer();
+        lengths_.end();
+        if constexpr (trees)
+            parts_.learned->tree = session_.shape();
+    }
+    [[nodiscard]] static text_lengths lengths_of(const sequence_spec& p, std::size_t prompt) {
+        if (!p.lengths)
+            return text_lengths(0);
+        return text_lengths(*p.lengths, p.longest, *p.learned, prompt, 1);
+    }
+
+    Seat seat_;
+    sequence_spec parts_;
+    text_lengths lengths_;
+    std::size_t sharing_ = 0; // texts that share the target's passes; 0: nobody said
+    bool remembered_ = false;
+    told told_ = told::nobody; // of the decided round
+    bool more_ = true;         // said the reader
+    round_seconds spent_{};
+    session_type session_;
+    C coin_;
+    listener* reader_;
+    context_key key_;
+    std::size_t prompt_;
+    decode_result so_far_;
+    text_run<session_type, drafter_type, length_rule, C, any_tokenizer<target_id>, running_sequence,
+             steady_seconds>
+        run_;
+};
+
+} // namespace specdec
