@@ -44,7 +44,7 @@ public:
         : base(model), change_(std::move(change)), capacity_(model.capacity()),
           texts_(base::sequences()) {}
 
-    using base::begin_draft_round, base::score, base::mark;
+    using base::begin_draft_round, base::score, base::version;
     [[nodiscard]] std::size_t sequences() const { return texts_.size(); }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {

@@ -33,7 +33,7 @@ protected:
         HiddenTreeModelOf<Model, Id> || HiddenTreeBatchModelOf<Model, Id>;
 
 public:
-    using base::mark;
+    using base::version;
     [[nodiscard]] std::size_t vocabulary_size() const { return head_.vocabulary_size(); }
     [[nodiscard]] law_version version(std::size_t s) const {
         return base::version(s) + version_of(head_);

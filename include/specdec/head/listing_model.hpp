@@ -45,7 +45,7 @@ public:
     }
     [[nodiscard]] law_version version(std::size_t s) const { return base::version(s) + changes_; }
 
-    using base::score, base::mark;
+    using base::score, base::version;
     [[nodiscard]] listed_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         const hidden_states x = this->states(parts);
         const std::size_t most = this->head().most_listed();

@@ -45,7 +45,7 @@ class counted : public wrapped_model<counted<M>, draft_id, M> {
 
 public:
     explicit counted(M& model) : base(model) {}
-    using base::append, base::score, base::truncate, base::begin_draft_round, base::mark;
+    using base::append, base::score, base::truncate, base::begin_draft_round, base::version;
     void append(std::size_t s, std::span<const draft_id> ids) {
         ++calls;
         base::append(s, ids);

@@ -69,7 +69,7 @@ public:
         }
     }
 
-    using base::append, base::score, base::truncate, base::begin_draft_round, base::mark;
+    using base::append, base::score, base::truncate, base::begin_draft_round, base::version;
     using base::score_tree, base::keep_path;
 
     void append(std::size_t s, std::span<const draft_id> ids) {

@@ -63,7 +63,7 @@ public:
         }
     }
 
-    using base::append, base::score, base::truncate, base::begin_draft_round, base::mark;
+    using base::append, base::score, base::truncate, base::begin_draft_round, base::version;
     void append(std::size_t s, std::span<const draft_id> ids) {
         follow(s, ids);
         base::append(s, ids);
