@@ -348,9 +348,11 @@ loaded_sides load_feature_sides(const side_paths& target, const side_paths& draf
                                 const head_choice& head) {
     expect_feature_flags(flags, drafter);
     const engine::feature_checkpoint own = engine::open_feature_drafter(drafter.model);
-    loaded_files files = load_files(
-        target, flags,
-        {.capacity = context, .sequences = sequences, .features = own.kind, .team = team});
+    loaded_files files = load_files(target, flags,
+                                    {.capacity = context,
+                                     .sequences = sequences,
+                                     .features = own.kind,
+                                     .team = std::move(team)});
     feature_drafter_side made =
         make_feature_drafter(drafter, own, files, files.engine.capacity(), sequences, head);
     const model_facts facts = files.facts();
