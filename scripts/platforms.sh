@@ -134,7 +134,7 @@ run_each() {
 }
 # The engine, which needs more packages: README's first program decodes what it decodes here.
 run_engine() {
-    local build=(-std=c++20 -O1 -w -Iinclude -isystem /usr/include/eigen3 examples/first_program.cpp)
+    local build=(-std=c++20 -O1 -w -Iinclude -Iengine/include -isystem /usr/include/eigen3 examples/first_program.cpp)
     mkdir -p "$1" && "$compiler" "${build[@]}" -static -isystem "$root/usr/include" "$root"/usr/lib/*/libpcre2-8.a \
         "$root"/usr/lib/*/libutf8proc.a -o "$1/there" 2> "$1.log" || return
     g++ "${build[@]}" -lpcre2-8 -lutf8proc -o "$1/here" 2>> "$1.log" && "$1/here" > "$1/here.txt" || return
