@@ -23,11 +23,11 @@ namespace specdec::reference {
 /// The axes of a KV cache, outermost first.
 enum cache_axis : std::size_t {
     axis_layer,
-    axis_side,           ///< cache_side
-    axis_row,            ///< tokens of the context by position, then nodes of a tree by number
-    axis_kv_head,        //
-    axis_head_dimension, //
-    cache_axes           ///< how many there are
+    axis_side, ///< cache_side
+    axis_row,  ///< tokens of the context by position, then nodes of a tree by number
+    axis_kv_head,
+    axis_head_dimension,
+    cache_axes ///< how many there are
 };
 enum class cache_side : std::size_t { key, value };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::find
 #include <concepts>
 #include <cstddef>
 #include <filesystem>

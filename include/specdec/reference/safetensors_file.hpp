@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::sort
+#include <algorithm> // std::sort, std::min
 #include <bit>       // std::endian
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,6 @@
 #include <range/v3/view/sliding.hpp>
 
 #include <specdec/core/error.hpp>
-#include <specdec/core/require.hpp>
 #include <specdec/reference/json_object.hpp>
 #include <specdec/reference/transformer_weights.hpp>
 #include <specdec/vocab/table/atomic_file.hpp>
@@ -82,15 +81,11 @@ public:
                  "expected shape " + text_of(shape) + " from the configuration, got " +
                      text_of(of.shape));
         if (of.type == "F32")
-            to = numbers<float>(of, rows, columns).template cast<typename Tensor::Scalar>();
+            widen<float>(of, to, rows, columns);
         else if (of.type == "F16")
-            to = numbers<Eigen::half>(of, rows, columns)
-                     .template cast<float>()
-                     .template cast<typename Tensor::Scalar>();
+            widen<Eigen::half>(of, to, rows, columns);
         else if (of.type == "BF16")
-            to = numbers<Eigen::bfloat16>(of, rows, columns)
-                     .template cast<float>()
-                     .template cast<typename Tensor::Scalar>();
+            widen<Eigen::bfloat16>(of, to, rows, columns);
         else
             fail(source_, field, "expected F32, F16 or BF16, got " + of.type);
     }
@@ -147,12 +142,12 @@ private:
                          std::to_string(std::min(pair[0].second, pair[1].first)));
     }
 
-    template <class Number>
-    [[nodiscard]] auto numbers(const entry& of, std::size_t rows, std::size_t columns) const {
-        Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> out(index(rows),
-                                                                                   index(columns));
-        std::memcpy(out.data(), content_.data() + data_ + of.begin, of.end - of.begin);
-        return out;
+    template <class Number, class Tensor>
+    void widen(const entry& of, Tensor& to, std::size_t rows, std::size_t columns) const {
+        Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> stored(
+            index(rows), index(columns));
+        std::memcpy(stored.data(), content_.data() + data_ + of.begin, of.end - of.begin);
+        to = stored.template cast<float>().template cast<typename Tensor::Scalar>();
     }
 
     std::string source_, content_;

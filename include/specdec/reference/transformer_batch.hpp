@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::min, std::any_of
+#include <algorithm> // std::min
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -61,9 +61,9 @@ inline void validate(const transformer_settings& settings, const transformer_con
 /// Shares the weights. Allocates in every call. Memory: a KV cache that grows with the longest
 /// context, and in a pass over n tokens of a sequence n times as many numbers as it then has
 /// tokens. Complexity: that of the products.
-/// Errors: specdec::error for weights and settings that fit not, tokens without room, ids, parents
-/// and paths that are none; all is then as it was. If memory ends in a call, its
-/// sequences may forget their nodes.
+/// Errors: specdec::error for weights and settings that do not fit, tokens without room, wrong
+/// ids, parents and paths; all is then as it was. If memory ends in a call, its sequences may
+/// forget their nodes.
 /// Thread safety: not for two threads at once; objects that share weights are independent.
 template <class Id, std::floating_point Scalar = float>
 class transformer_batch {
@@ -93,15 +93,16 @@ public:
 
     void append(std::size_t s, std::span<const Id> ids) {
         const sequence_nodes<Id> part{s, ids, {}};
-        pass({&part, 1});
+        pass({&part, 1}, [](const matrix<Scalar>&) {});
     }
     [[nodiscard]] logits_rows<Id> score(std::span<const sequence_tokens<Id>> parts) {
         return score_tree(nodes_of(parts));
     }
     [[nodiscard]] logits_rows<Id> score_tree(std::span<const sequence_nodes<Id>> parts) {
-        pass(parts);
-        logits_ = hidden_ * weights_->lm_head().topRows(index(vocabulary_size_)).transpose();
-        rows_ = logits_.template cast<float>();
+        pass(parts, [&](const matrix<Scalar>& hidden) {
+            logits_ = hidden * weights_->lm_head().topRows(index(vocabulary_size_)).transpose();
+            rows_ = logits_.template cast<float>();
+        });
         return {rows_.data(), count_tokens(parts), vocabulary_size_, vocabulary_size_};
     }
     /// The same without the LM head: what it would be multiplied with.
@@ -109,8 +110,7 @@ public:
         return hidden_tree(nodes_of(parts));
     }
     [[nodiscard]] hidden_states hidden_tree(std::span<const sequence_nodes<Id>> parts) {
-        pass(parts);
-        states_ = hidden_.template cast<float>();
+        pass(parts, [&](const matrix<Scalar>& hidden) { states_ = hidden.template cast<float>(); });
         return states_of(states_);
     }
     void keep_path(std::size_t s, std::span<const std::size_t> nodes) {
@@ -204,9 +204,10 @@ private:
         return visible;
     }
 
-    /// The forward pass over parts: fills hidden_ and features_, and the caches, which then hold
-    /// the tokens, or the nodes of parts that have parents.
-    void pass(std::span<const sequence_nodes<Id>> parts) {
+    /// The forward pass over parts: use(hidden) makes the rows that are asked for, then the
+    /// sequences hold the tokens, or the nodes of parts that have parents.
+    template <class Use>
+    void pass(std::span<const sequence_nodes<Id>> parts, const Use& use) {
         require(parts);
         on_throw guard([&] {
             for (const auto& [s, ids, parents] : parts)
@@ -214,31 +215,17 @@ private:
                     sequences_[s].forget_nodes();
         });
         std::vector<pass_part<Scalar>> given;
-        for (const auto& [s, ids, parents] : parts) {
-            sequence& at = sequences_[s];
-            std::vector<std::size_t> all; // new tokens are a tree that is a chain
-            if (parents.empty())
-                for (std::size_t i = 0; i < ids.size(); ++i)
-                    all.push_back(i == 0 ? tree_root : i - 1);
-            else
-                all = at.parents;
-            all.insert(all.end(), parents.begin(), parents.end());
-            at.cache.reserve(at.tokens.size() + all.size());
-            pass_part<Scalar>& part = given.emplace_back();
-            for (const Id id : ids)
-                part.ids.push_back(id.index());
-            part.visible = visible_to(ids.size(), at.tokens.size(), all);
-            part.cache = &at.cache;
-        }
+        for (const auto& part : parts)
+            given.push_back(given_of(part));
         const Eigen::Index d = index(config().width);
         matrix<float> features(index(count_tokens(parts)), index(feature_width()));
-        hidden_ =
-            forward<Scalar>(*weights_, given, [&](std::size_t layer, const matrix<Scalar>& x) {
-                for (std::size_t k = 0; k < features_of_.size(); ++k)
-                    if (features_of_[k] == layer)
-                        features.middleCols(index(k) * d, d) = x.template cast<float>();
-            });
+        use(forward<Scalar>(*weights_, given, [&](std::size_t layer, const matrix<Scalar>& x) {
+            for (std::size_t k = 0; k < features_of_.size(); ++k)
+                if (features_of_[k] == layer)
+                    features.middleCols(index(k) * d, d) = x.template cast<float>();
+        }));
         features_ = std::move(features);
+        guard.done();
         for (const auto& [s, ids, parents] : parts) {
             sequence& at = sequences_[s];
             if (parents.empty()) {
@@ -249,7 +236,21 @@ private:
                 at.parents.insert(at.parents.end(), parents.begin(), parents.end());
             }
         }
-        guard.done();
+    }
+
+    [[nodiscard]] pass_part<Scalar> given_of(const sequence_nodes<Id>& part) {
+        const auto& [s, ids, parents] = part;
+        sequence& at = sequences_[s];
+        std::vector<std::size_t> all; // new tokens are a tree that is a chain
+        if (!parents.empty())
+            all = at.parents;
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            all.push_back(!parents.empty() ? parents[i] : i == 0 ? tree_root : i - 1);
+        at.cache.reserve(at.tokens.size() + all.size());
+        pass_part<Scalar> given{{}, visible_to(ids.size(), at.tokens.size(), all), &at.cache};
+        for (const Id id : ids)
+            given.ids.push_back(id.index());
+        return given;
     }
 
     std::shared_ptr<const transformer_weights<Scalar>> weights_;
@@ -257,7 +258,7 @@ private:
     std::size_t capacity_ = 0, vocabulary_size_ = 0;
     std::vector<sequence> sequences_;
     std::vector<sequence_nodes<Id>> chains_; // of the latest call
-    matrix<Scalar> hidden_, logits_;         // of the latest pass
+    matrix<Scalar> logits_;
     matrix<float> rows_, states_, features_;
 };
 
