@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -109,19 +110,31 @@ double apart(const matrix<double>& found, const matrix<double>& wanted) {
            std::sqrt(wanted.squaredNorm() / static_cast<double>(wanted.size()));
 }
 
-/// check(apart) of the logits, for instructions of the engine.
+/// check(apart) of the logits of 24 tokens behind `context` others, for each kind of instructions
+/// that the processor has.
 template <class Check>
 void compare_logits(const fast::checkpoint& file, const weights_pointer& weights, precision format,
-                    const Check& check) {
-    const std::size_t n = 24;
+                    const Check& check, std::size_t context = 0,
+                    fast::cache_type cache = fast::cache_type::own) {
     oracle::transformer_model<target_id, double> wanted(weights);
-    const std::vector<target_id> ids = some_ids(n, 1, wanted.vocabulary_size());
-    (void)wanted.score(ids);
-    for (const fast::isa set : {fast::isa::portable, fast::best_isa()}) {
+    const std::vector<target_id> ids = some_ids(context + 24, 1, wanted.vocabulary_size());
+    const std::span<const target_id> all = ids;
+    const auto scored = [&](auto& model) {
+        if (context > 0)
+            model.append(all.first(context));
+        return model.score(all.subspan(context));
+    };
+    (void)scored(wanted);
+    using enum fast::isa;
+    for (const fast::isa set : {portable, avx2, avx512, avx512_bf16, amx}) {
+        if (fast::usable(set) != set)
+            continue;
         CAPTURE(fast::name(set));
         fast::model<target_id> m(fast::make_transformer(
-            file, {format, {.threads = 1, .capacity = 64, .instructions = set}, {}}));
-        const double off = apart(numbers_of(m.score(ids)), wanted.logits());
+            file, {format,
+                   {.threads = 1, .capacity = ids.size(), .instructions = set, .cache = cache},
+                   {}}));
+        const double off = apart(numbers_of(scored(m)), wanted.logits());
         CAPTURE(off);
         check(off);
     }
@@ -166,6 +179,22 @@ TEST_CASE("engine in Q8_0, Q4_0 and Q4_1: logits are those of the dequantised we
             if (type == dtype::q8_0) // weights that the engine itself rounds to Q8_0
                 compare_logits(fast::open_checkpoint(root + name), weights, precision::q8, rounded);
         }
+}
+
+TEST_CASE(
+    "engine behind a long context, with caches of all kinds: logits are the reference's up to "
+    "the rounding of keys and values",
+    "[computes]") {
+    using fast::cache_type;
+    const fast::checkpoint file = fast::open_checkpoint(root + "/models/docs-drafter");
+    const weights_pointer weights = weights_of(file);
+    for (const auto& [cache, bound] : {std::pair{cache_type::f32, f32_bound},
+                                       {cache_type::bf16, 0.016},
+                                       {cache_type::q8, 0.033}}) {
+        CAPTURE(fast::name(cache));
+        const auto rounded = [&, most = bound](double off) { CHECK(off < most); };
+        compare_logits(file, weights, precision::f32, rounded, 260, cache);
+    }
 }
 
 TEST_CASE("engine: trees have the reference's logits, and so has what follows an accepted path",
