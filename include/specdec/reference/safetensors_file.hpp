@@ -46,8 +46,8 @@ public:
             fail(source_, "header length",
                  "expected at most the " + std::to_string(content_.size() - sizeof length) +
                      " bytes behind it, got " + std::to_string(length));
-        data_ = sizeof length + length;
-        const auto text = std::string_view(content_).substr(sizeof length, length);
+        data_ = sizeof length + static_cast<std::size_t>(length);
+        const auto text = std::string_view(content_).substr(0, data_).substr(sizeof length);
         const nlohmann::json header = json_of(text, source_, "header");
         const json_object fields(header, source_, "header");
         for (const auto& [name, value] : header.items())
@@ -65,8 +65,9 @@ public:
         return out;
     }
 
-    /// Reads a tensor, of one axis into a row, of two into a matrix. Errors: specdec::error for one
-    /// that is missing, has another shape, or other numbers than F32, F16 or BF16.
+    /// Reads a tensor: one with one axis into a row vector, one with two axes into a matrix.
+    /// Errors: specdec::error for one that is missing, has another shape, or other numbers than
+    /// F32, F16 or BF16.
     template <class Tensor>
     void read(const std::string& name, Tensor& to, std::size_t rows, std::size_t columns) const {
         const std::string field = "tensor " + name;

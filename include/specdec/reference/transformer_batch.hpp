@@ -51,16 +51,17 @@ inline void validate(const transformer_settings& settings, const transformer_con
                          std::to_string(layer));
 }
 
-/// The reference transformer, which holds several sequences. It models BatchTreeModelOf<Id>,
-/// HiddenTreeBatchModelOf<Id>, FeatureBatchModelOf<Id> and TellsHeldBatch<Id>. Its purpose is to be
-/// read, and to be compared with: it computes as the equations of transformer_layer.hpp say, in
-/// float or double, on one thread.
+/// A transformer of the Llama family that is made to be read and to be compared with, for tests and
+/// small uses: it computes what the equations in transformer_layer.hpp say, in float or double, on
+/// one thread. It holds several sequences; transformer_model holds one. It models
+/// BatchTreeModelOf<Id>, HiddenTreeBatchModelOf<Id>, FeatureBatchModelOf<Id> and
+/// TellsHeldBatch<Id>, and shares the weights.
 ///
-/// Rows are rounded to float, as the concepts ask for; logits() has them as they were computed. The
-/// rows of a token are the same up to rounding however tokens are grouped into calls.
-/// Shares the weights. Allocates in every call. Memory: a KV cache that grows with the longest
-/// context, and in a pass over n tokens of a sequence n times as many numbers as it then has
-/// tokens. Complexity: that of the products.
+/// The rows are rounded to float, as the concepts require; logits() has the numbers before that. A
+/// row is the same up to rounding however the tokens are grouped into calls.
+/// Allocates: in every call. The KV cache grows with the longest context. A pass over n tokens of a
+/// sequence that then has m needs room for some n m numbers.
+/// Complexity: that of the matrix products.
 /// Errors: specdec::error for weights and settings that do not fit, tokens without room, wrong
 /// ids, parents and paths; all is then as it was. If memory ends in a call, its sequences may
 /// forget their nodes.
@@ -105,7 +106,7 @@ public:
         });
         return {rows_.data(), count_tokens(parts), vocabulary_size_, vocabulary_size_};
     }
-    /// The same without the LM head: what it would be multiplied with.
+    /// Does the same without the LM head: returns what the head would be multiplied with.
     [[nodiscard]] hidden_states hidden(std::span<const sequence_tokens<Id>> parts) {
         return hidden_tree(nodes_of(parts));
     }
@@ -131,7 +132,7 @@ public:
     }
 
     [[nodiscard]] std::size_t feature_width() const { return features_of_.size() * config().width; }
-    /// Of the tokens of the latest pass, whatever it was asked for.
+    /// The features of the tokens of the latest pass, of append and hidden, too.
     [[nodiscard]] hidden_states features() const { return states_of(features_); }
 
     /// The logits of the latest score or score_tree. Shape: n x vocabulary_size().
@@ -153,7 +154,7 @@ private:
             nodes.clear();
             parents.clear();
         }
-        /// So that what follows a pass does not throw.
+        /// Allocates, so that nothing throws after a pass.
         void reserve(std::size_t rows) {
             tokens.reserve(rows);
             nodes.reserve(rows);
@@ -204,8 +205,8 @@ private:
         return visible;
     }
 
-    /// The forward pass over parts: use(hidden) makes the rows that are asked for, then the
-    /// sequences hold the tokens, or the nodes of parts that have parents.
+    /// The forward pass over parts. use(hidden) makes the requested rows; then the sequences hold
+    /// the new tokens, or the new nodes of parts that have parents.
     template <class Use>
     void pass(std::span<const sequence_nodes<Id>> parts, const Use& use) {
         require(parts);
@@ -241,7 +242,7 @@ private:
     [[nodiscard]] pass_part<Scalar> given_of(const sequence_nodes<Id>& part) {
         const auto& [s, ids, parents] = part;
         sequence& at = sequences_[s];
-        std::vector<std::size_t> all; // new tokens are a tree that is a chain
+        std::vector<std::size_t> all; // parents; tokens without parents form a chain
         if (!parents.empty())
             all = at.parents;
         for (std::size_t i = 0; i < ids.size(); ++i)

@@ -38,7 +38,7 @@ template <std::floating_point Scalar, class Observe>
     n = 0;
     for (const pass_part<Scalar>& part : parts) {
         const Eigen::Index more = part.visible.rows();
-        x.middleRows(n, more) = w.embedding(part.ids, Eigen::all);
+        x.middleRows(n, more) = w.embedding(part.ids, Eigen::seqN(0, index(c.width)));
         positions.segment(n, more) =
             part.visible.rowwise().sum().array().template cast<double>() - 1;
         n += more;

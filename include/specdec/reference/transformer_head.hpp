@@ -37,7 +37,7 @@ public:
         std::vector<std::size_t> chosen;
         for (const Id id : ids)
             chosen.push_back(id.index());
-        put(x, rows()(chosen, Eigen::all), out);
+        put(x, rows()(chosen, Eigen::seqN(0, index(width()))), out);
     }
 
 private:

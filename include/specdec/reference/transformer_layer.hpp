@@ -41,7 +41,7 @@ template <std::floating_point Scalar>
 }
 
 /// The angle by which each pair of a head turns from one position to the next: theta^(-2i/e) for
-/// pair i, stretched as the settings say. In double, whatever the weights are in: an angle in float
+/// pair i, stretched as the settings say. They are double for float weights, too: in float an angle
 /// is off by 0.0005 at position 8,192. Paper: Su et al. 2021, section 3.2.2; the interpolation is
 /// that of Llama 3.1. Shape: e / 2.
 [[nodiscard]] inline Eigen::RowVectorXd rotary_frequencies(const rotary_settings& r,
@@ -98,8 +98,8 @@ template <std::floating_point Scalar>
     return e.array().colwise() / e.rowwise().sum().array();
 }
 
-/// What a pass is given for one sequence: n new tokens, which go into the last n of the first m
-/// rows of its cache.
+/// The input of a pass for one sequence: n new tokens, whose keys and values become the last n of
+/// the first m rows of its cache.
 template <std::floating_point Scalar>
 struct pass_part {
     std::vector<std::size_t> ids; ///< [n]
@@ -111,9 +111,9 @@ struct pass_part {
 ///
 ///     softmax(Q_h K_g^T / sqrt(e)) V_g,    all heads side by side times W_o^T.
 ///
-/// Paper: Vaswani et al. 2017, equation 1; Ainslie et al. 2023, section 2.2. Puts the keys and
-/// values of the new tokens into the caches. Shapes: x: n x d, the parts one after the other;
-/// result: n x d.
+/// It puts the keys and values of the new tokens into the caches.
+/// Paper: Vaswani et al. 2017, equation 1; Ainslie et al. 2023, section 2.2. Shapes: x: n x d, the
+/// parts one after the other; result: n x d.
 template <std::floating_point Scalar>
 [[nodiscard]] matrix<Scalar> attention(const matrix<Scalar>& x, const layer_weights<Scalar>& w,
                                        const transformer_config& c, std::size_t layer,
