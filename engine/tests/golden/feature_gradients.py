@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[2] / "models" / "train"))
+sys.path.insert(0, str(HERE.parent.parent / "models" / "train"))
 import features  # noqa: E402
 import llama  # noqa: E402
 
