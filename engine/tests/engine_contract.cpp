@@ -60,7 +60,7 @@ TEST_CASE("small checkpoints of every kind keep the model's contract") {
          {"llama", "llama-bf16", "llama-f16-sharded", "llama3", "mistral", "qwen2"}) {
         CAPTURE(name);
         const transformer engine =
-            load_transformer(SPECDEC_SOURCE_DIR "/engine/tests/golden/" + name, load_options{});
+            load_transformer(SPECDEC_SOURCE_DIR "/tests/golden/" + name, load_options{});
         const auto make = [&] { return model<draft_id>(engine.another_context(room(160))); };
         model_contract_settings<draft_id> settings;
         settings.length = 150; // a call of several of the engine's chunks
@@ -78,7 +78,7 @@ TEST_CASE("trees get the rows of their paths, bit for bit, in every precision",
             for (const isa instructions : {best_isa(), isa::portable}) {
                 CAPTURE(name, specdec::engine::name(format), static_cast<int>(instructions));
                 const transformer engine = load_transformer(
-                    SPECDEC_SOURCE_DIR "/engine/tests/golden/" + name, {.number_format = format});
+                    SPECDEC_SOURCE_DIR "/tests/golden/" + name, {.number_format = format});
                 const auto make = [&] {
                     context_options small = room(96);
                     small.instructions = instructions;
@@ -96,7 +96,7 @@ TEST_CASE("trees get the rows of their paths, bit for bit, in every precision",
 TEST_CASE("trees get the rows of their paths, bit for bit, in all numbers of the cache",
           "[computes]") {
     const transformer engine =
-        load_transformer(SPECDEC_SOURCE_DIR "/engine/tests/golden/llama", load_options{});
+        load_transformer(SPECDEC_SOURCE_DIR "/tests/golden/llama", load_options{});
     for (const cache_type cache : {cache_type::f32, cache_type::bf16, cache_type::q8}) {
         CAPTURE(specdec::engine::name(cache));
         const auto make = [&] {

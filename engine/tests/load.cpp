@@ -44,7 +44,7 @@ const std::vector<std::int32_t> ids = {1, 5, 9, 33, 76, 0, 12};
 } // namespace
 
 TEST_CASE("Transformers' logits of small checkpoints") {
-    const std::string golden = SPECDEC_SOURCE_DIR "/engine/tests/golden/";
+    const std::string golden = SPECDEC_SOURCE_DIR "/tests/golden/";
     for (const std::string name :
          {"llama", "llama-bf16", "llama-f16-sharded", "llama3", "mistral", "qwen2"}) {
         CAPTURE(name);

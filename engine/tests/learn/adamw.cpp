@@ -18,7 +18,7 @@ using Catch::Contains;
 /// The worst difference from PyTorch's weights behind each of its steps.
 template <class Scalar>
 double worst_difference() {
-    std::ifstream file(SPECDEC_SOURCE_DIR "/engine/tests/golden/adamw.json");
+    std::ifstream file(SPECDEC_SOURCE_DIR "/tests/golden/adamw.json");
     const auto golden = nlohmann::json::parse(file);
     parameter_layout layout;
     layout.add("matrix", {3, 4});

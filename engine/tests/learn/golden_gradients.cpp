@@ -14,11 +14,10 @@ namespace golden_gradient_tests {
 
 using namespace learning_toys;
 
-/// The worst error of a tensor's gradient, relative to the gradient, by
-/// engine/tests/golden/gradients.py.
+/// The worst error of a tensor's gradient, relative to the gradient, by tests/golden/gradients.py.
 template <class Scalar>
 double worst_error(const std::string& name) {
-    const std::string folder = SPECDEC_SOURCE_DIR "/engine/tests/golden/" + name;
+    const std::string folder = SPECDEC_SOURCE_DIR "/tests/golden/" + name;
     std::ifstream file(folder + "/gradients.json");
     const auto golden = nlohmann::json::parse(file);
     std::ifstream ids_file(folder + "/ids.json");

@@ -20,7 +20,7 @@ using Catch::Contains;
 TEST_CASE("a model that is saved is the same when it is loaded") {
     const toy::temporary_folder folder;
     const open_toy toy(form::untied);
-    const std::string golden = SPECDEC_SOURCE_DIR "/engine/tests/golden/";
+    const std::string golden = SPECDEC_SOURCE_DIR "/tests/golden/";
     for (const std::string& from : {golden + "llama", golden + "llama3", golden + "qwen2",
                                     toy.folder.write("m.gguf", toy.model.gguf()).string()}) {
         CAPTURE(from);
@@ -46,7 +46,7 @@ TEST_CASE("a model that is saved is the same when it is loaded") {
 TEST_CASE("a model that is saved into the folder of a sharded one is what is loaded there") {
     const toy::temporary_folder folder;
     const std::filesystem::path at = folder.path() / "model";
-    std::filesystem::copy(SPECDEC_SOURCE_DIR "/engine/tests/golden/llama-f16-sharded", at);
+    std::filesystem::copy(SPECDEC_SOURCE_DIR "/tests/golden/llama-f16-sharded", at);
     auto learnt = read_parameters(open_checkpoint(at));
     for (float& v : learnt.values())
         v += 1;

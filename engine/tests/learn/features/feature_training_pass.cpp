@@ -123,7 +123,7 @@ TEST_CASE("gradients through drafts of own features are those of finite differen
 }
 
 TEST_CASE("PyTorch's gradients of three steps of a draft at every place") {
-    std::ifstream file(SPECDEC_SOURCE_DIR "/engine/tests/golden/feature_gradients.json");
+    std::ifstream file(SPECDEC_SOURCE_DIR "/tests/golden/feature_gradients.json");
     const auto golden = nlohmann::json::parse(file);
     constexpr std::size_t places = 12;
     auto body = some_body<double>();

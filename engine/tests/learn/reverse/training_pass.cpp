@@ -53,7 +53,7 @@ TEST_CASE("a training pass gives the engine's logits") {
     const auto gguf = toy.folder.write("m.gguf", toy.model.gguf()); // interleaved pairs
     REQUIRE(open_checkpoint(gguf).config.rotary.interleaved);
     CHECK(worst_difference(open_checkpoint(gguf), texts({20, 5})) < 1e-4);
-    const std::string golden = SPECDEC_SOURCE_DIR "/engine/tests/golden/";
+    const std::string golden = SPECDEC_SOURCE_DIR "/tests/golden/";
     for (const std::string name : {"llama", "llama-bf16", "llama-f16-sharded", "llama3", "qwen2"})
         CHECK(worst_difference(open_checkpoint(golden + name), texts({30, 9})) < 1e-4);
 }

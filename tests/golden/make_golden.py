@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make the golden files: small random checkpoints and the logits Transformers gets from them.
 
-    python engine/tests/golden/make_golden.py            (needs torch, transformers, safetensors, numpy)
+    python tests/golden/make_golden.py            (needs torch, transformers, safetensors, numpy)
 
 Each folder gets config.json, the weights, ids.json (24 token ids) and logits.f32 (little-endian
 float32, [24, vocabulary], computed in float32 with eager attention from the weights as stored).

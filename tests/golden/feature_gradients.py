@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make feature_gradients.json: what PyTorch gets, in double, for a drafter that reads features, by models/train/features.py.
 
-    python engine/tests/golden/feature_gradients.py              (needs torch, safetensors)
+    python tests/golden/feature_gradients.py              (needs torch, safetensors)
 
 Three steps (HASS) over a text of 12 places. Weights, embeddings and features are sines that the test makes, too: number j of
 a tensor is scale sin(0.37 j + phase). The loss is the sum of w s + s^2 / 2 over the states s of step k at the places i >= k,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make gradients.json in golden folders, and adamw.json: what PyTorch gets, in double.
 
-    python engine/tests/golden/gradients.py              (needs torch, transformers; after make_golden.py)
+    python tests/golden/gradients.py              (needs torch, transformers; after make_golden.py)
 
 gradients.json: the loss is the mean cross-entropy of the next tokens of two sequences, ids[:17] and ids[10:24] of
 the folder's ids.json. For each parameter: the norm of its gradient and some of its numbers, `stride` apart.
