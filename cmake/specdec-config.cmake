@@ -1,4 +1,4 @@
-# find_package(specdec [COMPONENTS vocab eigen xtensor llama_cpp openvino engine engine_learn]): always specdec::specdec,
+# find_package(specdec [COMPONENTS vocab eigen xtensor reference_transformer llama_cpp openvino engine engine_learn]): always specdec::specdec,
 # and of the others only what is asked for, with its packages. OPTIONAL_COMPONENTS: those whose packages are there.
 include(CMakeFindDependencyMacro)
 include(${CMAKE_CURRENT_LIST_DIR}/specdec-packages.cmake)
@@ -37,7 +37,10 @@ endif()
 if("engine" IN_LIST specdec_wanted)
     list(APPEND specdec_wanted vocab eigen xtensor)
 endif()
-foreach(component specdec vocab eigen xtensor llama_cpp openvino engine engine_learn) # an order in which each finds its parts
+if("reference_transformer" IN_LIST specdec_wanted)
+    list(APPEND specdec_wanted eigen xtensor)
+endif()
+foreach(component specdec vocab eigen xtensor reference_transformer llama_cpp openvino engine engine_learn) # an order in which each finds its parts
     if(component IN_LIST specdec_wanted)
         include(${CMAKE_CURRENT_LIST_DIR}/specdec-${component}.cmake)
         set(specdec_${component}_FOUND TRUE)

@@ -8,6 +8,8 @@ set(specdec_packages_eigen "Eigen3") # 3.4 or newer: with a number, 3.4 refuses 
 set(specdec_packages_xtensor "xtensor 0.24")
 set(specdec_packages_llama_cpp "llama") # finds ggml itself
 set(specdec_packages_openvino "OpenVINO")
+set(specdec_packages_reference_transformer ${specdec_packages_eigen} ${specdec_packages_xtensor} "range-v3"
+    "nlohmann_json 3.11")
 set(specdec_packages_engine ${specdec_packages_vocab} ${specdec_packages_eigen} ${specdec_packages_xtensor}
     "nlohmann_json 3.11" "PCRE2" "utf8proc" "Threads")
 set(specdec_packages_engine_learn ${specdec_packages_engine})
@@ -17,7 +19,8 @@ function(specdec_check_component name variable)
     set(problem "")
     if(name STREQUAL "reference")
         set(problem "the component 'reference' is called 'engine' (headers <specdec_engine/...>), "
-                    "and its training 'engine_learn'")
+                    "and its training 'engine_learn'; the transformer that computes with Eigen is "
+                    "'reference_transformer'")
         string(JOIN "" problem ${problem})
     elseif(NOT DEFINED specdec_packages_${name})
         set(problem "specdec has no component '${name}'")

@@ -23,8 +23,10 @@ class SpecdecConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     no_copy_source = True
     options = {f"with_{part}": [True, False]
-               for part in ("vocab", "eigen", "xtensor", "llama_cpp", "openvino", "engine")}
+               for part in ("vocab", "eigen", "xtensor", "reference_transformer", "llama_cpp",
+                            "openvino", "engine")}
     default_options = {"with_vocab": True, "with_eigen": False, "with_xtensor": False,
+                       "with_reference_transformer": False,  # includes eigen and xtensor
                        "with_llama_cpp": False, "with_openvino": False,
                        "with_engine": False}  # with its training; includes vocab, eigen and xtensor
 
@@ -50,16 +52,20 @@ class SpecdecConan(ConanFile):
         public = {"transitive_headers": True}
         if engine or self.options.with_vocab:
             self.requires("boost/[>=1.81 <2]", **public)
-        if engine or self.options.with_eigen:
+        reference = self.options.with_reference_transformer
+        if engine or reference or self.options.with_eigen:
             self.requires("eigen/[>=3.4 <6]", **public)
-        if engine or self.options.with_xtensor:
+        if engine or reference or self.options.with_xtensor:
             self.requires("xtensor/[>=0.24 <1]", **public)
         if self.options.with_llama_cpp:
             self.requires("llama-cpp/[*]", **public)  # numbered by builds: b6700 or newer
         if self.options.with_openvino:
             self.requires("openvino/[>=2025 <2027]", **public)
-        if engine:
+        if reference:
+            self.requires("range-v3/[>=0.12 <1]", **public)
+        if engine or reference:
             self.requires("nlohmann_json/[>=3.11 <4]", **public)
+        if engine:
             self.requires("pcre2/[>=10.42 <11]", **public)
             self.requires("utf8proc/[>=2.8 <3]", **public)
 

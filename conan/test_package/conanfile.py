@@ -18,7 +18,7 @@ class SpecdecTestConan(ConanFile):
 
     def parts(self):
         options = self.dependencies["specdec"].options
-        return [part for part in ("vocab", "eigen", "xtensor", "llama_cpp", "openvino", "engine")
+        return [part for part in ("vocab", "eigen", "xtensor", "reference_transformer", "llama_cpp", "openvino", "engine")
                 if options.get_safe(f"with_{part}")]
 
     def generate(self):

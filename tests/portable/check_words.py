@@ -8,7 +8,7 @@ import pathlib, re, subprocess, sys
 
 WORDS = re.compile(r"\b(?:__builtin_\w+|__attribute__|__extension__|__asm__|asm|__int128|vector_size|_Pragma)\b|"
                    r"\[\[(?:gnu|clang)::\w+")
-OUTSIDE = ("interop",)
+OUTSIDE = ("interop", "reference")
 
 root = pathlib.Path(sys.argv[1])
 headers = [p.relative_to(root).as_posix() for p in sorted(root.rglob("*.hpp"))]

@@ -15,7 +15,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "golden"
+GOLDEN = pathlib.Path(__file__).resolve().parents[3] / "tests/golden"
 
 
 def worst_differences(name, program, folder):

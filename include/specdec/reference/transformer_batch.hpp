@@ -15,7 +15,7 @@
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/error.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/core/rows.hpp>
@@ -146,7 +146,7 @@ private:
 
     struct sequence {
         key_value_cache<Scalar> cache;
-        context_mirror<Id> tokens{};
+        context_tracker<Id> tokens{};
         std::vector<Id> nodes{};            // of a tree after them
         std::vector<std::size_t> parents{}; // [nodes]
 

@@ -3,6 +3,10 @@
 #ifdef WITH_engine
 #include <specdec_engine/file/mapped_file.hpp>
 #endif
+#ifdef WITH_reference_transformer
+#include <specdec/reference/load_weights.hpp>
+#include <specdec/reference/transformer_model.hpp>
+#endif
 #ifdef WITH_llama_cpp
 #include <specdec/interop/llama_cpp.hpp>
 #endif
@@ -17,6 +21,10 @@ int main(int, char** program) {
 #ifdef WITH_engine
     if (specdec::engine::mapped_file(program[0]).bytes().empty())
         return 1;
+#endif
+#ifdef WITH_reference_transformer
+    using reference_model = specdec::reference::transformer_model<specdec::target_id, float>;
+    static_assert(specdec::ModelOf<reference_model, specdec::target_id>);
 #endif
 #ifdef WITH_llama_cpp
     if (specdec::llama_cpp_kind(LLAMA_TOKEN_ATTR_BYTE) != specdec::token_kind::byte ||

@@ -13,7 +13,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "reference_eigen/toy_weights.hpp"
+#include "reference/toy_weights.hpp"
 #include "support/temporary_folder.hpp"
 #include <specdec/reference/transformer_model.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The engine against the reference transformer in double, on the same weights: logits in every
 // number format, trees, several sequences and features.
-#include <specdec/reference/load.hpp>
+#include <specdec_engine/load.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,14 +15,17 @@
 
 #include <catch2/catch.hpp>
 
-#include "reference_eigen/oracle.hpp"
 #include "support/quantised_checkpoint.hpp"
-#include <specdec/reference/batch_model.hpp>
-#include <specdec/reference/model.hpp>
+#include <specdec/reference/load_weights.hpp>
+#include <specdec/reference/transformer_batch.hpp>
+#include <specdec/reference/transformer_model.hpp>
+#include <specdec_engine/batch_model.hpp>
+#include <specdec_engine/model.hpp>
 
-namespace engine_tests {
+namespace oracle_tests {
 
-namespace fast = specdec::reference;
+namespace fast = specdec::engine;
+namespace oracle = specdec::reference;
 using namespace specdec;
 using fast::precision;
 using weights_pointer = std::shared_ptr<const oracle::transformer_weights<double>>;
@@ -278,4 +281,4 @@ TEST_CASE("engine: several sequences have the reference's logits and features", 
         }
 }
 
-} // namespace engine_tests
+} // namespace oracle_tests

@@ -113,7 +113,7 @@ double apart(const A& a, const B& b) {
 TEMPLATE_TEST_CASE("tiny models have the logits that plain Python computes", "", double, float) {
     const double bound = std::is_same_v<TestType, double> ? 1e-13 : 1e-5;
     const nlohmann::json golden =
-        read_json(SPECDEC_SOURCE_DIR "/tests/reference_eigen/golden/logits.json");
+        read_json(SPECDEC_SOURCE_DIR "/tests/reference/golden/logits.json");
     for (const auto& [name, model] : golden.items()) {
         CAPTURE(name);
         const std::size_t layers = model["config"]["layers"];

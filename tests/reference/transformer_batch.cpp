@@ -7,9 +7,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "reference_eigen/toy_weights.hpp"
+#include "reference/toy_weights.hpp"
 #include <specdec/core/concepts.hpp>
-#include <specdec/core/model/context_mirror.hpp>
+#include <specdec/core/model/context_tracker.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
 #include <specdec/head/features/features.hpp>
 #include <specdec/reference/transformer_model.hpp>

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "reference_eigen/toy_weights.hpp"
+#include "reference/toy_weights.hpp"
 #include <specdec/core/token_id.hpp>
 #include <specdec/reference/transformer_model.hpp>
 #include <specdec/testing/contract/head_contract.hpp>
