@@ -21,7 +21,8 @@ set(specdec_parts
     "loaders=engine/tests/tokenizer/(file/(.+_tokenizer|.*sentencepiece.*)|real_vocabularies)"
     "lessons=learn/(acceptance/acceptance_(examples|head|labels|learner)|distillation_recorder)"
     "strings=bridge/(spelling|strings/.+)"
-    "ngrams=vocab/ngrams/.+")
+    "ngrams=vocab/ngrams/.+"
+    "oracle=reference/decode|engine/tests/oracle")
 
 # specdec_unite(TARGET source...)
 function(specdec_unite target)
@@ -74,7 +75,7 @@ function(specdec_tests folder)
         specdec_unite(${target} ${sources})
     endif()
     target_link_libraries(${target} PRIVATE ${ARGN} specdec_catch_main ZLIB::ZLIB)
-    if(folder MATCHES "^(testing|speculation|engine)$" OR (folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS))
+    if(folder MATCHES "^(testing|speculation|engine|reference)$" OR (folder STREQUAL "law" AND SPECDEC_BUILD_LONG_TESTS))
         target_link_libraries(${target} PRIVATE specdec_rules)
     endif()
     if(folder MATCHES "^engine")
