@@ -59,6 +59,14 @@ class FirstProgram(unittest.TestCase):
         self.assertIn("a target call", call("first_program", folder=ROOT))
 
 
+class ReferenceModels(unittest.TestCase):
+    def test_the_text_is_the_engines(self):
+        there, here = (call(program, folder=ROOT) for program in ("first_program", "reference_models"))
+        text = here.split(" tokens per target pass")[0].rpartition("\n")[0]
+        self.assertIn("tokens per target pass", here)
+        self.assertEqual(text, there[there.index(text[:20]):].rpartition("\n")[0].rpartition("\n")[0])
+
+
 class SideBySide(unittest.TestCase):
     def test_texts_are_those_of_one_after_the_other(self):
         for temperature in (0, 1):
