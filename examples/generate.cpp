@@ -101,6 +101,8 @@ const char* why_nothing(const statistics& s, const flags& f) {
     const auto rounds = [&](no_draft reason) {
         return s.without_draft[static_cast<std::size_t>(reason)];
     };
+    if (rounds(no_draft::drafter_failed) > 0)
+        return ": the drafter failed";
     if (rounds(no_draft::nothing_found) > 0)
         return ": no text that was seen before promised to pay";
     if (rounds(no_draft::stop_rule) > 0 && f.decoding.lengths.kind == length_kind::automatic)

@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/verify/block_verification.hpp>
+#include <specdec/verify/exact_match.hpp>
 #include <specdec/verify/token_rejection.hpp>
 
 #include "support/enumeration/interval_coin.hpp"
@@ -211,4 +213,98 @@ TEST_CASE("who goes on in another way where a decision failed is refused, or cha
     CAPTURE(refused, other_draws);
     CHECK(refused > 0);
     CHECK(other_draws > 0.01);
+}
+
+namespace {
+
+/// A drafter that has no row behind some tokens: its failure depends on what was drawn.
+struct picky_drafter {
+    model_drafter<toy_model<draft_id>> inner;
+    std::size_t fails_at;  ///< drafted tokens
+    draft_id fails_behind; ///< the last of them; invalid: any
+    std::size_t pushed = 0;
+    draft_id last{};
+
+    [[nodiscard]] std::size_t capacity() const { return inner.capacity(); }
+    void sync(std::span<const draft_id> context, std::size_t unchanged) {
+        pushed = 0;
+        last = {};
+        inner.sync(context, unchanged);
+    }
+    [[nodiscard]] law_version version() const { return inner.version(); }
+    void push(draft_id id) {
+        ++pushed;
+        last = id;
+        inner.push(id);
+    }
+    logits_row<draft_id> row() {
+        if (pushed == fails_at && (!fails_behind.valid() || last == fails_behind))
+            throw failed{};
+        return inner.row();
+    }
+};
+
+struct ended {
+    double deviation;
+    std::size_t drafts = 0, tokens = 0; ///< ended, and proposed, over all paths
+};
+
+/// The law of three tokens where a failing drafter's draft is ended, if it can be.
+ended where_drafts_end(std::size_t fails_at, draft_id fails_behind, const toy_words& two,
+                       const auto& bridge, const auto& rule, std::uint64_t seed) {
+    row_tree p(toy_rows(row_kind::random, two.target_size(), seed)),
+        q(toy_rows(row_kind::random, two.draft_size(), seed + 1));
+    const auto make = [&](auto&, const auto& use) {
+        auto target = model_of<target_id>(p);
+        auto draft = model_of<draft_id>(q);
+        picky_drafter drafter{model_drafter(draft), fails_at, fails_behind};
+        use(target, drafter);
+    };
+    ended found{};
+    const auto law = on_every_path([&](interval_coin& coin) {
+        sequence tokens;
+        fixed_length stop{2};
+        with_session(made_world{p, make}, bridge, rule, {}, coin, [&](auto text) {
+            tokens = text.play(3, [&](std::size_t) {
+                auto& decoder = text.decoder;
+                (void)decoder.prepare(text.target);
+                try {
+                    decoder.draft(text.drafter, stop, text.coin, 3);
+                } catch (const failed&) {
+                    REQUIRE(decoder.end_draft(no_draft::drafter_failed));
+                    ++found.drafts;
+                }
+                const auto rows = decoder.score(text.target);
+                found.tokens += decoder.rows_needed() - 1;
+                decoder.commit(decoder.verify(rows, text.coin).tokens.size());
+            });
+        });
+        return tokens;
+    });
+    found.deviation = total_variation(law, target_alone(p, 3));
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("a draft that ends where its drafter fails leaves the target's law", "[law]") {
+    const toy_words& two = permuted_words();
+    for (std::uint64_t seed = 1; seed < 6; seed += 2)
+        for (const std::size_t fails_at : {0U, 1U})
+            for (std::int32_t behind = -1; behind < 2; ++behind) {
+                if (fails_at == 0 && behind >= 0)
+                    continue;
+                CAPTURE(seed, fails_at, behind);
+                const draft_id last = behind < 0 ? draft_id{} : draft_id{behind};
+                const auto check = [&](const auto& bridge, const auto& rule) {
+                    const ended found = where_drafts_end(fails_at, last, two, bridge, rule, seed);
+                    CHECK(found.deviation < 1e-12);
+                    CHECK(found.drafts > 0);
+                    CHECK((found.tokens > 0) == (fails_at > 0));
+                };
+                check(two.tli(), token_rejection{.thinning = {1, 1}});
+                check(two.tli(), block_verification{.thinning = {1, 1}});
+                check(two.union_of(), token_rejection{.thinning = {1, 1}});
+                check(two.slem(), exact_match{});
+            }
 }

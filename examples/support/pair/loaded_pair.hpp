@@ -119,8 +119,8 @@ struct loaded_pair {
 
 [[nodiscard]] constexpr std::string_view name(no_draft reason) {
     constexpr std::string_view names[no_draft_reasons] = {
-        "none",         "no_drafter",     "stop_rule",      "no_room",
-        "drafter_full", "nothing_shared", "nothing_to_say", "nothing_found"};
+        "none",           "no_drafter",     "stop_rule",     "no_room",       "drafter_full",
+        "nothing_shared", "nothing_to_say", "nothing_found", "drafter_failed"};
     return names[static_cast<std::size_t>(reason)];
 }
 

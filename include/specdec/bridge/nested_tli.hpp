@@ -118,6 +118,14 @@ public:
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
+    /// Pieces that are no whole token yet cannot be dropped, so only a draft of none is ended.
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
+        if (!proposals_.empty() || drawn_.size() > 0)
+            return false;
+        open_ = false;
+        draft = draft_view<law_type>::nothing(why);
+        return true;
+    }
 
 private:
     struct drawn_entry {

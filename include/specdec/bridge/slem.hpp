@@ -108,6 +108,11 @@ public:
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
     }
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
+        open_ = false;
+        draft = drawn_.size() == 0 ? draft_view<law_type>::nothing(why) : drafted();
+        return true;
+    }
 
 private:
     const DraftTokenizer& draft_tokenizer_;

@@ -170,6 +170,15 @@ public:
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_to_say : no_draft::none};
     }
+    /// A token whose spellings were not all looked at is none yet, so only a draft of none is
+    /// ended.
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
+        if (draws_ > 0 || !proposals_.empty() || looked_at_.valid())
+            return false;
+        open_ = false;
+        draft = draft_view<law_type>::nothing(why);
+        return true;
+    }
 
 private:
     void append(std::span<const draft_id> t) { path_.insert(path_.end(), t.begin(), t.end()); }

@@ -117,7 +117,8 @@ enum class no_draft : std::uint8_t {
     nothing_shared, ///< the vocabularies share no token the drafter could propose
     nothing_to_say, ///< the draft's text gave no target token
     nothing_found,  ///< the text's end was not seen before
+    drafter_failed, ///< the drafter threw, in this round or in one shortly before
 };
-inline constexpr std::size_t no_draft_reasons = 8;
+inline constexpr std::size_t no_draft_reasons = 9;
 
 } // namespace specdec

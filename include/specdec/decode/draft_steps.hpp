@@ -60,6 +60,20 @@ public:
             ready_ = true;
         }
     }
+    /// Ends the draft where its drafter cannot go on: with what was drawn or, where that is
+    /// nothing, because of `why`. False: the bridge cannot end it there.
+    [[nodiscard]] bool cut(B& bridge, no_draft why) {
+        bool ended = false;
+        if constexpr (requires { bridge.end_draft(why, view_); })
+            ended = (open_ || !begun_) && bridge.end_draft(why, view_);
+        if (!ended && begun_)
+            return false;
+        if (!ended) // nothing was drawn
+            view_ = view_type::nothing(why);
+        open_ = false;
+        begun_ = ready_ = true;
+        return true;
+    }
     /// Gives the draft, once: its proposals to `proposed`, and those that the target has to
     /// `tokens`. The draft is cut after its first end token, if the bridge has not done it. False:
     /// there is none to be given.

@@ -148,6 +148,25 @@ public:
         steps_.draw(bridge_, drafter, stop, coin);
     }
 
+    /// Ends the draft of a round whose step threw, because the drafter cannot go on. What was drawn
+    /// stays; if that is nothing, the round has no draft because of `why`. False: the draft can
+    /// only be continued or abandoned, as what was drawn depends on how it goes on, and nothing
+    /// changes. The distribution stays the target's, whatever the drafter's failure depends on: a
+    /// draft may end after any token that was looked at. Post: the round is drafted.
+    [[nodiscard]] bool end_draft(no_draft why) {
+        if (drafted_)
+            return true;
+        if (!steps_.cut(bridge_, why))
+            return false;
+        drafted_ = steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_);
+        return drafted_;
+    }
+    /// Says why a drafted round has no proposals, in place of what its stop rule said.
+    void explain_no_draft(no_draft why) {
+        if (drafted_ && draft_.reason == no_draft::stop_rule)
+            draft_.reason = why;
+    }
+
     /// Step 2, what the engine has to do: truncate its context to `truncate_to`, feed `append`, and
     /// give the rows of its last rows_needed() tokens to step 3.
     [[nodiscard]] context_edit<target_id> target_edit() const {

@@ -123,6 +123,12 @@ public:
         else
             return {};
     }
+    /// As session::end_draft, after a step of a draft that threw.
+    [[nodiscard]] bool end_draft(no_draft why)
+        requires requires(Session& s) { s.end_draft(why); }
+    {
+        return session_.end_draft(why);
+    }
     void draw([[maybe_unused]] double seconds = 0) {
         if constexpr (steps)
             session_.draw(drafter_, stop_, coin_, seconds, clock_);

@@ -32,7 +32,7 @@ public:
         return std::visit([](const auto& r) { return reading_of(r); }, rule_);
     }
     [[nodiscard]] bool more(const draft_progress& now) const {
-        return std::visit([&](const auto& r) { return r.more(now); }, rule_);
+        return !resting_ && std::visit([&](const auto& r) { return r.more(now); }, rule_);
     }
     [[nodiscard]] double predict(const draft_progress& now) const {
         return std::visit(
@@ -46,8 +46,10 @@ public:
     }
     [[nodiscard]] law_version version() const {
         return std::visit([](const auto& r) -> law_version { return r.version(); }, rule_) +
-               version_of_values(rule_.index());
+               version_of_values(rule_.index()) + (resting_ ? 1 : 0);
     }
+    /// Between rounds: whether nothing is drafted, whatever the rule says.
+    void rest(bool resting) { resting_ = resting; }
     void learn(const draft_outcome& o) {
         std::visit(
             [&](auto& r) {
@@ -98,6 +100,7 @@ public:
 
 private:
     choice rule_;
+    bool resting_ = false;
 };
 static_assert(LearnsLengths<length_rule>);
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -58,6 +59,7 @@ struct sequence_spec {
     std::size_t longest;                        ///< draft tokens a round
     std::shared_ptr<learned_lengths> learned{}; ///< by all texts of the rule, or by this one
     cancel_check cancelled;
+    bool drafter_must_work = false;
     std::shared_ptr<open_texts> under_way{}; ///< for the decoder, as long as the text is there
     std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
     std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
@@ -112,10 +114,23 @@ public:
                 follow_rounds(session_, *parts_.learned);
             session_.set_capacity(capacity);
         }
-        return run_.begin_draft(capacity) || (remember(), false);
+        if constexpr (!trees)
+            if (anew)
+                lengths_.rest(pause_ > 0);
+        or_without_draft([&] { (void)run_.begin_draft(capacity); });
+        return true;
     }
-    [[nodiscard]] draft_step request_row() override { return run_.request_row(); }
-    void draw(double seconds = 0) override { run_.draw(seconds); }
+    [[nodiscard]] draft_step request_row() override {
+        draft_step step;
+        or_without_draft([&] { step = run_.request_row(); });
+        if constexpr (!trees)
+            if (!step.goes_on && pause_ > 0)
+                session_.explain_no_draft(no_draft::drafter_failed);
+        return step;
+    }
+    void draw(double seconds = 0) override {
+        or_without_draft([&] { run_.draw(seconds); });
+    }
     [[nodiscard]] context_edit<target_id> target_edit() const override {
         if (parts_.under_way != nullptr)
             parts_.under_way->passes_unseen = true;
@@ -180,6 +195,7 @@ public:
             lengths_.learn(outcome(r), seconds_since(), costly(r));
             if constexpr (requires { session_.bridge().first_row_known(); })
                 so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
+            take_pause();
             told_ = told::lengths;
         }
         const bool more = more_ && !parts_.cancelled();
@@ -195,6 +211,44 @@ private:
     static constexpr bool trees = requires(session_type& s) { s.set_capacity(0); };
 
     enum class told : std::uint8_t { nobody, reader, lengths };
+
+    /// Does a step of a draft. If it throws, the draft ends, and the drafter has a pause.
+    template <class F>
+    void or_without_draft(const F& step) {
+#if defined(__cpp_exceptions)
+        if constexpr (!trees) {
+            if (!parts_.drafter_must_work) {
+                try {
+                    return step();
+                } catch (const std::exception& problem) {
+                    if (!run_.end_draft(no_draft::drafter_failed))
+                        throw;
+                    so_far_.drafter_error = problem.what();
+                } catch (...) {
+                    if (!run_.end_draft(no_draft::drafter_failed))
+                        throw;
+                    so_far_.drafter_error = "an exception of no known type";
+                }
+                ++so_far_.drafter_failures;
+                failed_ = true;
+                return;
+            }
+        }
+#endif
+        step();
+    }
+    /// After a round: how many of the next ones the drafter is not asked in.
+    void take_pause() {
+        constexpr std::size_t longest = 64;
+        if (std::exchange(failed_, false))
+            pause_ = last_pause_ = last_pause_ == 0        ? 1
+                                   : last_pause_ < longest ? 2 * last_pause_
+                                                           : longest;
+        else if (pause_ > 0)
+            --pause_;
+        else
+            last_pause_ = 0;
+    }
 
     /// What the result has of the round, in place of what a call that threw has left.
     void keep(const round_result& r) {
@@ -275,8 +329,10 @@ private:
     text_lengths lengths_;
     std::size_t sharing_ = 0; // texts that share the target's passes; 0: nobody said
     bool remembered_ = false;
-    told told_ = told::nobody; // of the decided round
-    bool more_ = true;         // said the reader
+    told told_ = told::nobody;               // of the decided round
+    bool failed_ = false;                    // the drafter, in this round
+    std::size_t pause_ = 0, last_pause_ = 0; // rounds in which it is not asked
+    bool more_ = true;                       // said the reader
     round_seconds spent_{};
     session_type session_;
     C coin_;

@@ -84,8 +84,24 @@ private:
     std::uint64_t uses_ = 0;
 };
 
-/// The drafter's model, whose rows may be requested.
-using drafter_rows = row_batching_model<draft_id, any_batch_model<draft_id>>;
+/// The drafter's model, whose rows may be requested. A common pass that throws makes no row: each
+/// sequence then asks for its own, so that only those whose row cannot be made go without a draft.
+class drafter_rows final : public row_batching_model<draft_id, any_batch_model<draft_id>> {
+    using base = row_batching_model<draft_id, any_batch_model<draft_id>>;
+
+public:
+    using base::base;
+    void pass() override {
+#if defined(__cpp_exceptions)
+        try {
+            base::pass();
+        } catch (...) { // thrown again to whom it concerns
+        }
+#else
+        base::pass();
+#endif
+    }
+};
 
 /// A sequence of the drafter's model for as long as a text needs it, which may grow longer than the
 /// drafter's context. Models Drafter by drafter().

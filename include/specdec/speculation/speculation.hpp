@@ -234,6 +234,7 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
                         .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
                         .longest = draft_tokens(how, s.lengths.length),
                         .cancelled = s.cancelled,
+                        .drafter_must_work = s.drafter_must_work,
                         .under_way = texts_};
     parts.own_proposals = own_proposals;
     if (s.tree) {

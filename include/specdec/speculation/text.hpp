@@ -53,6 +53,11 @@ struct decode_settings {
     /// Texts draft in one pass of the drafter's model, if that holds several sequences. Without it
     /// one behind the other, as do texts under rules whose drafts are not made in steps (trees).
     bool together = true;
+    /// Where a drafter throws, the sequence goes on: the round drafts nothing
+    /// (no_draft::drafter_failed), and the drafter is asked again after a pause, which doubles with
+    /// each failure up to 64 rounds. Drafts that cannot be ended where they stand, and trees, end
+    /// the sequence; so does any failure if this is true.
+    bool drafter_must_work = false;
     /// Asked every round: whether all texts shall end, and no more begin. Nothing: never.
     cancel_check cancelled{};
 };
@@ -115,6 +120,9 @@ struct decode_result {
     double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
     /// [rounds] of slrs, merge, coupled-spelling: the drafter's forwards that deciding took.
     std::vector<std::size_t> extra_forwards{};
+    std::size_t drafter_failures =
+        0;                       ///< rounds in which the drafter threw, and the sequence went on
+    std::string drafter_error{}; ///< what it threw last, in words
     std::size_t first_rows_known = 0; ///< rounds whose first draft token took no forward
     std::vector<token_report> log_probabilities{}; ///< of the tokens, if they were asked for
     /// If `finish` is failed: what was thrown, in words and to be thrown again. The text and the

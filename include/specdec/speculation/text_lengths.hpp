@@ -62,6 +62,8 @@ public:
         pass_ = {};
         return !std::exchange(round_, true);
     }
+    /// Whether this round drafts nothing, whatever the rule says: before its draft.
+    void rest(bool resting) { rule_.rest(resting); }
     /// looked_up: proposals that no drafter made, or that cost beside its passes.
     void learn(const draft_outcome& outcome, round_seconds took = {}, std::size_t looked_up = 0) {
         if (learned_ != nullptr)

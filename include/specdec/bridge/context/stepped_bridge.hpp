@@ -17,6 +17,10 @@ namespace specdec {
 ///                                       drafter. May be called again before draw
 ///     b.draw(drafter, stop, coin)       takes that row, and draws what it allows
 ///     b.drafted()                       ends the draft, and gives what propose() would have given
+///     b.end_draft(why, draft)           ends it where a step threw and the drafter cannot go on.
+///                                       What was drawn stays: `draft` becomes its view, or nothing
+///                                       because of `why`. False: what was drawn cannot be a draft
+///                                       by itself, as its distribution depends on how it goes on
 ///
 /// propose() is the loop of these (draft_alone), so a text drafts the same together as alone. If a
 /// step throws, begin() is called again, with request.again.
@@ -27,6 +31,9 @@ concept SteppedBridge = Bridge<B, D, Stop, C> && requires(B& b, D& drafter, cons
     { b.request_row(drafter, stop) } -> std::same_as<draft_step>;
     b.draw(drafter, stop, coin);
     { b.drafted() } -> std::same_as<draft_view<typename B::law_type>>;
+    requires requires(no_draft why, draft_view<typename B::law_type>& draft) {
+        { b.end_draft(why, draft) } -> std::same_as<bool>;
+    };
 };
 
 /// All steps of a draft, one behind the other.

@@ -122,6 +122,15 @@ public:
                     ? no_draft::none
                     : no_draft::nothing_to_say};
     }
+    /// The distribution of what was drawn sums over drafts that go on, so only a draft of nothing
+    /// is ended.
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
+        if (!begun_ || law_.drawn().size() > 0)
+            return false;
+        begun_ = open_ = false;
+        draft = draft_view<law_type>::nothing(why);
+        return true;
+    }
 
 private:
     /// The drafter and the stop rule of this round's draft, which ends after these tokens.

@@ -102,6 +102,13 @@ public:
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
+        if (drawn_.size() != proposals_.size()) // the stop rule threw at the last token
+            return false;
+        open_ = false;
+        draft = proposals_.empty() ? draft_view<law_type>::nothing(why) : drafted();
+        return true;
+    }
 
 private:
     token_bridge(Map map, Context context, std::size_t max_draft, Kept kept)

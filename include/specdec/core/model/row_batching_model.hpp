@@ -39,8 +39,8 @@ namespace specdec {
 /// than ever before. A pass that throws leaves the model as it was, with nothing requested.
 template <class Id, class M>
     requires ScoringModelOf<M, Id> || ScoringBatchModelOf<M, Id>
-class row_batching_model final : public wrapped_model<row_batching_model<Id, M>, Id, M>,
-                                 public row_batcher {
+class row_batching_model : public wrapped_model<row_batching_model<Id, M>, Id, M>,
+                           public row_batcher {
     using base = wrapped_model<row_batching_model<Id, M>, Id, M>;
     using parts_type = std::span<const sequence_tokens<Id>>;
     using rows_type = decltype(score_rows<Id>(std::declval<lifted_model<Id, M>&>(), parts_type{}));

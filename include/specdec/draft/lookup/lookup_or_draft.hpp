@@ -36,10 +36,10 @@ struct speaking_lookup {
 ///
 /// Whose turn it is is decided before anything is drawn, by what was committed, in this text and in
 /// those that share an index or a table; so it is no part of any law that a round draws from. Where
-/// the drafter proposes nothing and has drawn nothing, because its stop rule does not want to or it
-/// is full, the lookup may speak in its place. Lossless with every bridge and every verifier with
-/// which the bridge is. A round of the drafter is refused if what its laws read has changed, a
-/// round of the lookup never.
+/// the drafter proposes nothing and has drawn nothing, because its stop rule does not want to, it
+/// is full or it has failed, the lookup may speak in its place. Lossless with every bridge and
+/// every verifier with which the bridge is. A round of the drafter is refused if what its laws read
+/// has changed, a round of the lookup never.
 ///
 /// Models Bridge with what B does. Without a lookup it is B. Borrows the tokenizer. Allocates as B
 /// and lookup_hit_tokens.
@@ -125,6 +125,15 @@ public:
         requires requires(B& b) { b.drafted(); }
     {
         return looked_up() ? said() : take(bridge_.drafted());
+    }
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft)
+        requires requires(B& b, draft_view<typename B::law_type>& own) { b.end_draft(why, own); }
+    {
+        draft_view<typename B::law_type> own;
+        if (looked_up() || !bridge_.end_draft(why, own))
+            return false;
+        draft = take(own);
+        return true;
     }
 
     /// Whoever spoke.
@@ -214,8 +223,9 @@ private:
         proposals_.clear();
         for (const proposal<typename B::law_type>& x : draft.proposals)
             proposals_.push_back(proposal<law_type>::draw(law_type(x), none, {}));
-        const bool undrawn =
-            draft.reason == no_draft::stop_rule || draft.reason == no_draft::drafter_full;
+        const bool undrawn = draft.reason == no_draft::stop_rule ||
+                             draft.reason == no_draft::drafter_full ||
+                             draft.reason == no_draft::drafter_failed;
         if (lookup_ && undrawn && !found().ids().empty())
             look_up(lookup_->turns.choose_alone(found().steps()));
         if (looked_up())

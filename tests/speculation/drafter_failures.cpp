@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// A drafter that fails does not end a sequence: rounds draft nothing, and it is asked again after a
+// pause.
+#include <specdec/speculation/running_sequence.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "support/toy_speculation.hpp"
+
+using namespace specdec;
+using namespace specdec::testing;
+using Catch::Contains;
+
+namespace drafter_failures_tests {
+
+/// A drafter's models whose n-th pass fails where fails(n, sequence).
+struct failing_models : batch_of<draft_id, draft_model> {
+    using base = batch_of<draft_id, draft_model>;
+    using base::base;
+    std::function<bool(std::size_t, std::size_t)> fails = [](auto, auto) { return false; };
+    std::size_t calls = 0, failures = 0;
+
+    [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
+        const std::size_t n = calls++;
+        for (const sequence_tokens<draft_id>& part : parts)
+            if (fails(n, part.sequence)) {
+                ++failures;
+                throw std::runtime_error("the drafter's machine is gone");
+            }
+        return base::score(parts);
+    }
+};
+
+struct failing_pair {
+    toy_pair words;
+    batch_of<target_id, target_model> target;
+    failing_models draft;
+    speculation pair;
+
+    explicit failing_pair(std::size_t sequences = 1)
+        : target(sequences, target_model(words.target.table())),
+          draft(sequences, draft_model(words.draft.table(), {.seed = 2})),
+          pair({.models = target, .tokenizer = words.target, .ends = {toy_pair::end}},
+               {.models = draft,
+                .tokenizer = words.draft,
+                .bos = toy_pair::bos,
+                .begins_with_bos = true,
+                .ends = {toy_pair::stop}}) {}
+};
+
+std::size_t rounds_without(const decode_result& r) {
+    return r.counts.without_draft[static_cast<std::size_t>(no_draft::drafter_failed)];
+}
+
+TEST_CASE("drafter failures: a sequence goes on without drafts, and says so") {
+    for (const rule how : {rule::tli, rule::slem, rule::slrs, rule::nested, rule::coupled}) {
+        CAPTURE(std::string(about(how).name));
+        failing_pair x;
+        const decode_settings s = fixed(how, 0);
+        const decode_result whole = x.pair.generate("ab c", s);
+        REQUIRE(whole.drafter_failures == 0);
+        x.draft.fails = [](auto, auto) { return true; };
+        const decode_result alone = x.pair.generate("ab c", s);
+        CHECK(alone.text == whole.text);
+        CHECK(alone.finish == whole.finish);
+        CHECK(alone.counts.accepted == 0);
+        CHECK(alone.drafter_failures > 0);
+        CHECK(alone.drafter_error == "the drafter's machine is gone");
+        CHECK(rounds_without(alone) > alone.drafter_failures); // pauses, too
+        x.draft.fails = [](auto, auto) { return false; };
+        CHECK(x.pair.generate("ab c", s).counts.accepted > 0);
+    }
+}
+
+TEST_CASE("drafter failures: pauses grow, and end with a round that drafts") {
+    failing_pair x;
+    decode_settings s = fixed(rule::tli, 1, 3);
+    s.limits.max_tokens = 300;
+    std::size_t asked_at = 0;
+    std::vector<std::size_t> asked; // the tokens of the output when the drafter was asked
+    x.draft.fails = [&](auto, auto) {
+        if (asked.empty() || asked.back() != asked_at)
+            asked.push_back(asked_at); // in the common pass; then the sequence asks for itself
+        return true;
+    };
+    struct counter : listener {
+        std::size_t& n;
+        explicit counter(std::size_t& rounds) : n(rounds) {}
+        bool round(const round_result&) override { return ++n < 100; }
+    } count(asked_at);
+    (void)x.pair.generate("ab c", s, &count);
+    REQUIRE(asked.size() > 4);
+    for (std::size_t i = 1; i < asked.size(); ++i)
+        CHECK(asked[i] - asked[i - 1] == std::size_t{1} + (std::size_t{1} << (i - 1)));
+}
+
+TEST_CASE("drafter failures: a draft ends with what was drawn, and goes on in the next round") {
+    for (const rule how : {rule::tli, rule::tli_block, rule::coupled, rule::slem}) {
+        CAPTURE(std::string(about(how).name));
+        failing_pair x;
+        const decode_settings s = fixed(how, 0);
+        const decode_result whole = x.pair.generate("ab c", s);
+        std::size_t n = 0;
+        x.draft.fails = [&](auto, auto) { return ++n % 9 > 6; }; // in the common pass and alone
+        const decode_result found = x.pair.generate("ab c", s);
+        CHECK(found.text == whole.text);
+        CHECK(found.drafter_failures > 0);
+        CHECK(found.counts.proposed > 0);
+    }
+}
+
+TEST_CASE("drafter failures: where drafts cannot end, and where it must work, they are errors") {
+    failing_pair x;
+    decode_settings s = fixed(rule::tli, 0);
+    s.drafter_must_work = true;
+    x.draft.fails = [](auto, auto) { return true; };
+    CHECK_THROWS_WITH(x.pair.generate("ab c", s), Contains("the drafter's machine is gone"));
+    s = fixed(rule::slrs, 1);
+    std::size_t n = 0;
+    x.draft.fails = [&](auto, auto) { return ++n == 3 || n == 4; }; // after a token was drawn
+    CHECK_THROWS_WITH(x.pair.generate("ab c", s), Contains("the drafter's machine is gone"));
+}
+
+TEST_CASE("drafter failures: in a batch the others keep their drafts") {
+    failing_pair x(2);
+    const std::vector<target_id> prompt = x.words.encode("ab c");
+    const std::vector<text_request> both{{.prompt = prompt, .sequence = 0},
+                                         {.prompt = prompt, .sequence = 1}};
+    const decode_settings s = fixed(rule::tli, 1);
+    const decode_results whole = x.pair.run(both, s);
+    x.pair.forget();
+    x.draft.fails = [](auto, std::size_t sequence) { return sequence == 1; };
+    const decode_results found = x.pair.run(both, s);
+    found.require_none_failed();
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        kept += found.texts[i].drafter_failures == 0 ? 1U : 0U;
+        if (found.texts[i].drafter_failures == 0) {
+            CHECK(found.texts[i].tokens == whole.texts[i].tokens);
+            CHECK(found.texts[i].counts.accepted == whole.texts[i].counts.accepted);
+        }
+    }
+    CHECK(kept == 1);
+}
+
+TEST_CASE("drafter failures: a lookup speaks in the drafter's place") {
+    failing_pair x;
+    decode_settings s = fixed(rule::tli, 0);
+    s.lookup = {.beside = true, .shared = false};
+    s.limits.max_tokens = 60;
+    x.draft.fails = [](auto, auto) { return true; };
+    const decode_result found = x.pair.generate("abcabcabcabc", s);
+    CHECK(found.drafter_failures > 0);
+    CHECK(found.counts.looked_up > 0);
+}
+
+} // namespace drafter_failures_tests
