@@ -249,7 +249,7 @@ struct ended {
     std::size_t drafts = 0, tokens = 0; ///< ended, and proposed, over all paths
 };
 
-/// The law of three tokens where a failing drafter's draft is ended, if it can be.
+/// The law of two tokens where a failing drafter's draft is ended, if it can be.
 ended where_drafts_end(std::size_t fails_at, draft_id fails_behind, const toy_words& two,
                        const auto& bridge, const auto& rule, std::uint64_t seed) {
     row_tree p(toy_rows(row_kind::random, two.target_size(), seed)),
@@ -265,7 +265,7 @@ ended where_drafts_end(std::size_t fails_at, draft_id fails_behind, const toy_wo
         sequence tokens;
         fixed_length stop{2};
         with_session(made_world{p, make}, bridge, rule, {}, coin, [&](auto text) {
-            tokens = text.play(3, [&](std::size_t) {
+            tokens = text.play(2, [&](std::size_t) {
                 auto& decoder = text.decoder;
                 (void)decoder.prepare(text.target);
                 try {
@@ -281,7 +281,7 @@ ended where_drafts_end(std::size_t fails_at, draft_id fails_behind, const toy_wo
         });
         return tokens;
     });
-    found.deviation = total_variation(law, target_alone(p, 3));
+    found.deviation = total_variation(law, target_alone(p, 2));
     return found;
 }
 
@@ -289,7 +289,7 @@ ended where_drafts_end(std::size_t fails_at, draft_id fails_behind, const toy_wo
 
 TEST_CASE("a draft that ends where its drafter fails leaves the target's law", "[law]") {
     const toy_words& two = permuted_words();
-    for (std::uint64_t seed = 1; seed < 6; seed += 2)
+    for (std::uint64_t seed = 1; seed < 4; seed += 2)
         for (const std::size_t fails_at : {0U, 1U})
             for (std::int32_t behind = -1; behind < 2; ++behind) {
                 if (fails_at == 0 && behind >= 0)
