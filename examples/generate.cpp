@@ -102,7 +102,7 @@ const char* why_nothing(const statistics& s, const flags& f) {
         return s.without_draft[static_cast<std::size_t>(reason)];
     };
     if (rounds(no_draft::drafter_failed) > 0)
-        return ": the drafter failed";
+        return "";
     if (rounds(no_draft::nothing_found) > 0)
         return ": no text that was seen before promised to pay";
     if (rounds(no_draft::stop_rule) > 0 && f.decoding.lengths.kind == length_kind::automatic)
@@ -125,6 +125,9 @@ void summary(const decode_result& r, const flags& f, const pair_facts& facts) {
                      static_cast<unsigned long long>(s.looked_up_accepted));
     else if (s.proposed == 0 && f.decoding.rule != rule::autoregressive)
         std::fprintf(stderr, ", nothing drafted%s", why_nothing(s, f));
+    if (r.drafter_failures > 0)
+        std::fprintf(stderr, ", the drafter failed in %s: %s",
+                     counted(r.drafter_failures, "round").c_str(), r.drafter_error.c_str());
     std::fprintf(
         stderr, " (%s, T = %g, %s, %s; ended by %s)\n", f.rule.c_str(),
         static_cast<double>(f.decoding.sampling.temperature), facts.computing.precision.c_str(),
@@ -161,6 +164,7 @@ ordered_json report(const decode_result& r, const flags& f, const pair_facts& fa
 void run(flags f, const program_engine& e) {
     validate(f.decoding.sampling);
     decode_settings& s = f.decoding;
+    s.drafter_must_work = false; // the answer comes without drafts
     if (!f.rule.empty())
         s.rule = rule_of(f.rule, "--rule").rule;
     else if (recycles(f.models))

@@ -104,10 +104,12 @@ struct loaded_pair {
                : "expected `identity`: the drafter reads the target's features";
 }
 
-/// Settings of a program: a signal ends its texts.
+/// Settings of a program that measures: a signal ends its texts, and a drafter that throws is an
+/// error.
 [[nodiscard]] inline decode_settings interruptible() {
     decode_settings s;
     s.cancelled = [] { return interrupted() != 0; };
+    s.drafter_must_work = true;
     return s;
 }
 
