@@ -48,7 +48,7 @@ void measure(const draft_tokenizer& drafter, const target_tokenizer& target) {
 
         retokenizer<draft_tokenizer, draft_id> start(drafter), r(drafter);
         start.append(context);
-        start.version();
+        start.mark();
         continuation_encoder<target_tokenizer> encoder(target);
         std::vector<target_id> proposal;
         std::vector<draft_id> whole;
