@@ -6,7 +6,7 @@ function(specdec_fuzz)
         get_filename_component(name ${source} NAME_WE)
         add_executable(fuzz_${name} ${source})
         target_link_libraries(fuzz_${name} PRIVATE ${ARGN})
-        target_include_directories(fuzz_${name} PRIVATE ${specdec_root}/tests)
+        target_include_directories(fuzz_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/.. ${specdec_root}/tests)
         target_compile_definitions(fuzz_${name} PRIVATE SPECDEC_SOURCE_DIR="${specdec_root}"
                                    SPECDEC_SHARED_DIR="${specdec_shared}")
         set(flags -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -g1)
