@@ -18,10 +18,8 @@ set(specdec_packages_engine_learn ${specdec_packages_engine})
 function(specdec_check_component name variable)
     set(problem "")
     if(name STREQUAL "reference")
-        set(problem "the component 'reference' is called 'engine' (headers <specdec_engine/...>), "
-                    "and its training 'engine_learn'; the transformer that computes with Eigen is "
-                    "'reference_transformer'")
-        string(JOIN "" problem ${problem})
+        string(CONCAT problem "the component 'reference' is called 'engine' (headers <specdec_engine/...>), and its "
+               "training 'engine_learn'; the transformer that computes with Eigen is 'reference_transformer'")
     elseif(NOT DEFINED specdec_packages_${name})
         set(problem "specdec has no component '${name}'")
     endif()

@@ -29,7 +29,7 @@ def parsed(text):
             groups.append((group[1], []))
         elif option := re.match(r"  ([-A-Z]\S*)( [A-Z]{2,}\S*( \.\.\.)?)?( Excludes: \S+)?(?:\s+(.*))?$", line):
             flags = option[1].replace("{false}", "")  # what the second of two means
-            groups[-1][1].append([flags, (option[2] or "").strip(), option[5] or ""])
+            groups[-1][1].append([flags, (option[2] or "").strip(), " ".join((option[5] or "").split())])
         elif line.strip() and groups and groups[-1][1]:
             last = groups[-1][1][-1]
             last[2] = f"{last[2]} {line.strip()}".strip()

@@ -128,6 +128,42 @@ TEST_CASE("drafter failures: where drafts cannot end, and where it must work, th
     CHECK_THROWS_WITH(x.pair.generate("ab c", s), Contains("the drafter's machine is gone"));
 }
 
+TEST_CASE("drafter failures: a draft that is kept and has no room is an error, no failure") {
+    failing_pair x;
+    const std::vector<target_id> prompt = x.words.encode("ab c");
+    const auto text = x.pair.open({.prompt = prompt}, fixed(rule::tli, 1));
+    REQUIRE(text->draft(100));
+    REQUIRE(text->rows_needed() > 2);
+    CHECK_THROWS_WITH((void)text->draft(prompt.size() + 1), Contains("expected room for the"));
+    CHECK(text->result().drafter_failures == 0);
+    CHECK(text->draft(100));
+}
+
+TEST_CASE("drafter failures: rounds that failed teach lengths nothing") {
+    learned_lengths learned;
+    learned.go_by({.pass = {1, 1.01}, .draft = 0.01, .catch_up = 0}, true);
+    text_lengths text({}, 4, learned, 1, 1);
+    text.begin_draft_round();
+    text.learn({.emitted = 1}, {1, 0}); // the prompt's
+    REQUIRE(text.rule().more({}));
+    const law_version table = learned.table.version();
+    const cost_table costs = learned.costs.now();
+    for (int i = 0; i < 100; ++i) {
+        text.begin_draft_round();
+        text.learn_nothing(1); // whatever it took
+    }
+    text.begin_draft_round();
+    CHECK(learned.table.version() == table);
+    CHECK(learned.costs.now() == costs);
+    CHECK(text.rule().more({}));
+    const law_version awake = text.rule().version();
+    text.rest(true);
+    CHECK_FALSE(text.rule().more({}));
+    CHECK(text.rule().version() != awake);
+    text.end(); // the next text does not begin with a rest
+    CHECK(learned.last->more({}));
+}
+
 TEST_CASE("drafter failures: in a batch the others keep their drafts") {
     failing_pair x(2);
     const std::vector<target_id> prompt = x.words.encode("ab c");

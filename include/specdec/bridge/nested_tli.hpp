@@ -120,11 +120,7 @@ public:
     }
     /// Pieces that are no whole token yet cannot be dropped, so only a draft of none is ended.
     [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
-        if (!proposals_.empty() || drawn_.size() > 0)
-            return false;
-        open_ = false;
-        draft = draft_view<law_type>::nothing(why);
-        return true;
+        return end_undrawn(!proposals_.empty() || drawn_.size() > 0, why, draft);
     }
 
 private:

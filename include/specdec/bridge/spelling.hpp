@@ -173,11 +173,7 @@ public:
     /// A token whose spellings were not all looked at is none yet, so only a draft of none is
     /// ended.
     [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
-        if (draws_ > 0 || !proposals_.empty() || looked_at_.valid())
-            return false;
-        open_ = false;
-        draft = draft_view<law_type>::nothing(why);
-        return true;
+        return end_undrawn(draws_ > 0 || !proposals_.empty() || looked_at_.valid(), why, draft);
     }
 
 private:

@@ -55,9 +55,8 @@ concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
 /// A model or drafter that is told where a draft's round begins (feature_model, windowed_drafter):
 ///
 ///     m.begin_draft_round(n)   a round begins behind n tokens: until the next call the context has
-///     at
-///                        least n tokens, and those behind the first n are drafted. The model may
-///                        truncate itself here; size() then says how many tokens are left
+///                              at least n tokens, and those behind the first n are drafted. The
+///                              model may truncate itself here; size() then says how many are left
 ///
 /// A model of several sequences has m.begin_draft_round(s, n). A wrapper passes the call on.
 template <class M>

@@ -19,8 +19,7 @@ namespace specdec {
 ///     d.sync(context, unchanged)  sets the context; its first `unchanged` tokens are those of the
 ///                                 last sync. The span stays alive until the round's end.
 ///     d.push(id)                  adds a drafted token to the context, until the next sync
-///     d.version()                    another number whenever what it tells of the same context may
-///     be
+///     d.version()                 another number whenever what it tells of the same context may be
 ///                                 something else (law_version.hpp)
 ///
 /// Pushed tokens are forgotten at the next sync unless its context holds them. Cost: sync is linear
@@ -72,10 +71,10 @@ enum class row_reading : unsigned char { none, sureness, entropy };
 /// When to stop drafting. Asked before every draft token, also the first (a draft may be empty):
 ///
 ///     stop.more(progress)      whether to draft another token
-///     stop.version()              another number whenever the answers may be others
-///     (law_version.hpp) stop.reads()             optional: the row_reading it needs; without it
-///     none stop.predict(progress)   optional: the chance that d_n is kept if those before it are,
-///     which
+///     stop.version()           another number whenever the answers may be others
+///                              (law_version.hpp)
+///     stop.reads()             optional: the row_reading it needs; without it none
+///     stop.predict(progress)   optional: the chance that d_n is kept if those before it are, which
 ///                              makes progress.kept (in `progress` that of d_1 .. d_(n-1))
 ///
 /// The answers may depend on what was drafted so far, on rounds that were committed, and on nothing

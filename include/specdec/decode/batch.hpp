@@ -136,14 +136,17 @@ private:
     /// The free sequence for a text; the first one where the target does not tell what they hold.
     [[nodiscard]] std::size_t sequence_for(const Run& run) const {
         const std::span<const target_id> tokens = run.tokens();
+        const auto same_key = [&]([[maybe_unused]] std::size_t s) {
+            if constexpr (keyed)
+                return target_.key(s) == run.key();
+            else
+                return true;
+        };
         return best_sequence(
             seats_.size(), [&](std::size_t s) { return seats_[s].run == nullptr; },
             [&]([[maybe_unused]] std::size_t s) {
-                if constexpr (keyed && tells)
-                    return cost_of_reuse<target_id>(target_.held(s), tokens,
-                                                    target_.key(s) == run.key());
-                else if constexpr (tells)
-                    return cost_of_reuse<target_id>(target_.held(s), tokens);
+                if constexpr (tells)
+                    return cost_of_reuse<target_id>(target_.held(s), tokens, same_key(s));
                 else
                     return 0.0;
             },

@@ -26,6 +26,10 @@ public:
 
     template <DraftContextHolder D, StopRule Stop, Coin C>
     void begin(B& bridge, D& drafter, const Stop& stop, C& coin, draft_request request) {
+        static_assert(
+            SteppedBridge<B, D, Stop, C> || !requires { bridge.request_row(drafter, stop); },
+            "a bridge that has request_row() drafts in steps: see SteppedBridge for "
+            "what else it needs");
         request.again = begun_;
         open_ = ready_ = false; // stays so if anything throws: the view is of an earlier draft
         if constexpr (!SteppedBridge<B, D, Stop, C>) {

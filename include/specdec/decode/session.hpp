@@ -149,14 +149,13 @@ public:
     }
 
     /// Ends the draft of a round whose step threw, because the drafter cannot go on. What was drawn
-    /// stays; if that is nothing, the round has no draft because of `why`. False: the draft can
-    /// only be continued or abandoned, as what was drawn depends on how it goes on, and nothing
-    /// changes. The distribution stays the target's, whatever the drafter's failure depends on: a
-    /// draft may end after any token that was looked at. Post: the round is drafted.
+    /// stays; if that is nothing, the round has no draft because of `why`. False, and nothing
+    /// changes: the draft has ended already, or it can only be continued or abandoned, as what was
+    /// drawn depends on how it goes on. The distribution stays the target's, whatever the drafter's
+    /// failure depends on: a draft may end after any token that was looked at. Post: if true, the
+    /// round is drafted.
     [[nodiscard]] bool end_draft(no_draft why) {
-        if (drafted_)
-            return true;
-        if (!steps_.cut(bridge_, why))
+        if (drafted_ || !steps_.cut(bridge_, why))
             return false;
         drafted_ = steps_.end(bridge_, settings_.end_ids, draft_, proposed_, tokens_);
         return drafted_;

@@ -46,7 +46,7 @@ public:
     }
     [[nodiscard]] law_version version() const {
         return std::visit([](const auto& r) -> law_version { return r.version(); }, rule_) +
-               version_of_values(rule_.index()) + (resting_ ? 1 : 0);
+               version_of_values(rule_.index(), resting_);
     }
     /// Between rounds: whether nothing is drafted, whatever the rule says.
     void rest(bool resting) { resting_ = resting; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::min
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -192,7 +193,10 @@ public:
         }
         if (told_ == told::reader) {
             keep(r);
-            lengths_.learn(outcome(r), seconds_since(), costly(r));
+            if (const round_seconds took = seconds_since(); failed_)
+                lengths_.learn_nothing(r.tokens.size());
+            else
+                lengths_.learn(outcome(r), took, costly(r));
             if constexpr (requires { session_.bridge().first_row_known(); })
                 so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
             take_pause();
@@ -241,9 +245,7 @@ private:
     void take_pause() {
         constexpr std::size_t longest = 64;
         if (std::exchange(failed_, false))
-            pause_ = last_pause_ = last_pause_ == 0        ? 1
-                                   : last_pause_ < longest ? 2 * last_pause_
-                                                           : longest;
+            pause_ = last_pause_ = last_pause_ == 0 ? 1 : std::min(2 * last_pause_, longest);
         else if (pause_ > 0)
             --pause_;
         else

@@ -56,7 +56,8 @@ struct decode_settings {
     /// Where a drafter throws, the sequence goes on: the round drafts nothing
     /// (no_draft::drafter_failed), and the drafter is asked again after a pause, which doubles with
     /// each failure up to 64 rounds. Drafts that cannot be ended where they stand, and trees, end
-    /// the sequence; so does any failure if this is true.
+    /// the sequence; so does any failure if this is true. A pass of several drafters that throws is
+    /// no failure by itself: each sequence then asks for its own row.
     bool drafter_must_work = false;
     /// Asked every round: whether all texts shall end, and no more begin. Nothing: never.
     cancel_check cancelled{};

@@ -22,6 +22,7 @@ namespace specdec {
 ///     lengths.rule()           models StopRule
 ///     lengths.passed(pass)     after a pass that texts shared
 ///     lengths.learn(outcome, took)   behind a decision: teaches all texts
+///     lengths.learn_nothing(emitted) in its place, where the drafter failed
 ///     lengths.end()            the text has ended: the next ones go on from its rule
 ///
 /// Stays where it is. Borrows what all texts learn.
@@ -75,7 +76,14 @@ public:
             learn_costs(outcome, took, looked_up);
         round_ = false;
     }
+    /// Behind the decision of a round whose drafter failed: it tells nothing of costs and
+    /// acceptance.
+    void learn_nothing(std::size_t emitted) {
+        missed_ += static_cast<double>(emitted);
+        round_ = false;
+    }
     void end() {
+        rule_.rest(false);
         if (learned_ != nullptr)
             learned_->last = rule_;
     }

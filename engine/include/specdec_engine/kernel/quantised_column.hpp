@@ -15,8 +15,7 @@
 /// Inputs of integer products: a column of floats in blocks of 32, each of whole numbers from -127
 /// to 127 and a scale,
 ///
-///     x[k] = scale * n[k],   scale = greatest |x| of the block / 127,   n to the nearest, ties
-///     even
+///     x[k] = scale * n[k],   scale = greatest |x| of the block / 127,   n to nearest, ties even
 ///
 /// A column depends on nothing but its numbers: it is the same with all instructions. A block that
 /// holds an infinity or a NaN has such a scale, so products of it are no numbers either.

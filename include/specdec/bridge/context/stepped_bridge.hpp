@@ -12,8 +12,7 @@ namespace specdec {
 /// have the rows of a step made in one pass (decode/draft_in_lockstep.hpp):
 ///
 ///     b.begin(drafter, stop, request)   begins a draft, or says why there is none
-///     b.request_row(drafter, stop)         whether it goes on; its next row is then requested to
-///     the
+///     b.request_row(drafter, stop)      whether it goes on; its next row is then requested of the
 ///                                       drafter. May be called again before draw
 ///     b.draw(drafter, stop, coin)       takes that row, and draws what it allows
 ///     b.drafted()                       ends the draft, and gives what propose() would have given
@@ -35,6 +34,14 @@ concept SteppedBridge = Bridge<B, D, Stop, C> && requires(B& b, D& drafter, cons
         { b.end_draft(why, draft) } -> std::same_as<bool>;
     };
 };
+
+/// end_draft() of a bridge whose drafts cannot be ended once something was drawn.
+template <class Law>
+[[nodiscard]] bool end_undrawn(bool drawn, no_draft why, draft_view<Law>& draft) {
+    if (!drawn)
+        draft = draft_view<Law>::nothing(why);
+    return !drawn;
+}
 
 /// All steps of a draft, one behind the other.
 template <class B, DraftContextHolder D, StopRule Stop, Coin C>

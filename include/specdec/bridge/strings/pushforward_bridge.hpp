@@ -125,11 +125,7 @@ public:
     /// The distribution of what was drawn sums over drafts that go on, so only a draft of nothing
     /// is ended.
     [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
-        if (!begun_ || law_.drawn().size() > 0)
-            return false;
-        begun_ = open_ = false;
-        draft = draft_view<law_type>::nothing(why);
-        return true;
+        return end_undrawn(begun_ && law_.drawn().size() > 0, why, draft);
     }
 
 private:

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// A bridge that drafts in steps, but lacks some of them: it would quietly draft alone.
+// build error: a bridge that has request_row\(\) drafts in steps
+#include <specdec/specdec.hpp>
+
+using namespace specdec;
+
+struct half_stepped : no_bridge {
+    draft_step request_row(no_drafter&, const fixed_length&) { return {}; }
+};
+
+int main() {
+    no_drafter nobody;
+    philox_coin coin(1);
+    const fixed_length stop{4};
+    session decoder(half_stepped{}, exact_match{}, session_settings{});
+    decoder.begin_draft(nobody, stop, coin, 8);
+}
