@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A bridge that drafts in steps, but lacks some of them: it would quietly draft alone.
-// build error: a bridge that has request_row\(\) drafts in steps
+// A bridge that drafts in steps, but lacks some of them.
+// build error: a bridge that drafts in steps has the members of SteppedBridge
 #include <specdec/specdec.hpp>
 
 using namespace specdec;
 
 struct half_stepped : no_bridge {
+    static constexpr bridge_traits traits{.in_steps = true};
     draft_step request_row(no_drafter&, const fixed_length&) { return {}; }
 };
 

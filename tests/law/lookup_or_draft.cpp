@@ -132,45 +132,6 @@ TEST_CASE("lookup beside a drafter whose law is asked again has the target's law
     CHECK(merge.both > 100);
 }
 
-/// A bridge that makes all of a draft at once, as one of a user's own may.
-template <class B>
-class at_once {
-public:
-    using law_type = typename B::law_type;
-
-    explicit at_once(B bridge) : bridge_(std::move(bridge)) {}
-    void start(std::span<const draft_id> prefix) { bridge_.start(prefix); }
-    void follow(std::span<const target_id> committed) { bridge_.follow(committed); }
-    template <DraftContextHolder D, StopRule Stop, Coin C>
-    [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
-                                               const draft_request& request) {
-        return bridge_.propose(drafter, stop, coin, request);
-    }
-    [[nodiscard]] const auto& context() const { return bridge_.context(); }
-    [[nodiscard]] std::size_t target_size() const { return bridge_.target_size(); }
-    [[nodiscard]] std::size_t draft_size() const { return bridge_.draft_size(); }
-
-private:
-    B bridge_;
-};
-
-TEST_CASE("lookup beside a bridge that drafts at once has the target's law", "[law]") {
-    const texts one(equal_words(), "bbabbabb");
-    const auto without_steps = [&](std::size_t n, const auto& use) {
-        one.two.tli()(n, [&](auto bridge) {
-            using bridge_type = at_once<decltype(bridge)>;
-            static_assert(!SteppedBridge<bridge_type, model_drafter<toy_model<draft_id>>,
-                                         confidence, interval_coin>);
-            use(bridge_type(std::move(bridge)));
-        });
-    };
-    const spoken seen =
-        check_beside("at once, lookup", one, every_scenario(target_id{2}), without_steps, rejection,
-                     block_verification{.thinning = {1, 1}}, exact_match{});
-    CHECK(seen.found > 100);
-    CHECK(seen.both > 100);
-}
-
 TEST_CASE(
     "a lookup speaks for a drafter that has drawn nothing, never for one whose draw ended the "
     "draft",

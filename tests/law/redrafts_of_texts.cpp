@@ -15,6 +15,8 @@
 #include <specdec/decode/batch.hpp>
 #include <specdec/draft/lookup/lookup_branch.hpp>
 #include <specdec/draft/lookup/lookup_or_draft.hpp>
+#include <specdec/speculation/any/any_source.hpp>
+#include <specdec/speculation/tree/any_tree_source.hpp>
 
 #include "redrafts.hpp"
 #include "support/batch_of.hpp"
@@ -105,29 +107,31 @@ public:
         else
             drafts.models[s.text].fail_behind(s.drafted);
     }
-    template <class Bridge, class Rule>
-    void add(Bridge bridge, const Rule& rule, std::optional<any_tree_shape> shape) {
+    using coin_type = coin_of_text<interval_coin>;
+    /// make(drafter): what asks the text's drafter.
+    template <class Rule, class Make>
+    void add(const Rule& rule, std::optional<any_tree_shape> shape, const Make& make) {
         const std::size_t t = texts.size();
         text_request request{.prompt = prompt};
         request.process = [left = &laws_left[t]](std::span<const target_id>, std::span<float>) {
             if (*left > 0 && --*left == 0)
                 throw toy_fault{};
         };
-        sequence_spec parts{.target = words,
-                            .draft = &pieces,
-                            .settings = {.capacity = 24, .max_proposals = 4},
-                            .draft_prefix = {},
-                            .limits = {.max_tokens = 3},
-                            .lengths = length_settings{.kind = length_kind::fixed, .length = 1},
-                            .longest = 2,
-                            .learned = learned,
-                            .cancelled = {}};
-        parts.tree = std::move(shape);
-        using coin_type = coin_of_text<interval_coin>;
+        sequence_plan plan{.target = words,
+                           .draft = &pieces,
+                           .settings = {.capacity = 24, .max_proposals = 4},
+                           .limits = {.max_tokens = 3},
+                           .lengths = length_settings{.kind = length_kind::fixed, .length = 1},
+                           .longest = 2,
+                           .learned = learned};
+        plan.tree = std::move(shape);
+        auto lease =
+            std::make_unique<sequence_lease>(gathered, seats, t, any_row_processor<draft_id>(), 48);
+        auto source = make(lease->drafter());
         texts.push_back(std::make_unique<facade_on_course>(
-            std::make_unique<running_sequence<Bridge, Rule, sequence_lease, coin_type>>(
-                request, std::move(parts), std::move(bridge), rule, coin_type{&coin, t}, gathered,
-                seats, t, any_row_processor<draft_id>(), std::size_t{48}),
+            std::make_unique<running_sequence<decltype(source), Rule, coin_type>>(
+                request, std::move(plan), std::move(lease), std::move(source), rule,
+                coin_type{&coin, t}),
             target, t));
     }
 };
@@ -196,17 +200,20 @@ void check_facade(const char* name, const toy_words& two, const Add& add) {
 
 TEST_CASE("texts of the facade, one of which failed and goes on, have the target's law", "[law]") {
     using lookup_type = suffix_lookup<byte_index&>;
+    using chains = any_source<facade_world::coin_type>;
+    using trees = any_tree_source<facade_world::coin_type>;
     static const toy_words two({"a", "b"}, {"b", "a"}), same({"a", "b"}, {"a", "b"});
     const auto chain = [&](const char* name, const auto& rule) {
         check_facade(name, two, [&](facade_world& world) {
             two.tli()(1, [&](auto bridge) {
-                world.add(lookup_or_draft<decltype(bridge), lookup_type, words_type>(
-                              std::move(bridge),
-                              speaking_lookup<lookup_type, words_type>{
-                                  {shared_suffixes(world.index), two.target, 1},
-                                  lookup_turns(world.table, cheap, cheap)},
-                              2),
-                          rule, {});
+                world.add(rule, {}, [&](auto& drafter) {
+                    return lookup_or_draft<chains, lookup_type, words_type>(
+                        chains(std::move(bridge), drafter),
+                        speaking_lookup<lookup_type, words_type>{
+                            {shared_suffixes(world.index), two.target, 1},
+                            lookup_turns(world.table, cheap, cheap)},
+                        2);
+                });
             });
         });
     };
@@ -215,13 +222,15 @@ TEST_CASE("texts of the facade, one of which failed and goes on, have the target
     const auto tree = [&](const char* name, const auto& rule) {
         check_facade(name, same, [&](facade_world& world) {
             any_tree_shape shape({.widths = {1, 1}, .siblings = sibling_draw::independent}, 1);
-            world.add(lookup_branch<identity_tree_bridge, lookup_type, words_type>(
-                          identity_tree_bridge(identity_map(2, 2), shared_context(2, 24),
+            world.add(rule, shape, [&](auto& drafter) {
+                return lookup_branch<trees, lookup_type, words_type>(
+                    trees(identity_tree_bridge(identity_map(2, 2), shared_context(2, 24),
                                                shape.settings()),
-                          branching_lookup<lookup_type, words_type>{
-                              {shared_suffixes(world.index), same.target, 2},
-                              lookup_length(world.table, cheap)}),
-                      rule, shape);
+                          drafter),
+                    branching_lookup<lookup_type, words_type>{
+                        {shared_suffixes(world.index), same.target, 2},
+                        lookup_length(world.table, cheap)});
+            });
         });
     };
     tree("facade, trees, recursive", recursive);

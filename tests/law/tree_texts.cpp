@@ -13,6 +13,7 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/speculation/any/any_model.hpp>
+#include <specdec/speculation/tree/any_tree_source.hpp>
 
 #include "support/batch_of.hpp"
 #include "support/course/course_text.hpp"
@@ -29,23 +30,23 @@ using target_type = toy_tree_model<target_id>;
 using any_type = any_batch_model<target_id>;
 
 /// What a text has beside its session.
-struct sequence_spec_of_toys {
+struct toys_of_a_text {
     toy_tree_model<draft_id> model;
     model_drafter<toy_tree_model<draft_id>> drafter{model};
     coin_of_text<interval_coin> coin;
 
-    sequence_spec_of_toys(row_tree& q, interval_coin& random, std::size_t number)
+    toys_of_a_text(row_tree& q, interval_coin& random, std::size_t number)
         : model(model_of<draft_id, toy_tree_model<draft_id>>(q)), coin{&random, number} {}
 };
 
 /// A tree_session, which keeps its path as soon as it commits.
 template <class Rule>
-struct kept_at_once : sequence_spec_of_toys {
+struct kept_at_once : toys_of_a_text {
     tree_session<identity_tree_bridge, Rule> session;
     fixed_tree shape = tree_of({2});
 
     kept_at_once(row_tree& q, const Rule& rule, interval_coin& random, std::size_t number)
-        : sequence_spec_of_toys(q, random, number),
+        : toys_of_a_text(q, random, number),
           session(identity_trees(vocabulary, {}), rule, {.capacity = 24}) {
         session.start(std::vector{target_id{0}});
     }
@@ -58,13 +59,14 @@ struct kept_at_once : sequence_spec_of_toys {
 
 /// That of speculation.
 template <class Rule>
-struct kept_later : sequence_spec_of_toys {
+struct kept_later : toys_of_a_text {
     any_tree_shape shape{{.nodes = 3, .costs = cost_table{}}, 1};
-    tree_text_session<identity_tree_bridge, Rule, decltype(drafter), softmax_rows> session;
+    any_tree_source<decltype(coin)> source{identity_trees(vocabulary, shape.settings()), drafter};
+    tree_text_session<decltype(source), Rule, decltype(drafter), softmax_rows> session;
 
     kept_later(row_tree& q, const Rule& rule, interval_coin& random, std::size_t number)
-        : sequence_spec_of_toys(q, random, number),
-          session(identity_trees(vocabulary, shape.settings()), rule, {.capacity = 24}, {}, shape) {
+        : toys_of_a_text(q, random, number),
+          session(std::move(source), rule, {.capacity = 24}, {}, shape) {
         session.start(std::vector{target_id{0}}, {});
         session.set_capacity(24);
     }

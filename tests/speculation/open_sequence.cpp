@@ -30,22 +30,13 @@ struct maker {
 
     std::unique_ptr<speculative_text> make(rule how, std::optional<tree_drafts> tree = {}) {
         decode_settings s = fixed(how, 1);
-        sequence_spec parts{.target = target.tokenizer,
-                            .draft = &draft.tokenizer,
-                            .settings = {.capacity = 64},
-                            .draft_prefix = {},
-                            .limits = {},
-                            .lengths = s.lengths,
-                            .longest = 3,
-                            .learned = learnt_nothing(0.5),
-                            .cancelled = {}};
-        parts.own_proposals = 3;
-        if (tree)
-            parts.tree.emplace(*tree, 1.0F);
+        s.tree = std::move(tree);
+        sequence_plan plan =
+            plan_sequence(s, how, target.tokenizer, 64, target.ends, learnt_nothing(0.5), tables);
+        plan.draft = &draft.tokenizer;
         const drafting_side side{draft, rows, map, seats, 0};
         const text_request request{.prompt = prompt};
-        return open_sequence(how, target.tokenizer, &side, tables, {}, request, s,
-                             std::move(parts));
+        return open_sequence(std::move(plan), &side, tables, request);
     }
 };
 

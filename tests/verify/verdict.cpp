@@ -104,7 +104,7 @@ TEST_CASE("a rule that accepts an end token draws nothing behind it, and asks fo
 
 /// Draws the draft's end, and nothing else.
 struct end_law : one_hot_law<target_id> {
-    static constexpr bool ends_drafts = true;
+    static constexpr bool ends_drafts() { return true; }
     explicit end_law(target_id t) : one_hot_law(t) {}
     template <Coin C>
     [[nodiscard]] target_id draw(C&, draw_site) const {

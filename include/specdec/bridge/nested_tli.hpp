@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/context/vocabulary_sizes.hpp>
@@ -47,6 +48,7 @@ template <class TargetTokenizer, class DraftTokenizer>
 class nested_tli_bridge {
 public:
     using law_type = nested_law;
+    static constexpr bridge_traits traits{.in_steps = true};
     using context_type = retokenised_context<TargetTokenizer, DraftTokenizer>;
 
     /// At most max_draft draft tokens, and max_proposals proposals, a round. Errors: specdec::error

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
+#include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/strings/merging.hpp>
 #include <specdec/bridge/token/id_map_view.hpp>
@@ -71,6 +73,7 @@ class paper_merge_bridge {
 
 public:
     using law_type = paper_merge_law;
+    static constexpr bridge_traits traits{.in_steps = true};
 
     paper_merge_bridge(merging_type f, const id_map& map,
                        retokenised_context<TargetTokenizer, DraftTokenizer> context,
@@ -100,48 +103,64 @@ public:
     template <Drafter D, StopRule Stop, Coin C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
+        return draft_alone(*this, drafter, stop, coin, request);
+    }
+
+    // The same in steps (SteppedBridge):
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
+        if (request.again && drawn_.size() > 0)
+            return continue_draft(context_, drafter, stop, drawn_, open_, path_);
         proposals_.clear();
         drawn_.clear();
         laws_.clear();
         const decltype(state_) empty{};
         state_ = empty; // a copy keeps the memory
-        if (const no_draft why =
-                begin_synced(context_, drafter, stop, request.max_proposals, max_draft_);
-            why != no_draft::none)
-            return draft_view<law_type>::nothing(why);
-        draw(drafter, stop, coin, request);
-        propose_merged(request);
+        request_ = request;
+        open_ = true;
+        return begin_synced(context_, drafter, stop, request.max_proposals, max_draft_);
+    }
+    template <Drafter D, StopRule Stop>
+    [[nodiscard]] draft_step request_row(D& drafter, const Stop& stop) const {
+        if (!open_ || drawn_.size() == max_draft_ || !stop.more(drawn_.progress()))
+            return {};
+        return {true, ask_for_row(drafter)};
+    }
+    template <Drafter D, StopRule Stop, Coin C>
+    void draw(D& drafter, const Stop& stop, C& coin) {
+        const std::size_t i = drawn_.size(), size = map_.draft_size();
+        const logits_row<draft_id> logits = next_row(drafter, size, "paper merge bridge");
+        const std::span<float> row = std::span<float>(rows_).subspan(i * size, size);
+        f_.prepare(state_, logits.values, row);
+        open_ = any_allowed(row);
+        if (!open_)
+            return;
+        if (laws_.size() > i) // of a draw that threw
+            laws_.pop_back();
+        laws_.push_back(make_law(logits_row<draft_id>{row}, request_.sampling));
+        const draft_id d =
+            coin.pick(request_.round.site(purpose::draft, static_cast<std::uint32_t>(i),
+                                          request_.place.value()),
+                      laws_.back());
+        request_.place.pass(f_.bytes(d));
+        drawn_.push(stop, d, laws_.back().probability(d), row, row[d.index()], request_.sampling);
+        open_ = f_.step(state_, d) && !is_end(request_.draft_end_ids, d);
+        drafter.push(d);
+    }
+    [[nodiscard]] draft_view<law_type> drafted() {
+        f_.finish(state_);
+        propose_merged(request_);
         return {proposals_, drawn_.tokens(), drawn_.steps(),
                 proposals_.empty() ? no_draft::nothing_shared : no_draft::none};
     }
-
-private:
-    template <class D, class Stop, class C>
-    void draw(D& drafter, const Stop& stop, C& coin, const draft_request& request) {
-        bool open = true;
-        text_offset place = request.place;
-        while (open && drawn_.size() < max_draft_ && stop.more(drawn_.progress())) {
-            const std::size_t i = drawn_.size(), size = map_.draft_size();
-            const logits_row<draft_id> logits = next_row(drafter, size, "paper merge bridge");
-            const std::span<float> row = std::span<float>(rows_).subspan(i * size, size);
-            f_.prepare(state_, logits.values, row);
-            if (!any_allowed(row))
-                break;
-            laws_.push_back(make_law(logits_row<draft_id>{row}, request.sampling));
-            const draft_id d = coin.pick(
-                request.round.site(purpose::draft, static_cast<std::uint32_t>(i), place.value()),
-                laws_.back());
-            place.pass(f_.bytes(d));
-            drawn_.push(stop, d, laws_.back().probability(d), row, row[d.index()],
-                        request.sampling);
-            open = f_.step(state_, d) && !is_end(request.draft_end_ids, d);
-            drafter.push(d);
-        }
-        f_.finish(state_);
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
+        return end_undrawn(drawn_.size() > 0, why, draft);
     }
 
+private:
     void propose_merged(const draft_request& request) {
         std::size_t first = 0;
+        proposals_.clear();
         for (std::size_t k = 0; k < state_.tokens.size(); ++k) {
             if (proposals_.size() == request.max_proposals)
                 break;
@@ -169,6 +188,9 @@ private:
     std::vector<softmax_law<draft_id>> laws_;
     drawn_draft drawn_;
     std::vector<proposal<law_type>> proposals_;
+    draft_request request_;      // its place is that of the next token
+    bool open_ = false;          // nothing drawn has ended the draft
+    std::vector<draft_id> path_; // the context and what was drawn, where something threw
 };
 
 } // namespace specdec::lossy

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/strings/drafted_text.hpp>
@@ -32,6 +33,7 @@ template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTok
 class slem_bridge {
 public:
     using law_type = one_hot_law<target_id>;
+    static constexpr bridge_traits traits{.in_steps = true};
 
     /// Borrows everything passed by reference.
     slem_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/context/vocabulary_sizes.hpp>
@@ -64,6 +65,7 @@ template <class TargetTokenizer, class DraftTokenizer>
 class spelling_bridge {
 public:
     using law_type = one_hot_law<target_id>;
+    static constexpr bridge_traits traits{.in_steps = true, .counts_forwards = true};
     using context_type = retokenised_context<TargetTokenizer, DraftTokenizer>;
 
     /// capacity: draft tokens of the longest context. Errors: specdec::error for limits out of

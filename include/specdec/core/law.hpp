@@ -25,6 +25,13 @@ concept LawOf = requires(const L& law, Id id, double u) {
     { law.at(u) } -> std::same_as<Id>;
 };
 
+/// A law of a draft that has the draft's end among its outcomes (SLRS, merge): an invalid token
+/// then marks the end. l.ends_drafts() says whether it has.
+template <class L>
+concept DraftEndingLaw = requires(const L& law) {
+    { law.ends_drafts() } -> std::same_as<bool>;
+};
+
 /// A law with all its mass on one id. Exact drafts are proposed from it: a greedy drafter's token,
 /// an n-gram, a retokenised string. Models LawOf. Allocates nothing.
 template <class Id>

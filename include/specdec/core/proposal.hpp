@@ -14,7 +14,7 @@ namespace specdec {
 /// not the law the sample came from.
 ///
 /// The token is invalid where the draft left the target's vocabulary (Timor et al., Alg. 1): such a
-/// proposal can only be rejected. Laws with ends_drafts (SLRS, merge) have the draft's end among
+/// proposal can only be rejected. A DraftEndingLaw (SLRS, merge) has the draft's end among
 /// their outcomes, and an invalid token then marks it.
 template <LawOf<target_id> Law>
 class proposal {
@@ -37,7 +37,10 @@ public:
     [[nodiscard]] const Law& law() const { return law_; }
     /// Whether nothing is proposed here: the draft's law ended the draft.
     [[nodiscard]] bool ends_draft() const {
-        return requires { Law::ends_drafts; } && !token_.valid();
+        if constexpr (DraftEndingLaw<Law>)
+            return law_.ends_drafts() && !token_.valid();
+        else
+            return false;
     }
     /// q(token).
     [[nodiscard]] double probability() const { return law_.probability(token_); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/core/draft_step.hpp>
 
@@ -26,13 +27,14 @@ public:
 
     template <DraftContextHolder D, StopRule Stop, Coin C>
     void begin(B& bridge, D& drafter, const Stop& stop, C& coin, draft_request request) {
+        static_assert(!in_steps || SteppedBridge<B, D, Stop, C>,
+                      "a bridge that drafts in steps has the members of SteppedBridge");
         static_assert(
-            SteppedBridge<B, D, Stop, C> || !requires { bridge.request_row(drafter, stop); },
-            "a bridge that has request_row() drafts in steps: see SteppedBridge for "
-            "what else it needs");
+            in_steps || !requires { bridge.request_row(drafter, stop); },
+            "the bridge has request_row(), but its traits do not say in_steps");
         request.again = begun_;
         open_ = ready_ = false; // stays so if anything throws: the view is of an earlier draft
-        if constexpr (!SteppedBridge<B, D, Stop, C>) {
+        if constexpr (!in_steps) {
             begun_ = true;
             view_ = bridge.propose(drafter, stop, coin, request);
         } else {
@@ -45,7 +47,7 @@ public:
     }
     template <DraftContextHolder D, StopRule Stop>
     [[nodiscard]] draft_step request_row(B& bridge, D& drafter, const Stop& stop) {
-        if constexpr (requires { bridge.request_row(drafter, stop); }) {
+        if constexpr (in_steps) {
             if (!open_ || !std::exchange(ready_, false))
                 return {};
             const draft_step step = bridge.request_row(drafter, stop);
@@ -57,7 +59,7 @@ public:
     }
     template <DraftContextHolder D, StopRule Stop, Coin C>
     void draw(B& bridge, D& drafter, const Stop& stop, C& coin) {
-        if constexpr (requires { bridge.draw(drafter, stop, coin); }) {
+        if constexpr (in_steps) {
             if (!open_ || !std::exchange(ready_, false)) // half a step may be made
                 return;
             bridge.draw(drafter, stop, coin);
@@ -68,7 +70,7 @@ public:
     /// nothing, because of `why`. False: the bridge cannot end it there.
     [[nodiscard]] bool cut(B& bridge, no_draft why) {
         bool ended = false;
-        if constexpr (requires { bridge.end_draft(why, view_); })
+        if constexpr (in_steps)
             ended = (open_ || !begun_) && bridge.end_draft(why, view_);
         if (!ended && begun_)
             return false;
@@ -85,7 +87,7 @@ public:
                            std::vector<target_id>& proposed, std::vector<target_id>& tokens) {
         if (!begun_ || !std::exchange(ready_, false))
             return false;
-        if constexpr (requires { bridge.drafted(); })
+        if constexpr (in_steps)
             if (open_)
                 view_ = bridge.drafted();
         draft = view_;
@@ -109,6 +111,8 @@ public:
     }
 
 private:
+    static constexpr bool in_steps = bridge_traits_of<B>.in_steps;
+
     view_type view_;
     bool begun_ = false; // the bridge has a draft of this round, which was not given
     bool ready_ = false; // nothing has thrown since it was begun

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
@@ -46,6 +47,9 @@ namespace specdec {
 /// Allocates at construction; in a round nothing (SLRS, merge: once their buffers have grown).
 template <class B, class V, class Laws = softmax_rows>
 class session {
+    static_assert(!bridge_traits_of<B>.drafts_trees,
+                  "a bridge of trees goes with tree_session and a verifier of trees");
+
 public:
     using law_type = typename B::law_type;
 
@@ -96,10 +100,7 @@ public:
     }
 
     /// How many texts share the target's passes, for bridges that go by costs: between rounds.
-    void share_pass([[maybe_unused]] std::size_t texts) {
-        if constexpr (requires { bridge_.share_pass(texts); })
-            bridge_.share_pass(texts);
-    }
+    void share_pass(std::size_t texts) { specdec::share_pass(bridge_, texts); }
 
     /// Step 1, for a round of at most `room` >= 1 tokens. verify() may ask drafter and stop rule,
     /// which is no temporary, again. A round that is drafted, or decided, keeps its draft; one
@@ -217,7 +218,7 @@ public:
         require_undecided(verdict_, "session");
         require_ended(steps_.begun(), "session");
         require_rows(rows, rows_needed(), target_size_of(bridge_, rows.vocabulary()), "session");
-        if constexpr (requires { bridge_.require_unchanged(); })
+        if constexpr (bridge_traits_of<B>.asks_again)
             if (!draft_.proposals.empty()) {
                 on_throw refused([&] {
                     if (!tried_)
@@ -237,7 +238,7 @@ public:
         verdict_ = {}; // stays so if anything throws
         const verdict v = verify_(law_at, draft_.proposals, coin, name());
         log_p_.record(rows, text.subspan(committed_, v.accepted), v.next);
-        if constexpr (requires { bridge_.learn_rows(text, rows); })
+        if constexpr (bridge_traits_of<B>.learns_rows)
             bridge_.learn_rows(text.subspan(committed_ - 1), rows);
         verdict_ = v;
         tokens_.resize(committed_ + v.accepted);
@@ -305,7 +306,7 @@ private:
     template <class D, class Stop>
     void keep_draft([[maybe_unused]] D& drafter, [[maybe_unused]] Stop& stop, std::size_t room) {
         require_room(proposed_.size(), proposals_within(settings_, committed_, room), "session");
-        if constexpr (requires { bridge_.ask(drafter, stop); })
+        if constexpr (bridge_traits_of<B>.asks_again)
             if (!draft_.proposals.empty())
                 bridge_.ask(drafter, stop);
         tried_ = true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 
 #include <specdec/core/coin.hpp>
 
@@ -22,6 +23,25 @@ concept KeepingLaw = ComparableLaw<Q, Id> && requires(const Q& q, Id t, double p
     { q.keeps(t, p, u) } -> std::convertible_to<bool>;
 };
 
+/// How decisions about a law are made: by the ratio of two probabilities, or as the law can.
+enum class law_flip : std::uint8_t { ratio, comparison, keeping };
+
+/// A law that may be any of these, and says which (any_distribution).
+template <class Q>
+concept SaysFlip = requires(const Q& q) {
+    { q.flips_by() } -> std::same_as<law_flip>;
+};
+
+template <class Id, class Q>
+[[nodiscard]] constexpr law_flip flips_by([[maybe_unused]] const Q& q) {
+    if constexpr (SaysFlip<Q>)
+        return q.flips_by();
+    else if constexpr (KeepingLaw<Q, Id>)
+        return law_flip::keeping;
+    else
+        return ComparableLaw<Q, Id> ? law_flip::comparison : law_flip::ratio;
+}
+
 /// A coin that shows the number u in [0, 1) that decides at a site.
 template <class C>
 concept UniformCoin = requires(C& coin, draw_site site) {
@@ -33,23 +53,37 @@ concept UniformCoin = requires(C& coin, draw_site site) {
 /// A keeping law has another outcome, with the same probability.
 template <Coin C, class Q, class Id>
 [[nodiscard]] bool flip_ratio(C& coin, draw_site site, double p, const Q& q, Id t) {
-    if constexpr (KeepingLaw<Q, Id> && UniformCoin<C>)
-        return q.keeps(t, p, coin.uniform(site));
+    const auto keeps = [&](const auto& law) { return law.keeps(t, p, coin.uniform(site)); };
+    const auto compares = [&](const auto& law) { return law.below(t, p / coin.uniform(site)); };
+    const auto divides = [&](const auto& law) { return coin.flip(site, p / law.probability(t)); };
+    if constexpr (SaysFlip<Q> && UniformCoin<C>)
+        return q.flips_by() == law_flip::keeping      ? keeps(q)
+               : q.flips_by() == law_flip::comparison ? compares(q)
+                                                      : divides(q);
+    else if constexpr (KeepingLaw<Q, Id> && UniformCoin<C>)
+        return keeps(q);
     else if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>)
-        return q.below(t, p / coin.uniform(site));
+        return compares(q);
     else
-        return coin.flip(site, p / q.probability(t));
+        return divides(q);
 }
 
 /// True with probability 1 - min(1, q(t) / p): u < 1 - q(t) / p, in the same way. Pre: p > 0.
 template <Coin C, class Q, class Id>
 [[nodiscard]] bool flip_excess(C& coin, draw_site site, double p, const Q& q, Id t) {
-    if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>) {
-        return q.below(t, p * (1 - coin.uniform(site)));
-    } else {
-        const double draft = q.probability(t);
+    const auto compares = [&](const auto& law) {
+        return law.below(t, p * (1 - coin.uniform(site)));
+    };
+    const auto divides = [&](const auto& law) {
+        const double draft = law.probability(t);
         return coin.flip(site, draft < p ? 1 - draft / p : 0.0);
-    }
+    };
+    if constexpr (SaysFlip<Q> && UniformCoin<C>)
+        return q.flips_by() == law_flip::ratio ? divides(q) : compares(q);
+    else if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>)
+        return compares(q);
+    else
+        return divides(q);
 }
 
 } // namespace specdec

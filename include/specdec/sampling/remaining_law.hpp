@@ -53,8 +53,6 @@ public:
     template <class Q>
     double subtract(const Q& q, double scale = 1) {
         SPECDEC_PRECONDITION(row_.size() >= size());
-        constexpr bool at_once = requires(std::span<double> row) { q.subtract_from(row); } &&
-                                 !requires(std::span<double> row) { q.probabilities(0, row); };
         constexpr std::size_t chunk = 256;
         const double unit = reduced_ ? scale / mass_ : scale;
         double of_q[chunk];
@@ -74,19 +72,26 @@ public:
                 value = value > 0 ? value : 0.0; // a maximum, not a branch
             mass_ += chained_sum(row);
         };
-        if constexpr (at_once) { // not in the order of ids
+        const auto all_at_once = [&](const auto& law) { // not in the order of ids
             visit(scaled);
-            q.subtract_from(row_.first(size()));
+            law.subtract_from(row_.first(size()));
             visit(clamp);
-        } else {
+        };
+        const auto in_order = [&](const auto& law) {
             visit([&](std::size_t first, std::span<double> row) {
                 scaled(first, row);
-                fill_probabilities(q, first, std::span(of_q, row.size()));
+                fill_probabilities(law, first, std::span(of_q, row.size()));
                 for (std::size_t j = 0; j < row.size(); ++j)
                     row[j] -= of_q[j];
                 clamp(first, row);
             });
-        }
+        };
+        if constexpr (SaysFlip<Q>)
+            subtracts_at_once(q) ? all_at_once(q) : in_order(q);
+        else if constexpr (AtOnceLaw<Q>)
+            all_at_once(q);
+        else
+            in_order(q);
         reduced_ = mass_ > 0;
         return mass_;
     }

@@ -29,6 +29,21 @@ void fill_probabilities(const L& law, std::size_t first, std::span<double> value
     }
 }
 
+/// A law that subtracts itself from a row, row[t] -= probability(t) for every t, and does not have
+/// its probabilities in the order of the ids (TLI's siblings).
+template <class L>
+concept AtOnceLaw = requires(const L& law, std::span<double> row) { law.subtract_from(row); } &&
+                    !requires(const L& law, std::span<double> row) { law.probabilities(0, row); };
+
+/// Whether a law is subtracted so. A law of a type that may be either says it.
+template <class L>
+[[nodiscard]] constexpr bool subtracts_at_once([[maybe_unused]] const L& law) {
+    if constexpr (SaysFlip<L>)
+        return law.subtracts_at_once();
+    else
+        return AtOnceLaw<L>;
+}
+
 /// The law of the token that replaces a rejected proposal: norm(max(scale * p - q, 0)), with p the
 /// target's and q the draft's law over the same ids. Scale 1: Timor et al. (2025), Alg. 5, line 12;
 /// scale P_i in [0, 1]: the residual of block verification (Sun et al. 2025). Where scale * p <= q
@@ -152,7 +167,7 @@ template <class P, class Q, Coin C>
 [[nodiscard]] auto draw_residual(const P& p, const Q& q, C& coin, round_name round,
                                  thinning_limits limits = {}) {
     using id_type = decltype(p.at(0.0));
-    constexpr bool lazy = ComparableLaw<Q, id_type> && UniformCoin<C>;
+    const bool lazy = UniformCoin<C> && flips_by<id_type>(q) != law_flip::ratio;
     const std::uint32_t most = lazy ? limits.lazy_draws : limits.draws;
     for (std::uint32_t attempt = 0; attempt < most; ++attempt) {
         const id_type t = coin.pick(round.site(purpose::residual, 2 * attempt), p);

@@ -6,12 +6,9 @@
 #include <string>
 
 #include <specdec/core/error.hpp>
-#include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/speculation/default_lookup_setup.hpp>
+#include <specdec/process/log_probabilities.hpp>
 #include <specdec/speculation/rule.hpp>
-#include <specdec/speculation/running_sequence.hpp>
 #include <specdec/speculation/sequence_pool.hpp>
-#include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
@@ -56,65 +53,12 @@ struct drafting_side {
     std::size_t sequence; ///< the free one that the text gets
 };
 
-/// What a text looks up in, and teaches: null where nothing is shared.
-[[nodiscard]] inline lookup_memory* lookup_memory_of(const decode_settings& s, sequence_spec& parts,
-                                                     shared_tables& tables) {
-    if (!s.lookup.shared || !s.carry.lookups)
-        return nullptr;
-    if (s.lookup.memory != nullptr)
-        return s.lookup.memory;
-    parts.lookups = tables.lookups();
-    return parts.lookups.get();
-}
-
-/// What is looked up beside a text's drafter, if anything, with room for it in its rounds.
-[[nodiscard]] inline std::optional<default_lookup_setup>
-lookup_setup_of(const decode_settings& s, sequence_spec& parts, shared_tables& tables) {
-    if (!s.lookup.beside)
-        return std::nullopt;
-    const std::size_t most = longest_lookup(s.lengths);
-    if (most > parts.settings.max_proposals)
-        parts.settings.max_proposals = most;
-    return default_lookup_setup{.words = parts.target,
-                                .capacity = parts.settings.capacity,
-                                .most = most,
-                                .memory = lookup_memory_of(s, parts, tables),
-                                .table = parts.learned->found,
-                                .lookup_costs = parts.learned->costs.of_found(),
-                                .costs = parts.learned->costs.now()};
-}
-
 /// Whether the costs of drafts have to be measured for texts of these settings.
 [[nodiscard]] inline bool needs_costs(const decode_settings& s, rule how) {
     if (s.tree)
         return s.tree->needs_costs();
     return how != rule::autoregressive && s.lengths.kind == length_kind::automatic &&
            !s.lengths.costs;
-}
-
-/// The n-grams of all texts, or a text's own.
-[[nodiscard]] inline any_ngram_cache& ngrams_of(const decode_settings& s, sequence_spec& parts,
-                                                shared_tables& tables) {
-    if (s.carry.ngrams)
-        return tables.ngrams();
-    parts.own_ngrams = tables.new_ngrams();
-    return *parts.own_ngrams;
-}
-/// The successors of tokens of all texts, or a text's own.
-[[nodiscard]] inline successor_table& successors_of(const decode_settings& s, sequence_spec& parts,
-                                                    shared_tables& tables) {
-    const bool shared = s.lookup.shared && s.carry.lookups;
-    parts.successors = shared ? tables.successors() : tables.new_successors();
-    return *parts.successors;
-}
-/// A text without a drafter, of such drafts: where their length is chosen, no stop rule is asked.
-inline void draft_alone(sequence_spec& parts, const lookup_limits& limits) {
-    if (!parts.tree)
-        parts.settings.max_proposals = limits.max_draft;
-    if (limits.length && !parts.tree) {
-        parts.lengths = length_settings{.kind = length_kind::fixed};
-        parts.longest = limits.max_draft;
-    }
 }
 
 /// Says why a pair, or a target alone, cannot follow a rule. Errors: specdec::error, always.

@@ -27,245 +27,197 @@
 #include <specdec/draft/recycled/recycled_bridge.hpp>
 #include <specdec/draft/recycled/recycled_tree_bridge.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
-#include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/speculation/any/any_source.hpp>
+#include <specdec/speculation/any/any_verifier.hpp>
 #include <specdec/speculation/default_lookup_setup.hpp>
 #include <specdec/speculation/drafting_settings.hpp>
 #include <specdec/speculation/running_sequence.hpp>
+#include <specdec/speculation/sequence_plan.hpp>
 #include <specdec/speculation/sequence_pool.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
-#include <specdec/verify/block_verification.hpp>
-#include <specdec/verify/coupled_match.hpp>
-#include <specdec/verify/exact_match.hpp>
-#include <specdec/verify/token_rejection.hpp>
-#include <specdec/verify/tree/coupled_tree_match.hpp>
-#include <specdec/verify/tree/recursive_rejection.hpp>
-#include <specdec/verify/tree/traversal_verification.hpp>
-#include <specdec/verify/tree/tree_exact_match.hpp>
+#include <specdec/speculation/tree/any_tree_source.hpp>
 
 namespace specdec {
 
-/// A text under a rule by name: where each name gets its bridge, verifier and coin. draft: null
-/// without a drafter, for rules that take none; lookup: of rules lookup and recycling.
+/// What a sequence's session is made of, whatever its rule: of chains and of trees.
+template <Coin C>
+using chain_source = lookup_or_draft<any_source<C>, default_lookup, any_tokenizer<target_id>>;
+template <Coin C>
+using tree_source = lookup_branch<any_tree_source<C>, default_lookup, any_tokenizer<target_id>>;
+
+/// Opens a sequence as it is planned: its rule says which source and which verifier it has. draft:
+/// null without a drafter, for rules that take none.
 class sequence_opener {
+    using coin_type = coupled_coin;
+    using chain_type = any_source<coin_type>;
+    using tree_type = any_tree_source<coin_type>;
+
 public:
-    sequence_opener(const any_tokenizer<target_id>& words, const drafting_side* draft,
-                    shared_tables& tables, lookup_limits lookup = {})
-        : words_(words), draft_(draft), tables_(tables), lookup_(std::move(lookup)) {}
+    sequence_opener(const drafting_side* draft, shared_tables& tables, const text_request& request,
+                    sequence_plan plan)
+        : draft_(draft), tables_(tables), request_(request), plan_(std::move(plan)) {}
 
-    template <std::same_as<rule> Rule> // so that naming it does not compile all of them
-    [[nodiscard]] std::unique_ptr<speculative_text>
-    operator()(Rule how, const text_request& request, const decode_settings& s,
-               sequence_spec parts) {
-        request_ = &request;
-        settings_ = &s;
-        parts_ = &parts;
-        const std::size_t capacity = parts.settings.capacity, most = s.lengths.length,
-                          n = parts.own_proposals;
-        if (how == rule::autoregressive)
-            return alone(no_bridge{});
-        if (!takes_drafter(how))
-            draft_alone(parts, lookup_);
-        if (how == rule::recycling)
-            return recycled(successors_of(s, parts, tables_));
-        if (how == rule::lookup)
-            return alone(
-                lookup_bridge(make_default_lookup(capacity, lookup_hit_bytes(lookup_.max_draft),
-                                                  lookup_memory_of(s, parts, tables_)),
-                              words_, lookup_));
-
-        const any_tokenizer<draft_id>& pieces = draft_->side.tokenizer;
-        const id_map& map = draft_->map;
-        const auto identity = [&] {
-            return make_identity_bridge(pieces.vocabulary_size(), words_.vocabulary_size(),
-                                        capacity, most);
-        };
-        const auto context = [&] { return retokenised_context(words_, pieces, map, capacity); };
-        const auto tli = [&] { return token_bridge(tli_map(map), context(), most); };
-        const auto nested = [&] { return nested_tli_bridge(tables_.pieces(), context(), most, n); };
-        const auto slem = [&] { return slem_bridge(words_, pieces, map, capacity, most); };
-        const pushforward_limits limits{draft_tokens(how, most), s.min_draft_probability};
-        if (parts.tree)
-            return draft_trees(how, context);
-        switch (how) {
-        case rule::identity:
-            return with(identity(), token_rejection{});
-        case rule::identity_block:
-            return with(identity(), block_verification{});
-        case rule::union_of_both:
-            return with(token_bridge(union_map(map), context(), most), token_rejection{});
-        case rule::tli:
-            return with(tli(), token_rejection{});
-        case rule::tli_exact:
-            return with(tli(), exact_match{});
-        case rule::tli_block:
-            return with(tli(), block_verification{});
-        case rule::nested:
-            return with(nested(), token_rejection{});
-        case rule::nested_block:
-            return with(nested(), block_verification{});
-        case rule::slrs:
-            return with(make_slrs_bridge(words_, pieces, map, tables_.order(), tables_.edges(),
-                                         capacity, limits),
-                        token_rejection{});
-        case rule::merge:
-            return with(make_ngram_merge_bridge(ngrams(), words_, pieces, map, tables_.order(),
-                                                capacity, limits),
-                        token_rejection{});
-        case rule::merge_paper:
-            return with(
-                lossy::paper_merge_bridge(merging(ngrams(), words_, pieces, map, tables_.order()),
-                                          map, context(), most),
-                token_rejection{});
-        case rule::coupled:
-            return coupled(tli());
-        case rule::coupled_slem:
-            return coupled(slem());
-        case rule::coupled_spelling:
-            return coupled(
-                spelling_bridge(tables_.spellings(), context(), 2 * capacity, {.max_draft = most}));
-        case rule::slem:
-            return with(slem(), exact_match{});
-        case rule::autoregressive: // above, as they take no drafter
-        case rule::lookup:
-        case rule::recycling:
-            break;
+    [[nodiscard]] std::unique_ptr<speculative_text> operator()() {
+        if (source_of(plan_.how.rule).takes_drafter) {
+            window_settings window;
+            if (plan_.tree && plan_.tree->settings().drafted() > window.room)
+                window.room = plan_.tree->settings().drafted();
+            lease_ = std::make_unique<sequence_lease>(draft_->rows, draft_->seats, draft_->sequence,
+                                                      request_.process_draft,
+                                                      2 * plan_.settings.capacity, window);
         }
-        fail("rule", std::string(about(how).name), "expected a rule that takes a drafter");
+        if (plan_.tree)
+            return run(lookup_or_trees(trees(), plan_.beside), tree_verifier());
+        return run(lookup_or_chains(chains(), plan_.beside, plan_.own_proposals), verifier());
     }
 
 private:
-    template <class Context>
-    [[nodiscard]] std::unique_ptr<speculative_text> draft_trees(rule how, const Context& context) {
-        const tree_settings& shape = parts_->tree->settings();
-        const std::size_t capacity = parts_->settings.capacity;
-        const auto identity = [&, n = words_.vocabulary_size()] { // the drafter's, too
-            return tree_bridge(identity_map(n, n), shared_context(n, capacity), shape);
-        };
-        const auto tli = [&] { return tree_bridge(tli_map(draft_->map), context(), shape); };
-        const auto slem = [&] {
-            return slem_tree_bridge(words_, draft_->side.tokenizer, draft_->map, capacity, shape);
-        };
-        switch (how) {
-        case rule::identity:
-            return trees(identity(), recursive_rejection{}, own_coin());
-        case rule::tli:
-            return trees(tli(), recursive_rejection{}, own_coin());
-        case rule::identity_block:
-            return trees(identity(), traversal_verification{}, own_coin());
-        case rule::tli_block:
-            return trees(tli(), traversal_verification{}, own_coin());
-        case rule::tli_exact:
-            return trees(tli(), tree_exact_match{}, own_coin());
-        case rule::slem:
-            return trees(slem(), tree_exact_match{}, own_coin());
-        case rule::coupled:
-            return trees(tli(), coupled_tree_match(tables_.keys()), shared_coin());
-        case rule::coupled_slem:
-            return trees(slem(), coupled_tree_match(tables_.keys()), shared_coin());
-        case rule::autoregressive:
-        case rule::union_of_both:
-        case rule::nested:
-        case rule::nested_block:
-        case rule::slrs:
-        case rule::merge:
-        case rule::merge_paper:
-        case rule::coupled_spelling:
-        case rule::lookup:
-        case rule::recycling: // makes its own trees
+    [[nodiscard]] chain_type chains() {
+        const std::size_t capacity = plan_.settings.capacity, most = plan_.length;
+        const pushforward_limits limits{plan_.longest, plan_.min_draft_probability};
+        switch (plan_.how.source) {
+        case rule_source::none:
+            return chain_type(no_bridge{});
+        case rule_source::lookup:
+            return chain_type(
+                lookup_bridge(make_default_lookup(
+                                  capacity, lookup_hit_bytes(plan_.lookup.max_draft), plan_.memory),
+                              words(), plan_.lookup));
+        case rule_source::recycling:
+            return chain_type(
+                recycled_bridge(*plan_.successors, plan_.lookup.max_draft, plan_.lookup.length));
+        case rule_source::identity:
+            return asking(make_identity_bridge(pieces().vocabulary_size(),
+                                               words().vocabulary_size(), capacity, most));
+        case rule_source::union_of_both:
+            return asking(token_bridge(union_map(map()), context(), most));
+        case rule_source::tli:
+            return asking(token_bridge(tli_map(map()), context(), most));
+        case rule_source::nested:
+            return asking(
+                nested_tli_bridge(tables_.pieces(), context(), most, plan_.own_proposals));
+        case rule_source::slem:
+            return asking(slem_bridge(words(), pieces(), map(), capacity, most));
+        case rule_source::spelling:
+            return asking(
+                spelling_bridge(tables_.spellings(), context(), 2 * capacity, {.max_draft = most}));
+        case rule_source::slrs:
+            return asking(make_slrs_bridge(words(), pieces(), map(), tables_.order(),
+                                           tables_.edges(), capacity, limits));
+        case rule_source::merge:
+            return asking(make_ngram_merge_bridge(*plan_.ngrams, words(), pieces(), map(),
+                                                  tables_.order(), capacity, limits));
+        case rule_source::merge_paper:
+            return asking(lossy::paper_merge_bridge(
+                merging(*plan_.ngrams, words(), pieces(), map(), tables_.order()), map(), context(),
+                most));
+        }
+        fail("rule", std::string(plan_.how.name), "expected a source of proposals");
+    }
+    [[nodiscard]] tree_type trees() {
+        const tree_settings& shape = plan_.tree->settings();
+        const std::size_t capacity = plan_.settings.capacity, n = words().vocabulary_size();
+        switch (plan_.how.source) {
+        case rule_source::recycling:
+            return tree_type(recycled_tree_bridge(*plan_.successors, shape));
+        case rule_source::identity: // n is the drafter's, too
+            return branching(tree_bridge(identity_map(n, n), shared_context(n, capacity), shape));
+        case rule_source::tli:
+            return branching(tree_bridge(tli_map(map()), context(), shape));
+        case rule_source::slem:
+            return branching(slem_tree_bridge(words(), pieces(), map(), capacity, shape));
+        case rule_source::none:
+        case rule_source::union_of_both:
+        case rule_source::nested:
+        case rule_source::spelling:
+        case rule_source::slrs:
+        case rule_source::merge:
+        case rule_source::merge_paper:
+        case rule_source::lookup:
             break;
         }
-        fail("tree", std::string(about(how).name), "expected " + rule_names(can_draft_trees));
+        fail("tree", std::string(plan_.how.name), "expected " + rule_names(can_draft_trees));
+    }
+    /// Draws that are coupled without a drafter are the target's own.
+    [[nodiscard]] rule_verifier how_verified() const {
+        return plan_.couples ? rule_verifier::coupled : plan_.how.verifier;
+    }
+    [[nodiscard]] any_verifier verifier() {
+        switch (how_verified()) {
+        case rule_verifier::exact_match:
+            return exact_match{};
+        case rule_verifier::token_rejection:
+            return token_rejection{};
+        case rule_verifier::block:
+            return block_verification{};
+        case rule_verifier::coupled:
+            return coupled_match(tables_.keys());
+        }
+        fail("rule", std::string(plan_.how.name), "expected a verifier");
+    }
+    [[nodiscard]] any_tree_verifier tree_verifier() {
+        switch (how_verified()) {
+        case rule_verifier::exact_match:
+            return tree_exact_match{};
+        case rule_verifier::token_rejection:
+            return recursive_rejection{};
+        case rule_verifier::block:
+            return traversal_verification{};
+        case rule_verifier::coupled:
+            return coupled_tree_match(tables_.keys());
+        }
+        fail("rule", std::string(plan_.how.name), "expected a verifier");
     }
 
-    [[nodiscard]] philox_coin own_coin() const {
-        return philox_coin(settings_->seed, request_->sequence);
+    [[nodiscard]] const any_tokenizer<target_id>& words() const { return plan_.target; }
+    [[nodiscard]] const any_tokenizer<draft_id>& pieces() const { return draft_->side.tokenizer; }
+    [[nodiscard]] const id_map& map() const { return draft_->map; }
+    using context_type = retokenised_context<any_tokenizer<target_id>, any_tokenizer<draft_id>>;
+    [[nodiscard]] context_type context() const {
+        return {words(), pieces(), map(), plan_.settings.capacity};
     }
-    [[nodiscard]] coupled_coin shared_coin() const {
-        return coupled_coin(tables_.keys(), settings_->seed, request_->sequence);
-    }
-    [[nodiscard]] any_ngram_cache& ngrams() { return ngrams_of(*settings_, *parts_, tables_); }
-    [[nodiscard]] std::unique_ptr<speculative_text> recycled(successor_table& table) {
-        if (!parts_->tree)
-            return alone(recycled_bridge(table, lookup_.max_draft, lookup_.length));
-        recycled_tree_bridge trees(table, parts_->tree->settings());
-        if (settings_->shared_noise)
-            return alone(std::move(trees), coupled_tree_match(tables_.keys()), shared_coin());
-        return alone(std::move(trees), tree_exact_match{}, own_coin());
-    }
-    [[nodiscard]] std::optional<default_lookup_setup> beside() {
-        return lookup_setup_of(*settings_, *parts_, tables_);
+    /// Of a bridge that asks the text's drafter.
+    template <class Bridge>
+    [[nodiscard]] chain_type asking(Bridge bridge) {
+        return chain_type(std::move(bridge), lease_->drafter());
     }
     template <class Bridge>
-    [[nodiscard]] auto chains(Bridge bridge) {
-        return lookup_or_chains(std::move(bridge), beside(), parts_->own_proposals);
+    [[nodiscard]] tree_type branching(Bridge bridge) {
+        return tree_type(std::move(bridge), lease_->drafter());
     }
-    /// Without a drafter: the text of a seed is the target's own.
-    template <class Bridge>
-    [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge) {
-        if (settings_->shared_noise)
-            return alone(std::move(bridge), coupled_match(tables_.keys()), shared_coin());
-        return alone(std::move(bridge), exact_match{}, own_coin());
-    }
-    template <class Bridge, class Verifier, class C>
-    [[nodiscard]] std::unique_ptr<speculative_text> alone(Bridge bridge, Verifier verifier,
-                                                          C coin) {
-        return std::make_unique<running_sequence<Bridge, Verifier, no_lease, C>>(
-            *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin));
-    }
-    template <class Bridge, class Verifier, class C>
-    [[nodiscard]] std::unique_ptr<speculative_text> make(Bridge bridge, Verifier verifier, C coin) {
-        const std::size_t tokens = 2 * parts_->settings.capacity; // of the drafter's context
-        window_settings window;
-        if (parts_->tree && parts_->tree->settings().drafted() > window.room)
-            window.room = parts_->tree->settings().drafted();
-        return std::make_unique<running_sequence<Bridge, Verifier, sequence_lease, C>>(
-            *request_, std::move(*parts_), std::move(bridge), std::move(verifier), std::move(coin),
-            draft_->rows, draft_->seats, draft_->sequence, request_->process_draft, tokens, window);
-    }
-    template <class Bridge, class Verifier>
-    [[nodiscard]] std::unique_ptr<speculative_text> with(Bridge bridge, Verifier verifier) {
-        return make(chains(std::move(bridge)), verifier, own_coin());
-    }
-    template <class Bridge, class Verifier, class C>
-    [[nodiscard]] std::unique_ptr<speculative_text> trees(Bridge bridge, Verifier verifier,
-                                                          C coin) {
-        return make(lookup_or_trees(std::move(bridge), beside()), std::move(verifier), coin);
-    }
-    template <class Bridge>
-    [[nodiscard]] std::unique_ptr<speculative_text> coupled(Bridge bridge) {
-        return make(chains(std::move(bridge)), coupled_match(tables_.keys()), shared_coin());
+    template <class Source, class Verifier>
+    [[nodiscard]] std::unique_ptr<speculative_text> run(Source source, Verifier verifier) {
+        const coin_type coin = plan_.couples
+                                   ? coin_type(tables_.keys(), plan_.seed, request_.sequence)
+                                   : coin_type(plan_.seed, request_.sequence);
+        return std::make_unique<running_sequence<Source, Verifier, coin_type>>(
+            request_, std::move(plan_), std::move(lease_), std::move(source), std::move(verifier),
+            coin);
     }
 
-    const any_tokenizer<target_id>& words_;
     const drafting_side* draft_;
     shared_tables& tables_;
-    lookup_limits lookup_;
-    const text_request* request_ = nullptr;
-    const decode_settings* settings_ = nullptr;
-    sequence_spec* parts_ = nullptr;
+    const text_request& request_;
+    sequence_plan plan_;
+    std::unique_ptr<sequence_lease> lease_{}; // of a rule that takes a drafter
 };
 
-/// What sequence_opener makes: all rules are compiled with it, wherever it is called. In a program
-/// of many files one may define SPECDEC_COMPILE_RULES before the facade's header, and the others
-/// SPECDEC_RULES_COMPILED: then they are compiled there only.
-template <std::same_as<rule> Rule>
-[[nodiscard]] std::unique_ptr<speculative_text>
-open_sequence(Rule how, const any_tokenizer<target_id>& words, const drafting_side* draft,
-              shared_tables& tables, lookup_limits lookup, const text_request& request,
-              const decode_settings& s, sequence_spec parts) {
-    return sequence_opener(words, draft, tables, std::move(lookup))(how, request, s,
-                                                                    std::move(parts));
+/// Opens a sequence as it is planned. All rules are compiled with it, wherever it is called. In a
+/// program of many files one may define SPECDEC_COMPILE_RULES before the facade's header, and the
+/// others SPECDEC_RULES_COMPILED: then they are compiled there only.
+template <std::same_as<sequence_plan> Plan> // so that naming it does not compile them
+[[nodiscard]] std::unique_ptr<speculative_text> open_sequence(Plan plan, const drafting_side* draft,
+                                                              shared_tables& tables,
+                                                              const text_request& request) {
+    return sequence_opener(draft, tables, request, std::move(plan))();
 }
 #if defined(SPECDEC_COMPILE_RULES)
-template std::unique_ptr<speculative_text> open_sequence(rule, const any_tokenizer<target_id>&,
-                                                         const drafting_side*, shared_tables&,
-                                                         lookup_limits, const text_request&,
-                                                         const decode_settings&, sequence_spec);
+template std::unique_ptr<speculative_text> open_sequence(sequence_plan, const drafting_side*,
+                                                         shared_tables&, const text_request&);
 #elif defined(SPECDEC_RULES_COMPILED)
 extern template std::unique_ptr<speculative_text>
-open_sequence(rule, const any_tokenizer<target_id>&, const drafting_side*, shared_tables&,
-              lookup_limits, const text_request&, const decode_settings&, sequence_spec);
+open_sequence(sequence_plan, const drafting_side*, shared_tables&, const text_request&);
 #endif
 
 } // namespace specdec

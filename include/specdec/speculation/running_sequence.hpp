@@ -15,13 +15,11 @@
 #include <specdec/decode/session.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_run.hpp>
-#include <specdec/draft/lookup/lookup_memory.hpp>
-#include <specdec/draft/recycled/successor_table.hpp>
+#include <specdec/draft/no_drafter.hpp>
 #include <specdec/process/processed_rows.hpp>
-#include <specdec/speculation/any/any_ngram_cache.hpp>
 #include <specdec/speculation/any/any_tokenizer.hpp>
-#include <specdec/speculation/any/cancel_check.hpp>
 #include <specdec/speculation/any/steady_seconds.hpp>
+#include <specdec/speculation/sequence_plan.hpp>
 #include <specdec/speculation/sequence_pool.hpp>
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/text_lengths.hpp>
@@ -40,7 +38,7 @@ struct session_of_text {
     }
 };
 template <class Bridge, class Verifier, class D, class Laws>
-    requires requires(const Bridge& bridge) { bridge.settings().siblings; }
+    requires(bridge_traits_of<Bridge>.drafts_trees)
 struct session_of_text<Bridge, Verifier, D, Laws> {
     using type = tree_text_session<Bridge, Verifier, D, Laws>;
     static type make(Bridge bridge, Verifier verifier, const session_settings& settings, Laws laws,
@@ -49,46 +47,28 @@ struct session_of_text<Bridge, Verifier, D, Laws> {
     }
 };
 
-/// What every text of a pair is made with.
-struct sequence_spec {
-    const any_tokenizer<target_id>& target;
-    const any_tokenizer<draft_id>* draft; ///< null without a drafter
-    session_settings settings;
-    std::span<const draft_id> draft_prefix;
-    generation_limits limits;
-    std::optional<length_settings> lengths;     ///< nothing: no drafts
-    std::size_t longest;                        ///< draft tokens a round
-    std::shared_ptr<learned_lengths> learned{}; ///< by all texts of the rule, or by this one
-    cancel_check cancelled;
-    bool drafter_must_work = false;
-    std::shared_ptr<open_texts> under_way{}; ///< for the decoder, as long as the text is there
-    std::unique_ptr<any_ngram_cache> own_ngrams{}; ///< of a text that carries none over
-    std::shared_ptr<lookup_memory> lookups{};      ///< that it looks up in, and teaches
-    std::shared_ptr<successor_table> successors{}; ///< of rule recycling
-    std::optional<any_tree_shape> tree{};          ///< of drafts that are trees
-    std::size_t own_proposals = 0; ///< of the rule; settings.max_proposals has room for lookups
-};
-
-/// One text under one rule: session, coin, stop rule and the text that comes of it.
-template <class Bridge, class Verifier, class Seat, Coin C>
+/// One text under one rule: session, coin, stop rule and the text that comes of it. Bridge: a
+/// lookup_or_draft of an any_source, or a lookup_branch of an any_tree_source, which ask the
+/// drafter of the lease; it is null without a drafter.
+template <class Bridge, class Verifier, Coin C>
 class running_sequence final : public speculative_text {
 public:
-    template <class... SeatArguments>
-    running_sequence(const text_request& request, sequence_spec parts, Bridge bridge,
-                     Verifier verifier, C coin, SeatArguments&&... seat)
-        : seat_(std::forward<SeatArguments>(seat)...), parts_(std::move(parts)),
-          lengths_(lengths_of(parts_, request.prompt.size())),
-          session_(session_of::make(std::move(bridge), std::move(verifier), parts_.settings,
-                                    laws_type(parts_.target.vocabulary_size(), request.process),
-                                    parts_.tree)),
+    running_sequence(const text_request& request, sequence_plan plan,
+                     std::unique_ptr<sequence_lease> lease, Bridge bridge, Verifier verifier,
+                     C coin)
+        : lease_(std::move(lease)), plan_(std::move(plan)),
+          lengths_(lengths_of(plan_, request.prompt.size())),
+          session_(session_of::make(std::move(bridge), std::move(verifier), plan_.settings,
+                                    laws_type(plan_.target.vocabulary_size(), request.process),
+                                    plan_.tree)),
           coin_(std::move(coin)), reader_(request.reader), key_(request.key),
           prompt_(request.prompt.size()),
-          run_(session_, seat_.drafter(), lengths_.rule(), coin_, parts_.target, parts_.limits,
-               *this, steady_seconds{}) {
-        session_.start(request.prompt, parts_.draft_prefix);
-        seat_.follow(session_.tokens());
-        if (parts_.under_way != nullptr)
-            ++parts_.under_way->going;
+          run_(session_, bound_, lengths_.rule(), coin_, plan_.target, plan_.limits, *this,
+               steady_seconds{}) {
+        session_.start(request.prompt, plan_.draft_prefix);
+        follow_in_lease();
+        if (plan_.under_way != nullptr)
+            ++plan_.under_way->going;
     }
     running_sequence(const running_sequence&) = delete;
     running_sequence& operator=(const running_sequence&) = delete;
@@ -112,7 +92,7 @@ public:
             session_.share_pass(sharing);
         if constexpr (trees) {
             if (anew)
-                follow_rounds(session_, *parts_.learned);
+                follow_rounds(session_, *plan_.learned);
             session_.set_capacity(capacity);
         }
         if constexpr (!trees)
@@ -133,8 +113,8 @@ public:
         or_without_draft([&] { run_.draw(seconds); });
     }
     [[nodiscard]] context_edit<target_id> target_edit() const override {
-        if (parts_.under_way != nullptr)
-            parts_.under_way->passes_unseen = true;
+        if (plan_.under_way != nullptr)
+            plan_.under_way->passes_unseen = true;
         return session_.target_edit();
     }
     [[nodiscard]] std::size_t rows_needed() const override { return session_.rows_needed(); }
@@ -148,7 +128,7 @@ public:
     }
     void commit() override {
         run_.commit();
-        seat_.follow(session_.tokens());
+        follow_in_lease();
         if (run_.finish() != finish_reason::none)
             remember();
     }
@@ -197,22 +177,21 @@ public:
                 lengths_.learn_nothing(r.tokens.size());
             else
                 lengths_.learn(outcome(r), took, costly(r));
-            if constexpr (requires { session_.bridge().first_row_known(); })
+            if constexpr (!trees)
                 so_far_.first_rows_known += session_.bridge().first_row_known() ? 1U : 0U;
             take_pause();
             told_ = told::lengths;
         }
-        const bool more = more_ && !parts_.cancelled();
+        const bool more = more_ && !plan_.cancelled();
         told_ = told::nobody;
         return more;
     }
 
 private:
     using laws_type = processed_rows<any_row_processor<target_id>>;
-    using drafter_type = std::remove_reference_t<decltype(std::declval<Seat&>().drafter())>;
-    using session_of = session_of_text<Bridge, Verifier, drafter_type, laws_type>;
+    using session_of = session_of_text<Bridge, Verifier, no_drafter, laws_type>;
     using session_type = typename session_of::type;
-    static constexpr bool trees = requires(session_type& s) { s.set_capacity(0); };
+    static constexpr bool trees = bridge_traits_of<Bridge>.drafts_trees;
 
     enum class told : std::uint8_t { nobody, reader, lengths };
 
@@ -221,7 +200,7 @@ private:
     void or_without_draft(const F& step) {
 #if defined(__cpp_exceptions)
         if constexpr (!trees) {
-            if (!parts_.drafter_must_work) {
+            if (lease_ != nullptr && !plan_.drafter_must_work) {
                 try {
                     return step();
                 } catch (const std::exception& problem) {
@@ -254,10 +233,11 @@ private:
 
     /// What the result has of the round, in place of what a call that threw has left.
     void keep(const round_result& r) {
-        if constexpr (requires { session_.bridge().extra_forwards(); }) {
-            so_far_.extra_forwards.resize(session_.counts().rounds);
-            so_far_.extra_forwards.push_back(extra_forwards());
-        }
+        if constexpr (!trees)
+            if (session_.bridge().bridge().own_traits().counts_forwards) {
+                so_far_.extra_forwards.resize(session_.counts().rounds);
+                so_far_.extra_forwards.push_back(extra_forwards());
+            }
         if (!r.log_probabilities.of_tokens.empty())
             so_far_.log_probabilities.resize(session_.tokens().size() - prompt_);
         for (std::size_t i = 0; i < r.log_probabilities.of_tokens.size(); ++i) {
@@ -271,19 +251,20 @@ private:
             return {.forwards = session_.levels(),
                     .proposed = r.proposed.size(),
                     .emitted = r.tokens.size()};
-        return parts_.draft != nullptr
-                   ? outcome_of(r, parts_.target, *parts_.draft, extra_forwards())
-                   : outcome_of_found(r);
+        return plan_.draft != nullptr ? outcome_of(r, plan_.target, *plan_.draft, extra_forwards())
+                                      : outcome_of_found(r);
     }
     /// Proposals that cost beside the drafter's passes: looked up, or nodes of trees.
     [[nodiscard]] std::size_t costly(const round_result& r) const {
-        return trees || parts_.draft == nullptr ? r.proposed.size() : r.found_end - r.found;
+        return trees || plan_.draft == nullptr ? r.proposed.size() : r.found_end - r.found;
     }
     /// Of a draft without a drafter: what was found, as far as it was proposed.
     [[nodiscard]] draft_outcome outcome_of_found(const round_result& r) const {
         draft_outcome o{.proposed = r.proposed.size(), .emitted = r.tokens.size()};
-        if constexpr (requires { session_.bridge().steps(); }) {
-            const std::span<const draft_progress> found = session_.bridge().steps();
+        if constexpr (!trees) {
+            const std::span<const draft_progress> found = session_.bridge().bridge().steps();
+            if (found.empty())
+                return o;
             o.steps = found.first(o.proposed < found.size() ? o.proposed : found.size());
             o.kept = r.accepted;
             o.rejected = r.accepted < o.proposed;
@@ -291,10 +272,7 @@ private:
         return o;
     }
     [[nodiscard]] std::size_t extra_forwards() const {
-        if constexpr (requires { session_.bridge().extra_forwards(); })
-            return session_.bridge().extra_forwards();
-        else
-            return 0;
+        return extra_forwards_of(session_.bridge());
     }
     /// What was spent since this was asked last.
     [[nodiscard]] round_seconds seconds_since() {
@@ -305,11 +283,15 @@ private:
     }
     /// Texts that share the target's passes, as it was told, or all that go on.
     [[nodiscard]] std::size_t sharing_texts() const {
-        return sharing_ > 0 || parts_.under_way == nullptr ? sharing_ : parts_.under_way->going;
+        return sharing_ > 0 || plan_.under_way == nullptr ? sharing_ : plan_.under_way->going;
+    }
+    void follow_in_lease() {
+        if (lease_ != nullptr)
+            lease_->follow(session_.tokens());
     }
     void goes_no_longer() {
-        if (parts_.under_way != nullptr)
-            --parts_.under_way->going;
+        if (plan_.under_way != nullptr)
+            --plan_.under_way->going;
     }
     /// Once, as soon as the text has ended.
     void remember() {
@@ -318,16 +300,17 @@ private:
         goes_no_longer();
         lengths_.end();
         if constexpr (trees)
-            parts_.learned->tree = session_.shape();
+            plan_.learned->tree = session_.shape();
     }
-    [[nodiscard]] static text_lengths lengths_of(const sequence_spec& p, std::size_t prompt) {
+    [[nodiscard]] static text_lengths lengths_of(const sequence_plan& p, std::size_t prompt) {
         if (!p.lengths)
             return text_lengths(0);
         return text_lengths(*p.lengths, p.longest, *p.learned, prompt, 1);
     }
 
-    Seat seat_;
-    sequence_spec parts_;
+    std::unique_ptr<sequence_lease> lease_; // of the drafter's model
+    no_drafter bound_;                      // in the source, which asks the lease's
+    sequence_plan plan_;
     text_lengths lengths_;
     std::size_t sharing_ = 0; // texts that share the target's passes; 0: nobody said
     bool remembered_ = false;
@@ -342,7 +325,7 @@ private:
     context_key key_;
     std::size_t prompt_;
     decode_result so_far_;
-    text_run<session_type, drafter_type, length_rule, C, any_tokenizer<target_id>, running_sequence,
+    text_run<session_type, no_drafter, length_rule, C, any_tokenizer<target_id>, running_sequence,
              steady_seconds>
         run_;
 };

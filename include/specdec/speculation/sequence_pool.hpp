@@ -15,7 +15,6 @@
 #include <specdec/core/model/row_batching_model.hpp>
 #include <specdec/core/token_id.hpp>
 #include <specdec/draft/model_drafter.hpp>
-#include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/processed_drafter.hpp>
 #include <specdec/draft/windowed_drafter.hpp>
 #include <specdec/speculation/any/any_model.hpp>
@@ -130,13 +129,6 @@ private:
     model_drafter<model_type> full_;
     windowed_drafter<model_drafter<model_type>> windowed_;
     processed_drafter<decltype(windowed_), any_row_processor<draft_id>> processed_;
-};
-
-/// The seat of those who draft nothing.
-struct no_lease {
-    no_drafter nobody;
-    [[nodiscard]] no_drafter& drafter() { return nobody; }
-    void follow(std::span<const target_id>) {}
 };
 
 } // namespace specdec

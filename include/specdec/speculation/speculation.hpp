@@ -15,6 +15,7 @@
 #include <specdec/speculation/drafting_settings.hpp>
 #include <specdec/speculation/explain.hpp>
 #include <specdec/speculation/open_sequence.hpp>
+#include <specdec/speculation/sequence_plan.hpp>
 #include <specdec/speculation/sequence_pool.hpp>
 #include <specdec/speculation/shared_tables.hpp>
 #include <specdec/speculation/side.hpp>
@@ -211,43 +212,23 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
                         : own;
     if (learned == nullptr)
         learned = learnt_nothing(default_acceptance(how, s.sampling.temperature));
-    const bool drafts = how != rule::autoregressive;
-    if (drafts)
+    if (how != rule::autoregressive)
         follow_settings(s.lengths, learned,
                         s.lengths.kind == length_kind::automatic ? costs_of(s.lengths) : nullptr);
-    session_settings settings; // whole before its text's parts are: GCC 12 warns of parts of it
-    settings.target = settings.draft = s.sampling;
-    settings.capacity = target_.models.capacity();
-    // By target tokens: a draft that ends by itself would cost a residual.
-    if (by_target_tokens(how) || s.lengths.length > settings.max_proposals)
-        settings.max_proposals = s.lengths.length;
-    settings.end_ids = end_ids_of(target_.tokenizer.table(), target_.ends, s.limits);
-    if (draft_ && takes_drafter(how))
-        settings.draft_end_ids = draft_->ends;
-    settings.log_probabilities = likeliest_of(s, target_.tokenizer.vocabulary_size());
-    const std::size_t own_proposals = settings.max_proposals;
-    sequence_spec parts{.target = target_.tokenizer,
-                        .draft = draft_ && takes_drafter(how) ? &draft_->tokenizer : nullptr,
-                        .settings = std::move(settings),
-                        .draft_prefix = draft_prefix(request.prompt),
-                        .limits = s.limits,
-                        .lengths = drafts ? std::optional(s.lengths) : std::nullopt,
-                        .longest = draft_tokens(how, s.lengths.length),
-                        .cancelled = s.cancelled,
-                        .drafter_must_work = s.drafter_must_work,
-                        .under_way = texts_};
-    parts.own_proposals = own_proposals;
     if (s.tree) {
         const bool measured = s.tree->needs_costs();
         if (measured)
             s.tree->costs = *costs();
         follow_costs(s.tree->costs.value_or(cost_table{}), measured, learned);
-        parts.tree = tree_of(*s.tree, s.sampling.temperature, *learned);
     }
-    parts.learned = learned;
+    sequence_plan plan = plan_sequence(s, how, target_.tokenizer, target_.models.capacity(),
+                                       target_.ends, learned, tables_);
+    plan.under_way = texts_;
+    plan.draft_prefix = draft_prefix(request.prompt);
     if (!takes_drafter(how))
-        return open_sequence(how, target_.tokenizer, nullptr, tables_,
-                             lookup_of(s.lengths, *learned), request, s, std::move(parts));
+        return open_sequence(std::move(plan), nullptr, tables_, request);
+    plan.draft = &draft_->tokenizer;
+    plan.settings.draft_end_ids = draft_->ends;
     const auto has_key = [&](std::size_t sequence) {
         return draft_->models.key(sequence) == request.key;
     };
@@ -258,7 +239,7 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
     draft_->models.set_key(side.sequence, request.key);
     if (!s.carry.drafter)
         forget_learnt();
-    return open_sequence(how, target_.tokenizer, &side, tables_, {}, request, s, std::move(parts));
+    return open_sequence(std::move(plan), &side, tables_, request);
 }
 
 } // namespace specdec

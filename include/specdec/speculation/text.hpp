@@ -51,7 +51,7 @@ struct decode_settings {
     std::optional<std::size_t> log_probabilities{};
     reuse_settings carry{}; ///< from the texts before
     /// Texts draft in one pass of the drafter's model, if that holds several sequences. Without it
-    /// one behind the other, as do texts under rules whose drafts are not made in steps (trees).
+    /// one behind the other, as do texts whose drafts are trees.
     bool together = true;
     /// Where a drafter throws, the sequence goes on: the round drafts nothing
     /// (no_draft::drafter_failed), and the drafter is asked again after a pause, which doubles with

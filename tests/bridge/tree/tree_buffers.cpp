@@ -22,9 +22,10 @@ TEST_CASE("tree settings out of range are refused") {
 using buffers = tree_buffers<one_hot_law<draft_id>, one_hot_law<target_id>>;
 
 /// A shape that chooses the nodes of a list.
-struct chooses {
+struct chooses_some {
     std::vector<std::size_t> nodes;
     void grow(const growing_tree&, std::span<std::size_t>) const {}
+    [[nodiscard]] static constexpr bool chooses() { return true; }
     void choose(const growing_tree&, std::size_t, std::span<std::uint8_t> kept) const {
         for (const std::size_t node : nodes)
             kept[node] = 1;
@@ -59,7 +60,7 @@ TEST_CASE("no node is surer than its parent, however sureness is rounded") {
 
 TEST_CASE("nodes that are chosen move together") {
     buffers made = four_nodes();
-    made.choose(chooses{{1, 2}}, 2);
+    made.choose(chooses_some{{1, 2}}, 2);
     REQUIRE(made.tree.size() == 2);
     CHECK(made.tree.id(0) == target_id{2});
     CHECK(made.tree.parent(1) == 0);
@@ -70,9 +71,9 @@ TEST_CASE("nodes that are chosen move together") {
 
 TEST_CASE("a node is chosen with its parent, and not too many are") {
     buffers made = four_nodes();
-    CHECK_THROWS_AS(made.choose(chooses{{0, 2}}, 4), error);
+    CHECK_THROWS_AS(made.choose(chooses_some{{0, 2}}, 4), error);
     made = four_nodes();
-    CHECK_THROWS_AS(made.choose(chooses{{0, 1, 2}}, 2), error);
+    CHECK_THROWS_AS(made.choose(chooses_some{{0, 1, 2}}, 2), error);
 }
 
 } // namespace tree_buffers_tests

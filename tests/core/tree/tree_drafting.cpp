@@ -15,6 +15,7 @@ struct one_child {
     [[nodiscard]] law_version version() const { return 0; }
 };
 struct choosing : one_child {
+    [[nodiscard]] static constexpr bool chooses() { return true; }
     void choose(const growing_tree&, std::size_t, std::span<std::uint8_t>) const {}
 };
 static_assert(TreeShape<one_child> && !ChoosingShape<one_child>);

@@ -14,6 +14,7 @@
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/recycled/recycled_bridge.hpp>
 #include <specdec/sampling/coin/philox_coin.hpp>
+#include <specdec/speculation/any/any_source.hpp>
 #include <specdec/verify/exact_match.hpp>
 
 #include "support/ids.hpp"
@@ -111,11 +112,13 @@ TEST_CASE("lookup beside: a bridge that learns of rows is told of them") {
                                     return std::vector<float>{0, 0, 9, 0, 0};
                                 }};
     successor_table table(5);
-    session text(
-        lookup_or_draft<recycled_bridge, prompt_lookup, words_type>(recycled_bridge(table), {}, 3),
-        exact_match{}, session_settings{.capacity = 16});
+    using source_type = any_source<philox_coin>;
+    session text(lookup_or_draft<source_type, prompt_lookup, words_type>(
+                     source_type(recycled_bridge(table)), {}, 3),
+                 exact_match{}, session_settings{.capacity = 16});
     text.start(f.tokens("a"));
-    (void)text.round(target, f.drafter, f.stop, f.coin, 4);
+    const length_rule stop(fixed_length{3});
+    (void)text.round(target, f.drafter, stop, f.coin, 4);
     text.commit(1);
     REQUIRE(table.of(target_id{0}).size() > 0);
     CHECK(table.of(target_id{0})[0].id == target_id{2});

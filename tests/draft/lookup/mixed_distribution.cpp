@@ -18,7 +18,7 @@ using drawn_law = dense_law<target_id>;
 
 struct ending_law : drawn_law {
     using drawn_law::drawn_law;
-    static constexpr bool ends_drafts = true;
+    static constexpr bool ends_drafts() { return true; }
 };
 /// As the laws of strings: sums that can be compared.
 struct lazy_law {
@@ -41,10 +41,8 @@ struct rows_law : drawn_law {
 static_assert(LawOf<mixed_distribution<drawn_law>, target_id>);
 static_assert(!ComparableLaw<mixed_distribution<drawn_law>, target_id>);
 static_assert(KeepingLaw<mixed_distribution<lazy_law>, target_id>);
-template <class L>
-concept EndsDrafts = requires { L::ends_drafts; };
-static_assert(EndsDrafts<mixed_distribution<ending_law>> &&
-              !EndsDrafts<mixed_distribution<drawn_law>>);
+static_assert(DraftEndingLaw<mixed_distribution<ending_law>> &&
+              !DraftEndingLaw<mixed_distribution<drawn_law>>);
 
 TEST_CASE("spoken law: the drafter's proposal, with the law that it was drawn from") {
     const std::vector<float> q{0.25F, 0.5F, 0.25F};

@@ -68,7 +68,7 @@ private:
             shape, tree_, nodes_,
             [this](std::size_t parent, std::size_t children) { add(parent, children); });
         const std::size_t levels = tree_.levels(tree_.size());
-        if constexpr (ChoosingShape<Shape>)
+        if (chooses_nodes(shape))
             choose(shape, level);
         return levels;
     }
@@ -102,7 +102,7 @@ private:
     }
 
     std::size_t round(any_tree_shape& shape, text_lengths& lengths, bool first) {
-        const std::size_t levels = shape.visit([&](const auto& s) { return grow(s); });
+        const std::size_t levels = grow(shape);
         std::vector<std::size_t> path;
         for (std::size_t node = tree_root; tree_.first_child(node) != tree_root;) {
             double u = clock_.uniform();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/strings/pushforward_law.hpp>
@@ -33,6 +34,8 @@ template <DraftContext Context, Translation F>
 class pushforward_bridge {
 public:
     using law_type = pushforward_law<F>;
+    static constexpr bridge_traits traits{
+        .in_steps = true, .asks_again = true, .counts_forwards = true, .knows_first_row = true};
 
     /// capacity: draft tokens of the longest context and a draft. Errors: specdec::error for limits
     /// out of range.
@@ -56,7 +59,6 @@ public:
     [[nodiscard]] std::size_t target_size() const { return translation().target_size(); }
     [[nodiscard]] std::size_t draft_size() const { return translation().order().size(); }
     [[nodiscard]] const F& translation() const { return law_.translation(); }
-    /// Before a decision: refuses it where the draft's law has changed since it was drawn from.
     void require_unchanged() const { law_.require_unchanged(); }
     /// The drafter and the stop rule of a draft that is kept.
     template <Drafter D, StopRule Stop>

@@ -16,7 +16,7 @@ class pushforward_law {
 public:
     using id_type = target_id;
     /// An invalid token is the draft's end, not a proposal (see proposal).
-    static constexpr bool ends_drafts = true;
+    [[nodiscard]] static constexpr bool ends_drafts() { return true; }
 
     pushforward_law(pushforward<F>& whole, std::size_t index) : whole_(&whole), index_(index) {}
 

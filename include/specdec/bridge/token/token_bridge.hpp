@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/draft_context.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/bridge/context/vocabulary_sizes.hpp>
@@ -36,6 +37,7 @@ template <DraftContext Context, class Map, class Kept = draft_row_store>
 class token_bridge {
 public:
     using law_type = mapped_law<typename Kept::law_type, Map>;
+    static constexpr bridge_traits traits{.in_steps = true};
 
     /// `map` is a small view of tables that all sequences share. max_draft is the most draft tokens
     /// of a round. Errors: specdec::error where map and context are of different vocabularies.

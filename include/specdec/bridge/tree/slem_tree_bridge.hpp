@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/retokenised_context.hpp>
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/strings/drafted_text.hpp>
@@ -43,6 +44,7 @@ template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTok
 class slem_tree_bridge {
 public:
     using law_type = one_hot_law<target_id>;
+    static constexpr bridge_traits traits{.drafts_trees = true, .has_own_tree = true};
 
     /// Errors: specdec::error for settings out of range and for a map of other vocabularies.
     slem_tree_bridge(const TargetTokenizer& target, const DraftTokenizer& draft, const id_map& map,

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/vocabulary_sizes.hpp>
 #include <specdec/bridge/identity.hpp>
 #include <specdec/bridge/tli.hpp>
@@ -31,6 +32,7 @@ template <DraftContext Context, class Map, class Kept = draft_row_store>
 class tree_bridge {
 public:
     using law_type = sibling_law<typename Kept::law_type, Map>;
+    static constexpr bridge_traits traits{.drafts_trees = true};
 
     /// Borrows what map and context borrow. Errors: specdec::error where map and context are of
     /// different vocabularies, and for settings out of range.
@@ -77,9 +79,8 @@ public:
                 break;
             ++depth_;
         }
-        if constexpr (ChoosingShape<Shape>)
-            if (!made_.tree.empty())
-                made_.choose(shape, most_);
+        if (chooses_nodes(shape) && !made_.tree.empty())
+            made_.choose(shape, most_);
         return {&made_.tree, made_.proposals, made_.draft_ids, made_.nodes,
                 made_.tree.empty() ? no_draft::nothing_shared : no_draft::none};
     }
@@ -112,7 +113,7 @@ private:
         most_ = smaller(request.max_nodes, settings_.max_nodes);
         deepest_ = smaller(request_.max_proposals, settings_.max_depth);
         drafted_ = most_;
-        if constexpr (ChoosingShape<Shape>) {
+        if (chooses_nodes(shape)) {
             if (!likeliest_)
                 fail("tree bridge", "shape",
                      "expected the likeliest siblings where a shape chooses among nodes, as "

@@ -226,7 +226,8 @@ struct tree_buffers {
     template <class Shape>
     void choose(const Shape& shape, std::size_t most) {
         chosen.assign(tree.size(), 0);
-        shape.choose(growing(), most, std::span(chosen));
+        if constexpr (ChoosingShape<Shape>)
+            shape.choose(growing(), most, std::span(chosen));
         spare.clear();
         numbers.assign(tree.size(), tree_root); // the new number of each
         for (std::size_t node = 0; node < tree.size(); ++node) {

@@ -67,13 +67,26 @@ concept TreeShape =
 ///     shape.choose(growing, most, kept)   sets kept[i] to 1 for at most `most` nodes, each with
 ///                                         its ancestors, to 0 for the others; when the tree
 ///                                         is drawn
+///     shape.chooses()                     false: this one keeps all (a shape that is chosen at
+///                                         run time)
 ///
 /// It may only follow siblings that are `likeliest`: then the nodes are a function of the context,
 /// and nothing that was drawn is dropped. Any other draw is refused.
 template <class S>
-concept ChoosingShape =
-    TreeShape<S> && requires(const S& shape, const growing_tree& growing, std::size_t most,
-                             std::span<std::uint8_t> kept) { shape.choose(growing, most, kept); };
+concept ChoosingShape = TreeShape<S> && requires(const S& shape, const growing_tree& growing,
+                                                 std::size_t most, std::span<std::uint8_t> kept) {
+    shape.choose(growing, most, kept);
+    { shape.chooses() } -> std::same_as<bool>;
+};
+
+/// Whether a shape chooses among the nodes that it drafts.
+template <TreeShape S>
+[[nodiscard]] constexpr bool chooses_nodes([[maybe_unused]] const S& shape) {
+    if constexpr (ChoosingShape<S>)
+        return shape.chooses();
+    else
+        return false;
+}
 
 /// A drafter that gives the rows of a whole level in one pass:
 ///

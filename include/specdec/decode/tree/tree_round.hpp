@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/tree/tree_buffers.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/tree/token_tree.hpp>
@@ -51,7 +52,7 @@ struct tree_round_result {
 template <class B, class Law>
 [[nodiscard]] kept_draft kept_of(B& bridge, const draft_tree_view<Law>& draft,
                                  std::span<const std::size_t> path) {
-    if constexpr (requires { bridge.kept(path); })
+    if constexpr (bridge_traits_of<B>.has_own_tree)
         return bridge.kept(path);
     else
         return {draft.tree, path};

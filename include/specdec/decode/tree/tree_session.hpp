@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/model/tree_scoring.hpp>
@@ -37,6 +38,8 @@ namespace specdec {
 /// scores trees (TreeModelOf); one that does not gets a session. Allocates at construction only.
 template <class B, class V, class Laws = softmax_rows>
 class tree_session {
+    static_assert(bridge_traits_of<B>.drafts_trees, "a bridge of chains goes with session");
+
 public:
     using law_type = typename B::law_type;
 
@@ -50,7 +53,7 @@ public:
         feed_.reserve(settings_.capacity + depth + 1, nodes, depth);
         laws_.reserve(nodes + 1, settings_.capacity + depth + 1);
         log_p_.reserve(settings_.log_probabilities, depth + 1);
-        work_.reserve(depth, V::rows(depth), bridge_.target_size());
+        work_.reserve(depth, verify_.rows(depth), bridge_.target_size());
         counts_.reserve(nodes);
     }
 
@@ -83,10 +86,7 @@ public:
     [[nodiscard]] bool full() const { return committed_ >= settings_.capacity; }
 
     /// As session::share_pass.
-    void share_pass([[maybe_unused]] std::size_t texts) {
-        if constexpr (requires { bridge_.share_pass(texts); })
-            bridge_.share_pass(texts);
-    }
+    void share_pass(std::size_t texts) { specdec::share_pass(bridge_, texts); }
 
     /// Step 1: drafts for a round that commits at most `room` tokens and gives the target at most
     /// max_nodes nodes. What is drawn stays, as in session::draft. Precondition: started, not full,
@@ -154,7 +154,7 @@ public:
         require_undecided(verdict_, "tree session");
         require_ended(begun_, "tree session");
         require_rows(rows, rows_needed(), bridge_.target_size(), "tree session");
-        if constexpr (requires { bridge_.require_unchanged(); })
+        if constexpr (bridge_traits_of<B>.asks_again)
             if (draft_.tree != nullptr) {
                 on_throw refused([&] {
                     if (!tried_)
@@ -183,7 +183,7 @@ public:
         const std::span<const std::size_t> path = work_.path();
         const auto text = text_to(path.empty() ? tree_root : path.back());
         log_p_.record(path_rows<Rows>{rows, path}, text.subspan(committed_), v.next);
-        if constexpr (requires { bridge_.learn_rows(tokens(), rows); })
+        if constexpr (bridge_traits_of<B>.learns_rows)
             bridge_.learn_rows(target_edit().ids, rows);
         if (v.next.valid())
             tokens_.push_back(v.next);

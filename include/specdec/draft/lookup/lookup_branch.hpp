@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/tree/tree_buffers.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
@@ -47,6 +48,8 @@ class lookup_branch {
 public:
     using law_type = mixed_distribution<typename B::law_type>;
     using lookup_type = branching_lookup<Lookup, Tokenizer>;
+    static constexpr bridge_traits traits =
+        bridge_traits_of<B> | bridge_traits{.shares_pass = true};
 
     lookup_branch(B bridge, std::optional<lookup_type> lookup)
         : bridge_(std::move(bridge)), lookup_(std::move(lookup)), settings_(bridge_.settings()) {
@@ -77,6 +80,7 @@ public:
 
     /// How many texts share the target's passes: between rounds.
     void share_pass(std::size_t texts) {
+        specdec::share_pass(bridge_, texts);
         if (lookup_)
             lookup_->length.share_pass(texts);
     }
@@ -96,7 +100,7 @@ public:
     }
     template <class Rows>
     void learn_rows(std::span<const target_id> ids, const Rows& rows)
-        requires requires(B& b) { b.learn_rows(ids, rows); }
+        requires(bridge_traits_of<B>.learns_rows)
     {
         bridge_.learn_rows(ids, rows);
     }
@@ -144,7 +148,7 @@ public:
     }
     /// As the bridge's, if it has a tree of its own.
     [[nodiscard]] kept_draft kept(std::span<const std::size_t> path)
-        requires requires(B& bridge) { bridge.kept(path); }
+        requires(bridge_traits_of<B>.has_own_tree)
     {
         return bridge_.kept(own_of(path));
     }

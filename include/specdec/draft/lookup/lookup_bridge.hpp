@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/proposal.hpp>
@@ -41,6 +42,7 @@ template <TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
 class lookup_bridge {
 public:
     using law_type = one_hot_law<target_id>;
+    static constexpr bridge_traits traits{.shares_pass = true, .shows_steps = true};
 
     lookup_bridge(Lookup lookup, const Tokenizer& tokenizer, lookup_limits limits = {})
         : found_(std::move(lookup), tokenizer, limits.max_draft), limits_(std::move(limits)) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/context/stepped_bridge.hpp>
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/drafting.hpp>
@@ -41,13 +42,17 @@ struct speaking_lookup {
 /// every verifier with which the bridge is. A round of the drafter is refused if what its laws read
 /// has changed, a round of the lookup never.
 ///
-/// Models Bridge with what B does. Without a lookup it is B. Borrows the tokenizer. Allocates as B
+/// Models SteppedBridge, as B does. Without a lookup it is B. Borrows the tokenizer. Allocates as B
 /// and lookup_hit_tokens.
 template <class B, TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
 class lookup_or_draft {
 public:
     using law_type = mixed_distribution<typename B::law_type>;
     using lookup_type = speaking_lookup<Lookup, Tokenizer>;
+    static constexpr bridge_traits traits =
+        bridge_traits_of<B> | bridge_traits{.shares_pass = true};
+
+    static_assert(traits.in_steps, "lookup_or_draft needs a bridge that drafts in steps");
 
     /// The bridge proposes at most max_proposals tokens a round.
     lookup_or_draft(B bridge, std::optional<lookup_type> lookup, std::size_t max_proposals)
@@ -76,6 +81,7 @@ public:
 
     /// How many texts share the target's passes: between rounds.
     void share_pass(std::size_t texts) {
+        specdec::share_pass(bridge_, texts);
         if (lookup_)
             lookup_->turns.share_pass(texts);
     }
@@ -89,19 +95,11 @@ public:
         requires Bridge<B, D, Stop, C>
     [[nodiscard]] draft_view<law_type> propose(D& drafter, const Stop& stop, C& coin,
                                                const draft_request& request) {
-        if constexpr (SteppedBridge<B, D, Stop, C>) {
-            return draft_alone(*this, drafter, stop, coin, request);
-        } else {
-            if (speaks_first(request))
-                return said();
-            turn_ = speaker::drafter; // also if it throws after a draw
-            return take(bridge_.propose(drafter, stop, coin, of_drafter()));
-        }
+        return draft_alone(*this, drafter, stop, coin, request);
     }
 
-    // The same in steps (SteppedBridge), where the bridge drafts in steps:
+    // The same in steps (SteppedBridge):
     template <DraftContextHolder D, StopRule Stop>
-        requires requires(B& b, D& d, const Stop& s, draft_request r) { b.begin(d, s, r); }
     [[nodiscard]] no_draft begin(D& drafter, const Stop& stop, const draft_request& request) {
         if (speaks_first(request))
             return no_draft::none;
@@ -112,23 +110,17 @@ public:
         return why;
     }
     template <DraftContextHolder D, StopRule Stop>
-        requires requires(B& b, D& d, const Stop& s) { b.request_row(d, s); }
     [[nodiscard]] draft_step request_row(D& drafter, const Stop& stop) {
         return looked_up() ? draft_step{} : bridge_.request_row(drafter, stop);
     }
     template <DraftContextHolder D, StopRule Stop, Coin C>
-        requires requires(B& b, D& d, const Stop& s, C& c) { b.draw(d, s, c); }
     void draw(D& drafter, const Stop& stop, C& coin) {
         bridge_.draw(drafter, stop, coin);
     }
-    [[nodiscard]] draft_view<law_type> drafted()
-        requires requires(B& b) { b.drafted(); }
-    {
+    [[nodiscard]] draft_view<law_type> drafted() {
         return looked_up() ? said() : take(bridge_.drafted());
     }
-    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft)
-        requires requires(B& b, draft_view<typename B::law_type>& own) { b.end_draft(why, own); }
-    {
+    [[nodiscard]] bool end_draft(no_draft why, draft_view<law_type>& draft) {
         draft_view<typename B::law_type> own;
         if (looked_up() || !bridge_.end_draft(why, own))
             return false;
@@ -139,7 +131,7 @@ public:
     /// Whoever spoke.
     template <class Rows>
     void learn_rows(std::span<const target_id> ids, const Rows& rows)
-        requires requires(B& b) { b.learn_rows(ids, rows); }
+        requires(bridge_traits_of<B>.learns_rows)
     {
         bridge_.learn_rows(ids, rows);
     }
@@ -161,24 +153,24 @@ public:
     }
     template <class D, class Stop>
     void ask(D& drafter, const Stop& stop)
-        requires requires(B& b) { b.ask(drafter, stop); }
+        requires(bridge_traits_of<B>.asks_again)
     {
         if (turn_ == speaker::drafter)
             bridge_.ask(drafter, stop);
     }
     void require_unchanged() const
-        requires requires(const B& b) { b.require_unchanged(); }
+        requires(bridge_traits_of<B>.asks_again)
     {
         if (turn_ == speaker::drafter)
             bridge_.require_unchanged();
     }
     [[nodiscard]] std::size_t extra_forwards() const
-        requires requires(const B& b) { b.extra_forwards(); }
+        requires(bridge_traits_of<B>.counts_forwards)
     {
         return turn_ == speaker::drafter ? bridge_.extra_forwards() : 0;
     }
     [[nodiscard]] bool first_row_known() const
-        requires requires(const B& b) { b.first_row_known(); }
+        requires(bridge_traits_of<B>.knows_first_row)
     {
         return turn_ == speaker::drafter && bridge_.first_row_known();
     }
@@ -230,7 +222,7 @@ private:
             look_up(lookup_->turns.choose_alone(found().steps()));
         if (looked_up())
             return said();
-        return {proposals_, draft.draft_tokens, draft.steps, draft.reason};
+        return {proposals_, draft.draft_tokens, draft.steps, draft.reason, draft.looked_up};
     }
     /// Proposes the first n tokens that were found, as far as there is room.
     void look_up(std::size_t n) {

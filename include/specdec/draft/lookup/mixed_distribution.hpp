@@ -13,25 +13,12 @@
 
 namespace specdec {
 
-namespace mixed_distribution_detail {
-
-/// Whether an invalid token ends a draft is the drafter's law's to say.
-template <class Inner>
-struct ends {};
-template <class Inner>
-    requires requires { Inner::ends_drafts; }
-struct ends<Inner> {
-    static constexpr bool ends_drafts = true;
-};
-
-} // namespace mixed_distribution_detail
-
 /// The law of a proposal where two speak: a drafter, whose proposal it views with the law that it
 /// was drawn from, or a lookup, which gives one token for certain. Drawing from it gives the token
 /// that the drafter has drawn: a proposal is drawn once. Models LawOf<target_id>, and whatever else
 /// Inner models. Complexity: a branch more than Inner's. Allocates nothing.
 template <LawOf<target_id> Inner>
-class mixed_distribution : public mixed_distribution_detail::ends<Inner> {
+class mixed_distribution {
 public:
     using id_type = target_id;
 
@@ -51,6 +38,23 @@ public:
     template <Coin C>
     [[nodiscard]] target_id draw(C&, draw_site) const {
         return drawn_ != nullptr ? drawn_->token() : found_;
+    }
+
+    /// Whether an invalid token ends a draft is the drafter's law's to say.
+    [[nodiscard]] bool ends_drafts() const
+        requires DraftEndingLaw<Inner>
+    {
+        return drawn_ == nullptr || drawn_->law().ends_drafts();
+    }
+    [[nodiscard]] law_flip flips_by() const
+        requires SaysFlip<Inner>
+    {
+        return drawn_ != nullptr ? drawn_->law().flips_by() : law_flip::ratio;
+    }
+    [[nodiscard]] bool subtracts_at_once() const
+        requires SaysFlip<Inner>
+    {
+        return drawn_ != nullptr && drawn_->law().subtracts_at_once();
     }
 
     void probabilities(std::size_t first, std::span<double> values) const
@@ -74,12 +78,12 @@ public:
 
     /// As ComparableLaw and KeepingLaw.
     template <class B>
-        requires ComparableLaw<Inner, target_id>
+        requires(ComparableLaw<Inner, target_id> || SaysFlip<Inner>)
     [[nodiscard]] bool below(target_id t, B bound) const {
         return drawn_ != nullptr ? drawn_->law().below(t, bound) : bound > probability(t);
     }
     template <UnitNumber U>
-        requires KeepingLaw<Inner, target_id>
+        requires(KeepingLaw<Inner, target_id> || SaysFlip<Inner>)
     [[nodiscard]] bool keeps(target_id t, double p, U u) const {
         return drawn_ != nullptr ? drawn_->law().keeps(t, p, u) : u < p;
     }

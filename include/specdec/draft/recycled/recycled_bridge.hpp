@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/core/drafting.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/draft/draft_outcome.hpp>
@@ -25,6 +26,7 @@ namespace specdec {
 class recycled_bridge : public recycling {
 public:
     using law_type = one_hot_law<target_id>;
+    static constexpr bridge_traits traits = recycling::traits | bridge_traits{.shares_pass = true};
 
     explicit recycled_bridge(successor_table& table, std::size_t max_draft = 8,
                              std::optional<lookup_length> length = {})

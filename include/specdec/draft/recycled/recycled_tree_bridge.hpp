@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <specdec/bridge/context/bridge.hpp>
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/bridge/tree/tree_buffers.hpp>
 #include <specdec/core/proposal.hpp>
 #include <specdec/core/tree/tree_drafting.hpp>
@@ -21,6 +22,7 @@ namespace specdec {
 class recycled_tree_bridge : public recycling {
 public:
     using law_type = one_hot_law<target_id>;
+    static constexpr bridge_traits traits = recycling::traits | bridge_traits{.drafts_trees = true};
 
     /// Errors: specdec::error for settings out of range.
     recycled_tree_bridge(successor_table& table, tree_settings settings)
@@ -40,7 +42,7 @@ public:
         shares_.clear();
         const std::size_t most = smaller(request.max_nodes, settings_.max_nodes);
         const std::size_t deepest = smaller(request.path.max_proposals, settings_.max_depth);
-        const std::size_t drafted = ChoosingShape<Shape> ? settings_.drafted() : most;
+        const std::size_t drafted = chooses_nodes(shape) ? settings_.drafted() : most;
         if (most == 0 || deepest == 0)
             return {.reason = no_draft::no_room};
         for (std::size_t depth = 0; depth < deepest; ++depth) {
@@ -59,7 +61,7 @@ public:
         }
         if (made_.tree.empty())
             return {.reason = no_draft::nothing_found};
-        if constexpr (ChoosingShape<Shape>)
+        if (chooses_nodes(shape))
             made_.choose(shape, most);
         return {&made_.tree, made_.proposals, made_.draft_ids, made_.nodes};
     }

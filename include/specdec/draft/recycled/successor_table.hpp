@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <specdec/bridge/context/bridge_traits.hpp>
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
 #include <specdec/core/rows.hpp>
@@ -92,6 +93,8 @@ private:
 /// is committed: one that is abandoned teaches nothing.
 class recycling {
 public:
+    static constexpr bridge_traits traits{.learns_rows = true};
+
     void start(std::span<const draft_id>) {
         last_ = {};
         kept_ = 0;

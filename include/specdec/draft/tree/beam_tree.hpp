@@ -51,6 +51,7 @@ static_assert(TreeShape<beam_tree>);
 /// Paper: EAGLE-2 (Li et al. 2024), Sec. 4: expansion and reranking. Models ChoosingShape.
 /// Complexity: O(nodes^2). Allocates nothing.
 struct eagle2_tree : beam_tree {
+    [[nodiscard]] static constexpr bool chooses() { return true; }
     void choose(const growing_tree& growing, std::size_t most, std::span<std::uint8_t> kept) const {
         // A node's ancestors are at least as sure and come before it, so they are kept with it.
         for (std::size_t i = 0; i < kept.size(); ++i)

@@ -76,6 +76,7 @@ public:
             n = 0;
     }
     /// The surest nodes, as many as pay. Precondition: at most most_draft_tokens are wanted.
+    [[nodiscard]] static constexpr bool chooses() { return true; }
     void choose(const growing_tree& growing, std::size_t most, std::span<std::uint8_t> kept) const {
         const std::size_t n = kept.size();
         most = most < n ? most : n;

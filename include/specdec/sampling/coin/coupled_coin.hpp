@@ -30,11 +30,16 @@ namespace specdec {
 /// purpose. So it is for rules that emit the target's own draws. Under rules that count no places
 /// (every site has place 0), and for every other purpose, it is philox_coin(seed, sequence).
 ///
+/// Without keys it is philox_coin(seed, sequence) for every purpose.
+///
 /// Without state; borrows the keys. The same seed gives the same noise: one (seed, sequence), one
 /// text. Errors: specdec::error for a law over more ids than the keys know. Complexity: that of
 /// race_winner. Allocates nothing.
 class coupled_coin {
 public:
+    /// Couples nothing.
+    explicit coupled_coin(std::uint64_t seed, std::uint64_t sequence = 0)
+        : key_{seed, sequence}, plain_(seed, sequence) {}
     explicit coupled_coin(const text_keys& keys, std::uint64_t seed, std::uint64_t sequence = 0)
         : keys_(&keys), key_{seed, sequence}, plain_(seed, sequence) {}
     explicit coupled_coin(const text_keys&& gone_before_use, std::uint64_t,
@@ -52,7 +57,7 @@ public:
     template <class L>
     [[nodiscard]] auto pick(draw_site site, const L& law) const {
         const bool coupled = site.why == purpose::target || site.why == purpose::draft;
-        if (!coupled || site.place == 0)
+        if (!coupled || site.place == 0 || keys_ == nullptr)
             return plain_.pick(site, law);
         const std::span<const std::uint32_t> keys = keys_->of<decltype(law.at(0.0))>();
         if (law.size() > keys.size())
@@ -63,7 +68,7 @@ public:
     }
 
 private:
-    const text_keys* keys_;
+    const text_keys* keys_ = nullptr;
     philox4x64::key_type key_;
     philox_coin plain_;
 };

@@ -77,7 +77,7 @@ inline void validate(const tree_drafts& s) {
     return temperature == 0 ? sibling_draw::likeliest : sibling_draw::without_replacement;
 }
 
-/// A shape by name: models no concept itself, but visit(use) calls use with one that does.
+/// A shape by name. Models ChoosingShape; whether it chooses, chooses() says.
 class any_tree_shape {
 public:
     /// Errors: as validate.
@@ -133,9 +133,25 @@ public:
             shape_);
     }
 
-    template <class Use>
-    decltype(auto) visit(const Use& use) const {
-        return std::visit(use, shape_);
+    void grow(const growing_tree& growing, std::span<std::size_t> children) const {
+        std::visit([&](const auto& shape) { shape.grow(growing, children); }, shape_);
+    }
+    [[nodiscard]] law_version version() const {
+        return std::visit([](const auto& shape) { return law_version{shape.version()}; }, shape_);
+    }
+    [[nodiscard]] row_reading reads() const {
+        return std::visit([](const auto& shape) { return reading_of(shape); }, shape_);
+    }
+    [[nodiscard]] bool chooses() const {
+        return std::visit([](const auto& shape) { return chooses_nodes(shape); }, shape_);
+    }
+    void choose(const growing_tree& growing, std::size_t most, std::span<std::uint8_t> kept) const {
+        std::visit(
+            [&]<class Shape>(const Shape& shape) {
+                if constexpr (ChoosingShape<Shape>)
+                    shape.choose(growing, most, kept);
+            },
+            shape_);
     }
 
 private:

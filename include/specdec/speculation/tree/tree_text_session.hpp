@@ -62,8 +62,7 @@ public:
         drafter_ = &drafter;
         const std::size_t held = tokens().size();
         const std::size_t most = capacity_ > held ? capacity_ - held : 0;
-        shape_.visit(
-            [&](const auto& shape) { session_.draft(drafter, shape, coin, room, most, clock); });
+        session_.draft(drafter, shape_, coin, room, most, clock);
     }
 
     [[nodiscard]] context_edit<target_id> target_edit() const {

@@ -56,7 +56,7 @@ template <class LawAt>
 /// After an end token there is no law: a rule goes on with first_child() and ends a path with
 /// accept_all(). It leaves the kept nodes in work.path(); the verdict counts them as `accepted`,
 /// and a rejected level after them as one more that was evaluated. work is reserved for
-/// V::rows(depth) rows.
+/// verify.rows(depth) rows.
 template <class V, class Law, class LawAt, class C>
 concept TreeVerifier = LawOf<Law, target_id> && Coin<C> &&
                        requires(const V& verify, LawAt& law_at, const token_tree<target_id>& tree,
@@ -65,7 +65,7 @@ concept TreeVerifier = LawOf<Law, target_id> && Coin<C> &&
                            {
                                verify(law_at, tree, proposals, coin, round, work)
                            } -> std::same_as<verdict>;
-                           { V::rows(depth) } -> std::convertible_to<std::size_t>;
+                           { verify.rows(depth) } -> std::convertible_to<std::size_t>;
                        };
 
 } // namespace specdec

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+
+#include <specdec/core/drafting.hpp>
+#include <specdec/core/rows.hpp>
+#include <specdec/core/token_id.hpp>
+
+namespace specdec {
+
+/// What a bridge has beside what Bridge asks for. It declares that,
+///
+///     static constexpr bridge_traits traits{.learns_rows = true};
+///
+/// and then has the members that stand here; a bridge that declares nothing has none of them. A
+/// member without its trait does not compile, nor does a trait without its members.
+struct bridge_traits {
+    /// Its drafts are trees: it goes with tree_session and a verifier of trees.
+    bool drafts_trees = false;
+    /// It drafts in steps: see SteppedBridge.
+    bool in_steps = false;
+    /// b.share_pass(texts), between rounds: how many sequences share the target's passes.
+    bool shares_pass = false;
+    /// b.learn_rows(ids, rows), behind a decision: the target's rows behind these tokens, the last
+    /// committed one and the proposals. The bridge keeps what they say, and learns it in follow: a
+    /// round that is abandoned teaches nothing, and one that is decided again is learnt once. It
+    /// throws nothing.
+    bool learns_rows = false;
+    /// The distributions of a draft ask drafter and stop rule until the round ends.
+    /// b.require_unchanged(), before every decision, whatever was drawn: throws specdec::error
+    /// where one of their versions has changed since the draft. (A refusal that depends on what was
+    /// drawn would itself change the distribution.) b.ask(drafter, stop): these are asked from here
+    /// on, where the session was given them once more for a draft that it keeps.
+    bool asks_again = false;
+    /// b.extra_forwards(): forwards of the drafter that deciding the last round took.
+    bool counts_forwards = false;
+    /// b.first_row_known(): whether the draft's first row took no forward.
+    bool knows_first_row = false;
+    /// b.steps(), of a bridge without a drafter: how sure it was of each proposal.
+    bool shows_steps = false;
+    /// b.kept(path), of a bridge of trees whose drafter's tree is another one than the target's:
+    /// what was kept of it.
+    bool has_own_tree = false;
+
+    /// These, or those of another one.
+    [[nodiscard]] constexpr bridge_traits operator|(const bridge_traits& b) const {
+        return {drafts_trees || b.drafts_trees,       in_steps || b.in_steps,
+                shares_pass || b.shares_pass,         learns_rows || b.learns_rows,
+                asks_again || b.asks_again,           counts_forwards || b.counts_forwards,
+                knows_first_row || b.knows_first_row, shows_steps || b.shows_steps,
+                has_own_tree || b.has_own_tree};
+    }
+};
+
+template <class B>
+concept DeclaresTraits = requires {
+    { B::traits } -> std::convertible_to<bridge_traits>;
+};
+
+/// What a bridge declares. Does not compile where it has a member that it does not declare.
+template <class B>
+[[nodiscard]] consteval bridge_traits traits_of_bridge() {
+    bridge_traits all;
+    if constexpr (DeclaresTraits<B>)
+        all = B::traits;
+    return all;
+}
+
+namespace bridge_traits_detail {
+
+template <class B>
+consteval bool declares_all() {
+    constexpr bridge_traits all = traits_of_bridge<B>();
+    static_assert(
+        all.in_steps || !requires(B& b) { b.drafted(); },
+        "the bridge has drafted(), but its traits do not say in_steps");
+    static_assert(
+        all.shares_pass || !requires(B& b) { b.share_pass(std::size_t{}); },
+        "the bridge has share_pass(), but its traits do not say shares_pass");
+    static_assert(
+        all.learns_rows ||
+            !requires(B& b, std::span<const target_id> ids, const logits_rows<target_id>& rows) {
+                b.learn_rows(ids, rows);
+            },
+        "the bridge has learn_rows(), but its traits do not say learns_rows");
+    static_assert(
+        all.asks_again || !requires(const B& b) { b.require_unchanged(); },
+        "the bridge has require_unchanged(), but its traits do not say asks_again");
+    static_assert(
+        all.counts_forwards || !requires(const B& b) { b.extra_forwards(); },
+        "the bridge has extra_forwards(), but its traits do not say counts_forwards");
+    static_assert(
+        all.knows_first_row || !requires(const B& b) { b.first_row_known(); },
+        "the bridge has first_row_known(), but its traits do not say knows_first_row");
+    static_assert(
+        all.has_own_tree || !requires(B& b, std::span<const std::size_t> path) { b.kept(path); },
+        "the bridge has kept(), but its traits do not say has_own_tree");
+    return true;
+}
+
+} // namespace bridge_traits_detail
+
+/// For `if constexpr (traits_of<B>.asks_again)`.
+template <class B>
+inline constexpr bridge_traits bridge_traits_of =
+    (static_cast<void>(bridge_traits_detail::declares_all<B>()), traits_of_bridge<B>());
+
+/// The members of a bridge that has them; of others nothing, 0 or no.
+template <class B>
+void share_pass([[maybe_unused]] B& bridge, [[maybe_unused]] std::size_t texts) {
+    if constexpr (bridge_traits_of<B>.shares_pass)
+        bridge.share_pass(texts);
+}
+template <class B>
+void require_unchanged([[maybe_unused]] const B& bridge) {
+    if constexpr (bridge_traits_of<B>.asks_again)
+        bridge.require_unchanged();
+}
+template <class B>
+[[nodiscard]] std::size_t extra_forwards_of([[maybe_unused]] const B& bridge) {
+    if constexpr (bridge_traits_of<B>.counts_forwards)
+        return bridge.extra_forwards();
+    else
+        return 0;
+}
+
+} // namespace specdec

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// A bridge with a member that its traits do not name: nobody would call it.
+// build error: the bridge has share_pass\(\), but its traits do not say shares_pass
+#include <specdec/specdec.hpp>
+
+using namespace specdec;
+
+struct sharing : no_bridge {
+    void share_pass(std::size_t) {}
+};
+
+int main() {
+    session decoder(sharing{}, exact_match{}, session_settings{});
+}
