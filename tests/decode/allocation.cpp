@@ -16,6 +16,7 @@
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
 #include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/draft/block_model.hpp>
 #include <specdec/draft/costs/cost_model.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
@@ -49,6 +50,7 @@
 #include "support/decoding.hpp"
 #include "support/ids.hpp"
 #include "support/quiet_tree_model.hpp"
+#include "support/toy_block_model.hpp"
 #include "support/toy_head.hpp"
 #include "support/toys/piece_tokenizer.hpp"
 
@@ -265,6 +267,17 @@ TEST_CASE("rounds of a drafter beside which is looked up allocate nothing") {
                                  lookup_turns(table, costs, costs)},
                              4),
                          exact_match{}, drafter, {}, philox_coin(4)) == 0);
+}
+
+TEST_CASE("rounds of a block drafter allocate nothing, within a block and beyond it") {
+    toy_world world{.capacity = capacity};
+    for (const std::size_t places : {3U, 4U}) {
+        distilled_model engine(world.draft_model(), places);
+        block_model draft(engine);
+        model_drafter drafter(draft);
+        CHECK(allocations_of(world, world.two.tli(4, capacity), token_rejection{}, drafter, {},
+                             philox_coin(4)) == 0);
+    }
 }
 
 TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones") {
