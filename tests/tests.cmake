@@ -11,6 +11,7 @@ endif()
 # transformer takes a minute, whether one file needs it or six.)
 set(specdec_parts
     "courses=law/courses"
+    "blocks=law/block_drafters"
     "rounds=law/(block|bridges|merge|nested|paper_merge|slrs)"
     "sessions=law/(faults|given_rows|sessions|windows)"
     "learning=law/(learning|lengths)"

@@ -15,6 +15,7 @@
 #include <specdec/core/model/row_batching_model.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
+#include <specdec/draft/block_model.hpp>
 #include <specdec/draft/lookup/lookup_or_draft.hpp>
 #include <specdec/draft/lookup/suffix_lookup.hpp>
 #include <specdec/head/features/feature_model.hpp>
@@ -28,6 +29,7 @@
 #include "session_law.hpp"
 #include "support/batch_of.hpp"
 #include "support/course/course_text.hpp"
+#include "support/toy_block_model.hpp"
 #include "support/toy_features.hpp"
 #include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
@@ -63,6 +65,40 @@ struct toy_pair {
     }
 };
 
+/// The last of the drafter's models, which counts passes and can fail.
+template <class Model>
+struct failing : Model {
+    std::size_t passes = 0, fails_at;
+    failing(const Model& model, std::size_t n) : Model(model), fails_at(n) {}
+    [[nodiscard]] auto score(std::span<const sequence_tokens<draft_id>> parts) {
+        if (passes++ == fails_at)
+            fail("pair", "pass", "told to fail");
+        return Model::score(parts);
+    }
+};
+
+/// Toys whose drafters give two places in a pass.
+struct block_pair : toy_pair {
+    template <class Use>
+    void operator()(const Use& use) const {
+        batch_of<target_id, toy_model<target_id>> target(2,
+                                                         model_behind<target_id>(p, begin.size()));
+        toy_block_models engine(2, {q({}).size(),
+                                    [this](std::span<const draft_id> context) -> const auto& {
+                                        return q(context.subspan(1));
+                                    },
+                                    2});
+        block_model blocks(engine);
+        failing<decltype(blocks)> models(blocks, fails_at);
+        use(target, models);
+    }
+    [[nodiscard]] std::vector<float> row_behind(sequence held, std::size_t round) const {
+        if (held.size() > round && (held.size() - round) % 2 == 1)
+            held.back() = toy_block_model::mask().value;
+        return q(sequence(held.begin() + 1, held.end()));
+    }
+};
+
 /// A drafter that reads features, with places of both texts in one pass; prompts of two tokens.
 struct feature_pair {
     static constexpr bool reads_features = true;
@@ -71,17 +107,6 @@ struct feature_pair {
     std::vector<target_id> begin; ///< none is read
     std::size_t fails_at = ~std::size_t{0};
 
-    /// The last of the drafter's models, which counts passes and can fail.
-    template <class Model>
-    struct failing : Model {
-        std::size_t passes = 0, fails_at;
-        failing(const Model& model, std::size_t n) : Model(model), fails_at(n) {}
-        [[nodiscard]] auto score(std::span<const sequence_tokens<draft_id>> parts) {
-            if (passes++ == fails_at)
-                fail("feature pair", "pass", "told to fail");
-            return Model::score(parts);
-        }
-    };
     template <class Use>
     void operator()(const Use& use) const {
         const std::size_t vocabulary = p({}).size();
@@ -331,6 +356,16 @@ TEST_CASE("two texts that draft together, or look up in one index, have the targ
     };
     check("identity, lookup", same.identity(), token_rejection{.thinning = {1, 1}});
     check("slem, lookup", same.slem(), exact_match{});
+}
+
+TEST_CASE("two texts whose drafters make blocks in common passes have the target's law", "[law]") {
+    static const toy_words same({"b", "a"}, {"b", "a"}), two({"b", "a"}, {"a", "b", "bb"});
+    constexpr token_rejection rejection{.thinning = {1, 1}};
+    constexpr block_verification block{.thinning = {1, 1}};
+    (void)check_pair<block_pair>("blocks, identity", same, same.identity(), rejection);
+    (void)check_pair<block_pair>("blocks, identity, block", same, same.identity(), block);
+    (void)check_pair<block_pair>("blocks, slem", two, two.slem(), exact_match{});
+    (void)check_pair<block_pair>("blocks, slrs", two, two.slrs(0.02), rejection);
 }
 
 TEST_CASE("two texts whose drafters read features in common passes have the target's law",
