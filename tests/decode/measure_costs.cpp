@@ -8,8 +8,10 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/core/error.hpp>
+#include <specdec/draft/block_model.hpp>
 
 #include "support/decoding.hpp"
+#include "support/toy_block_model.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -141,6 +143,26 @@ TEST_CASE("a clock that stands still measures nothing", "[computes]") {
     auto target = world.target_model();
     auto drafter = world.draft_model();
     CHECK_THROWS_AS(measure_costs(target, drafter, no_clock{}), error);
+}
+
+TEST_CASE("a token of a block drafter costs its share of the passes of a draft") {
+    const toy_world world;
+    timed_model<target_id, target_text_model> target{world.target_model(), 9, 1};
+    struct timed_blocks : distilled_model<draft_text_model> {
+        using distilled_model::distilled_model;
+        [[nodiscard]] logits_rows<draft_id> score_block(std::span<const draft_id> ids) {
+            now += 1.5 + 0.5 * static_cast<double>(ids.size());
+            return distilled_model::score_block(ids);
+        }
+    } engine(world.draft_model(), 4);
+    block_model drafter(engine);
+    const cost_table costs = measure_costs(target, drafter, model_clock{});
+    // Drafts of 1, 2, 3, 4, 5 and 8 tokens. The second block of the last two is fed four more.
+    const double passes = 4 * 2 + 2 * (2 + 1.5 + 4 * 0.5);
+    CHECK(costs.draft == Approx(passes / 23 / 10).margin(0.006));
+    CHECK(costs.catch_up == Approx(0.05));
+    CHECK(engine.size() == 0);
+    CHECK(drafter.size() == 0);
 }
 
 TEST_CASE("what a drafter costs whose rows allow nothing is measured, too") {

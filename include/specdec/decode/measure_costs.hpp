@@ -64,7 +64,14 @@ public:
     [[nodiscard]] logits_rows<Id> score(std::size_t first, std::size_t n) {
         return model_.score(tokens(first, n));
     }
-    void append() { model_.append(tokens(0, more_)); }
+    /// Feeds all that can follow, whenever the model does the work for it.
+    void append() {
+        const std::size_t last = lazy_append(model_) ? 1 : 0;
+        if (more_ > last)
+            model_.append(tokens(0, more_ - last));
+        if (last > 0)
+            (void)score(more_ - last, last);
+    }
     void forget() { model_.truncate(context_); }
     void leave() { model_.truncate(0); }
 
@@ -211,14 +218,15 @@ private:
 
 /// Measures what rounds cost: passes of the target over 1 to 9 positions, and over each power of
 /// two up to `most` if several texts share a pass; a draft token (a pass of the drafter and one law
-/// of each side), one token more in a pass of the drafter, and one that a target is fed again,
-/// where it is (replays_on_reject). The unit is a pass of the target over one position, rounded to
-/// hundredths. It makes rounds of all lengths in turns, each between two plain ones that it is told
-/// in, and takes the median of the turns, so neither a burst of other work nor a machine that
-/// changes its pace makes a cost. Call it once, before any text; both contexts are empty
-/// afterwards. Takes half a second, or 100 to 200 passes of the target if that is longer; and three
-/// passes or more over each power of two. Throws what the models throw, and specdec::error for a
-/// clock that stands still and for contexts without room for a token. Allocates.
+/// of each side; of a block_model its share of a pass), one token more in a pass of the drafter,
+/// and one that a target is fed again, where it is (replays_on_reject). The unit is a pass of the
+/// target over one position, rounded to hundredths. It makes rounds of all lengths in turns, each
+/// between two plain ones that it is told in, and takes the median of the turns, so neither a burst
+/// of other work nor a machine that changes its pace makes a cost. Call it once, before any text;
+/// both contexts are empty afterwards. Takes half a second, or 100 to 200 passes of the target if
+/// that is longer; and three passes or more over each power of two. Throws what the models throw,
+/// and specdec::error for a clock that stands still and for contexts without room for a token.
+/// Allocates.
 template <ModelOf<target_id> Target, ModelOf<draft_id> Draft, Clock Time>
 [[nodiscard]] cost_table measure_costs(Target& target, Draft& drafter, const Time& clock,
                                        std::size_t most = 0) {
