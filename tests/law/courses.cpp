@@ -20,6 +20,7 @@
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/decode/outcome_of.hpp>
+#include <specdec/draft/block_model.hpp>
 #include <specdec/draft/counted/cache_mixture_model.hpp>
 #include <specdec/draft/hot_swapped_model.hpp>
 #include <specdec/draft/model_drafter.hpp>
@@ -37,6 +38,7 @@
 #include "support/property/courses.hpp"
 #include "support/property/laws.hpp"
 #include "support/property/vocabularies.hpp"
+#include "support/toy_block_model.hpp"
 #include "support/toy_head.hpp"
 #include "toy_bridges.hpp"
 
@@ -46,7 +48,15 @@ using namespace specdec::testing;
 namespace courses_tests {
 
 enum class route : std::uint8_t { tli, tli_block, slem, slrs, merge };
-enum class drafts_by : std::uint8_t { rows, weights, list, likely_list, counts, read_counts };
+enum class drafts_by : std::uint8_t {
+    rows,
+    weights,
+    list,
+    likely_list,
+    counts,
+    read_counts,
+    blocks,
+};
 
 constexpr const char* route_names[] = {"tli", "tli, block", "slem", "slrs", "merge"};
 constexpr const char* drafter_names[] = {"rows",
@@ -54,7 +64,8 @@ constexpr const char* drafter_names[] = {"rows",
                                          "an adaptive list",
                                          "an adaptive list with likely tokens",
                                          "counts of all texts",
-                                         "counts of their own"};
+                                         "counts of their own",
+                                         "blocks of two"};
 
 /// All that a property draws.
 struct course_case {
@@ -101,13 +112,15 @@ public:
           adaptive_(headed_, few_, hot_, x.drafter == drafts_by::likely_list ? &likely : nullptr),
           changing_(rows_, taking_change{this}),
           counted_(rows_, {.shared = &said_, .teaches = x.drafter == drafts_by::counts}),
-          any_(model()), one_(any_, 0), turns_(one_) {}
+          distilled_(rows_, 2), blocks_(distilled_), any_(model()), one_(any_, 0), turns_(one_) {}
     draft_models(const draft_models&) = delete;
     draft_models& operator=(const draft_models&) = delete;
 
     [[nodiscard]] auto& model_in_turns() { return turns_; }
     void change() { wanted_ = true; }
-    void fail_behind(std::size_t n) { rows_.fail_behind(n); }
+    void fail_behind(std::size_t n) {
+        case_.drafter == drafts_by::blocks ? distilled_.fail_behind(n) : rows_.fail_behind(n);
+    }
 
 private:
     struct taking_change {
@@ -133,6 +146,8 @@ private:
             return rows_;
         if (case_.drafter == drafts_by::weights)
             return changing_;
+        if (case_.drafter == drafts_by::blocks)
+            return blocks_;
         if (case_.drafter >= drafts_by::counts)
             return counted_;
         return adaptive_;
@@ -158,6 +173,8 @@ private:
     hot_swapped_model<weighted_model<draft_id>, taking_change> changing_;
     successor_counts said_{16};
     cache_mixture_model<weighted_model<draft_id>> counted_;
+    distilled_model<weighted_model<draft_id>> distilled_;
+    block_model<distilled_model<weighted_model<draft_id>>> blocks_;
     any_batch_model<draft_id> any_;
     one_sequence<draft_id, any_batch_model<draft_id>> one_;
     shared_model<draft_id, one_sequence<draft_id, any_batch_model<draft_id>>> turns_;
@@ -513,6 +530,13 @@ TEST_CASE("one text on any course: counts of what it said", "[law][property]") {
                   {.cases = 300});
 }
 
+TEST_CASE("one text on any course: blocks", "[law][property]") {
+    check_courses(
+        "one text, blocks",
+        cases_of(every_route, {drafts_by::blocks}, {length_kind::fixed}, {false}, {.faults = true}),
+        {.cases = 300});
+}
+
 TEST_CASE("one text on any course: lists of what is likely", "[law][property][overlap]") {
     check_courses("one text, likely tokens",
                   cases_of({route::slrs}, {drafts_by::likely_list}, {length_kind::fixed}, {false},
@@ -574,6 +598,13 @@ TEST_CASE("texts that take turns with one adaptive list", "[law][property][overl
                            {.texts = 2, .length = 1}),
                   {.cases = 300});
     check_overlaps("turns, one list, small", drafts_by::list, length_kind::fixed, true, 300);
+}
+
+TEST_CASE("texts that take turns with one block drafter", "[law][property][overlap]") {
+    check_courses("turns, blocks",
+                  cases_of(every_route, {drafts_by::blocks}, {length_kind::fixed}, {true},
+                           {.texts = 2, .length = 1, .faults = true}),
+                  {.cases = 300});
 }
 
 TEST_CASE("texts that take turns and are counted together", "[law][property][overlap]") {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <specdec/core/basic/on_throw.hpp>
 #include <specdec/core/concepts.hpp>
 
 #include "support/failing_model.hpp"
@@ -60,9 +61,10 @@ public:
     void score(std::span<const draft_id>) = delete;
 
     [[nodiscard]] logits_rows<draft_id> score_block(std::span<const draft_id> ids) {
+        const std::size_t size = this->size() + ids.size(), vocabulary = this->vocabulary_size();
+        on_throw guard([&] { this->truncate(size - ids.size()); });
         if (ids.size() > 1)
             Model::append(ids.first(ids.size() - 1));
-        const std::size_t size = this->size() + 1, vocabulary = this->vocabulary_size();
         draft_id next = ids.back();
         rows_.clear();
         for (std::size_t i = 0; i < places_; ++i) {
@@ -72,6 +74,7 @@ public:
                 if (v == 0 || row[v] > row[next.index()])
                     next = id_at<draft_id>(v);
         }
+        guard.done();
         this->truncate(size);
         return {rows_.data(), places_, vocabulary, vocabulary};
     }
