@@ -2,7 +2,8 @@
 """Reads the Markdown files and reports what a reader would stumble over.
 
 usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, long sentences,
-                                                   layers, versions, numbers of bugs, pages that headers name
+                                                   layers, versions, numbers of bugs, pages that headers name,
+                                                   the parts of each rule's page
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -19,14 +20,16 @@ import json, pathlib, re, subprocess, sys
 
 WIDEST = 120          # characters of a line of prose; in README of any line
 LONGEST_SENTENCE = 35 # words
-SHORT_SENTENCES = ("README.md", "docs/results/README.md")  # where nobody may have to read a sentence twice
+SHORT_SENTENCES = ("README.md", "docs/results/README.md", "docs/rules/*.md")  # where nobody may have to read a sentence twice
+RULE_PARTS = ["Algorithm", "Distribution", "Acceptance", "Theorem and paper", "Deviation from the paper", "Cost", "Headers", "Tests",
+              "Seeded bugs", "Measured"]
 MOST_COMPILED = 8  # each costs seconds
 FRAME_MARK = "// THE BLOCK"
 SOURCE_PLACES = ("", "include/specdec", "include", "engine/include")  # where `folder/file.ext` may be, besides beside the page
 
 root = pathlib.Path(sys.argv[1]).resolve()
 pages = [p for p in (root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "SECURITY.md",
-                     root / "models/README.md", root / "engine/README.md",
+                     *(root / folder / "README.md" for folder in ("models", "engine", "scripts", "tests", "bench", "examples")),
                      *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
 
 
@@ -130,7 +133,7 @@ def sentences(page):
 
 
 def long_sentences(page):
-    if page not in [root / name for name in SHORT_SENTENCES]:
+    if not any(page in root.glob(pattern) for pattern in SHORT_SENTENCES):
         return
     for number, sentence in sentences(page):
         words = sum(any(c.isalnum() for c in word) for word in sentence.split())
@@ -192,15 +195,46 @@ def wrong_layers():
 
 
 def pages_not_listed():
-    """docs/README.md is the index: who adds a page says there which question it answers."""
+    """docs/README.md is the index, with each README that it links to: who adds a page says there which question it answers."""
     index = root / "docs/README.md"
     if not index.is_file():
         return
-    linked = {(index.parent / target.partition("#")[0]).resolve()
-              for target in re.findall(r"\]\(([^()\s]+)\)", index.read_text())}
+
+    def links(page):
+        return {(page.parent / target.partition("#")[0]).resolve() for target in re.findall(r"\]\(([^()\s]+)\)", page.read_text())}
+
+    linked = links(index)
+    for page in pages:
+        if page in linked and page.name == "README.md" and index.parent in page.parents:
+            linked |= links(page)
     for page in pages:
         if index.parent in page.parents and page != index and page not in linked:
             yield f"docs/README.md: does not link to {page.relative_to(index.parent)}"
+
+
+def wrong_rule_pages():
+    """Each rule by name has a page of RULE_PARTS, which names headers, tests, bugs that are seeded, and a result."""
+    table, folder, seeded = (root / name for name in ("include/specdec/speculation/rule.hpp", "docs/rules", "tests/mutations/bugs.json"))
+    if not folder.is_dir():
+        return
+    rules = re.findall(r'rule::\w+,\s*"([\w-]+)"', table.read_text())
+    bugs = {bug["name"] for bug in json.loads(seeded.read_text())}
+    for name in sorted({*rules, *(page.stem for page in folder.glob("*.md"))} - {"README"}):
+        page, where = folder / f"{name}.md", f"docs/rules/{name}.md"
+        if name not in rules or not page.is_file():
+            yield f"{where}: " + ("expected a page of this rule" if name in rules else f"there is no rule {name}")
+            continue
+        parts = re.split(r"^## (.+)$", page.read_text(), flags=re.M)[1:]
+        if parts[::2] != RULE_PARTS:
+            yield f"{where}: has the parts {', '.join(parts[::2])}; expected {', '.join(RULE_PARTS)}"
+            continue
+        told = dict(zip(parts[::2], parts[1::2]))
+        for part, wanted in ("Headers", r"`[\w/]+\.hpp`"), ("Tests", r"`tests/[\w/]+\.cpp`"), ("Measured", r"\]\(\.\./results/|Not measured"):
+            if not re.search(wanted, told[part]):
+                yield f"{where}: names nothing under {part}"
+        for bug in re.findall(r"`([\w'-]+)`", told["Seeded bugs"]):
+            if bug not in bugs:
+                yield f"{where}: names the seeded bug {bug}, which does not exist"
 
 
 def other_numbers():
@@ -255,6 +289,7 @@ def refused_programs(command):
 
 
 found = list(refused_programs(sys.argv[2:]) if len(sys.argv) > 2 else (
-    *complaints(), *wrong_layers(), *pages_not_listed(), *other_numbers(), *other_versions(), *pages_that_headers_name()))
+    *complaints(), *wrong_layers(), *pages_not_listed(), *other_numbers(), *other_versions(), *pages_that_headers_name(),
+    *wrong_rule_pages()))
 print(*found, sep="\n", end="\n" if found else "")
 sys.exit(1 if found else 0)
