@@ -33,9 +33,9 @@ namespace specdec {
 ///         the drafter's context := context + d
 ///
 /// Pieces and reveals together have the law of f(d), d ~ q; why p(v) / q(v) decides without the
-/// reveals: docs/understand/design.md, "The law of a bridge". Lossless with every verifier, block
-/// verification included. If all tokens are shared it is TLI. Only draft tokens without pieces lose
-/// their mass; those that a table leaves out are treated as by TLI.
+/// reveals: docs/rules/nested.md. Lossless with every verifier, block verification included. If all
+/// tokens are shared it is TLI. Only draft tokens without pieces lose their mass; those that a
+/// table leaves out are treated as by TLI.
 ///
 /// Room or an end token may cut a draft inside a draft token, which is then an invalid id in
 /// draft_tokens. The stop rule is asked before every draft token and sees the probability of the
