@@ -53,37 +53,41 @@ concept UniformCoin = requires(C& coin, draw_site site) {
 /// A keeping law has another outcome, with the same probability.
 template <Coin C, class Q, class Id>
 [[nodiscard]] bool flip_ratio(C& coin, draw_site site, double p, const Q& q, Id t) {
-    const auto keeps = [&](const auto& law) { return law.keeps(t, p, coin.uniform(site)); };
-    const auto compares = [&](const auto& law) { return law.below(t, p / coin.uniform(site)); };
-    const auto divides = [&](const auto& law) { return coin.flip(site, p / law.probability(t)); };
+    const auto keeps = [&](auto& c, const auto& law) { return law.keeps(t, p, c.uniform(site)); };
+    const auto compares = [&](auto& c, const auto& law) {
+        return law.below(t, p / c.uniform(site));
+    };
+    const auto divides = [&](auto& c, const auto& law) {
+        return c.flip(site, p / law.probability(t));
+    };
     if constexpr (SaysFlip<Q> && UniformCoin<C>)
-        return q.flips_by() == law_flip::keeping      ? keeps(q)
-               : q.flips_by() == law_flip::comparison ? compares(q)
-                                                      : divides(q);
+        return q.flips_by() == law_flip::keeping      ? keeps(coin, q)
+               : q.flips_by() == law_flip::comparison ? compares(coin, q)
+                                                      : divides(coin, q);
     else if constexpr (KeepingLaw<Q, Id> && UniformCoin<C>)
-        return keeps(q);
+        return keeps(coin, q);
     else if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>)
-        return compares(q);
+        return compares(coin, q);
     else
-        return divides(q);
+        return divides(coin, q);
 }
 
 /// True with probability 1 - min(1, q(t) / p): u < 1 - q(t) / p, in the same way. Pre: p > 0.
 template <Coin C, class Q, class Id>
 [[nodiscard]] bool flip_excess(C& coin, draw_site site, double p, const Q& q, Id t) {
-    const auto compares = [&](const auto& law) {
-        return law.below(t, p * (1 - coin.uniform(site)));
+    const auto compares = [&](auto& c, const auto& law) {
+        return law.below(t, p * (1 - c.uniform(site)));
     };
-    const auto divides = [&](const auto& law) {
+    const auto divides = [&](auto& c, const auto& law) {
         const double draft = law.probability(t);
-        return coin.flip(site, draft < p ? 1 - draft / p : 0.0);
+        return c.flip(site, draft < p ? 1 - draft / p : 0.0);
     };
     if constexpr (SaysFlip<Q> && UniformCoin<C>)
-        return q.flips_by() == law_flip::ratio ? divides(q) : compares(q);
+        return q.flips_by() == law_flip::ratio ? divides(coin, q) : compares(coin, q);
     else if constexpr (ComparableLaw<Q, Id> && UniformCoin<C>)
-        return compares(q);
+        return compares(coin, q);
     else
-        return divides(q);
+        return divides(coin, q);
 }
 
 } // namespace specdec
