@@ -17,6 +17,8 @@ law of(const std::vector<float>& values) {
     return law(probabilities_row<target_id>{values});
 }
 
+static_assert(FillsProbabilities<remaining_law<law>>);
+
 TEST_CASE("what remains of a law behind rejected proposals") {
     const std::vector<float> wp{0.5F, 0.25F, 0.25F, 0}, wq{0.75F, 0.125F, 0, 0.125F};
     const law p = of(wp), q = of(wq);

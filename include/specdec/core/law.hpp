@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <span>
 
 #include <specdec/core/token_id.hpp>
 
@@ -25,10 +26,20 @@ concept LawOf = requires(const L& law, Id id, double u) {
     { law.at(u) } -> std::same_as<Id>;
 };
 
+/// A law that gives many probabilities at once: law.probabilities(first, values) sets values[j] to
+/// that of the id at position first + j.
+template <class L>
+concept FillsProbabilities =
+    requires(const L& law, std::span<double> values) { law.probabilities(std::size_t{}, values); };
+
+/// A law that is subtracted at once: law.subtract_from(row) does row[id] -= probability(id).
+template <class L>
+concept SubtractsFrom = requires(const L& law, std::span<double> row) { law.subtract_from(row); };
+
 /// A law of a draft that has the draft's end among its outcomes (SLRS, merge): an invalid token
 /// then marks the end. l.ends_drafts() says whether it has.
 template <class L>
-concept DraftEndingLaw = requires(const L& law) {
+concept EndsDrafts = requires(const L& law) {
     { law.ends_drafts() } -> std::same_as<bool>;
 };
 

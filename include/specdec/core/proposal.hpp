@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include <specdec/core/coin.hpp>
@@ -9,24 +10,29 @@
 
 namespace specdec {
 
+/// A law that is drawn from in a way of its own: law.draw(coin, site).
+template <class Law, class C>
+concept DrawsItself = requires(const Law& law, C& coin, draw_site site) {
+    { law.draw(coin, site) } -> std::same_as<target_id>;
+};
+
 /// A proposed target token together with the law q that it was drawn from. A proposal can only be
 /// made by drawing from its law, because the commonest losslessness bug in the field is a q that is
 /// not the law the sample came from.
 ///
 /// The token is invalid where the draft left the target's vocabulary (Timor et al., Alg. 1): such a
-/// proposal can only be rejected. A DraftEndingLaw (SLRS, merge) has the draft's end among
-/// their outcomes, and an invalid token then marks it.
+/// proposal can only be rejected, unless its law EndsDrafts (SLRS, merge).
 template <LawOf<target_id> Law>
 class proposal {
 public:
     using law_type = Law;
 
-    /// Draws from the law, by law.draw(coin, site) if it has that, else by coin.pick. If the law is
-    /// a view, so is the proposal.
+    /// Draws from the law, by law.draw(coin, site) if it DrawsItself, else by coin.pick. If the law
+    /// is a view, so is the proposal.
     template <Coin C>
     [[nodiscard]] static proposal draw(Law law, C& coin, draw_site site) {
         target_id token;
-        if constexpr (requires { law.draw(coin, site); })
+        if constexpr (DrawsItself<Law, C>)
             token = law.draw(coin, site);
         else
             token = coin.pick(site, law);
@@ -37,7 +43,7 @@ public:
     [[nodiscard]] const Law& law() const { return law_; }
     /// Whether nothing is proposed here: the draft's law ended the draft.
     [[nodiscard]] bool ends_draft() const {
-        if constexpr (DraftEndingLaw<Law>)
+        if constexpr (EndsDrafts<Law>)
             return law_.ends_drafts() && !token_.valid();
         else
             return false;

@@ -77,7 +77,7 @@ private:
         c.probabilities = [](const void* q, std::size_t first, std::span<double> values) {
             fill_probabilities(of<Law>(q), first, values);
         };
-        if constexpr (AtOnceLaw<Law>)
+        if constexpr (SubtractsFrom<Law> && !FillsProbabilities<Law>)
             c.subtract_from = [](const void* q, std::span<double> row) {
                 of<Law>(q).subtract_from(row);
             };
@@ -93,7 +93,7 @@ private:
                 return of<Law>(q).keeps(t, p, u);
             };
         }
-        c.ends = DraftEndingLaw<Law>;
+        c.ends = EndsDrafts<Law>;
         return c;
     }
     template <class Law>

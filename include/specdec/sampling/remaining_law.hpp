@@ -7,6 +7,7 @@
 
 #include <specdec/core/coin.hpp>
 #include <specdec/core/contract.hpp>
+#include <specdec/core/law.hpp>
 #include <specdec/sampling/law/floating_point.hpp>
 #include <specdec/sampling/law/position_of.hpp>
 #include <specdec/sampling/residual.hpp>
@@ -88,7 +89,7 @@ public:
         };
         if constexpr (SaysFlip<Q>)
             subtracts_at_once(q) ? all_at_once(q) : in_order(q);
-        else if constexpr (AtOnceLaw<Q>)
+        else if constexpr (SubtractsFrom<Q> && !FillsProbabilities<Q>)
             all_at_once(q);
         else
             in_order(q);

@@ -20,7 +20,7 @@ namespace specdec {
 /// by one.
 template <class L>
 void fill_probabilities(const L& law, std::size_t first, std::span<double> values) {
-    if constexpr (requires { law.probabilities(first, values); }) {
+    if constexpr (FillsProbabilities<L>) {
         law.probabilities(first, values);
     } else {
         using id_type = decltype(law.at(0.0));
@@ -29,19 +29,14 @@ void fill_probabilities(const L& law, std::size_t first, std::span<double> value
     }
 }
 
-/// A law that subtracts itself from a row, row[t] -= probability(t) for every t, and does not have
-/// its probabilities in the order of the ids (TLI's siblings).
-template <class L>
-concept AtOnceLaw = requires(const L& law, std::span<double> row) { law.subtract_from(row); } &&
-                    !requires(const L& law, std::span<double> row) { law.probabilities(0, row); };
-
-/// Whether a law is subtracted so. A law of a type that may be either says it.
+/// Whether a law is subtracted from a row at once: it does not have its probabilities in the order
+/// of the ids (TLI's siblings). A law of a type that may be either says it.
 template <class L>
 [[nodiscard]] constexpr bool subtracts_at_once([[maybe_unused]] const L& law) {
     if constexpr (SaysFlip<L>)
         return law.subtracts_at_once();
     else
-        return AtOnceLaw<L>;
+        return SubtractsFrom<L> && !FillsProbabilities<L>;
 }
 
 /// The law of the token that replaces a rejected proposal: norm(max(scale * p - q, 0)), with p the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
+
 #include <specdec/core/coin.hpp>
 #include <specdec/core/text_offset.hpp>
 
@@ -18,7 +20,7 @@ struct placed_coin {
     auto pick(draw_site site, const L& law) {
         site.place = place.value();
         const auto token = coin.pick(site, law);
-        if constexpr (requires { place.pass(token); })
+        if constexpr (std::same_as<decltype(token), const target_id>)
             place.pass(token);
         return token;
     }

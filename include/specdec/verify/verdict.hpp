@@ -67,13 +67,14 @@ template <class Law, class Ends>
 laws_along(Law, Ends) -> laws_along<Law, Ends>;
 
 /// Whether the sequence has ended before place i of a chain, or after node i of a tree. Never for
-/// a law_at without ends(i).
+/// a law_at that is no laws_along.
 template <class LawAt>
-[[nodiscard]] bool ends_before(const LawAt& law_at, std::size_t i) {
-    if constexpr (requires { law_at.ends(i); })
-        return law_at.ends(i);
-    else
-        return false;
+[[nodiscard]] bool ends_before(const LawAt&, std::size_t) {
+    return false;
+}
+template <class Law, class Ends>
+[[nodiscard]] bool ends_before(const laws_along<Law, Ends>& law_at, std::size_t i) {
+    return law_at.ends(i);
 }
 
 /// The verdict of a rule that accepts `accepted` proposals and has nothing left to test: the bonus

@@ -18,6 +18,7 @@ using namespace specdec::testing;
 
 using mapped_dense = mapped_law<dense_law<draft_id>, union_map>;
 static_assert(LawOf<mapped_dense, target_id>);
+static_assert(DrawsItself<mapped_dense, philox_coin>);
 static_assert(!LawOf<mapped_dense, draft_id>);
 
 TEST_CASE("q of a target token is the sum over its draft ids, and what left T has none") {

@@ -21,6 +21,7 @@ namespace sibling_law_tests {
 using inner = dense_law<draft_id>;
 using law = sibling_law<inner, identity_map>;
 static_assert(LawOf<law, target_id>);
+static_assert(FillsProbabilities<law> && SubtractsFrom<law> && DrawsItself<law, philox_coin>);
 
 inner of(const std::vector<float>& values) {
     return inner(probabilities_row<draft_id>{values});

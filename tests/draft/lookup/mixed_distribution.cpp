@@ -41,8 +41,11 @@ struct rows_law : drawn_law {
 static_assert(LawOf<mixed_distribution<drawn_law>, target_id>);
 static_assert(!ComparableLaw<mixed_distribution<drawn_law>, target_id>);
 static_assert(KeepingLaw<mixed_distribution<lazy_law>, target_id>);
-static_assert(DraftEndingLaw<mixed_distribution<ending_law>> &&
-              !DraftEndingLaw<mixed_distribution<drawn_law>>);
+static_assert(EndsDrafts<mixed_distribution<ending_law>> &&
+              !EndsDrafts<mixed_distribution<drawn_law>>);
+static_assert(FillsProbabilities<mixed_distribution<rows_law>> &&
+              SubtractsFrom<mixed_distribution<rows_law>> &&
+              !FillsProbabilities<mixed_distribution<drawn_law>>);
 
 TEST_CASE("spoken law: the drafter's proposal, with the law that it was drawn from") {
     const std::vector<float> q{0.25F, 0.5F, 0.25F};

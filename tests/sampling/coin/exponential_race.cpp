@@ -80,6 +80,8 @@ struct weighing_law {
 
 } // namespace
 
+static_assert(RacingLaw<softmax_law<target_id>> && !RacingLaw<one_hot_law<target_id>>);
+
 TEST_CASE("the winner is the least of all, for laws of every type and size") {
     for (const std::size_t size : {1U, 2U, 5U, 255U, 256U, 257U, 511U, 513U, 3000U})
         for (const float spread : {0.0F, 3.0F, 12.0F, 80.0F}) {

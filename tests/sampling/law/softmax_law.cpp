@@ -58,6 +58,8 @@ void check_softmax(const std::vector<float>& row, float temperature) {
 
 } // namespace
 
+static_assert(FillsProbabilities<softmax_law<target_id>>);
+
 TEST_CASE("softmax of every size and temperature") {
     for (const std::size_t size : sizes)
         for (const float temperature : {1.0F, 0.7F, 0.05F, 3.0F}) {

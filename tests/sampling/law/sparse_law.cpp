@@ -16,6 +16,8 @@ using entries = std::vector<weighted_id<target_id>>;
 
 } // namespace
 
+static_assert(FillsProbabilities<sparse_law<target_id>>);
+
 TEST_CASE("a sparse law is its normalised entries") {
     const entries some{{target_id{1}, 1}, {target_id{4}, 0}, {target_id{7}, 3}};
     const sparse_law<target_id> law(some, 10);

@@ -42,7 +42,7 @@ public:
 
     /// Whether an invalid token ends a draft is the drafter's law's to say.
     [[nodiscard]] bool ends_drafts() const
-        requires DraftEndingLaw<Inner>
+        requires EndsDrafts<Inner>
     {
         return drawn_ == nullptr || drawn_->law().ends_drafts();
     }
@@ -58,7 +58,7 @@ public:
     }
 
     void probabilities(std::size_t first, std::span<double> values) const
-        requires requires(const Inner& q) { q.probabilities(first, values); }
+        requires FillsProbabilities<Inner>
     {
         if (drawn_ != nullptr)
             return drawn_->law().probabilities(first, values);
@@ -69,7 +69,7 @@ public:
     }
     /// row[t] -= probability(t) for every t.
     void subtract_from(std::span<double> row) const
-        requires requires(const Inner& q) { q.subtract_from(row); }
+        requires SubtractsFrom<Inner>
     {
         if (drawn_ != nullptr)
             return drawn_->law().subtract_from(row);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -112,7 +113,7 @@ public:
     template <class Rows>
     void learn_rows(std::span<const target_id> ids, const Rows& rows) {
         kept_ = 0;
-        if constexpr (requires { table_->successors_in(rows[0], successors_); })
+        if constexpr (std::convertible_to<decltype(rows[0]), logits_row<target_id>>)
             for (std::size_t i = 0; i < ids.size() && i < rows.size() && i < learnt_.size(); ++i) {
                 if (rows[i].size() > table_->vocabulary())
                     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 
@@ -11,6 +12,7 @@
 #include <specdec/core/token_id.hpp>
 #include <specdec/learn/loss/logit_gradient.hpp>
 #include <specdec/learn/loss/row_softmax.hpp>
+#include <specdec/sampling/law/sparse_law.hpp>
 #include <specdec/sampling/residual.hpp>
 #include <specdec/vocab/table/id_map.hpp>
 
@@ -66,7 +68,7 @@ public:
             if (p_t > 0)
                 f(t, p_t, log_q);
         };
-        if constexpr (requires { p.entries(); })
+        if constexpr (std::same_as<P, sparse_law<target_id>>)
             for (const auto& [t, weight] : p.entries())
                 visit(t, static_cast<double>(weight) / p.total(), with_mass);
         else

@@ -46,13 +46,18 @@ private:
     race_kernels::noise_words words_;
 };
 
+/// A law that knows its likeliest id, top(), and does what fill_weights does, weights_above().
+template <class L>
+concept RacingLaw = requires(const L& law, std::span<float> weights) {
+    { law.top() } -> std::same_as<decltype(law.at(0.0))>;
+    { law.weights_above(std::size_t{}, weights) } -> std::same_as<double>;
+};
+
 /// weights[j] * unit is at least the probability of the id at position first + j (less 2^-24 of it)
-/// and little more; returns unit. At once where the law can: weights_above(first, floats) -> unit.
+/// and little more; returns unit.
 template <class L>
 double fill_weights(const L& law, std::size_t first, std::span<float> weights) {
-    if constexpr (requires {
-                      { law.weights_above(first, weights) } -> std::same_as<double>;
-                  }) {
+    if constexpr (RacingLaw<L>) {
         return law.weights_above(first, weights);
     } else {
         double p[race_kernels::block];
@@ -91,7 +96,7 @@ template <class L>
             least = time;
         }
     };
-    if constexpr (requires { law.top(); }) { // a good start: few others come in below it
+    if constexpr (RacingLaw<L>) { // a good start: few others come in below it
         if (law.probability(law.top()) >= 1)
             return law.top();
         run(law.top());
