@@ -11,6 +11,9 @@
 using namespace specdec;
 using namespace specdec::testing;
 
+static_assert(KeepsTable<tiny_tokenizer<target_id>> &&
+              !KeepsFingerprint<tiny_tokenizer<target_id>>);
+
 TEST_CASE("an encoding is appended; an id that the tokenizer does not count is refused") {
     struct uncounted : tiny_tokenizer<draft_id> {
         using piece_tokenizer<draft_id>::piece_tokenizer;

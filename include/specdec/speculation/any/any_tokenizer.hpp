@@ -65,10 +65,11 @@ private:
 
     template <class Tokenizer>
     static vocabulary table_of(const Tokenizer& t) {
+        static_assert(
+            KeepsTable<Tokenizer> || !requires { t.table(); },
+            "tokenizer: expected a member `const vocabulary& table() const`, or none");
         const std::size_t n = t.vocabulary_size();
-        if constexpr (requires {
-                          { t.table() } -> std::convertible_to<const vocabulary&>;
-                      }) {
+        if constexpr (KeepsTable<Tokenizer>) {
             const vocabulary& table = t.table();
             bool same = table.size() == n;
             for (std::size_t i = 0; i < n && same; ++i)

@@ -13,6 +13,7 @@
 #include <specdec/core/error.hpp>
 #include <specdec/core/require.hpp>
 #include <specdec/vocab/table/id_map.hpp>
+#include <specdec/vocab/table/vocabulary.hpp>
 
 /// Checks of tokenizers and of the tables made from them.
 namespace specdec {
@@ -28,16 +29,13 @@ void encode(const Tokenizer& tokenizer, std::string_view text, encode_mode where
                 tokenizer.vocabulary_size(), "tokenizer", "encoding");
 }
 
-/// Whether a map was built from this tokenizer, by its table's fingerprint, which a tokenizer with
-/// a table may keep (fingerprint(): that of table(), no other hash); true if either has none.
+/// Whether a map was built from this tokenizer, by its table's fingerprint; true if it has no
+/// table, or the map no fingerprint.
 template <class Tokenizer>
 [[nodiscard]] bool has_fingerprint(const Tokenizer& tokenizer, std::uint64_t fingerprint) {
-    if constexpr (requires {
-                      tokenizer.table().fingerprint();
-                      { tokenizer.fingerprint() } -> std::same_as<std::uint64_t>;
-                  })
+    if constexpr (KeepsFingerprint<Tokenizer>)
         return fingerprint == 0 || tokenizer.fingerprint() == fingerprint;
-    else if constexpr (requires { tokenizer.table().fingerprint(); })
+    else if constexpr (KeepsTable<Tokenizer>)
         return fingerprint == 0 || tokenizer.table().fingerprint() == fingerprint;
     else
         return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit> // std::endian
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -88,6 +89,18 @@ private:
     std::string entries_;           // all entries, one behind the other
     std::vector<std::size_t> ends_; // [size] end of entry i in entries_
     std::vector<token_kind> kinds_; // [size]
+};
+
+/// A tokenizer that has its vocabulary as a table: t.table().
+template <class T>
+concept KeepsTable = requires(const T& t) {
+    { t.table() } -> std::convertible_to<const vocabulary&>;
+};
+
+/// One that has taken the table's fingerprint once: t.fingerprint(), which is no other hash.
+template <class T>
+concept KeepsFingerprint = KeepsTable<T> && requires(const T& t) {
+    { t.fingerprint() } -> std::same_as<std::uint64_t>;
 };
 
 } // namespace specdec
