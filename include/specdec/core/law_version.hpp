@@ -23,25 +23,24 @@ namespace specdec {
 /// parts has the sum of their marks: counts of changes only grow, so no two changes cancel.
 using law_version = std::uint64_t;
 
+/// A part that has a mark, or with a Sequence one for each of its sequences.
+template <class M, class... Sequence>
+concept Versioned = requires(const M& m, Sequence... s) {
+    { m.version(s...) } -> std::convertible_to<law_version>;
+};
+
 /// The mark of a part that may have none, since its answers never change. Of sequence s, for parts
-/// that hold several.
-template <class M>
-[[nodiscard]] constexpr law_version version_of(const M& m) {
-    if constexpr (requires {
-                      { m.version() } -> std::convertible_to<law_version>;
-                  })
-        return m.version();
+/// that hold several. A member version() that is no mark does not compile.
+template <class M, class... Sequence>
+[[nodiscard]] constexpr law_version version_of(const M& m, Sequence... s) {
+    constexpr bool other = !Versioned<M, Sequence...> && requires(M& x) { x.version(s...); };
+    static_assert(!other, "version: expected a member `law_version version() const`");
+    if constexpr (Versioned<M, Sequence...>)
+        return m.version(s...);
+    else if constexpr (sizeof...(s) > 0)
+        return version_of(m);
     else
         return 0;
-}
-template <class M, class Sequence>
-[[nodiscard]] constexpr law_version version_of(const M& m, Sequence s) {
-    if constexpr (requires {
-                      { m.version(s) } -> std::convertible_to<law_version>;
-                  })
-        return m.version(s);
-    else
-        return version_of(m);
 }
 
 /// The mark of answers that are a function of these numbers: another one for other numbers.
