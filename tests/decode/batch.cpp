@@ -101,6 +101,13 @@ void serve(Texts& all, Batch& side_by_side) {
     while (side_by_side.round() || next < all.size());
 }
 
+struct counting_rounds : draft_text_model { // a round that began changes its rows, it says
+    static constexpr model_traits traits{.begin_draft_round = true};
+    law_version rounds = 0;
+    void begin_draft_round(std::size_t) { ++rounds; }
+    [[nodiscard]] law_version version() const { return rounds; }
+};
+
 } // namespace
 
 TEST_CASE("a text side by side with others is the text alone") {
@@ -151,11 +158,6 @@ TEST_CASE("a text side by side with others is the text alone") {
 
 TEST_CASE("drafters side by side may take turns with one model") {
     const toy_world world;
-    struct counting_rounds : draft_text_model { // a round that began changes its rows, it says
-        law_version rounds = 0;
-        void begin_draft_round(std::size_t) { ++rounds; }
-        [[nodiscard]] law_version version() const { return rounds; }
-    };
     using model_type = shared_model<draft_id, counting_rounds>;
     const auto check = [&](const char* name, const auto& bridge, const auto& rule) {
         using session_type = session<std::decay_t<decltype(bridge)>, std::decay_t<decltype(rule)>>;

@@ -17,6 +17,7 @@ namespace draft_steps_tests {
 
 /// Drafts of so many tokens; throws when it is told to, before a token or behind its draw.
 struct brittle_length {
+    static constexpr rule_traits traits{.predict = true};
     std::size_t length = 4;
     bool throws = false, throws_behind = false;
     [[nodiscard]] bool more(const draft_progress& now) const {

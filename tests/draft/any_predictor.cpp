@@ -8,6 +8,7 @@ using namespace specdec;
 namespace any_predictor_tests {
 
 struct by_place {
+    static constexpr rule_traits traits{.reads = true, .learn = true};
     std::size_t taught = 0;
     [[nodiscard]] row_reading reads() const { return row_reading::entropy; }
     [[nodiscard]] law_version version() const { return taught; }

@@ -12,6 +12,7 @@ using namespace specdec;
 
 namespace {
 struct half {
+    static constexpr rule_traits traits{.learn = true};
     int rounds = 0;
     [[nodiscard]] law_version version() const { return 0; }
     [[nodiscard]] double accept(const draft_progress&) const { return 0.5; }

@@ -80,6 +80,10 @@ const cost_table steep{.pass = {1, 1.9, 2.8}, .draft = 0.5, .catch_up = 0.005};
 const cost_table cheap{.pass = {1, 1.1, 1.2}, .draft = 0.1, .catch_up = 0.01};
 const cost_table stairs{.pass = {1, 1.5, 1.5, 1.5, 1.5, 2.5}, .draft = 0.05, .catch_up = 0.01};
 
+struct learner {
+    static constexpr rule_traits traits{.learn = true};
+};
+
 } // namespace
 
 TEST_CASE("profitable_length comes near the best fixed length, whatever it is") {
@@ -133,12 +137,12 @@ TEST_CASE("profitable_length counts what rejections make the target be fed again
         double best = 0;
         for (std::size_t n = 0; n <= 16; ++n) {
             fixed_length rule{n};
-            struct { // learns nothing
+            struct : learner { // learns nothing
                 fixed_length& length;
                 bool more(const draft_progress& now) const { return length.more(now); }
                 law_version version() const { return 0; }
                 void learn(const draft_outcome&) {}
-            } fixed{rule};
+            } fixed{{}, rule};
             world w{costs, chance};
             for (int i = 0; i < 4000; ++i)
                 w.round(fixed);

@@ -36,6 +36,7 @@ struct strict_matcher {
 template <class D>
 class strict_drafter {
 public:
+    static constexpr model_traits traits{.begin_draft_round = true};
     strict_drafter(D& drafter, std::vector<draft_id> ends)
         : drafter_(drafter), ends_(std::move(ends)) {}
 

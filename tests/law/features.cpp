@@ -33,6 +33,7 @@ enum class weights {
 /// round. Features: the feature_model below it.
 template <class Model, class Features>
 struct checked_model {
+    static constexpr model_traits traits{.begin_draft_round = true};
     Model& model;
     toy_body& body;
     Features& features;

@@ -21,6 +21,7 @@ namespace {
 /// Learns fast, so that three rounds make a difference: expects of a token what became of the last
 /// one, and that it is kept as often as the drafter was sure.
 struct last_outcome {
+    static constexpr rule_traits traits{.learn = true};
     double kept = 0.6;
     [[nodiscard]] law_version version() const { return version_of_values(kept); }
     [[nodiscard]] double accept(const draft_progress& now) const { return kept * now.sure; }

@@ -17,6 +17,13 @@ const auto raise_last = [](std::span<const target_id> tokens, std::span<float> r
     row[tokens.back().index()] += 1;
 };
 
+struct shift {
+    static constexpr processor_traits traits{.active = true};
+    float by = 0; // of the first token's logit
+    [[nodiscard]] bool active() const { return by != 0; }
+    void operator()(std::span<const target_id>, std::span<float> row) const { row[0] += by; }
+};
+
 } // namespace
 
 TEST_CASE("the laws of a round are those of its processed rows, all at once") {
@@ -57,11 +64,6 @@ TEST_CASE("rows of another length, and rows of which nothing is left, are refuse
 }
 
 TEST_CASE("a processor that changes nothing at first may be changed between texts") {
-    struct shift {
-        float by = 0; // of the first token's logit
-        [[nodiscard]] bool active() const { return by != 0; }
-        void operator()(std::span<const target_id>, std::span<float> row) const { row[0] += by; }
-    };
     processed_rows laws(2, shift{});
     laws.reserve(2, 10);
     const float row[] = {1, 2};

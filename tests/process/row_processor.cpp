@@ -12,6 +12,7 @@ using namespace specdec;
 namespace {
 
 struct add_size {
+    static constexpr processor_traits traits{.reserve = true};
     std::size_t* reserved;
     void reserve(std::size_t n) { *reserved += n; }
     void operator()(std::span<const target_id> tokens, std::span<float> row) const {
@@ -24,6 +25,17 @@ static_assert(RowProcessor<add_size, target_id> && !RowProcessor<add_size, draft
 static_assert(RowProcessor<chain<>, target_id> && RowProcessor<chain<>, draft_id>);
 static_assert(RowProcessor<chain<add_size, decltype(twice)>, target_id>);
 static_assert(!RowProcessor<chain<add_size, decltype(twice)>, draft_id>);
+
+struct sometimes {
+    static constexpr processor_traits traits{.active = true};
+    bool on = false;
+    [[nodiscard]] bool active() const { return on; }
+    void operator()(std::span<const target_id>, std::span<float> row) const {
+        if (!on)
+            throw error("sometimes", "active", "expected before it is asked");
+        row[0] += 1;
+    }
+};
 
 } // namespace
 
@@ -44,15 +56,6 @@ TEST_CASE("processors of a chain work one behind the other") {
 }
 
 TEST_CASE("a chain asks no processor that changes nothing, and is active where one of its is") {
-    struct sometimes {
-        bool on = false;
-        [[nodiscard]] bool active() const { return on; }
-        void operator()(std::span<const target_id>, std::span<float> row) const {
-            if (!on)
-                throw error("sometimes", "active", "expected before it is asked");
-            row[0] += 1;
-        }
-    };
     const auto run = [](auto processor) {
         std::vector<float> row{1};
         processor(std::span<const target_id>(), std::span<float>(row));

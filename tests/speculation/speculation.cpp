@@ -271,6 +271,22 @@ TEST_CASE("speculation: costs are measured before texts, and refused beside one"
     CHECK(finish(*text) == whole);
 }
 
+namespace {
+struct two_tokens {
+    static constexpr rule_traits traits{.learn = true};
+    mutable std::size_t asked = 0, taught = 0;
+    [[nodiscard]] law_version version() const { return taught; }
+    [[nodiscard]] double accept(const draft_progress& now) const {
+        ++asked;
+        return now.drafted < 2 ? 1 : 0;
+    }
+    [[nodiscard]] double next(const draft_progress& now) const {
+        return accept({.drafted = now.drafted + 1});
+    }
+    void learn(const draft_outcome&) { ++taught; }
+};
+} // namespace
+
 TEST_CASE("speculation: what is given costs and learnt lengths do, and that lengths differ") {
     toys x;
     speculation pair = x.pair();
@@ -289,18 +305,7 @@ TEST_CASE("speculation: what is given costs and learnt lengths do, and that leng
     }
     CHECK(pair.costs()->pass.size() > 1); // measured
 
-    struct two_tokens {
-        mutable std::size_t asked = 0, taught = 0;
-        [[nodiscard]] law_version version() const { return taught; }
-        [[nodiscard]] double accept(const draft_progress& now) const {
-            ++asked;
-            return now.drafted < 2 ? 1 : 0;
-        }
-        [[nodiscard]] double next(const draft_progress& now) const {
-            return accept({.drafted = now.drafted + 1});
-        }
-        void learn(const draft_outcome&) { ++taught; }
-    } own;
+    two_tokens own;
     any_predictor any(own);
     for (const length_kind kind : {length_kind::predicted, length_kind::automatic}) {
         s.lengths = {.kind = kind, .length = 8, .costs = cost_table{{1, 1, 1, 1, 1}, 0.01, 0}};

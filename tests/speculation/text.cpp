@@ -16,6 +16,10 @@ using namespace specdec::testing;
 
 namespace text_tests {
 
+struct learner {
+    static constexpr rule_traits traits{.learn = true};
+};
+
 TEST_CASE("a request: what it says takes the place of the settings, field by field") {
     decode_settings all = fixed(rule::slem, 0.5F, 3);
     all.log_probabilities = 1;
@@ -158,7 +162,7 @@ TEST_CASE(
             return ++rounds, true;
         }
     };
-    struct predictor {
+    struct predictor : learner {
         once* throws;
         std::size_t taught = 0;
         [[nodiscard]] law_version version() const { return taught; }
@@ -176,7 +180,7 @@ TEST_CASE(
         (who == 0 ? reads : who == 1 ? learns : asks).throws_at = at;
         counted reader;
         reader.throws = &reads;
-        predictor own{&learns};
+        predictor own{{}, &learns};
         any_predictor any(own);
         const auto question = [&] { return asks.call(), false; };
         decode_settings s = fixed(rule::slrs, 1);

@@ -150,6 +150,7 @@ struct two_hidden_models {
 
     explicit two_hidden_models(const toy_hidden_model<Id>& model) : of(2, model) {}
 
+    static constexpr model_traits traits{.begin_draft_round = true, .reads_features = true};
     [[nodiscard]] static bool reads_features() { return true; }
     [[nodiscard]] std::size_t sequences() const { return of.size(); }
     [[nodiscard]] std::size_t size(std::size_t s) const { return of[s].size(); }

@@ -34,6 +34,7 @@ struct grouping_watch {
 /// id). Models BatchModelOf<target_id>.
 class grouping_check {
 public:
+    static constexpr model_traits traits{.replays_on_reject = true, .scores_trees = true};
     grouping_check(any_batch_model<target_id> model, std::shared_ptr<grouping_watch> watch)
         : model_(std::move(model)), watch_(std::move(watch)) {}
 

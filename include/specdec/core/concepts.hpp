@@ -9,6 +9,7 @@
 
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/core/traits.hpp>
 
 /// What an engine supplies: a model and a tokenizer for each side. The library keeps references,
 /// owns no memory of theirs and calls nothing but what stands here.
@@ -47,6 +48,7 @@ concept ContextOf = requires(M& m, const M& c, std::span<const Id> ids, std::siz
 /// made, not in truncate. testing/contract/engine_contract.hpp checks all this.
 ///
 /// One user owns a context, unless the model has held(): then users may take turns (shared_model).
+/// A model may have further members and declare them: see model_traits.
 template <class M, class Id>
 concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
     { m.score(ids) } -> std::convertible_to<logits_rows<Id>>;
@@ -54,8 +56,8 @@ concept ModelOf = ContextOf<M, Id> && requires(M& m, std::span<const Id> ids) {
 
 /// A model or drafter that is told where a draft's round begins (feature_model, windowed_drafter):
 ///
-///     m.begin_draft_round(n)   a round begins behind n tokens: until the next call the context has
-///                              at least n tokens, and those behind the first n are drafted. The
+///     m.begin_draft_round(n)   a round begins after n tokens: until the next call the context has
+///                              at least n tokens, and those after the first n are drafted. The
 ///                              model may truncate itself here; size() then says how many are left
 ///
 /// A model of several sequences has m.begin_draft_round(s, n). A wrapper passes the call on.
@@ -63,50 +65,75 @@ template <class M>
 concept RoundAware = requires(M& m, std::size_t n) { m.begin_draft_round(n); } ||
                      requires(M& m, std::size_t n) { m.begin_draft_round(n, n); };
 
-/// Says that a round begins, of sequence s where there are several, to who wants to know.
-template <class M>
-constexpr void begin_draft_round(M& m, std::size_t n) {
-    if constexpr (requires { m.begin_draft_round(n); })
-        m.begin_draft_round(n);
-}
-template <class M>
-constexpr void begin_draft_round(M& m, std::size_t s, std::size_t n) {
-    if constexpr (requires { m.begin_draft_round(s, n); })
-        m.begin_draft_round(s, n);
-    else
-        specdec::begin_draft_round(m, n);
-}
+/// The optional members of a model, or of a drafter, which it declares (traits_of). A wrapper of
+/// any model has the first five and answers as its model does.
+struct model_traits {
+    bool begin_draft_round = false; ///< see RoundAware
+    /// Whether the model reads the target's features: then its context must be the target's, token
+    /// for token.
+    bool reads_features = false;
+    /// Whether the model does no work for appended tokens until a row needs it: then rows that
+    /// nobody reads should not be asked for.
+    bool lazy_append = false;
+    /// Whether tokens that stay after a truncation may be fed again, as by checkpointed_model: a
+    /// rejection then costs what those positions do.
+    bool replays_on_reject = false;
+    bool scores_trees = false;   ///< see scores_trees() in tree_scoring.hpp
+    bool request_row = false;    ///< of a drafter: see ask_for_row
+    bool room_for_nodes = false; ///< of a drafter: see TreeDrafter
 
-/// Whether a model reads the target's features: then its context must be the target's, token for
-/// token. The model says so by m.reads_features(), and a wrapper by what its model says.
+    template <class M>
+    static consteval model_traits found() {
+        model_traits t{.begin_draft_round = RoundAware<M>};
+        t.reads_features = requires(M& m) { m.reads_features(); };
+        t.lazy_append = requires(M& m) { m.lazy_append(); };
+        t.replays_on_reject = requires(M& m) { m.replays_on_reject(); };
+        t.scores_trees = requires(M& m) { m.scores_trees(); };
+        t.request_row = requires(M& m) { m.request_row(); };
+        t.room_for_nodes = requires(M& m) { m.room_for_nodes(); };
+        return t;
+    }
+    bool operator==(const model_traits&) const = default;
+};
+inline constexpr model_traits all_model_traits{true, true, true, true, true};
+
+/// What the model says of itself; false if it declares no such member.
 template <class M>
 [[nodiscard]] constexpr bool reads_features(const M& m) {
-    if constexpr (requires { m.reads_features(); })
+    if constexpr (traits_of<model_traits, M>.reads_features)
         return m.reads_features();
     else
         return false;
 }
-
-/// Whether a model does no work for appended tokens until a row needs it: then rows that nobody
-/// reads should not be asked for. The model says so by m.lazy_append(), and a wrapper by what its
-/// model says.
 template <class M>
 [[nodiscard]] constexpr bool lazy_append(const M& m) {
-    if constexpr (requires { m.lazy_append(); })
+    if constexpr (traits_of<model_traits, M>.lazy_append)
         return m.lazy_append();
     else
         return false;
 }
-
-/// Whether tokens that stay behind a truncation may be fed again, as by a model that goes back to a
-/// checkpoint (checkpointed_model): a rejection then costs what those positions do. The model says
-/// so by m.replays_on_reject(), and a wrapper by what its model says.
 template <class M>
 [[nodiscard]] constexpr bool replays_on_reject(const M& m) {
-    if constexpr (requires { m.replays_on_reject(); })
+    if constexpr (traits_of<model_traits, M>.replays_on_reject)
         return m.replays_on_reject();
     else
         return false;
+}
+
+/// Tells a model or drafter that a round begins, of sequence s if there are several. No-op if it is
+/// not RoundAware.
+template <class M>
+constexpr void begin_draft_round(M& m, std::size_t n) {
+    if constexpr (traits_of<model_traits, M>.begin_draft_round)
+        m.begin_draft_round(n);
+}
+template <class M>
+constexpr void begin_draft_round(M& m, std::size_t s, std::size_t n) {
+    if constexpr (requires { m.begin_draft_round(s, n); } &&
+                  traits_of<model_traits, M>.begin_draft_round)
+        m.begin_draft_round(s, n);
+    else
+        specdec::begin_draft_round(m, n);
 }
 
 /// A model whose rows depend on the texts that it served before, as those of a list that follows

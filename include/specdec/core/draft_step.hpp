@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
+#include <span>
+
+#include <specdec/core/concepts.hpp>
+
 namespace specdec {
 
 /// Who makes rows that several texts have requested, in one pass of their drafters' model
@@ -25,11 +30,17 @@ struct draft_step {
     row_batcher* gatherer = nullptr;
 };
 
-/// Tells a drafter that its next row will be asked for, if it wants to know. May be said again, and
-/// in vain: it changes no row, only the pass that makes it.
+/// A model that is told which rows score will be asked for; of several sequences, with a Sequence.
+template <class M, class Id, class... Sequence>
+concept RequestsRows = requires(M& m, Sequence... s, std::span<const Id> ids) {
+    { m.request_row(s..., ids) } -> std::convertible_to<row_batcher*>;
+};
+
+/// Tells a drafter that its next row will be asked for, if it declares request_row(). May be said
+/// again, and in vain: it changes no row, only the pass that makes it.
 template <class D>
 [[nodiscard]] row_batcher* ask_for_row(D& drafter) {
-    if constexpr (requires { drafter.request_row(); })
+    if constexpr (traits_of<model_traits, D>.request_row)
         return drafter.request_row();
     else
         return nullptr;

@@ -9,6 +9,7 @@
 #include <specdec/core/law_version.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/core/traits.hpp>
 
 /// The concepts in which drafter, stop rule and bridge meet. None knows the others' types.
 namespace specdec {
@@ -23,7 +24,7 @@ namespace specdec {
 ///                                 something else (law_version.hpp)
 ///
 /// Pushed tokens are forgotten at the next sync unless its context holds them. Cost: sync is linear
-/// in the changed tail.
+/// in the changed tail. Optional members: model_traits.
 template <class D>
 concept DraftContextHolder = requires(D& d, const D& c, std::span<const draft_id> context,
                                       std::size_t unchanged, draft_id id) {
@@ -73,8 +74,9 @@ enum class row_reading : unsigned char { none, sureness, entropy };
 ///     stop.more(progress)      whether to draft another token
 ///     stop.version()           another number whenever the answers may be others
 ///                              (law_version.hpp)
-///     stop.reads()             optional: the row_reading it needs; without it none
-///     stop.predict(progress)   optional: the chance that d_n is kept if those before it are, which
+///     stop.reads()             optional, see rule_traits: the row_reading it needs; without it
+///     none stop.predict(progress)   likewise: the chance that d_n is kept if those before it are,
+///     which
 ///                              makes progress.kept (in `progress` that of d_1 .. d_(n-1))
 ///
 /// The answers may depend on what was drafted so far, on rounds that were committed, and on nothing
@@ -87,13 +89,40 @@ concept StopRule = requires(const S& stop, const draft_progress& progress) {
     { stop.version() } -> std::convertible_to<law_version>;
 };
 
-/// Of a stop rule, or of a shape of trees.
+struct draft_outcome; // draft/draft_outcome.hpp
+
+/// The optional members of a stop rule, a tree's shape or an acceptance predictor, which it
+/// declares (traits_of).
+struct rule_traits {
+    bool reads = false, predict = false, learn = false;
+
+    template <class R>
+    static consteval rule_traits found() {
+        rule_traits t;
+        t.reads = requires(R& r) { r.reads(); };
+        t.predict = requires(R& r, draft_progress now) { r.predict(now); };
+        t.learn = requires(R& r, const draft_outcome& o) { r.learn(o); };
+        return t;
+    }
+    bool operator==(const rule_traits&) const = default;
+};
+
+/// What a stop rule or a tree's shape reads of a row.
 template <class S>
 [[nodiscard]] row_reading reading_of(const S& rule) {
-    if constexpr (requires { rule.reads(); })
+    if constexpr (traits_of<rule_traits, S>.reads)
         return rule.reads();
     else
         return row_reading::none;
+}
+
+/// The chance that a stop rule predicts for the last token of a draft; 1 if it predicts none.
+template <StopRule S>
+[[nodiscard]] double predicted_acceptance(const S& stop, const draft_progress& now) {
+    if constexpr (traits_of<rule_traits, S>.predict)
+        return stop.predict(now);
+    else
+        return 1;
 }
 
 /// The progress behind one more token d, drawn with probability `last`.
@@ -101,8 +130,7 @@ template <StopRule S>
 [[nodiscard]] draft_progress extend_progress(const draft_progress& before, const S& stop,
                                              draft_id d, double last, double sure, double entropy) {
     draft_progress now{before.drafted + 1, last, sure, entropy, before.kept, d};
-    if constexpr (requires { stop.predict(now); })
-        now.kept *= stop.predict(now);
+    now.kept *= predicted_acceptance(stop, now);
     return now;
 }
 

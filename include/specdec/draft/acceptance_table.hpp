@@ -14,9 +14,11 @@ namespace specdec {
 ///     a.accept(progress)   the chance that d_n is kept if those before it are; n >= 1
 ///     a.next(progress)     the same of d_(n+1), which is not drawn yet
 ///     a.version()             another number whenever the answers may be others (law_version.hpp)
-///     a.reads()            optional: the row_reading it needs; without it sureness
+///     a.reads()            optional, see rule_traits: the row_reading it needs; without it
+///     sureness a.learn(outcome)     likewise: a round was decided
 ///
-/// Both depend on `progress` and on rounds that were committed, and on nothing random besides.
+/// Predictions depend on `progress` and on rounds that were committed, and on nothing random
+/// besides.
 template <class A>
 concept AcceptancePredictor = requires(const A& a, const draft_progress& now) {
     { a.accept(now) } -> std::convertible_to<double>;
@@ -26,10 +28,16 @@ concept AcceptancePredictor = requires(const A& a, const draft_progress& now) {
 
 template <AcceptancePredictor A>
 [[nodiscard]] row_reading reading_of(const A& predictor) {
-    if constexpr (requires { predictor.reads(); })
+    if constexpr (traits_of<rule_traits, A>.reads)
         return predictor.reads();
     else
         return row_reading::sureness;
+}
+/// No-op if the predictor does not learn.
+template <AcceptancePredictor A>
+void teach(A& predictor, const draft_outcome& o) {
+    if constexpr (traits_of<rule_traits, A>.learn)
+        predictor.learn(o);
 }
 
 /// Bins of how sure a drafter was, and counts of what was kept, for tables of them.
@@ -68,6 +76,7 @@ protected:
 /// Models AcceptancePredictor. Complexity: O(1) a token. Allocates nothing.
 class acceptance_table : acceptance_bins {
 public:
+    static constexpr rule_traits traits{.learn = true};
     /// usual: the share that is kept of the first tokens of drafts, before anything is known.
     explicit acceptance_table(double usual = 0.6) : usual_(usual), first_{known * usual, known} {}
 

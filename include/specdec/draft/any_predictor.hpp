@@ -12,6 +12,7 @@ namespace specdec {
 /// Models AcceptancePredictor. A call costs an indirect one. Allocates nothing.
 class any_predictor {
 public:
+    static constexpr rule_traits traits{.reads = true, .learn = true};
     template <AcceptancePredictor A>
         requires(!std::same_as<A, any_predictor>)
     explicit(false) any_predictor(A& predictor) : it_(&predictor), calls_(&calls_of<A>) {}
@@ -43,10 +44,7 @@ private:
             return static_cast<const A*>(p)->next(now);
         },
         [](const void* p) -> law_version { return static_cast<const A*>(p)->version(); },
-        [](void* p, const draft_outcome& o) {
-            if constexpr (requires(A& a) { a.learn(o); })
-                static_cast<A*>(p)->learn(o);
-        }};
+        [](void* p, const draft_outcome& o) { teach(*static_cast<A*>(p), o); }};
 
     void* it_;
     const calls* calls_;

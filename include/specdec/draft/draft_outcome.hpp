@@ -30,7 +30,8 @@ struct draft_outcome {
         .steps = steps, .kept = kept, .rejected = kept < steps.size() && kept < committed.size()};
 }
 
-/// A stop rule that learns: rule.learn(outcome), between a round's decision and the next draft.
+/// A stop rule that learns: rule.learn(outcome), between a round's decision and the next draft. It
+/// declares that (rule_traits).
 template <class S>
 concept LearnsLengths =
     StopRule<S> && requires(S& stop, const draft_outcome& outcome) { stop.learn(outcome); };

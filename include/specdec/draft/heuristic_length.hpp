@@ -12,6 +12,7 @@ namespace specdec {
 /// target's. Models StopRule, LearnsLengths. One object for each text.
 class heuristic_length {
 public:
+    static constexpr rule_traits traits{.learn = true};
     explicit heuristic_length(std::size_t first = 5, std::size_t most = 20)
         : length_(first), most_(most) {}
 

@@ -19,6 +19,7 @@ namespace specdec {
 /// nothing ignore it). Copies keep what was learnt.
 class length_rule {
 public:
+    static constexpr rule_traits traits{.reads = true, .predict = true, .learn = true};
     using choice =
         std::variant<fixed_length, confidence, entropy_bound, heuristic_length,
                      predicted_end<acceptance_table>, profitable_length<acceptance_table>,
@@ -35,14 +36,7 @@ public:
         return !resting_ && std::visit([&](const auto& r) { return r.more(now); }, rule_);
     }
     [[nodiscard]] double predict(const draft_progress& now) const {
-        return std::visit(
-            [&](const auto& r) {
-                if constexpr (requires { r.predict(now); })
-                    return r.predict(now);
-                else
-                    return 1.0;
-            },
-            rule_);
+        return std::visit([&](const auto& r) { return predicted_acceptance(r, now); }, rule_);
     }
     [[nodiscard]] law_version version() const {
         return std::visit([](const auto& r) -> law_version { return r.version(); }, rule_) +
@@ -51,54 +45,43 @@ public:
     /// Between rounds: whether nothing is drafted, whatever the rule says.
     void rest(bool resting) { resting_ = resting; }
     void learn(const draft_outcome& o) {
-        std::visit(
-            [&](auto& r) {
-                if constexpr (requires { r.learn(o); })
-                    r.learn(o);
-            },
-            rule_);
+        const auto told = [&]<class R>(R& r) {
+            if constexpr (traits_of<rule_traits, R>.learn)
+                r.learn(o);
+        };
+        std::visit(told, rule_);
     }
     /// Before a text, whose prompt has so many tokens.
     void start(std::size_t prompt) {
-        std::visit(
-            [&](auto& r) {
-                if constexpr (requires { r.start(prompt); })
-                    r.start(prompt);
-            },
-            rule_);
+        with_costs([&](auto& r) { r.start(prompt); });
     }
     /// From the next draft on so many texts share the target's passes: rules that go by costs.
     void share_pass(std::size_t texts) {
-        std::visit(
-            [&](auto& r) {
-                if constexpr (requires { r.share_pass(texts); })
-                    r.share_pass(texts);
-            },
-            rule_);
+        with_costs([&](auto& r) { r.share_pass(texts); });
     }
-
     /// From the next draft on a rule that goes by costs goes by these, and drafts or may not.
     void follow(const cost_table& costs, bool may_draft) {
-        std::visit(
-            [&](auto& r) {
-                if constexpr (requires { r.follow(costs, may_draft); })
-                    r.follow(costs, may_draft);
-            },
-            rule_);
+        with_costs([&](auto& r) { r.follow(costs, may_draft); });
     }
-
     /// From the next draft on a rule that asks an acceptance_table asks this one, which is
     /// borrowed.
     void ask(acceptance_table& table) {
-        std::visit(
-            [&](auto& r) {
-                if constexpr (requires { r.ask(table); })
-                    r.ask(table);
-            },
-            rule_);
+        if (auto* end = std::get_if<predicted_end<acceptance_table>>(&rule_))
+            end->ask(table);
+        else if (auto* length = std::get_if<profitable_length<acceptance_table>>(&rule_))
+            length->ask(table);
     }
 
 private:
+    /// f(rule), if the rule goes by costs.
+    template <class F>
+    void with_costs(const F& f) {
+        if (auto* known = std::get_if<profitable_length<acceptance_table>>(&rule_))
+            f(*known);
+        else if (auto* any = std::get_if<profitable_length<any_predictor>>(&rule_))
+            f(*any);
+    }
+
     choice rule_;
     bool resting_ = false;
 };

@@ -30,6 +30,7 @@ class model_drafter {
         std::conditional_t<ModelOf<Model, draft_id>, logits_rows<draft_id>, listed_rows<draft_id>>;
 
 public:
+    static constexpr model_traits traits{.begin_draft_round = true, .request_row = true};
     /// Precondition: the model's context is empty or may be dropped (it is truncated to nothing).
     explicit model_drafter(Model& model) : model_(model) {
         mirror_.reserve(model.capacity());
@@ -73,7 +74,7 @@ public:
     [[nodiscard]] row_batcher* request_row() {
         if (!pushed_.valid() && !pending_.append.empty())
             sync(synced_, synced_.size());
-        if constexpr (requires { model_.request_row(pending_.append); }) {
+        if constexpr (RequestsRows<Model, draft_id>) {
             prepare(1);
             return model_.request_row(pending_.append);
         } else {

@@ -11,10 +11,11 @@ namespace specdec {
 /// Drafts while the chance that some draft token is rejected stays within bounds: ends behind the
 /// first d_n with 1 - a_1 .. a_n > threshold, a_i the predicted acceptance of d_i. Papers:
 /// SpecDec++ (Huang et al. 2025); OmniDraft, Eq. 6 and 7. Their predictor is a trained head; here
-/// any. Borrows it. Models StopRule, and LearnsLengths where the predictor learns.
+/// any. Borrows it. Models StopRule, LearnsLengths.
 template <AcceptancePredictor A>
 class predicted_end {
 public:
+    static constexpr rule_traits traits{.reads = true, .predict = true, .learn = true};
     predicted_end(A& predictor, double threshold, std::size_t longest)
         : predictor_(&predictor), threshold_(threshold), longest_(longest) {}
 
@@ -33,11 +34,7 @@ public:
         changes_ += law_version{1} << 32; // more than marks count; the one before may be gone
         predictor_ = &predictor;
     }
-    void learn(const draft_outcome& o)
-        requires requires(A& a) { a.learn(o); }
-    {
-        predictor_->learn(o);
-    }
+    void learn(const draft_outcome& o) { teach(*predictor_, o); }
 
 private:
     A* predictor_;

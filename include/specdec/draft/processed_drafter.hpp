@@ -23,6 +23,10 @@ namespace specdec {
 template <Drafter D, RowProcessor<draft_id> P>
 class processed_drafter {
 public:
+    static constexpr model_traits traits{.begin_draft_round = true,
+                                         .request_row = true,
+                                         .room_for_nodes =
+                                             traits_of<model_traits, D>.room_for_nodes};
     processed_drafter(D& drafter, P process)
         : processed_drafter(drafter, process, drafter.capacity()) {}
     processed_drafter(D& drafter, P process, std::size_t tokens)
@@ -92,7 +96,7 @@ public:
         return {rows_.data(), ids.size(), size, size};
     }
     [[nodiscard]] std::size_t room_for_nodes() const
-        requires requires(const D& d) { d.room_for_nodes(); }
+        requires(traits.room_for_nodes)
     {
         return drafter_.room_for_nodes();
     }

@@ -38,6 +38,7 @@ struct profitable_length_settings {
 template <AcceptancePredictor A>
 class profitable_length {
 public:
+    static constexpr rule_traits traits{.reads = true, .predict = true, .learn = true};
     profitable_length(A& predictor, const cost_table& costs,
                       profitable_length_settings settings = {})
         : predictor_(&predictor), costs_(costs), settings_(settings), rate_(costs.pass_over(1)) {}
@@ -94,8 +95,7 @@ public:
 
     void learn(const draft_outcome& o) {
         ++changes_;
-        if constexpr (requires { predictor_->learn(o); })
-            predictor_->learn(o);
+        teach(*predictor_, o);
         const auto drafted = static_cast<double>(o.steps.size());
         const bool rejected = costs_.replay > 0 && o.emitted <= o.proposed; // and fed again
         const bool apart = again_ > longest_replay;                         // in a pass of its own

@@ -23,6 +23,7 @@ static_assert(StopRule<fixed_length>);
 struct confidence {
     double threshold = 0.4;
     std::size_t length = 8;
+    static constexpr rule_traits traits{.reads = true};
 
     [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
     [[nodiscard]] bool more(const draft_progress& now) const {
@@ -39,6 +40,7 @@ struct entropy_bound {
     double threshold = 0.4;
     double weight = 0.2;
     std::size_t length = 8;
+    static constexpr rule_traits traits{.reads = true};
 
     [[nodiscard]] row_reading reads() const { return row_reading::entropy; }
     [[nodiscard]] bool more(const draft_progress& now) const {

@@ -49,6 +49,8 @@ struct window_settings {
 template <DraftContextHolder D>
 class windowed_drafter {
 public:
+    static constexpr model_traits traits{
+        .begin_draft_round = true, .request_row = true, .room_for_nodes = true};
     explicit windowed_drafter(D& drafter, window_settings settings = {})
         : drafter_(drafter), capacity_(drafter.capacity()), keep_(settings.keep),
           block_(settings.block) {

@@ -10,6 +10,7 @@
 
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/concepts.hpp>
+#include <specdec/process/row_processor.hpp>
 #include <specdec/process/token_history.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
 
@@ -45,6 +46,7 @@ class grammar_mask {
     using state_type = typename G::state_type;
 
 public:
+    static constexpr processor_traits traits{.reserve = true};
     /// `order`: of the tokenizer. `ends`: the tokens that end a text.
     grammar_mask(G grammar, const Tokenizer& tokenizer, const byte_order<Id>& order,
                  std::size_t prompt_bytes, std::vector<Id> ends)

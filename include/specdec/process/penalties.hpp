@@ -9,6 +9,7 @@
 
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/error.hpp>
+#include <specdec/process/row_processor.hpp>
 #include <specdec/process/token_history.hpp>
 
 /// Processors that make a text repeat itself less.
@@ -69,6 +70,7 @@ private:
 template <class Id>
 class repetition_penalty {
 public:
+    static constexpr processor_traits traits{.reserve = true};
     /// Errors: specdec::error unless the penalty is positive and finite.
     repetition_penalty(std::size_t vocabulary, float penalty)
         : seen_(vocabulary), penalty_(penalty) {
@@ -105,6 +107,7 @@ struct occurrence_costs {
 template <class Id>
 class occurrence_penalty {
 public:
+    static constexpr processor_traits traits{.reserve = true};
     /// Errors: specdec::error unless both costs are finite.
     occurrence_penalty(std::size_t vocabulary, std::size_t prompt, occurrence_costs costs)
         : seen_(vocabulary, prompt), costs_(costs) {

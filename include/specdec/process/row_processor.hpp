@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <specdec/core/token_id.hpp>
+#include <specdec/core/traits.hpp>
 
 namespace specdec {
 
@@ -14,8 +15,9 @@ namespace specdec {
 ///
 ///     p(tokens, row)   tokens: all tokens before the row on its side, with the prompt and with
 ///                      tokens that are only proposed; row: the logits behind them
-///     p.reserve(n)     optional: `tokens` will have at most n tokens; p may allocate now
-///     p.active()       optional: false if p changes nothing, so that no row need be copied; p is
+///     p.reserve(n)     optional, see processor_traits: `tokens` will have at most n tokens; p may
+///                      allocate now
+///     p.active()       likewise: false if p changes nothing, so that no row need be copied; p is
 ///                      then not called
 ///
 /// The row after the call is a function of tokens and row alone, not of earlier calls, so rejected
@@ -29,16 +31,30 @@ template <class P, class Id>
 concept RowProcessor =
     requires(P& p, std::span<const Id> tokens, std::span<float> row) { p(tokens, row); };
 
+/// The optional members of a processor, which it declares (traits_of).
+struct processor_traits {
+    bool reserve = false, active = false;
+
+    template <class P>
+    static consteval processor_traits found() {
+        processor_traits t;
+        t.reserve = requires(P& p, std::size_t n) { p.reserve(n); };
+        t.active = requires(P& p) { p.active(); };
+        return t;
+    }
+    bool operator==(const processor_traits&) const = default;
+};
+
 /// Passes reserve on to a processor that has it.
 template <class P>
 void reserve_tokens(P& processor, std::size_t tokens) {
-    if constexpr (requires { processor.reserve(tokens); })
+    if constexpr (traits_of<processor_traits, P>.reserve)
         processor.reserve(tokens);
 }
 
 template <class P>
 [[nodiscard]] bool is_active(const P& processor) {
-    if constexpr (requires { processor.active(); })
+    if constexpr (traits_of<processor_traits, P>.active)
         return processor.active();
     else
         return true;
@@ -49,6 +65,7 @@ template <class P>
 template <class... P>
 class chain {
 public:
+    static constexpr processor_traits traits{.reserve = true, .active = true};
     [[nodiscard]] bool active() const { return false; }
     void reserve(std::size_t) {}
     template <class Id>
@@ -58,6 +75,7 @@ public:
 template <class First, class... Rest>
 class chain<First, Rest...> {
 public:
+    static constexpr processor_traits traits{.reserve = true, .active = true};
     explicit chain(First first, Rest... rest)
         : first_(std::move(first)), rest_(std::move(rest)...) {}
 

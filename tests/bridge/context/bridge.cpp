@@ -55,6 +55,14 @@ struct unnamed_law {
     }
 };
 
+struct told_drafter : script_drafter {
+    static constexpr model_traits traits{.begin_draft_round = true};
+    using script_drafter::script_drafter;
+    std::vector<std::size_t> begun{};
+    void begin_draft_round(std::size_t tokens) { begun.push_back(tokens); }
+};
+static_assert(RoundAware<told_drafter> && !RoundAware<script_drafter>);
+
 } // namespace
 
 static_assert(bridges<no_bridge>);
@@ -129,12 +137,6 @@ TEST_CASE("slrs and merge refuse a longest draft that is no length") {
 }
 
 TEST_CASE("a drafter that wants to know is told where a round begins, by every bridge") {
-    struct told_drafter : script_drafter {
-        using script_drafter::script_drafter;
-        std::vector<std::size_t> begun{};
-        void begin_draft_round(std::size_t tokens) { begun.push_back(tokens); }
-    };
-    static_assert(RoundAware<told_drafter> && !RoundAware<script_drafter>);
     const toy_pair two;
     const auto check = [&](auto bridge) {
         told_drafter drafter(10, {draft_id{1}, draft_id{5}});

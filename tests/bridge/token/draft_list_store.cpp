@@ -115,12 +115,14 @@ TEST_CASE("one vocabulary: ids that only the drafter has are not drawn") {
     CHECK(draft.proposals[0].law().probability(target_id{8}) == 0);
 }
 
+struct reads_entropy {
+    static constexpr rule_traits traits{.reads = true};
+    [[nodiscard]] law_version version() const { return 0; }
+    [[nodiscard]] static bool more(const draft_progress& p) { return p.drafted < 2; }
+    [[nodiscard]] static row_reading reads() { return row_reading::entropy; }
+};
+
 TEST_CASE("stop rules read lists: probability and entropy of what is left") {
-    struct reads_entropy {
-        [[nodiscard]] law_version version() const { return 0; }
-        [[nodiscard]] static bool more(const draft_progress& p) { return p.drafted < 2; }
-        [[nodiscard]] static row_reading reads() { return row_reading::entropy; }
-    };
     pair_fixture f;
     tli_lists bridge = f.tli();
     list_drafter drafter(10, {{{a, 1}, {ba, 4}, {c, 3}}, {{b, 2}}});

@@ -18,6 +18,10 @@ namespace row_batching_model_tests {
 
 using toy = toy_model<draft_id>;
 using several = batch_of<draft_id, toy>;
+using gathered = row_batching_model<draft_id, several>;
+static_assert(RequestsRows<gathered, draft_id, std::size_t>);
+static_assert(RequestsRows<one_sequence<draft_id, gathered>, draft_id>);
+static_assert(!RequestsRows<one_sequence<draft_id, several>, draft_id>);
 
 several three() {
     return several(3, toy(4, [](const std::vector<draft_id>& c) {

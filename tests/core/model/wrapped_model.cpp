@@ -22,6 +22,8 @@ struct told_model : toy_model<draft_id> {
         : toy_model(3, [](const std::vector<draft_id>& c) {
               return std::vector<float>(3, static_cast<float>(c.size()));
           }) {}
+    static constexpr model_traits traits{
+        .begin_draft_round = true, .reads_features = true, .lazy_append = true};
     std::size_t round = 0;
     bool learnt = true;
     void begin_draft_round(std::size_t n) { round = n; }
@@ -33,6 +35,7 @@ struct told_model : toy_model<draft_id> {
 using several_models = batch_of<draft_id, told_model>;
 struct told_batch : several_models {
     using several_models::several_models;
+    static constexpr model_traits traits{.begin_draft_round = true};
     void begin_draft_round(std::size_t s, std::size_t n) { models[s].round = n; }
     [[nodiscard]] std::span<const draft_id> held(std::size_t s) const { return models[s].held(); }
     [[nodiscard]] law_version version(std::size_t s) const { return models[s].version(); }

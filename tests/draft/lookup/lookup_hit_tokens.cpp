@@ -62,15 +62,17 @@ TEST_CASE("found tokens: what would have become of them") {
     CHECK(f.found.asked());
 }
 
+struct breaks_off : fixed_length {
+    static constexpr rule_traits traits{.predict = true};
+    [[nodiscard]] double predict(const draft_progress& now) const {
+        return now.drafted == 2 ? throw error("stop rule") : 1;
+    }
+};
+
 TEST_CASE("found tokens: nothing is told of those that a rule broke off at") {
-    struct : fixed_length {
-        [[nodiscard]] double predict(const draft_progress& now) const {
-            return now.drafted == 2 ? throw error("stop rule") : 1;
-        }
-    } const brittle{};
     fixture f;
     f.found.follow(f.tokens("abcd abcd "));
-    CHECK_THROWS_AS(f.found.find(brittle), error);
+    CHECK_THROWS_AS(f.found.find(breaks_off{}), error);
     const draft_outcome o = f.found.outcome(f.tokens("abcd "));
     CHECK(o.kept == 1);
     CHECK(o.steps.size() == 1);

@@ -17,6 +17,7 @@ struct counts {
     bool active = false;
 };
 struct processor {
+    static constexpr processor_traits traits{.reserve = true, .active = true};
     counts* c;
     [[nodiscard]] bool active() const { return c->active; }
     void reserve(std::size_t tokens) const { c->reserved = tokens; }

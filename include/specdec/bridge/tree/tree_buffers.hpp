@@ -171,7 +171,7 @@ struct tree_buffers {
     /// Whether the drafter can be fed the parents, as far as it tells.
     template <DraftContextHolder D>
     [[nodiscard]] bool has_room(const D& drafter) const {
-        if constexpr (requires { drafter.room_for_nodes(); })
+        if constexpr (traits_of<model_traits, D>.room_for_nodes)
             return fed_nodes + parents.size() <= drafter.room_for_nodes();
         return true;
     }

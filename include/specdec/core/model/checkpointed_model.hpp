@@ -60,6 +60,7 @@ class checkpointed_model {
     static constexpr bool copies = requires { typename rows_type::number_type; };
 
 public:
+    static constexpr model_traits traits{.begin_draft_round = true, .replays_on_reject = true};
     /// Clears the model.
     explicit checkpointed_model(M& model, std::size_t longest_replay = 8)
         : engine_(model), longest_replay_(longest_replay), states_(engine_.sequences()) {

@@ -20,6 +20,7 @@ namespace specdec {
 template <class Id, ScoringBatchModelOf<Id> M>
 class one_sequence {
 public:
+    static constexpr model_traits traits = all_model_traits;
     one_sequence(M& model, std::size_t sequence) : model_(&model), sequence_(sequence) {
         require_sequence(sequence, model.sequences(), "one sequence"); // each call reads there
     }
@@ -48,7 +49,7 @@ public:
     void truncate(std::size_t n) { model_->truncate(sequence_, n); }
     /// Says what score() will be asked for next (row_batching_model).
     [[nodiscard]] row_batcher* request_row(std::span<const Id> ids)
-        requires requires(M& model) { model.request_row(std::size_t{}, ids); }
+        requires RequestsRows<M, Id, std::size_t>
     {
         return model_->request_row(sequence_, ids);
     }

@@ -70,17 +70,17 @@ concept BatchTreeModelOf =
         m.keep_path(s, nodes);
     };
 
-/// Whether a model, of one sequence or of several, scores trees: what it has, or what its
-/// m.scores_trees() says, which a wrapper of any model has.
+/// Whether a model, of one sequence or of several, scores trees: it has keep_path, and where it
+/// declares scores_trees(), as a wrapper of any model does, that says so, too.
 template <class M>
 [[nodiscard]] constexpr bool scores_trees(const M& m) {
-    if constexpr (requires { m.scores_trees(); })
-        return m.scores_trees();
+    using nodes = std::span<const std::size_t>;
+    constexpr bool keeps = requires(M& x, std::size_t s, nodes path) { x.keep_path(s, path); } ||
+                           requires(M& x, nodes path) { x.keep_path(path); };
+    if constexpr (traits_of<model_traits, M>.scores_trees)
+        return keeps && m.scores_trees();
     else
-        return requires(M& x, std::span<const std::size_t> nodes) { x.keep_path(nodes); } ||
-               requires(M& x, std::size_t s, std::span<const std::size_t> nodes) {
-                   x.keep_path(s, nodes);
-               };
+        return keeps;
 }
 
 /// Requires what score_tree is given: `ids` tokens with as many parents, behind `nodes` earlier

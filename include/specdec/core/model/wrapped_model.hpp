@@ -29,8 +29,8 @@ namespace specdec {
 ///     };
 ///
 /// So Self models ScoringBatchModelOf<Id>, and ScoringModelOf<Id> where M does; trees likewise,
-/// where Self writes score_tree and keep_path, and says so by `wraps_trees`. one_sequence leads
-/// from several back to one. Borrows the model.
+/// where Self writes score_tree and keep_path. one_sequence leads from several back to one. Borrows
+/// the model.
 template <class Self, class Id, class M>
     requires ContextOf<M, Id> || BatchContextOf<M, Id>
 class wrapped_model {
@@ -68,6 +68,7 @@ protected:
     }
 
 public:
+    static constexpr model_traits traits = all_model_traits;
     [[nodiscard]] std::size_t sequences() const {
         if constexpr (several)
             return model_->sequences();
@@ -79,12 +80,7 @@ public:
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool lazy_append() const { return specdec::lazy_append(*model_); }
     [[nodiscard]] bool replays_on_reject() const { return specdec::replays_on_reject(*model_); }
-    [[nodiscard]] bool scores_trees() const {
-        if constexpr (requires { requires Self::wraps_trees; })
-            return specdec::scores_trees(*model_);
-        else
-            return false;
-    }
+    [[nodiscard]] bool scores_trees() const { return specdec::scores_trees(*model_); }
     void forget_learnt()
         requires LearnsFromTexts<M>
     {
@@ -140,7 +136,7 @@ public:
         return self().score(parts_type(&part, 1));
     }
     [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids, path_type parents)
-        requires(one && requires { requires Self::wraps_trees; })
+        requires(one && requires(Self& self, trees_type parts) { self.score_tree(parts); })
     {
         if (parents.empty()) // which means tokens, not nodes
             fail("wrapped model", "parents", "expected one for each token");
@@ -148,7 +144,7 @@ public:
         return self().score_tree(trees_type(&part, 1));
     }
     void keep_path(path_type nodes)
-        requires(one && requires { requires Self::wraps_trees; })
+        requires(one && requires(Self& self) { self.keep_path(std::size_t{}, nodes); })
     {
         self().keep_path(0, nodes);
     }
@@ -181,7 +177,6 @@ class lifted_model : public wrapped_model<lifted_model<Id, M>, Id, M> {
     using base = wrapped_model<lifted_model<Id, M>, Id, M>;
 
 public:
-    static constexpr bool wraps_trees = base::trees;
     explicit lifted_model(M& model) : base(model) {}
     using base::score;
     [[nodiscard]] auto score(std::span<const sequence_tokens<Id>> parts) {

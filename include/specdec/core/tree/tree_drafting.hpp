@@ -49,7 +49,8 @@ struct growing_tree {
 ///                                     or node growing.level + i). It may depend on all that was
 ///                                     drawn before, on rounds that were committed, and on nothing
 ///                                     random besides
-///     shape.reads()                   optional: row_reading::sureness if it reads `sure`
+///     shape.reads()                   optional (rule_traits): row_reading::sureness if it reads
+///                                     `sure`
 ///     shape.version()                    another number whenever the answers may be others
 ///
 /// A node once drawn stays in the tree: to drop it by what was drawn would bias the law. So every
@@ -95,9 +96,9 @@ template <TreeShape S>
 ///                            sync forgets them
 ///     d.keep(nodes, ids)     the context continues with these nodes, whose tokens are ids; the
 ///                            others are forgotten. As keep_path
-///     d.room_for_nodes()     optional, where it may be less than the bridge can tell by
-///                            capacity(): how many nodes fit behind the context. A tree that would
-///                            have more ends a level before
+///     d.room_for_nodes()     optional (model_traits), where it may be less than the bridge can
+///                            tell by capacity(): how many nodes fit behind the context. A tree
+///                            that would have more ends a level before
 ///
 /// Any other drafter drafts trees, too: it is synced with each node's path.
 template <class D>

@@ -18,6 +18,7 @@ struct beam_tree {
     std::size_t width = 4;
     std::size_t depth = 5;
 
+    static constexpr rule_traits traits{.reads = true};
     [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
     void grow(const growing_tree& growing, std::span<std::size_t> children) const {
         if (growing.tree.empty()) {

@@ -60,6 +60,7 @@ public:
         may_draft_ = may_draft;
     }
 
+    static constexpr rule_traits traits{.reads = true};
     [[nodiscard]] row_reading reads() const { return row_reading::sureness; }
     [[nodiscard]] law_version version() const {
         return changes_ + chances_.version() + settings_.beam.version();

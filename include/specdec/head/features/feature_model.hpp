@@ -63,6 +63,7 @@ public:
     [[nodiscard]] std::size_t size(std::size_t s) const { return texts_[s].ids.size(); }
     [[nodiscard]] std::size_t capacity() const { return body_.capacity() + 1; }
     [[nodiscard]] std::size_t vocabulary_size() const { return body_.vocabulary_size(); }
+    static constexpr model_traits traits{.begin_draft_round = true, .reads_features = true};
     [[nodiscard]] static constexpr bool reads_features() { return true; }
     /// A round of sequence s begins behind n tokens.
     void begin_draft_round(std::size_t s, std::size_t n) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -36,7 +37,6 @@ class feature_recorder : public wrapped_model<feature_recorder<Target>, target_i
     static constexpr bool tells = TellsHeld<Target, target_id> || TellsHeldBatch<Target, target_id>;
 
 public:
-    static constexpr bool wraps_trees = base::trees;
     static constexpr std::size_t at_once = 128;
 
     feature_recorder(Target& target, feature_records& records) : base(target), records_(records) {
@@ -206,7 +206,7 @@ private:
             const std::size_t held = base::size(s);
             std::size_t fed = part.ids.size();
             n += fed;
-            if constexpr (requires { part.parents; })
+            if constexpr (std::same_as<Part, sequence_nodes<target_id>>)
                 fed -= part.parents.size(); // nodes are not held yet
             if (held == recorded + fed)
                 continue;

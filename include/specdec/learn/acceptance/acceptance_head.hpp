@@ -50,6 +50,7 @@ public:
         require_fitting(parameters);
     }
 
+    static constexpr rule_traits traits{.reads = true, .learn = true};
     [[nodiscard]] row_reading reads() const { return row_reading::entropy; }
     [[nodiscard]] double accept(const draft_progress& now) const { return chance(now, 0); }
     [[nodiscard]] double next(const draft_progress& now) const { return chance(now, 1); }

@@ -44,6 +44,7 @@ public:
             fail("learning acceptance head", "batch", "expected 1 or more");
     }
 
+    static constexpr rule_traits traits{.reads = true, .learn = true};
     [[nodiscard]] row_reading reads() const { return head_.reads(); }
     [[nodiscard]] double accept(const draft_progress& now) const { return head_.accept(now); }
     [[nodiscard]] double next(const draft_progress& now) const { return head_.next(now); }

@@ -37,6 +37,7 @@ namespace specdec {
 template <class Id>
 class any_batch_model {
 public:
+    static constexpr model_traits traits = all_model_traits;
     template <class Model>
         requires(!std::same_as<std::remove_cvref_t<Model>, any_batch_model> &&
                  std::is_class_v<std::remove_cvref_t<Model>>)

@@ -15,6 +15,7 @@ namespace specdec {
 template <class Id>
 class any_row_processor {
 public:
+    static constexpr processor_traits traits{.reserve = true, .active = true};
     any_row_processor() = default;
     template <RowProcessor<Id> P>
     explicit(false) any_row_processor(P process)
