@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A bridge with a member that its traits do not name: nobody would call it.
-// build error: the bridge has share_pass\(\), but its traits do not say shares_pass
+// build error: T::traits: expected to declare the optional members that T
 #include <specdec/specdec.hpp>
 
 using namespace specdec;

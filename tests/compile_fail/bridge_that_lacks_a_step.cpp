@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A bridge that drafts in steps, but lacks some of them.
-// build error: a bridge that drafts in steps has the members of SteppedBridge
+// build error: T::traits: expected to declare the optional members that T
 #include <specdec/specdec.hpp>
 
 using namespace specdec;

@@ -262,7 +262,7 @@ private:
     [[nodiscard]] draft_outcome outcome_of_found(const round_result& r) const {
         draft_outcome o{.proposed = r.proposed.size(), .emitted = r.tokens.size()};
         if constexpr (!trees) {
-            const std::span<const draft_progress> found = session_.bridge().bridge().steps();
+            const std::span<const draft_progress> found = session_.bridge().steps();
             if (found.empty())
                 return o;
             o.steps = found.first(o.proposed < found.size() ? o.proposed : found.size());

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <span>
 
-#include <specdec/core/drafting.hpp>
 #include <specdec/core/rows.hpp>
 #include <specdec/core/token_id.hpp>
+#include <specdec/core/traits.hpp>
 
 namespace specdec {
 
@@ -15,8 +14,8 @@ namespace specdec {
 ///
 ///     static constexpr bridge_traits traits{.learns_rows = true};
 ///
-/// and then has the members that stand here; a bridge that declares nothing has none of them. A
-/// member without its trait does not compile, nor does a trait without its members.
+/// and then has the members that stand here; a bridge that declares nothing has none of them
+/// (traits_of).
 struct bridge_traits {
     /// Its drafts are trees: it goes with tree_session and a verifier of trees.
     bool drafts_trees = false;
@@ -45,6 +44,22 @@ struct bridge_traits {
     /// what was kept of it.
     bool has_own_tree = false;
 
+    template <class B>
+    static consteval bridge_traits found() {
+        bridge_traits t;
+        t.drafts_trees = requires(const B& b) { b.settings().max_nodes; };
+        t.in_steps = requires(B& b) { b.drafted(); };
+        t.shares_pass = requires(B& b) { b.share_pass(std::size_t{}); };
+        t.learns_rows = requires(B& b, std::span<const target_id> ids,
+                                 const logits_rows<target_id>& rows) { b.learn_rows(ids, rows); };
+        t.asks_again = requires(const B& b) { b.require_unchanged(); };
+        t.counts_forwards = requires(const B& b) { b.extra_forwards(); };
+        t.knows_first_row = requires(const B& b) { b.first_row_known(); };
+        t.shows_steps = requires(const B& b) { b.steps(); };
+        t.has_own_tree = requires(B& b, std::span<const std::size_t> path) { b.kept(path); };
+        return t;
+    }
+    bool operator==(const bridge_traits&) const = default;
     /// These, or those of another one.
     [[nodiscard]] constexpr bridge_traits operator|(const bridge_traits& b) const {
         return {drafts_trees || b.drafts_trees,       in_steps || b.in_steps,
@@ -56,57 +71,7 @@ struct bridge_traits {
 };
 
 template <class B>
-concept DeclaresTraits = requires {
-    { B::traits } -> std::convertible_to<bridge_traits>;
-};
-
-/// What a bridge declares. Does not compile where it has a member that it does not declare.
-template <class B>
-[[nodiscard]] consteval bridge_traits traits_of_bridge() {
-    bridge_traits all;
-    if constexpr (DeclaresTraits<B>)
-        all = B::traits;
-    return all;
-}
-
-namespace bridge_traits_detail {
-
-template <class B>
-consteval bool declares_all() {
-    constexpr bridge_traits all = traits_of_bridge<B>();
-    static_assert(
-        all.in_steps || !requires(B& b) { b.drafted(); },
-        "the bridge has drafted(), but its traits do not say in_steps");
-    static_assert(
-        all.shares_pass || !requires(B& b) { b.share_pass(std::size_t{}); },
-        "the bridge has share_pass(), but its traits do not say shares_pass");
-    static_assert(
-        all.learns_rows ||
-            !requires(B& b, std::span<const target_id> ids, const logits_rows<target_id>& rows) {
-                b.learn_rows(ids, rows);
-            },
-        "the bridge has learn_rows(), but its traits do not say learns_rows");
-    static_assert(
-        all.asks_again || !requires(const B& b) { b.require_unchanged(); },
-        "the bridge has require_unchanged(), but its traits do not say asks_again");
-    static_assert(
-        all.counts_forwards || !requires(const B& b) { b.extra_forwards(); },
-        "the bridge has extra_forwards(), but its traits do not say counts_forwards");
-    static_assert(
-        all.knows_first_row || !requires(const B& b) { b.first_row_known(); },
-        "the bridge has first_row_known(), but its traits do not say knows_first_row");
-    static_assert(
-        all.has_own_tree || !requires(B& b, std::span<const std::size_t> path) { b.kept(path); },
-        "the bridge has kept(), but its traits do not say has_own_tree");
-    return true;
-}
-
-} // namespace bridge_traits_detail
-
-/// For `if constexpr (traits_of<B>.asks_again)`.
-template <class B>
-inline constexpr bridge_traits bridge_traits_of =
-    (static_cast<void>(bridge_traits_detail::declares_all<B>()), traits_of_bridge<B>());
+inline constexpr bridge_traits bridge_traits_of = traits_of<bridge_traits, B>;
 
 /// The members of a bridge that has them; of others nothing, 0 or no.
 template <class B>

@@ -169,6 +169,11 @@ public:
     {
         return turn_ == speaker::drafter ? bridge_.extra_forwards() : 0;
     }
+    [[nodiscard]] auto steps() const
+        requires(bridge_traits_of<B>.shows_steps)
+    {
+        return bridge_.steps();
+    }
     [[nodiscard]] bool first_row_known() const
         requires(bridge_traits_of<B>.knows_first_row)
     {

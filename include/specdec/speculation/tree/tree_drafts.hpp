@@ -80,6 +80,7 @@ inline void validate(const tree_drafts& s) {
 /// A shape by name. Models ChoosingShape; whether it chooses, chooses() says.
 class any_tree_shape {
 public:
+    static constexpr rule_traits traits{.reads = true};
     /// Errors: as validate.
     any_tree_shape(const tree_drafts& s, float temperature)
         : drafts_((validate(s), s)), shape_(shape_of(s, siblings_of(s, temperature))) {
