@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -10,24 +9,12 @@
 
 #include <specdec/core/basic/builtins.hpp>
 #include <specdec/core/concepts.hpp>
+#include <specdec/process/byte_grammar.hpp>
 #include <specdec/process/row_processor.hpp>
 #include <specdec/process/token_history.hpp>
 #include <specdec/vocab/table/byte_order.hpp>
 
 namespace specdec {
-
-/// An automaton over bytes that says which texts are allowed.
-///
-///     g.begin()              the state before the first byte: a small value
-///     g.step(state, byte)    moves the state behind one more byte; false: no text begins so
-///     g.complete(state)      whether the text may end here
-template <class G>
-concept ByteGrammar = std::copyable<typename G::state_type> &&
-                      requires(const G& g, typename G::state_type& state, char byte) {
-                          { g.begin() } -> std::convertible_to<typename G::state_type>;
-                          { g.step(state, byte) } -> std::convertible_to<bool>;
-                          { g.complete(state) } -> std::convertible_to<bool>;
-                      };
 
 /// Forbids the tokens with which a text cannot go on under a grammar: tokens with a byte that it
 /// refuses, and control tokens. `ends`, whatever their bytes, are allowed where the text may end.
