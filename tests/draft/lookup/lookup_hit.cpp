@@ -25,3 +25,22 @@ TEST_CASE("found text: a longer match is trusted more, none wholly") {
         last = repeat_chance(n);
     }
 }
+
+TEST_CASE("found text: it is cut, and a lookup may be missing") {
+    lookup_hit text;
+    text.push('a', 0.5);
+    text.push('b', 0.5);
+    text.cut(2);
+    CHECK(text.bytes == "ab");
+    text.cut(1);
+    CHECK(text.bytes == "a");
+    CHECK(text.chances.size() == 1);
+    int calls = 0;
+    std::optional<int> missing;
+    with_lookup(missing, [&](int&) { ++calls; });
+    CHECK(calls == 0);
+    missing = 3;
+    with_lookup(missing, [&](int& x) { calls += x; });
+    with_lookup(*missing, [&](int& x) { calls += x; });
+    CHECK(calls == 6);
+}

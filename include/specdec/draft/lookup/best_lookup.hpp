@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -11,17 +10,6 @@
 namespace specdec {
 
 namespace best_lookup_detail {
-
-/// f of a lookup that may be missing.
-template <class Lookup, class F>
-void with(Lookup& l, const F& f) {
-    f(l);
-}
-template <class Lookup, class F>
-void with(std::optional<Lookup>& l, const F& f) {
-    if (l)
-        f(*l);
-}
 
 /// Several lookups, one after the other. (A tuple's header is too dear.)
 template <class... Lookups>
@@ -37,7 +25,7 @@ struct chain<First, Rest...> {
     explicit chain(First one, Rest... others) : first(std::move(one)), rest(std::move(others)...) {}
     template <class F>
     void each(const F& f) {
-        with(first, f);
+        with_lookup(first, f);
         rest.each(f);
     }
 };

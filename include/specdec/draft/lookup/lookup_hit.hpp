@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +12,9 @@ namespace specdec {
 /// A text that is expected to follow another, byte by byte.
 struct lookup_hit {
     std::string bytes;
-    std::vector<float> chances; ///< [bytes] that the byte follows if those before it do: a guess
-    std::size_t match = 0;      ///< bytes at the end of the text that were found again
+    /// [bytes] that the byte follows if those before it do: a guess below 1, or 1 if it is forced
+    std::vector<float> chances;
+    std::size_t match = 0; ///< bytes at the end of the text that were found again
 
     void reserve(std::size_t most) {
         bytes.reserve(most);
@@ -26,6 +28,11 @@ struct lookup_hit {
     void push(char byte, double chance) {
         bytes.push_back(byte);
         chances.push_back(static_cast<float>(chance));
+    }
+    /// Drops all but the first n bytes.
+    void cut(std::size_t n) {
+        bytes.resize(n);
+        chances.resize(n);
     }
     /// Bytes that are expected to come true: the sum of the chances of all its beginnings
     /// (SuffixDecoding's score).
@@ -52,6 +59,17 @@ concept TextLookup = requires(L& l, std::string_view bytes, std::size_t most, lo
     l.follow(bytes);
     l.find(most, out);
 };
+
+/// f of a lookup that may be missing.
+template <class Lookup, class F>
+void with_lookup(Lookup& lookup, const F& f) {
+    f(lookup);
+}
+template <class Lookup, class F>
+void with_lookup(std::optional<Lookup>& lookup, const F& f) {
+    if (lookup)
+        f(*lookup);
+}
 
 /// The byte that stands for what is no text.
 inline constexpr char no_text = '\0';
