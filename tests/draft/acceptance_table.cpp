@@ -48,6 +48,30 @@ TEST_CASE("what was kept is learnt by sureness; what was not decided says nothin
     CHECK(table.next({}) == before.next({}));
 }
 
+TEST_CASE("forced tokens are learnt apart from others, and those at their end from them") {
+    acceptance_table table;
+    const auto step = [](double sure, token_certainty certainty) {
+        return std::vector<draft_progress>{{.drafted = 1, .sure = sure, .certainty = certainty}};
+    };
+    const auto guessed = step(1, token_certainty::guessed),
+               forced = step(1, token_certainty::forced),
+               end = step(1, token_certainty::forced_end);
+    CHECK(table.accept(forced[0]) > table.accept(guessed[0]));
+    CHECK(table.accept(end[0]) < table.accept(guessed[0]));
+    const double before = table.accept(guessed[0]);
+    for (int i = 0; i < 200; ++i) {
+        table.learn({.steps = forced, .kept = 1});
+        table.learn({.steps = end, .kept = 0, .rejected = true});
+    }
+    CHECK(table.accept(guessed[0]) == before);
+    CHECK(table.accept(forced[0]) > 0.98);
+    CHECK(table.accept(end[0]) < 0.05);
+    for (int i = 0; i < 200; ++i)
+        table.learn({.steps = guessed, .kept = 0, .rejected = true});
+    CHECK(table.accept(guessed[0]) < 0.1);
+    CHECK(table.accept(forced[0]) > 0.98);
+}
+
 TEST_CASE("the token behind a sure one is expected by what was seen behind sure ones") {
     acceptance_table table;
     const auto easy = draft({0.99, 0.6}), hard = draft({0.3, 0.6});

@@ -54,6 +54,15 @@ concept ManyRowsDrafter = Drafter<D> && requires(D& d, std::size_t n) {
     { d.rows(n) } -> std::convertible_to<logits_rows<draft_id>>;
 };
 
+/// How a draft token came about.
+enum class token_certainty : std::uint8_t {
+    guessed, ///< a drafter or a lookup expects it
+    forced,  ///< a grammar allows no other text there (forced_text)
+    /// The same, where the forced text ends: the target may write a longer token, which begins with
+    /// this one.
+    forced_end,
+};
+
 /// How far a draft d_1 .. d_n has come, as a stop rule sees it. d_n was drawn from q_n.
 struct draft_progress {
     std::size_t drafted = 0; ///< n
@@ -64,6 +73,7 @@ struct draft_progress {
     double entropy = 0; ///< of that row or list, in nats; set for rules that read it, else 0
     double kept = 1;    ///< the rule's prediction that d_1 .. d_n are all kept; 1 if it has none
     draft_id token{};   ///< d_n; invalid before the first, and where it left the vocabulary
+    token_certainty certainty = token_certainty::guessed; ///< of d_n
 };
 
 /// What a stop rule reads of a row beside the drawn token's probability, each by a pass over it.
@@ -128,8 +138,9 @@ template <StopRule S>
 /// The progress behind one more token d, drawn with probability `last`.
 template <StopRule S>
 [[nodiscard]] draft_progress extend_progress(const draft_progress& before, const S& stop,
-                                             draft_id d, double last, double sure, double entropy) {
-    draft_progress now{before.drafted + 1, last, sure, entropy, before.kept, d};
+                                             draft_id d, double last, double sure, double entropy,
+                                             token_certainty certainty = token_certainty::guessed) {
+    draft_progress now{before.drafted + 1, last, sure, entropy, before.kept, d, certainty};
     now.kept *= predicted_acceptance(stop, now);
     return now;
 }

@@ -70,10 +70,11 @@ protected:
 };
 
 /// How often draft tokens were kept, by how sure the drafter was of them (draft_progress::sure, in
-/// bins) and by their place in the draft: a calibration that is learnt while decoding. A place
-/// leans on its bin, a bin on a guess from which it starts; old rounds fade. One for a text, or for
-/// texts that take turns: then each text asks a copy of it that it takes at every round's draft.
-/// Models AcceptancePredictor. Complexity: O(1) a token. Allocates nothing.
+/// bins) and by their place in the draft: a calibration that is learnt while decoding. Forced
+/// tokens (token_certainty) have bins of their own, so that guessed tokens are not expected to do
+/// as well. A place leans on its bin, a bin on a guess from which it starts; old rounds fade. One
+/// for a text, or for texts that take turns: then each text asks a copy of it that it takes at
+/// every round's draft. Models AcceptancePredictor. Complexity: O(1) a token. Allocates nothing.
 class acceptance_table : acceptance_bins {
 public:
     static constexpr rule_traits traits{.learn = true};
@@ -81,13 +82,13 @@ public:
     explicit acceptance_table(double usual = 0.6) : usual_(usual), first_{known * usual, known} {}
 
     [[nodiscard]] double accept(const draft_progress& now) const {
-        const std::size_t b = bin(now.sure);
+        const std::size_t b = bin_of(now);
         return place(of_[b], now.drafted - 1).rate(of_[b].all.rate(guess(b)));
     }
     [[nodiscard]] double next(const draft_progress& now) const {
         if (now.drafted == 0)
             return first_.kept / first_.decided;
-        const std::size_t b = bin(now.sure);
+        const std::size_t b = bin_of(now);
         return place(behind_[b], now.drafted - 1).rate(behind_[b].all.rate(usual_));
     }
 
@@ -99,11 +100,11 @@ public:
         learnt_ += decided > 0 ? 1 : 0;
         for (std::size_t i = 0; i < decided; ++i) {
             const bool kept = i < o.kept;
-            of_[bin(o.steps[i].sure)].count(i, kept);
+            of_[bin_of(o.steps[i])].count(i, kept);
             if (i == 0)
                 first_.count(kept, 0.98);
             else
-                behind_[bin(o.steps[i - 1].sure)].count(i - 1, kept);
+                behind_[bin_of(o.steps[i - 1])].count(i - 1, kept);
         }
     }
 
@@ -120,17 +121,26 @@ private:
         }
     };
 
+    static constexpr std::size_t forced = bins, forced_end = bins + 1; // behind those of sureness
+
+    static std::size_t bin_of(const draft_progress& now) {
+        return now.certainty == token_certainty::guessed  ? bin(now.sure)
+               : now.certainty == token_certainty::forced ? forced
+                                                          : forced_end;
+    }
     static const counter& place(const row& r, std::size_t i) {
         return r.at[i < places ? i : places - 1];
     }
     /// What a drafter's probability says of a bin before it is known.
-    static double guess(std::size_t b) { return 0.1 + 0.8 * middle(b); }
+    static double guess(std::size_t b) {
+        return b == forced ? 0.95 : b == forced_end ? 0.6 : 0.1 + 0.8 * middle(b);
+    }
 
     double usual_;
-    std::array<row, bins> of_;     // [sureness of the token] it was kept
-    std::array<row, bins> behind_; // [sureness of a kept token] the next one was kept
-    counter first_;                // first tokens of drafts; what they began with fades, too
-    law_version learnt_ = 0;       // outcomes
+    std::array<row, bins + 2> of_;     // [bin_of the token] it was kept
+    std::array<row, bins + 2> behind_; // [bin_of a kept token] the next one was kept
+    counter first_;                    // first tokens of drafts; what they began with fades, too
+    law_version learnt_ = 0;           // outcomes
 };
 static_assert(AcceptancePredictor<acceptance_table>);
 

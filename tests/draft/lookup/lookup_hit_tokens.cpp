@@ -62,6 +62,39 @@ TEST_CASE("found tokens: what would have become of them") {
     CHECK(f.found.asked());
 }
 
+/// Finds "abcd", whose first three bytes are certain, or all.
+struct half_certain {
+    bool all = false;
+    void start() {}
+    void follow(std::string_view) {}
+    void find(std::size_t, lookup_hit& out) const {
+        out.clear();
+        for (const char byte : std::string_view("abcd"))
+            out.push(byte, all || byte != 'd' ? 1 : 0.5);
+    }
+};
+
+TEST_CASE("found tokens: of certain bytes, forced, and the last one at the end of the text") {
+    const words_type words{{"a", "b", "c", "d", " ", "ab", "<mark>"}};
+    const auto certainty_of = [&](auto lookup) {
+        lookup_hit_tokens found(std::move(lookup), words, 4);
+        found.start();
+        REQUIRE(found.find(any));
+        std::vector<token_certainty> all;
+        for (const draft_progress& now : found.steps())
+            all.push_back(now.certainty);
+        return all;
+    };
+    using enum token_certainty;
+    CHECK(certainty_of(half_certain{.all = true}) == std::vector{forced, forced, forced_end});
+    CHECK(certainty_of(half_certain{}) == std::vector{forced, forced, guessed});
+    fixture f;
+    f.found.follow(f.tokens("abcd abcd "));
+    REQUIRE(f.found.find(any));
+    for (const draft_progress& now : f.found.steps())
+        CHECK(now.certainty == guessed);
+}
+
 struct breaks_off : fixed_length {
     static constexpr rule_traits traits{.predict = true};
     [[nodiscard]] double predict(const draft_progress& now) const {

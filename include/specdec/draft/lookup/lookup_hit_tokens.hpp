@@ -102,7 +102,10 @@ public:
             for (std::size_t k = 0; k < bytes.size(); ++k)
                 sure *= static_cast<double>(found_.chances[at + k]);
             at += bytes.size();
-            now = extend_progress(now, stop, draft_id{ids_[tokens].value}, 1.0, sure, 0.0);
+            now = extend_progress(now, stop, draft_id{ids_[tokens].value}, 1.0, sure, 0.0,
+                                  sure < 1            ? token_certainty::guessed
+                                  : at == text.size() ? token_certainty::forced_end
+                                                      : token_certainty::forced);
             steps_.push_back(now);
         }
         ids_.resize(tokens);
