@@ -18,6 +18,8 @@
 #include <specdec/decode/tree/tree_session.hpp>
 #include <specdec/draft/block_model.hpp>
 #include <specdec/draft/costs/cost_model.hpp>
+#include <specdec/draft/lookup/forced_text.hpp>
+#include <specdec/draft/lookup/guided_lookup.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/draft/lookup/lookup_or_draft.hpp>
@@ -232,6 +234,43 @@ TEST_CASE("rounds that look up text allocate nothing, not even the first ones") 
             CHECK(allocations_of(world, std::move(bridge), exact_match{}, none, {}, philox_coin(4),
                                  false, 1) == 0);
         }
+}
+
+/// Behind every two bytes a space, an a and a b.
+struct ab_behind_two {
+    using state_type = std::size_t;
+    [[nodiscard]] static std::size_t begin() { return 0; }
+    static bool step(std::size_t& at, char byte) {
+        const bool fits = at < 2 || byte == " ab"[at - 2];
+        at = (at + 1) % 5;
+        return fits;
+    }
+    [[nodiscard]] static bool complete(std::size_t) { return false; }
+};
+
+TEST_CASE("looking for forced text allocates nothing, not even the first time") {
+    toy_world world{.capacity = capacity};
+    const auto& words = world.two.target;
+    const std::vector<target_id> two = encoded(words, "cb"), forced = encoded(words, " ab");
+    lookup_hit_tokens alone(forced_text(ab_behind_two{}, 0), words, 8);
+    lookup_hit_tokens guided(
+        guided_lookup(make_default_lookup(capacity, lookup_hit_bytes(8), nullptr),
+                      forced_text(ab_behind_two{}, 0)),
+        words, 8);
+    const auto check = [&](auto& found) {
+        found.start();
+        const long before = allocations;
+        std::size_t tokens = 0;
+        for (int round = 0; round < 50; ++round) {
+            found.follow(two);
+            tokens += found.find(fixed_length{8}) ? found.ids().size() : 0;
+            found.follow(forced);
+        }
+        CHECK(allocations == before);
+        CHECK(tokens >= 50 * forced.size());
+    };
+    check(alone);
+    check(guided);
 }
 
 TEST_CASE("lengths whose costs follow the rounds allocate nothing, not even in the first one") {

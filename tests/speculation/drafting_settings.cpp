@@ -34,7 +34,7 @@ TEST_CASE("a temperature that is none is refused before anything is learnt by it
 TEST_CASE("what texts taught is kept by their kind, of the kinds that were asked for last") {
     learned_by_settings learned;
     const auto of = [&](std::size_t length) -> auto& {
-        return learned.of({rule::tli, 1.0F, length_kind::fixed, length, false, false});
+        return learned.of({rule::tli, 1.0F, length_kind::fixed, length, false, false, false});
     };
     for (std::size_t n = 0; n < learned_by_settings::most; ++n)
         of(n) = learnt_nothing(static_cast<double>(n));

@@ -32,7 +32,7 @@ struct maker {
         decode_settings s = fixed(how, 1);
         s.tree = std::move(tree);
         sequence_plan plan =
-            plan_sequence(s, how, target.tokenizer, 64, target.ends, learnt_nothing(0.5), tables);
+            plan_sequence(request, s, how, target.tokenizer, 64, target.ends, learnt_nothing(0.5), tables);
         plan.draft = &draft.tokenizer;
         const drafting_side side{draft, rows, map, seats, 0};
         const text_request request{.prompt = prompt};

@@ -15,12 +15,12 @@ namespace specdec {
 /// tokens, too; an abandoned round adds to the times only. So the numbers add up: emitted =
 /// committed + discarded, and emitted = accepted + corrected + free + residual.
 struct statistics {
-    std::uint64_t rounds = 0;             ///< committed rounds = target calls used
-    std::uint64_t draft_tokens = 0;       ///< tokens the drafter drew, in its own vocabulary
-    std::uint64_t proposed = 0;           ///< target tokens proposed
-    std::uint64_t evaluated = 0;          ///< accepted proposals and the first rejected of a round
-    std::uint64_t accepted = 0;           ///< proposals accepted
-    std::uint64_t looked_up = 0;          ///< proposals that were text seen before, no drafter's
+    std::uint64_t rounds = 0;       ///< committed rounds = target calls used
+    std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
+    std::uint64_t proposed = 0;     ///< target tokens proposed
+    std::uint64_t evaluated = 0;    ///< accepted proposals and the first rejected of a round
+    std::uint64_t accepted = 0;     ///< proposals accepted
+    std::uint64_t looked_up = 0;    ///< proposals that no drafter made: text seen before, or forced
     std::uint64_t looked_up_accepted = 0; ///< of these, kept
     std::uint64_t corrected = 0;          ///< tokens that replaced a rejected proposal
     std::uint64_t free = 0;      ///< target's own tokens behind a wholly accepted or empty draft

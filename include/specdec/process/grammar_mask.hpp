@@ -39,7 +39,7 @@ public:
                  std::size_t prompt_bytes, std::vector<Id> ends)
         : grammar_(std::move(grammar)), tokenizer_(&tokenizer), order_(&order),
           ends_(std::move(ends)), of_ends_(ends_.size()), begin_{grammar_.begin(), prompt_bytes},
-          path_(order.longest() + 1, begin_.state) {}
+          path_(order.longest() + 1, path_place{begin_.state}) {}
 
     void reserve(std::size_t tokens) {
         history_.reserve(tokens);
@@ -59,6 +59,10 @@ private:
         state_type state;
         std::size_t before; // bytes of the prompt that are still to come
         bool refused = false;
+    };
+
+    struct path_place { // a state may be a bool, of which vectors are no vectors
+        state_type state;
     };
 
     [[nodiscard]] const place& here() const { return places_.empty() ? begin_ : places_.back(); }
@@ -89,7 +93,7 @@ private:
             row[i] = forbidden;
 
         // path_[0 .. good] are the states along `last`, whose next byte is refused, if it has one.
-        path_[0] = at.state;
+        path_[0].state = at.state;
         std::string_view last;
         std::size_t good = 0;
         for (std::size_t i = silent.last; i < order_->size(); ++i) {
@@ -103,7 +107,7 @@ private:
             }
             for (good = same; good < text.size(); ++good) {
                 path_[good + 1] = path_[good];
-                if (!grammar_.step(path_[good + 1], text[good]))
+                if (!grammar_.step(path_[good + 1].state, text[good]))
                     break;
             }
             last = text;
@@ -123,7 +127,7 @@ private:
     place begin_;
     token_history<Id> history_;
     std::vector<place> places_;    // behind each token of the history
-    std::vector<state_type> path_; // [longest token + 1] scratch
+    std::vector<path_place> path_; // [longest token + 1] scratch
 };
 
 } // namespace specdec

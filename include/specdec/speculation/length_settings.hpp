@@ -107,7 +107,7 @@ struct learned_lengths {
 /// of texts: of more, that is forgotten which was asked for longest ago.
 class learned_by_settings {
 public:
-    using key = std::tuple<rule, float, length_kind, std::size_t, bool, bool>;
+    using key = std::tuple<rule, float, length_kind, std::size_t, bool, bool, bool>;
     static constexpr std::size_t most = 64;
 
     /// Null: nothing yet. It stays where it is until the next call.

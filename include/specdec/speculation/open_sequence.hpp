@@ -31,6 +31,7 @@
 #include <specdec/speculation/any/any_verifier.hpp>
 #include <specdec/speculation/default_lookup_setup.hpp>
 #include <specdec/speculation/drafting_settings.hpp>
+#include <specdec/speculation/grammar_request.hpp>
 #include <specdec/speculation/running_sequence.hpp>
 #include <specdec/speculation/sequence_plan.hpp>
 #include <specdec/speculation/sequence_pool.hpp>
@@ -42,9 +43,9 @@ namespace specdec {
 
 /// What a sequence's session is made of, whatever its rule: of chains and of trees.
 template <Coin C>
-using chain_source = lookup_or_draft<any_source<C>, default_lookup, any_tokenizer<target_id>>;
+using chain_source = lookup_or_draft<any_source<C>, text_lookup, any_tokenizer<target_id>>;
 template <Coin C>
-using tree_source = lookup_branch<any_tree_source<C>, default_lookup, any_tokenizer<target_id>>;
+using tree_source = lookup_branch<any_tree_source<C>, text_lookup, any_tokenizer<target_id>>;
 
 /// Opens a sequence as it is planned: its rule says which source and which verifier it has. draft:
 /// null without a drafter, for rules that take none.
@@ -81,8 +82,10 @@ private:
             return chain_type(no_bridge{});
         case rule_source::lookup:
             return chain_type(
-                lookup_bridge(make_default_lookup(
-                                  capacity, lookup_hit_bytes(plan_.lookup.max_draft), plan_.memory),
+                lookup_bridge(text_lookup(make_default_lookup(
+                                              capacity, lookup_hit_bytes(plan_.lookup.max_draft),
+                                              plan_.memory),
+                                          forced_text_of(request_, words())),
                               words(), plan_.lookup));
         case rule_source::recycling:
             return chain_type(

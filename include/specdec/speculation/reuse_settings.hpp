@@ -18,8 +18,8 @@ struct reuse_settings {
     bool contexts = true;
     /// What texts of one kind teach about draft lengths and the shapes of trees: of one rule,
     /// temperature, kind of lengths and longest draft, all with trees or none, all with lookup
-    /// beside a drafter or none. The last 64 kinds are kept. Without it a text teaches itself
-    /// alone.
+    /// beside a drafter or none, all with a grammar or none. The last 64 kinds are kept. Without it
+    /// a text teaches itself alone.
     bool lengths = true;
     /// The n-gram cache of the merge rules. Without it a text has one of its own, which begins with
     /// what cache_settings::file holds.

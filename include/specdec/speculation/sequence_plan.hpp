@@ -78,11 +78,12 @@ inline void take_memories(sequence_plan& plan, const decode_settings& s, shared_
     }
 }
 
-/// The plan of a sequence of a target with this tokenizer, capacity and end tokens. `learned`: what
+/// The plan of a sequence for this request, which it views, of a target with this tokenizer, capacity and end tokens. `learned`: what
 /// such sequences have taught about lengths. Its draft, draft_prefix and the drafter's end tokens
 /// are left to be filled in.
 [[nodiscard]] inline sequence_plan
-plan_sequence(const decode_settings& s, rule how, const any_tokenizer<target_id>& words,
+plan_sequence(const text_request& request, const decode_settings& s, rule how,
+              const any_tokenizer<target_id>& words,
               std::size_t capacity, std::span<const target_id> ends,
               std::shared_ptr<learned_lengths> learned, shared_tables& tables) {
     const source_facts& source = source_of(how);
@@ -122,11 +123,13 @@ plan_sequence(const decode_settings& s, rule how, const any_tokenizer<target_id>
         }
     }
     plan.own_proposals = plan.settings.max_proposals;
-    if (source.takes_drafter && s.lookup.beside) {
+    if (source.takes_drafter && (s.lookup.beside || request.grammar.active())) {
         const std::size_t most = longest_lookup(s.lengths);
         if (most > plan.settings.max_proposals)
             plan.settings.max_proposals = most;
         plan.beside.emplace(default_lookup_setup{.words = plan.target,
+                                                 .request = request,
+                                                 .looks_up = s.lookup.beside,
                                                  .capacity = plan.settings.capacity,
                                                  .most = most,
                                                  .memory = plan.memory,

@@ -41,6 +41,9 @@ public:
             return draft_ != nullptr ? text_keys(target_, *map_) : text_keys(target_);
         });
     }
+    [[nodiscard]] const byte_order<target_id>& word_order() {
+        return made(word_order_, [&] { return byte_order<target_id>(target_); });
+    }
     /// Of all texts; those that use it keep it.
     [[nodiscard]] std::shared_ptr<lookup_memory> lookups() {
         if (lookups_ == nullptr)
@@ -108,6 +111,7 @@ private:
     const draft_tokenizer* draft_;
     const id_map* map_;
     cache_settings cache_settings_;
+    std::optional<byte_order<target_id>> word_order_;
     std::optional<byte_order<draft_id>> order_;
     std::optional<safe_cuts> edges_;
     std::optional<token_pieces> pieces_;

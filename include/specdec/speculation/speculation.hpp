@@ -14,6 +14,7 @@
 #include <specdec/speculation/decoder.hpp>
 #include <specdec/speculation/drafting_settings.hpp>
 #include <specdec/speculation/explain.hpp>
+#include <specdec/speculation/grammar_request.hpp>
 #include <specdec/speculation/open_sequence.hpp>
 #include <specdec/speculation/sequence_plan.hpp>
 #include <specdec/speculation/sequence_pool.hpp>
@@ -199,17 +200,22 @@ private:
     learned_by_settings learned_;
 };
 
-inline std::unique_ptr<speculative_text> speculation::open(const text_request& request,
+inline std::unique_ptr<speculative_text> speculation::open(const text_request& asked,
                                                            const decode_settings& of_all) & {
-    decode_settings s = settings_for(request, of_all);
+    decode_settings s = settings_for(asked, of_all);
     const rule how = rule_for(s);
+    const bool drafted = draft_ && takes_drafter(how);
+    const text_request request = with_masks(
+        asked, target_.tokenizer, end_ids_of(target_.tokenizer.table(), target_.ends, s.limits),
+        drafted ? &draft_->tokenizer : nullptr, map(), tables_);
     if (std::exchange(texts_->passes_unseen, false))
         target_.models.lost();
     std::shared_ptr<learned_lengths> own; // where nothing is carried over
-    auto& learned = s.carry.lengths
-                        ? learned_.of({how, s.sampling.temperature, s.lengths.kind,
-                                       s.lengths.length, s.tree.has_value(), s.lookup.beside})
-                        : own;
+    auto& learned =
+        s.carry.lengths
+            ? learned_.of({how, s.sampling.temperature, s.lengths.kind, s.lengths.length,
+                           s.tree.has_value(), s.lookup.beside, request.grammar.active()})
+            : own;
     if (learned == nullptr)
         learned = learnt_nothing(default_acceptance(how, s.sampling.temperature));
     if (how != rule::autoregressive)
@@ -221,7 +227,7 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& r
             s.tree->costs = *costs();
         follow_costs(s.tree->costs.value_or(cost_table{}), measured, learned);
     }
-    sequence_plan plan = plan_sequence(s, how, target_.tokenizer, target_.models.capacity(),
+    sequence_plan plan = plan_sequence(request, s, how, target_.tokenizer, target_.models.capacity(),
                                        target_.ends, learned, tables_);
     plan.under_way = texts_;
     plan.draft_prefix = draft_prefix(request.prompt);

@@ -20,6 +20,7 @@
 #include <specdec/decode/text_run.hpp>
 #include <specdec/draft/lookup/lookup_memory.hpp>
 #include <specdec/sampling/law/parameters.hpp>
+#include <specdec/speculation/any/any_grammar.hpp>
 #include <specdec/speculation/any/any_model.hpp>
 #include <specdec/speculation/any/any_row_processor.hpp>
 #include <specdec/speculation/any/borrowed_span.hpp>
@@ -83,6 +84,13 @@ struct text_request {
     /// the text; the drafter's, made of the same, keeps drafts from being in vain.
     any_row_processor<target_id> process{};
     any_row_processor<draft_id> process_draft{};
+    /// What the text after the prompt has to obey: a ByteGrammar. Behind the processors both sides'
+    /// rows are masked by it (grammar_mask), and text that it forces is proposed without asking a
+    /// model (docs/use/forced-text.md).
+    any_grammar grammar{};
+    /// Whether the grammar masks the rows. False: the engine or `process` does, and the grammar
+    /// only proposes what it forces.
+    bool grammar_masks = true;
     // In place of the settings' for this text, whatever texts beside it have:
     std::optional<specdec::rule> rule{};
     std::optional<sampling_parameters> sampling{};
