@@ -89,12 +89,14 @@ struct texts {
         row_tree wanted = masked(p, two.target, grammar.first);
         use(processed_rows(two.target_size(), mask(two.target, order)), wanted);
     }
+    /// ahead: what drafters have shown to give beyond forced text.
     template <class B, class Lookup>
-    [[nodiscard]] auto beside(B bridge, Lookup lookup, acceptance_table& table) const {
+    [[nodiscard]] auto beside(B bridge, Lookup lookup, acceptance_table& table,
+                              drafter_ahead& ahead) const {
         return lookup_or_draft<B, Lookup, words_type>(
             std::move(bridge),
             speaking_lookup<Lookup, words_type>{{std::move(lookup), two.target, 2},
-                                                lookup_turns(table, costs, costs)},
+                                                lookup_turns(table, costs, costs, &ahead)},
             16);
     }
 };
@@ -205,8 +207,11 @@ TEST_CASE("forced text beside a drafter leaves the target's distribution under e
                 const texts t{own, {first}, on_target};
                 const auto beside = [&](std::size_t n, const auto& use) {
                     acceptance_table table; // each path learns anew
+                    drafter_ahead ahead;    // after rounds that were worth nothing
+                    for (int i = 0; i < 2; ++i)
+                        ahead.count(-0.1);
                     with_bridge(n, [&](auto bridge) {
-                        use(t.beside(std::move(bridge), t.forced(), table));
+                        use(t.beside(std::move(bridge), t.forced(), table, ahead));
                     });
                 };
                 const spoken seen = check_forced(name, t, short_scenarios(target_id{2}),

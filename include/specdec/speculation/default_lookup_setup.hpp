@@ -35,6 +35,7 @@ struct default_lookup_setup {
     acceptance_table& table;        ///< of what is looked up
     const cost_table& lookup_costs; ///< of such rounds
     const cost_table& costs;        ///< of the drafter's
+    drafter_ahead& ahead;           ///< of its rounds where forced text is found
 
     [[nodiscard]] lookup_hit_tokens<text_lookup, any_tokenizer<target_id>> found() const {
         std::optional<default_lookup> lookup;
@@ -53,7 +54,8 @@ template <class Bridge>
     std::optional<typename type::lookup_type> lookup;
     if (usual)
         lookup.emplace(typename type::lookup_type{
-            usual->found(), lookup_turns(usual->table, usual->lookup_costs, usual->costs)});
+            usual->found(),
+            lookup_turns(usual->table, usual->lookup_costs, usual->costs, &usual->ahead)});
     return type(std::move(bridge), std::move(lookup), max_proposals);
 }
 

@@ -22,6 +22,7 @@
 #include <specdec/draft/costs/drafting_balance.hpp>
 #include <specdec/draft/length_rule.hpp>
 #include <specdec/draft/lookup/lookup_bridge.hpp>
+#include <specdec/draft/lookup/lookup_turns.hpp>
 #include <specdec/speculation/rule.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
 
@@ -76,6 +77,7 @@ inline void validate(const length_settings& s) {
 struct learned_lengths {
     acceptance_table table{};
     acceptance_table found{};             ///< of what is looked up beside a drafter
+    drafter_ahead ahead{};                ///< of a drafter's rounds where a grammar forces text
     cost_model costs{};                   ///< that automatic lengths go by
     bool follows = false;                 ///< these follow the rounds
     drafting_balance balance{};           ///< of the rounds so far, where they do

@@ -135,7 +135,8 @@ plan_sequence(const text_request& request, const decode_settings& s, rule how,
                                                  .memory = plan.memory,
                                                  .table = plan.learned->found,
                                                  .lookup_costs = plan.learned->costs.of_found(),
-                                                 .costs = plan.learned->costs.now()});
+                                                 .costs = plan.learned->costs.now(),
+                                                 .ahead = plan.learned->ahead});
     }
     return plan;
 }

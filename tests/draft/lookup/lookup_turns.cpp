@@ -63,6 +63,58 @@ TEST_CASE("lookup turns: each side learns its own") {
     CHECK(table.accept(some[0]) > 0.9);
 }
 
+std::vector<draft_progress> forced(std::size_t n) {
+    auto steps = found(n, 1);
+    for (draft_progress& now : steps)
+        now.certainty = token_certainty::forced;
+    return steps;
+}
+/// Rounds in which four tokens are forced, which all come true, and the drafter speaks if it has
+/// to.
+std::size_t rounds_of_drafter(lookup_turns& turns, std::size_t tokens, std::size_t rounds) {
+    std::size_t spoke = 0;
+    for (std::size_t i = 0; i < rounds; ++i) {
+        const auto steps = forced(4);
+        const std::size_t n = turns.choose(steps);
+        spoke += n == 0 ? 1U : 0U;
+        if (n > 0)
+            turns.learn({.looked_up = true, .proposed = n, .committed = n + 1},
+                        {.steps = steps, .kept = 4});
+        else
+            turns.learn({.proposed = 4, .drafted = 4, .committed = tokens},
+                        {.steps = steps, .kept = tokens < 4 ? tokens : 4});
+    }
+    return spoke;
+}
+
+TEST_CASE("lookup turns: forced text speaks, unless the drafter writes it and more") {
+    acceptance_table table;
+    lookup_turns turns(table, cpu, cpu);
+    CHECK(turns.choose(forced(4)) == 0); // nothing is known of the drafter there
+    const std::size_t spoke = rounds_of_drafter(turns, 3, 100);
+    CHECK(spoke >= 4); // it is asked again now and then
+    CHECK(spoke < 12);
+    CHECK(turns.ahead() < 0);
+    CHECK(turns.choose(forced(4)) > 0);
+
+    acceptance_table other;
+    const cost_table cheap{{1, 1.01, 1.02, 1.03, 1.04}, 0.01, 0};
+    lookup_turns longer(other, cheap, cheap);
+    CHECK(rounds_of_drafter(longer, 9, 100) == 100);
+    CHECK(longer.ahead() > 0);
+    CHECK(longer.choose(found(4, 0.98)) == 4); // of other rounds of the drafter nothing is known
+}
+
+TEST_CASE("lookup turns: texts share what drafters do where text is forced, or do not") {
+    acceptance_table table;
+    drafter_ahead shared;
+    lookup_turns first(table, cpu, cpu, &shared), second(table, cpu, cpu, &shared),
+        alone(table, cpu, cpu);
+    (void)rounds_of_drafter(first, 3, 3);
+    CHECK(second.choose(forced(4)) > 0);
+    CHECK(alone.choose(forced(4)) == 0);
+}
+
 TEST_CASE("lookup turns: a found token costs no draft") {
     acceptance_table table;
     const cost_table dear{{1, 1, 1, 1, 1}, 5, 0};

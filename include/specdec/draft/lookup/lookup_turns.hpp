@@ -10,6 +10,34 @@
 
 namespace specdec {
 
+/// What rounds of a drafter were worth in tokens where forced text was found, beyond that text: a
+/// mean in which older rounds fade. Texts under grammars may share one.
+class drafter_ahead {
+public:
+    /// Whether too little is known, so that the drafter has to have a turn.
+    [[nodiscard]] bool unknown() const { return rounds_ < least_rounds; }
+    /// The mean, as if it had begun with rounds that were worth `before`.
+    [[nodiscard]] double mean(double before) const {
+        return (worth_ + least_rounds * before) / (rounds_ + least_rounds);
+    }
+    /// Forced text was found in another round.
+    void fade() {
+        rounds_ *= fading;
+        worth_ *= fading;
+    }
+    /// The drafter had its turn there.
+    void count(double worth) {
+        rounds_ += 1;
+        worth_ += worth;
+    }
+
+private:
+    static constexpr double fading = 0.98;
+    static constexpr double least_rounds = 2;
+
+    double rounds_ = 0, worth_ = 0;
+};
+
 /// Whose turn a round is, where a lookup stands beside a drafter: the lookup's if what it found is
 /// expected to be worth more than what the drafter's rounds have been. Of the found tokens d_1 ..
 /// d_m, at the rate of tokens a unit of cost at which the text goes (lookup_length),
@@ -18,21 +46,33 @@ namespace specdec {
 ///     beside   := mean over the drafter's rounds of  (tokens - 1) - rate (cost - pass(1))
 ///     the lookup's turn if worth > beside; it proposes n tokens
 ///
-/// Both are known before anything is drawn. Each side learns its own: what was found teaches the
-/// lookup's table in every round, whoever spoke; the drafter's mean moves with its rounds alone. A
-/// found token costs a position of the pass and no draft. Looks at no clock. Borrows table and
-/// costs. Changes on commit only. Allocates nothing.
+/// Where the found text begins with forced tokens, a drafter under the same grammar writes them,
+/// too, and more behind them. So its turns there are compared with the found text itself:
+///
+///     k        := how many of the n found tokens came true
+///     ahead    := mean over the drafter's rounds there (drafter_ahead, which begins at `beside`)
+///                 of  (tokens - 1 - k) - rate (cost - pass(1 + n))
+///     the lookup's turn if ahead <= 0, but for a turn of the drafter now and then
+///
+/// All of it is known before anything is drawn. Each side learns its own: what was found teaches
+/// the lookup's table in every round, whoever spoke; the drafter's means move with its rounds
+/// alone. A found token costs a position of the pass and no draft. Looks at no clock. Borrows
+/// table, costs and the shared drafter_ahead. Changes on commit only. Allocates nothing.
 class lookup_turns {
 public:
-    /// found, drafted: what a round of the lookup costs, and one of the drafter.
-    lookup_turns(acceptance_table& table, const cost_table& found, const cost_table& drafted)
-        : length_(table, found), drafted_(&drafted) {}
+    /// found, drafted: what a round of the lookup costs, and one of the drafter. ahead: null where
+    /// the text shares none.
+    lookup_turns(acceptance_table& table, const cost_table& found, const cost_table& drafted,
+                 drafter_ahead* ahead = nullptr)
+        : length_(table, found), drafted_(&drafted), shared_ahead_(ahead) {}
 
     /// As lookup_length.
     void share_pass(std::size_t texts) { cost_ *= length_.share_pass(texts); }
 
     /// How many of the tokens whose progress is given are proposed; 0: it is the drafter's turn.
     [[nodiscard]] std::size_t choose(std::span<const draft_progress> found) const {
+        if (begins_forced(found))
+            return of_forced().unknown() || ahead() > 0 ? 0 : length_.choose(found);
         return length_.choose(found, beside());
     }
     /// The same in the place of a drafter that proposes nothing.
@@ -42,6 +82,8 @@ public:
 
     /// What a round of the drafter is worth, in tokens.
     [[nodiscard]] double beside() const { return (tokens_ - length_.rate() * cost_) / rounds_; }
+    /// What it is worth beyond found text that begins with forced tokens.
+    [[nodiscard]] double ahead() const { return of_forced().mean(beside()); }
 
     /// A round was committed, of so many tokens. It proposed so many, which the lookup had found,
     /// or the drafter had made of `drafted` draws of its own.
@@ -54,10 +96,19 @@ public:
             (r.looked_up ? length_.spent(r.proposed) : length_.spent(r.proposed, *drafted_)) +
             drafted_->draft_of(static_cast<double>(r.drafted));
         const auto tokens = static_cast<double>(r.committed);
+        const bool forced = begins_forced(found.steps);
+        const std::size_t n = forced ? length_.choose(found.steps) : 0; // in the drafter's place
         length_.learn(found);
         length_.spend(tokens, cost);
+        if (forced)
+            of_forced().fade();
         if (r.looked_up)
             return;
+        if (forced) {
+            const auto came_true = static_cast<double>(found.kept < n ? found.kept : n);
+            of_forced().count(tokens - 1 - came_true - length_.rate() * (cost - length_.spent(n)));
+            return;
+        }
         rounds_ = rounds_ * fading + 1;
         tokens_ = tokens_ * fading + tokens - 1;
         cost_ = cost_ * fading + cost - length_.spent(0);
@@ -66,8 +117,20 @@ public:
 private:
     static constexpr double fading = 0.98;
 
+    [[nodiscard]] static bool begins_forced(std::span<const draft_progress> found) {
+        return !found.empty() && found[0].certainty != token_certainty::guessed;
+    }
+    [[nodiscard]] const drafter_ahead& of_forced() const {
+        return shared_ahead_ != nullptr ? *shared_ahead_ : own_ahead_;
+    }
+    [[nodiscard]] drafter_ahead& of_forced() {
+        return shared_ahead_ != nullptr ? *shared_ahead_ : own_ahead_;
+    }
+
     lookup_length length_;
     const cost_table* drafted_;
+    drafter_ahead* shared_ahead_;
+    drafter_ahead own_ahead_;
     // Of the drafter's rounds, older ones fading, beyond what a round without a draft gives and
     // costs; as if there had been eight of those.
     double rounds_ = 8, tokens_ = 0, cost_ = 0;
