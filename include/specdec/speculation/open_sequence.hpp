@@ -81,12 +81,11 @@ private:
         case rule_source::none:
             return chain_type(no_bridge{});
         case rule_source::lookup:
-            return chain_type(
-                lookup_bridge(text_lookup(make_default_lookup(
-                                              capacity, lookup_hit_bytes(plan_.lookup.max_draft),
-                                              plan_.memory),
-                                          forced_text_of(request_, words())),
-                              words(), plan_.lookup));
+            return chain_type(lookup_bridge(
+                text_lookup(make_default_lookup(capacity, lookup_hit_bytes(plan_.lookup.max_draft),
+                                                plan_.memory),
+                            forced_text_of(request_, words())),
+                words(), plan_.lookup));
         case rule_source::recycling:
             return chain_type(
                 recycled_bridge(*plan_.successors, plan_.lookup.max_draft, plan_.lookup.length));

@@ -78,14 +78,14 @@ inline void take_memories(sequence_plan& plan, const decode_settings& s, shared_
     }
 }
 
-/// The plan of a sequence for this request, which it views, of a target with this tokenizer, capacity and end tokens. `learned`: what
-/// such sequences have taught about lengths. Its draft, draft_prefix and the drafter's end tokens
-/// are left to be filled in.
+/// The plan of a sequence for this request, which it views, of a target with this tokenizer,
+/// capacity and end tokens. `learned`: what such sequences have taught about lengths. Its draft,
+/// draft_prefix and the drafter's end tokens are left to be filled in.
 [[nodiscard]] inline sequence_plan
 plan_sequence(const text_request& request, const decode_settings& s, rule how,
-              const any_tokenizer<target_id>& words,
-              std::size_t capacity, std::span<const target_id> ends,
-              std::shared_ptr<learned_lengths> learned, shared_tables& tables) {
+              const any_tokenizer<target_id>& words, std::size_t capacity,
+              std::span<const target_id> ends, std::shared_ptr<learned_lengths> learned,
+              shared_tables& tables) {
     const source_facts& source = source_of(how);
     session_settings settings; // whole before its plan is: GCC 12 warns of parts of it
     settings.target = settings.draft = s.sampling;

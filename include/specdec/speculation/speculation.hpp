@@ -227,8 +227,8 @@ inline std::unique_ptr<speculative_text> speculation::open(const text_request& a
             s.tree->costs = *costs();
         follow_costs(s.tree->costs.value_or(cost_table{}), measured, learned);
     }
-    sequence_plan plan = plan_sequence(request, s, how, target_.tokenizer, target_.models.capacity(),
-                                       target_.ends, learned, tables_);
+    sequence_plan plan = plan_sequence(request, s, how, target_.tokenizer,
+                                       target_.models.capacity(), target_.ends, learned, tables_);
     plan.under_way = texts_;
     plan.draft_prefix = draft_prefix(request.prompt);
     if (!takes_drafter(how))
