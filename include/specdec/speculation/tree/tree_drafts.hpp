@@ -117,21 +117,11 @@ public:
     }
     /// How many texts share a pass of the target: a position costs its share.
     void share_pass(std::size_t texts) {
-        std::visit(
-            [&](auto& s) {
-                if constexpr (requires { s.share_pass(texts); })
-                    s.share_pass(texts);
-            },
-            shape_);
+        with_costs([&](auto& shape) { shape.share_pass(texts); });
     }
     /// What rounds cost from the next draft on, and whether drafts may be made: of shapes that pay.
     void follow(const cost_table& costs, bool may_draft) {
-        std::visit(
-            [&](auto& s) {
-                if constexpr (requires { s.follow(costs, may_draft); })
-                    s.follow(costs, may_draft);
-            },
-            shape_);
+        with_costs([&](auto& shape) { shape.follow(costs, may_draft); });
     }
 
     void grow(const growing_tree& growing, std::span<std::size_t> children) const {
@@ -156,6 +146,15 @@ public:
     }
 
 private:
+    /// f(shape), if the shape goes by costs.
+    template <class F>
+    void with_costs(const F& f) {
+        if (auto* const planned = std::get_if<planned_tree>(&shape_))
+            f(*planned);
+        else if (auto* const paying = std::get_if<profitable_tree>(&shape_))
+            f(*paying);
+    }
+
     using shapes = std::variant<fixed_tree, planned_tree, profitable_tree, eagle2_tree, beam_tree>;
     static constexpr std::size_t deepest = 8;
 
