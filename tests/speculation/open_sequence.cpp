@@ -29,13 +29,13 @@ struct maker {
     std::vector<target_id> prompt = x.words.encode("ab");
 
     std::unique_ptr<speculative_text> make(rule how, std::optional<tree_drafts> tree = {}) {
+        const text_request request{.prompt = prompt};
         decode_settings s = fixed(how, 1);
         s.tree = std::move(tree);
         sequence_plan plan = plan_sequence(request, s, how, target.tokenizer, 64, target.ends,
                                            learnt_nothing(0.5), tables);
         plan.draft = &draft.tokenizer;
         const drafting_side side{draft, rows, map, seats, 0};
-        const text_request request{.prompt = prompt};
         return open_sequence(std::move(plan), &side, tables, request);
     }
 };

@@ -190,6 +190,7 @@ private:
     }
     template <class Source, class Verifier>
     [[nodiscard]] std::unique_ptr<speculative_text> run(Source source, Verifier verifier) {
+        plan_.beside.reset(); // it views the request
         const coin_type coin = plan_.couples
                                    ? coin_type(tables_.keys(), plan_.seed, request_.sequence)
                                    : coin_type(plan_.seed, request_.sequence);
