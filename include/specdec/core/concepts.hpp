@@ -228,8 +228,8 @@ template <class Id, class M, class What>
 
 /// Where in a text the bytes stand that a tokenizer encodes.
 enum class encode_mode {
-    start,        ///< the beginning of a text: a tokenizer that adds a leading space does so
-    continuation, ///< directly behind other tokens: nothing is added in front
+    start,        ///< at the beginning: a tokenizer that adds a leading space does so
+    continuation, ///< directly after other tokens: nothing is added in front
 };
 
 /// A tokenizer seen as bytes. Tokens are byte strings; none needs to be valid UTF-8 by itself.

@@ -145,17 +145,17 @@ template <StopRule S>
     return now;
 }
 
-/// Why a round has no proposals, or `none` when it has some. No silent fallback: every round says.
+/// Why a round has no proposals. Every round without one says why.
 enum class no_draft : std::uint8_t {
-    none,           ///< something was proposed
-    no_drafter,     ///< decoding without a drafter
+    none,           ///< the round has proposals
+    no_drafter,     ///< decoding goes without a drafter
     stop_rule,      ///< the stop rule asked for an empty draft
-    no_room,        ///< token limit or context of the target leaves no room for a proposal
-    drafter_full,   ///< the drafter cannot hold the text and a draft (see windowed_drafter)
-    nothing_shared, ///< the vocabularies share no token the drafter could propose
-    nothing_to_say, ///< the draft's text gave no target token
-    nothing_found,  ///< the text's end was not seen before
-    drafter_failed, ///< the drafter threw, in this round or in one shortly before
+    no_room,        ///< the limits or the target's context leave no room for a proposal
+    drafter_full,   ///< the drafter cannot hold the sequence and a draft (see windowed_drafter)
+    nothing_shared, ///< the vocabularies share no token that the drafter could propose
+    nothing_to_say, ///< the text of the draft gave no target token
+    nothing_found,  ///< lookup found no earlier text that ends like the sequence
+    drafter_failed, ///< the drafter threw, in this round or shortly before it
 };
 inline constexpr std::size_t no_draft_reasons = 9;
 

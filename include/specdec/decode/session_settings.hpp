@@ -15,17 +15,22 @@
 
 namespace specdec {
 
-/// Settings of a session.
+/// Settings of a session, for callers of the templates; `speculation` makes them itself.
 struct session_settings {
-    sampling_parameters target{};     ///< how the target's rows become p
-    sampling_parameters draft{};      ///< how the drafter's rows become q; any choice is lossless
-    std::size_t capacity = 2048;      ///< most tokens of the sequence, prompt included
-    std::size_t max_proposals = 16;   ///< most target tokens proposed a round
-    std::vector<target_id> end_ids{}; ///< tokens that end a text: EOS, end of turn
-    /// The same of the drafter: a draft ends after one of them, whatever it is for the target.
+    /// How the target's logits become p: temperature and cutoffs.
+    sampling_parameters target{};
+    /// How the drafter's logits become q. Every choice is lossless.
+    sampling_parameters draft{};
+    /// The most tokens of the sequence, prompt included.
+    std::size_t capacity = 2048;
+    /// The most target tokens that a round proposes.
+    std::size_t max_proposals = 16;
+    /// Target tokens that end an output, such as EOS and end of turn.
+    std::vector<target_id> end_ids{};
+    /// Draft tokens after which a draft ends, whatever they mean to the target.
     std::vector<draft_id> draft_end_ids{};
-    /// If set, a round has the log-probability of each of its tokens, and of this many of the
-    /// likeliest ones at each place.
+    /// How many of the likeliest tokens a round reports with their log-probabilities, in addition
+    /// to each of its tokens. The default: no log-probabilities.
     std::size_t log_probabilities = no_log_probabilities;
 };
 

@@ -11,36 +11,52 @@
 
 namespace specdec {
 
-/// What a session counts, over all its sequences. A round counts when it is committed, with 0
-/// tokens, too; an abandoned round adds to the times only. So the numbers add up: emitted =
-/// committed + discarded, and emitted = accepted + corrected + free + residual.
+/// What a session counts, over all its sequences. A round counts when it is committed, even with 0
+/// tokens. An abandoned round adds to the times only. Therefore emitted = committed + discarded,
+/// and emitted = accepted + corrected + free + residual.
 struct statistics {
-    std::uint64_t rounds = 0;       ///< committed rounds = target calls used
-    std::uint64_t draft_tokens = 0; ///< tokens the drafter drew, in its own vocabulary
-    std::uint64_t proposed = 0;     ///< target tokens proposed
-    std::uint64_t evaluated = 0;    ///< accepted proposals and the first rejected of a round
-    std::uint64_t accepted = 0;     ///< proposals accepted
-    std::uint64_t looked_up = 0;    ///< proposals that no drafter made: text seen before, or forced
-    std::uint64_t looked_up_accepted = 0; ///< of these, kept
-    std::uint64_t corrected = 0;          ///< tokens that replaced a rejected proposal
-    std::uint64_t free = 0;      ///< target's own tokens behind a wholly accepted or empty draft
-    std::uint64_t residual = 0;  ///< target's tokens where the draft's law ended the draft
-    std::uint64_t committed = 0; ///< tokens that became part of the text
-    std::uint64_t discarded = 0; ///< emitted tokens behind an end (EOS, stop string, limit, cancel)
+    /// Committed rounds. Each has used one pass of the target.
+    std::uint64_t rounds = 0;
+    /// Tokens that the drafter drew, in its own vocabulary.
+    std::uint64_t draft_tokens = 0;
+    /// Target tokens that were proposed.
+    std::uint64_t proposed = 0;
+    /// Proposals that were verified: the accepted ones and the first rejected one of each round.
+    std::uint64_t evaluated = 0;
+    /// Proposals that were accepted.
+    std::uint64_t accepted = 0;
+    /// Proposals that no drafter made: looked-up text and text that a grammar forces.
+    std::uint64_t looked_up = 0;
+    /// Proposals among `looked_up` that were accepted.
+    std::uint64_t looked_up_accepted = 0;
+    /// Corrected tokens: the target's replacements of rejected proposals.
+    std::uint64_t corrected = 0;
+    /// Bonus tokens: the target's own tokens after a draft that was empty or accepted whole.
+    std::uint64_t free = 0;
+    /// Residual tokens: the target's tokens where the draft ended by its own distribution.
+    std::uint64_t residual = 0;
+    /// Tokens that became part of the output.
+    std::uint64_t committed = 0;
+    /// Tokens after the end of the output: an end token, a stop string, a limit or a cancellation.
+    std::uint64_t discarded = 0;
 
-    double draft_seconds = 0;  ///< drafter and bridge
-    double target_seconds = 0; ///< the target's forward passes
-    double verify_seconds = 0; ///< the verification rule
+    /// Seconds in the drafter and the bridge.
+    double draft_seconds = 0;
+    /// Seconds in the target's passes.
+    double target_seconds = 0;
+    /// Seconds in the verifier.
+    double verify_seconds = 0;
 
-    /// [max proposals] how often the proposal at each place of the draft was evaluated and
-    /// accepted; accepted_at / rounds is the acceptance rate at a place.
+    /// [max_proposals] How often the proposal at each place of a draft was verified.
     std::vector<std::uint64_t> evaluated_at;
+    /// [max_proposals] How often it was accepted. Divided by `rounds` it is the acceptance rate at
+    /// that place.
     std::vector<std::uint64_t> accepted_at;
 
-    /// [max proposals + 1] rounds by how many target tokens were proposed.
+    /// [max_proposals + 1] Rounds by the number of proposed target tokens.
     std::vector<std::uint64_t> rounds_by_proposals;
 
-    /// Rounds without a proposal, by reason (index: no_draft).
+    /// Rounds without a proposal, by their reason: the index is a no_draft.
     std::array<std::uint64_t, no_draft_reasons> without_draft{};
 
     /// Places per draft that are told apart. Allocates.
@@ -80,20 +96,20 @@ struct statistics {
             ++accepted_at[i];
     }
 
-    /// Tokens a target call, 0 before the first.
+    /// Committed tokens per target pass; 0 before the first pass.
     [[nodiscard]] double tokens_per_target_call() const {
         return rounds == 0 ? 0.0 : static_cast<double>(committed) / static_cast<double>(rounds);
     }
-    /// Target tokens proposed a target call, 0 before the first.
+    /// Proposed target tokens per target pass; 0 before the first pass.
     [[nodiscard]] double proposed_a_call() const {
         return rounds == 0 ? 0.0 : static_cast<double>(proposed) / static_cast<double>(rounds);
     }
-    /// Accepted / proposed, 0 before the first proposal. Proposals after the first rejected one
+    /// Accepted / proposed; 0 before the first proposal. Proposals after the first rejected one
     /// count as not accepted, as in vLLM and llama.cpp. In a tree every node is a proposal.
     [[nodiscard]] double acceptance_rate() const {
         return proposed == 0 ? 0.0 : static_cast<double>(accepted) / static_cast<double>(proposed);
     }
-    /// Accepted / evaluated, 0 before the first proposal: how often a proposal is accepted, given
+    /// Accepted / evaluated; 0 before the first proposal: how often a proposal is accepted, given
     /// that all proposals before it were. Symbols: an estimate of alpha in Leviathan et al. 2023.
     [[nodiscard]] double conditional_acceptance_rate() const {
         return evaluated == 0 ? 0.0
@@ -110,13 +126,17 @@ struct shared_pass {
 
 /// What a batch counts.
 struct batch_counts {
-    std::uint64_t passes = 0;    ///< of the target, over all texts
-    std::uint64_t sequences = 0; ///< sum over the passes of the texts that took part
-    std::uint64_t rows = 0;      ///< sum over the passes of the positions scored
-    /// Of the drafters' model, over all texts; counted by `speculation`
+    /// Passes of the target.
+    std::uint64_t passes = 0;
+    /// The sum, over these passes, of the sequences that took part.
+    std::uint64_t sequences = 0;
+    /// The sum, over these passes, of the scored positions.
+    std::uint64_t rows = 0;
+    /// Passes of the drafter's model over all sequences. Only `speculation` counts them
     /// (row_batching_model::passes).
     std::uint64_t draft_passes = 0;
 
+    /// Scored positions per target pass; 0 before the first pass.
     [[nodiscard]] double rows_per_pass() const {
         return passes == 0 ? 0.0 : static_cast<double>(rows) / static_cast<double>(passes);
     }

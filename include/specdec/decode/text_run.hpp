@@ -20,23 +20,27 @@
 
 namespace specdec {
 
-/// Where a text ends. A control token adds no bytes to a text, so that no stop string is found in
-/// it: end_ids_of makes end tokens of those that are meant.
+/// Where an output ends. A control token adds no bytes to the output, so no stop string is found in
+/// it. A stop string that is the name of a control token is made an end token (end_ids_of).
 struct generation_limits {
+    /// The most tokens of the output, without the prompt.
     std::size_t max_tokens = 256;
-    std::vector<std::string> stop_strings{}; ///< the text ends before the first of them
-    bool end_at_control = false;             ///< any control token ends the text
+    /// The output ends before the first of these strings. A string that contains the name of a
+    /// control token and more is an error.
+    std::vector<std::string> stop_strings{};
+    /// Whether any control token ends the output.
+    bool end_at_control = false;
 };
 
-/// Why a text ended.
+/// Why an output ended.
 enum class finish_reason : std::uint8_t {
-    none,         ///< it goes on
-    end_token,    ///< the target emitted one of the session's end_ids (committed, adds no text)
-    stop_string,  ///< a stop string was completed (its tokens are committed, its bytes not given)
-    max_tokens,   ///< the limit was reached
-    context_full, ///< the session's or the target's capacity was reached
-    cancelled,    ///< the reader said so
-    failed,       ///< something threw (of decoder::run; a text_run goes on where it stood)
+    none,         ///< the output has not ended
+    end_token,    ///< the target emitted an end token, which is committed and adds no text
+    stop_string,  ///< a stop string is complete: its tokens are committed, its bytes are not given
+    max_tokens,   ///< generation_limits::max_tokens was reached
+    context_full, ///< the capacity of the session or of the target was reached
+    cancelled,    ///< the listener or decode_settings::cancelled ended the output
+    failed,       ///< something threw; only decoder::run reports this, a text_run can be continued
 };
 
 /// All steps of a text's draft, one behind the other. False: the text has ended.

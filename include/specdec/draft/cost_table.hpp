@@ -13,17 +13,22 @@ namespace specdec {
 /// every power of two.
 inline constexpr std::size_t followed_positions = 16;
 
-/// What the parts of a round cost, in any one unit: seconds, or passes of the target. Measured
-/// (decode/measure_costs.hpp), or given by the engine: draft lengths that are chosen by it, and
-/// with them the text of a seed, are then the same again.
+/// What the parts of a round cost, all in one unit of your choice: seconds, or passes of the
+/// target. The table is measured (decode/measure_costs.hpp) or given. With a given table automatic
+/// draft lengths depend on no clock, so a seed has the same output again.
 struct cost_table {
-    std::vector<double> pass{1.0}; ///< [n - 1] the target's pass over n positions
-    double draft = 0;              ///< a draft token: the drafter's pass, the laws of both sides
-    double catch_up = 0;           ///< each further token that the drafter is fed in one pass
-    /// Each token that the target is fed again behind a rejection: 0 where it can be truncated
-    /// (replays_on_reject).
+    /// [n - 1] The cost of the target's pass over n positions. At least one entry; each is above 0
+    /// and no less than the one before it.
+    std::vector<double> pass{1.0};
+    /// The cost of a draft token: the drafter's pass, and the distributions of both models.
+    double draft = 0;
+    /// The cost of each further token that the drafter is fed in one pass.
+    double catch_up = 0;
+    /// The cost of each token that the target is fed again after a rejection. 0: the target's
+    /// context can be truncated (replays_on_reject).
     double replay = 0;
-    double start = 0; ///< a draft, beside its tokens
+    /// The cost of a draft in addition to that of its tokens.
+    double start = 0;
 
     friend bool operator==(const cost_table&, const cost_table&) = default;
 

@@ -10,10 +10,12 @@
 
 namespace specdec {
 
+/// Settings of profitable_length, the stop rule of automatic lengths.
 struct profitable_length_settings {
-    std::size_t longest = 16; ///< draft tokens
-    /// Share of the time that may go into drafts whose only use is to see whether drafting pays
-    /// again: all of it where that is near, a fifth where it is far.
+    /// The most draft tokens of a draft.
+    std::size_t longest = 16;
+    /// The share of the time, from 0 to 1, that may go into drafts which only show whether drafting
+    /// pays again. A fifth of it is used while drafting is far from paying.
     double probing = 0.013;
 };
 

@@ -15,15 +15,16 @@
 
 namespace specdec {
 
-/// What a windowed_drafter shows of a context that is longer than its drafter's.
+/// Which part of a long context a windowed_drafter gives to its drafter.
 struct window_settings {
-    /// The context's first tokens, which always stay in front. 1: the BOS that models are trained
-    /// with; more are for a text's instructions.
+    /// The number of first tokens of the context that always stay. 1 keeps the BOS that models are
+    /// trained with; more keep a prompt's instructions. `keep` and a block have to fit into the
+    /// drafter's context.
     std::size_t keep = 1;
-    /// Tokens that are dropped at a time; 0: half of what `keep` leaves.
+    /// The number of tokens that are dropped at a time. 0: half of the context after `keep`.
     std::size_t block = 0;
-    /// Tokens left free behind a round's context, or as many of them as fit: longer drafts may
-    /// drop, and feed anew, in the midst of a round.
+    /// The number of tokens that are left free after a round's context, or as many as fit. A longer
+    /// draft may drop a block, and feed the rest again, in the middle of a round.
     std::size_t room = 32;
 };
 

@@ -132,11 +132,14 @@ private:
     std::array<double, block_limit> ends_; ///< excess of the blocks up to and with b
 };
 
-/// How many draws by thinning before the residual is summed exactly. Affects speed only.
+/// How many draws by thinning are made before the residual is summed exactly. Affects speed only.
 struct thinning_limits {
+    /// The most draws if the draft's distribution tells probabilities. `draws` times the places of
+    /// a round is less than 2^29.
     std::uint32_t draws = 32;
-    /// The same for a comparable law, whose sums take long. A residual of mass m is asked for with
-    /// probability m and outlasts them with (1 - m)^lazy_draws: by default at most 3.5e-7 together.
+    /// The most draws if the draft's distribution can only be compared (ComparableLaw), so that its
+    /// sums take long. A residual of mass m is needed with probability m and outlasts the draws
+    /// with probability (1 - m)^lazy_draws: by default both happen with at most 3.5e-7.
     std::uint32_t lazy_draws = 1U << 20;
 };
 

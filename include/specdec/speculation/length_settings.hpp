@@ -28,9 +28,16 @@
 
 namespace specdec {
 
-/// The stop rules by name (see docs/use/choosing-a-rule.md): as long as pays; n tokens; while the
-/// drafter is sure; AdaEDL; Transformers' +2 / -1; SpecDec++.
-enum class length_kind { automatic, fixed, confidence, entropy, heuristic, predicted };
+/// The stop rules by name (docs/use/choosing-a-rule.md): when a draft ends.
+enum class length_kind {
+    automatic,  ///< where one more token is not expected to give more tokens for the time
+    fixed,      ///< after `length` tokens; length 0 turns drafting off
+    confidence, ///< after the first token that is less likely than `threshold`
+    entropy,    ///< where AdaEDL's bound on the acceptance falls below `threshold`
+    heuristic,  ///< after n tokens, as in Transformers: n grows by 2 if all were accepted, else it
+                ///< shrinks by 1
+    predicted,  ///< where the predicted chance of a rejection exceeds `threshold`, as in SpecDec++
+};
 
 inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed",     "confidence",
                                                               "entropy", "heuristic", "predicted"};
@@ -41,15 +48,19 @@ inline constexpr std::array<std::string_view, 6> length_names{"auto",    "fixed"
 
 /// How long drafts are.
 struct length_settings {
+    /// The stop rule.
     length_kind kind = length_kind::automatic;
-    std::size_t length = 8; ///< of fixed drafts; of the others the longest. At most
-                            ///< most_draft_tokens. See by_target_tokens
-    double threshold = 0.4; ///< of confidence, entropy and predicted lengths: from 0 to 1
-    /// Of automatic lengths, which then depend on no clock; nothing: measured once, and corrected
-    /// by what the rounds of the texts take.
+    /// Tokens of a fixed draft; of the other kinds the most tokens of a draft. 0: no drafts. Rules
+    /// of which by_target_tokens() holds count target tokens, the others draft tokens.
+    std::size_t length = 8;
+    /// The threshold of the kinds `confidence`, `entropy` and `predicted`; the others ignore it.
+    double threshold = 0.4;
+    /// The costs that automatic lengths use; they then depend on no clock. None: costs are measured
+    /// once, and corrected by the time that rounds take.
     std::optional<cost_table> costs{};
-    /// Of automatic and predicted lengths, as an acceptance_head; nothing: an acceptance_table for
-    /// each kind of texts (reuse_settings::lengths). Borrowed, and taught by the texts it serves.
+    /// The predictor that automatic and predicted lengths use, such as an acceptance_head. It is
+    /// borrowed, and learns from the requests that use it. Null: an acceptance_table for each kind
+    /// of requests (reuse_settings::lengths).
     any_predictor* predictor = nullptr;
 };
 

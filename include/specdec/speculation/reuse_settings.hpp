@@ -3,36 +3,37 @@
 
 namespace specdec {
 
-/// What a text takes over from those before it: all of it, as it is. Without one of these it begins
-/// as the first text of a new speculation does. Given the target's rows, no choice changes the law
-/// of a text. A seed's text is the same again without `lengths`, `ngrams`, `drafter` and `lookups`
-/// (and without `contexts` where rows depend on how positions are grouped, or where the drafter
-/// reads what the target found likely).
+/// What a request takes over from earlier requests: by default everything. If a field is false, the
+/// request begins like the first request of a new object. For given logits no choice changes the
+/// distribution of an output. A seed has the same output again without `lengths`, `ngrams`,
+/// `drafter` and `lookups`. It has to be without `contexts`, too, if the engine's logits depend on
+/// how positions are grouped, or if the drafter reads the tokens that the target found likely.
 ///
-/// What stays beside these: the tables of the vocabularies, which depend on no text; measured
-/// costs, in place of which length_settings::costs may be given; what a caller's own predictor
-/// learns (length_settings::predictor), and the weights of a drafter that is trained while it
-/// serves.
+/// Some state is always shared: the tables of the vocabularies, which depend on no request;
+/// measured costs (give length_settings::costs instead); what your own predictor learns
+/// (length_settings::predictor); the weights of a drafter that is trained while it serves.
 struct reuse_settings {
-    /// What the sequences of both models hold: a text is not fed what one of them begins with.
+    /// Whether a request reuses the tokens that a sequence of the models holds. False: its whole
+    /// prompt is fed.
     bool contexts = true;
-    /// What texts of one kind teach about draft lengths and the shapes of trees: of one rule,
-    /// temperature, kind of lengths and longest draft, all with trees or none, all with lookup
-    /// beside a drafter or none, all with a grammar or none. The last 64 kinds are kept. Without it
-    /// a text teaches itself alone.
+    /// Whether requests of one kind learn draft lengths and tree shapes together. A kind has one
+    /// rule, temperature, kind of lengths and longest draft, and one choice of trees, of lookup
+    /// with a drafter, and of a grammar. The last 64 kinds are kept. False: the request learns for
+    /// itself.
     bool lengths = true;
-    /// The n-gram cache of the merge rules. Without it a text has one of its own, which begins with
-    /// what cache_settings::file holds.
+    /// Whether a request uses the shared n-gram cache of the rules `merge` and `merge_paper`.
+    /// False: it has one of its own, which begins with the content of cache_settings::file.
     bool ngrams = true;
-    /// What the drafter's model keeps beside its context, as a list that follows the text (see
-    /// LearnsFromTexts). Without it, it forgets where the text begins, for which no other text may
-    /// be using it.
+    /// Whether the drafter's model keeps what it has learnt from outputs, such as a token list (see
+    /// LearnsFromTexts). False: it forgets that when the request begins, and no other request may
+    /// use the drafter at that time.
     bool drafter = true;
-    /// The words of other texts, and under rule::recycling the successors of their tokens, where
-    /// texts look up in one memory (lookup_settings::shared). Without it a text finds its own, and
-    /// teaches none.
+    /// Whether a request looks up in the text of other requests, and under rule::recycling in the
+    /// successors of their tokens (see lookup_settings::shared). False: it finds its own text only,
+    /// and others do not find it.
     bool lookups = true;
 
+    /// All fields false: each request begins like the first one.
     [[nodiscard]] static constexpr reuse_settings nothing() {
         return {false, false, false, false, false};
     }

@@ -12,6 +12,8 @@
 /// The rules (bridge and verifier) by name.
 namespace specdec {
 
+/// A rule: where proposals come from (rule_source) and how they are verified (rule_verifier). Its
+/// name and meaning are in `rules`; docs/use/choosing-a-rule.md says which one to use.
 enum class rule {
     autoregressive,
     identity,

@@ -17,14 +17,20 @@
 
 namespace specdec {
 
-/// One side of a pair, of any engine: {model, tokenizer}, by name to be borrowed.
+/// The model and the tokenizer of one side of a pair, target or drafter, of any engine. What is
+/// passed by name is borrowed, what is moved is owned.
 template <class Id>
 struct speculation_side {
-    any_batch_model<Id> models; ///< each of its sequences is a text's
+    /// The model, of one or several sequences. Each request that is decoded uses one sequence.
+    any_batch_model<Id> models;
+    /// The tokenizer, whose vocabulary has the model's size.
     any_tokenizer<Id> tokenizer;
-    std::optional<Id> bos{};      ///< the token that opens a text
-    bool begins_with_bos = false; ///< every text does
-    std::vector<Id> ends{};       ///< tokens that end a text, the usual one first
+    /// The token that begins a text (BOS). None: the vocabulary has no such token.
+    std::optional<Id> bos{};
+    /// Whether every prompt begins with `bos`, which then has to be given.
+    bool begins_with_bos = false;
+    /// Tokens that end an output, such as EOS and end of turn; the usual one comes first.
+    std::vector<Id> ends{};
 };
 
 /// What every engine owes: rows and tokens of one vocabulary. Errors: specdec::error.

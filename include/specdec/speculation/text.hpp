@@ -33,34 +33,48 @@
 /// Texts whose rule is chosen at run time: how they are asked for and what comes of them.
 namespace specdec {
 
-/// How texts are decoded. All of it may be left as it is.
+/// How requests are decoded. Every field has a default that suits most pairs of models.
 struct decode_settings {
-    std::optional<specdec::rule>
-        rule{};                     ///< nothing: the usual rule for the pair and the temperature
-    sampling_parameters sampling{}; ///< of both sides
+    /// The rule: how drafts are made and verified. None: default_rule, which is `lookup` without a
+    /// drafter, `identity` for equal vocabularies, else `slem` at temperature 0 and `tli` above it.
+    std::optional<specdec::rule> rule{};
+    /// Temperature and cutoffs, of the target and of the drafter.
+    sampling_parameters sampling{};
+    /// How long drafts are. Not read if `tree` is set.
     length_settings lengths{};
-    /// Drafts are trees, in place of `lengths`, under rules that can (can_draft_trees) with models
-    /// that score them (TreeModelOf). Nothing: chains.
+    /// The shape of draft trees. The rule has to draft trees (can_draft_trees) and the models have
+    /// to score them (TreeModelOf). None: drafts are chains.
     std::optional<tree_drafts> tree{};
-    double min_draft_probability =
-        0.02; ///< slrs, merge: less likely drafts go on no further; 0: they do
+    /// The probability below which a draft is not continued, from 0 to 1; 0: every draft continues.
+    /// Read by the rules `slrs` and `merge`, whose verification takes at most
+    /// draft length / min_draft_probability further passes of the drafter.
+    double min_draft_probability = 0.02;
+    /// The seed of all random numbers. Requests with the same seed need different values of
+    /// text_request::sequence to have different outputs.
     std::uint64_t seed = 0;
-    bool shared_noise = false; ///< without a drafter: draw as the coupled rules do
-    lookup_settings lookup{};  ///< rules lookup and recycling, and looking up beside a drafter
+    /// Whether rules without a drafter draw with shared noise, so that a seed has the same output
+    /// as under the coupled rules.
+    bool shared_noise = false;
+    /// Prompt lookup, as a rule of its own or in addition to a drafter.
+    lookup_settings lookup{};
+    /// Where an output ends.
     generation_limits limits{};
-    /// Of every token, and so many of the likeliest beside it; nothing: not asked for.
+    /// How many of the likeliest tokens are reported with their log-probabilities, in addition to
+    /// each token of the output; at most the target's vocabulary. None: no log-probabilities.
     std::optional<std::size_t> log_probabilities{};
-    reuse_settings carry{}; ///< from the texts before
-    /// Texts draft in one pass of the drafter's model, if that holds several sequences. Without it
-    /// one behind the other, as do texts whose drafts are trees.
+    /// What a request takes over from earlier requests.
+    reuse_settings carry{};
+    /// Whether requests draft in one pass of the drafter's model, if that holds several sequences.
+    /// False: they draft in turns, as requests with draft trees always do.
     bool together = true;
-    /// Where a drafter throws, the sequence goes on: the round drafts nothing
+    /// Whether an exception of the drafter ends the sequence. False: the round drafts nothing
     /// (no_draft::drafter_failed), and the drafter is asked again after a pause, which doubles with
-    /// each failure up to 64 rounds. Drafts that cannot be ended where they stand, and trees, end
-    /// the sequence; so does any failure if this is true. A pass of several drafters that throws is
-    /// no failure by itself: each sequence then asks for its own row.
+    /// each failure up to 64 rounds. Drafts that cannot be ended early, and trees, end the sequence
+    /// in any case. An exception in a pass of several drafters is no failure by itself: each
+    /// sequence then asks for its own logits.
     bool drafter_must_work = false;
-    /// Asked every round: whether all texts shall end, and no more begin. Nothing: never.
+    /// A function that is called every round. If it returns true, all requests end and none begins.
+    /// Without a function nothing is cancelled.
     cancel_check cancelled{};
 };
 
@@ -71,32 +85,45 @@ struct listener {
     virtual bool round(const round_result&) { return true; }
 };
 
-/// A text that is asked for: what its decode_settings leave open, and what it has of its own.
+/// One request: its prompt, its processors and grammar, and its own values of some settings.
 struct text_request {
+    /// The prompt in target tokens. It is borrowed, is not empty, and is shorter than the target's
+    /// context.
     borrowed_span<target_id> prompt{};
-    std::uint64_t sequence = 0; ///< texts of one seed that shall differ have different ones
-    /// Texts whose tokens mean another context to the models, as under another LoRA adapter or with
-    /// another image behind the same placeholders, have another key: they share no context.
+    /// A part of the seed: requests with the same seed and different numbers have different
+    /// outputs. It does not choose a sequence of the models.
+    std::uint64_t sequence = 0;
+    /// What the prompt's tokens mean to the models. Requests with another LoRA adapter, or with
+    /// another image for the same placeholder tokens, need another key: they share no context.
     context_key key = 0;
-    std::string where{};        ///< the prompt came from, for errors
-    listener* reader = nullptr; ///< or nobody
-    /// What the rows go through before they are laws (docs/use/processors.md). The target's makes
-    /// the text; the drafter's, made of the same, keeps drafts from being in vain.
+    /// Where the prompt came from, such as a file and a line, for error messages.
+    std::string where{};
+    /// A listener that receives the output while it is made; borrowed. Null: none.
+    listener* reader = nullptr;
+    /// The processor of the target's logits (docs/use/processors.md). It changes the distribution
+    /// of the output.
     any_row_processor<target_id> process{};
+    /// The processor of the drafter's logits. Give one that does the same as `process`, so that
+    /// drafts are not rejected for it. It changes no distribution of an output.
     any_row_processor<draft_id> process_draft{};
-    /// What the text after the prompt has to obey: a ByteGrammar. Behind the processors both sides'
-    /// rows are masked by it (grammar_mask), and text that it forces is proposed without asking a
-    /// model (docs/use/forced-text.md).
+    /// The grammar that the output has to obey, a ByteGrammar. It masks the logits of both models
+    /// after their processors (grammar_mask), and text that it forces is proposed without a pass of
+    /// a model (docs/use/forced-text.md).
     any_grammar grammar{};
-    /// Whether the grammar masks the rows. False: the engine or `process` does, and the grammar
-    /// only proposes what it forces.
+    /// Whether the grammar masks the logits. False: the engine or `process` does so, and the
+    /// grammar only proposes the text that it forces.
     bool grammar_masks = true;
-    // In place of the settings' for this text, whatever texts beside it have:
+    /// This request's rule. None: decode_settings::rule.
     std::optional<specdec::rule> rule{};
+    /// This request's temperature and cutoffs. None: decode_settings::sampling.
     std::optional<sampling_parameters> sampling{};
+    /// This request's draft length. None: decode_settings::lengths.
     std::optional<length_settings> lengths{};
+    /// This request's seed. None: decode_settings::seed.
     std::optional<std::uint64_t> seed{};
+    /// This request's limits. None: decode_settings::limits.
     std::optional<generation_limits> limits{};
+    /// This request's number of reported tokens. None: decode_settings::log_probabilities.
     std::optional<std::size_t> log_probabilities{};
 };
 
@@ -121,29 +148,44 @@ struct token_report {
     std::vector<token_log_probability> likeliest;
 };
 
+/// The output of one request, and what it took.
 struct decode_result {
+    /// The bytes of the output, without the prompt and without a stop string.
     std::string text;
-    std::vector<target_id> tokens; ///< produced and committed, an end token included
+    /// The committed tokens of the output, an end token included.
+    std::vector<target_id> tokens;
+    /// Why the output ended.
     finish_reason finish = finish_reason::cancelled;
+    /// Counts of rounds and tokens.
     statistics counts;
-    double seconds = 0; ///< prompt and text, without loading; of several side by side: of all
-    /// [rounds] of slrs, merge, coupled-spelling: the drafter's forwards that deciding took.
+    /// Seconds from the start of the run to the end of this output, with the prompt and without
+    /// loading. Requests that are decoded side by side count the time of the others, too.
+    double seconds = 0;
+    /// [rounds] Passes of the drafter that verification took. Empty unless the rule is `slrs`,
+    /// `merge` or `coupled_spelling`.
     std::vector<std::size_t> extra_forwards{};
-    std::size_t drafter_failures =
-        0;                       ///< rounds in which the drafter threw, and the sequence went on
-    std::string drafter_error{}; ///< what it threw last, in words
-    std::size_t first_rows_known = 0; ///< rounds whose first draft token took no forward
-    std::vector<token_report> log_probabilities{}; ///< of the tokens, if they were asked for
-    /// If `finish` is failed: what was thrown, in words and to be thrown again. The text and the
-    /// tokens are what there was before.
+    /// Rounds in which the drafter threw and the sequence went on.
+    std::size_t drafter_failures = 0;
+    /// The message of the drafter's last exception; empty if it threw none.
+    std::string drafter_error{};
+    /// Rounds whose first draft token took no pass of the drafter.
+    std::size_t first_rows_known = 0;
+    /// [tokens] Log-probabilities, if decode_settings::log_probabilities asks for them.
+    std::vector<token_report> log_probabilities{};
+    /// The message of the exception that ended the request, if `finish` is `failed`. Text and
+    /// tokens are those before the exception.
     std::string error{};
+    /// That exception, to be thrown again; else null.
     std::exception_ptr thrown{};
 };
 
-/// What came of several texts.
+/// The outputs of several requests.
 struct decode_results {
-    std::vector<decode_result> texts; ///< as they were asked for
-    double seconds = 0;               ///< prompts and texts, without loading
+    /// [requests] The outputs, in the order of the requests.
+    std::vector<decode_result> texts;
+    /// Seconds of the whole run, with the prompts and without loading.
+    double seconds = 0;
+    /// Counts of the passes that requests shared.
     batch_counts passes{};
 
     /// Throws again what the first text that failed threw. Does nothing if none failed.

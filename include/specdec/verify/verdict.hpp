@@ -16,12 +16,12 @@ namespace specdec {
 
 /// Where an emitted token came from.
 enum class token_origin : std::uint8_t {
-    accepted,  ///< a proposal that was kept, of a drafter
+    accepted,  ///< an accepted proposal of a drafter
     corrected, ///< the target's replacement of a rejected proposal
-    free,      ///< the target's own token behind the last proposal (or without any)
-    residual,  ///< the target's token where the draft's law ended the draft (SLRS, merge): no
-               ///< proposal was rejected, but the token is drawn from the residual all the same
-    looked_up, ///< a proposal that was kept, of text that was seen before
+    free,      ///< the bonus token: the target's own token after the last proposal, or without any
+    residual,  ///< the target's token where the draft ended by its own distribution (`slrs`,
+               ///< `merge`): no proposal was rejected, but the token is drawn from the residual
+    looked_up, ///< an accepted proposal of looked-up text, or of text that a grammar forces
 };
 
 /// What a verification rule decided about one draft of gamma proposals.

@@ -12,13 +12,18 @@
 
 namespace specdec {
 
+/// Sizes of a bridge's draft trees, for callers of the templates.
 struct tree_settings {
-    std::size_t max_nodes = 16; ///< most nodes that the target scores
-    std::size_t max_depth = 8;  ///< most tokens of a path
+    /// The most nodes that the target scores in a round.
+    std::size_t max_nodes = 16;
+    /// The most tokens of a path from the root.
+    std::size_t max_depth = 8;
+    /// How siblings are drawn.
     sibling_draw siblings = sibling_draw::without_replacement;
-    std::size_t max_drafted = 0; ///< most nodes that a shape which chooses among them drafts; 0:
-                                 ///< max_nodes
+    /// The most nodes that are drafted by a shape which then chooses among them. 0: `max_nodes`.
+    std::size_t max_drafted = 0;
 
+    /// The most nodes that are drafted in a round.
     [[nodiscard]] std::size_t drafted() const {
         return max_drafted > max_nodes ? max_drafted : max_nodes;
     }

@@ -13,13 +13,13 @@
 /// The concepts in which drafter, shape and bridge of a draft tree meet.
 namespace specdec {
 
-/// How siblings, the children of one node, are drawn from the draft law q behind that node. The
-/// law of each is part of its proposal.
+/// How siblings, the children of one node, are drawn from the draft distribution q after that node.
+/// The distribution of each is part of its proposal.
 enum class sibling_draw : std::uint8_t {
-    independent,         ///< each from q: two may be the same
-    without_replacement, ///< each from q without the siblings before it, renormalised. At
-                         ///< temperature 0 as `likeliest`
-    likeliest,           ///< the likeliest tokens of the row, for certain: nothing is drawn
+    independent,         ///< each from q: two siblings may be the same token
+    without_replacement, ///< each from q without the siblings before it, renormalised; at
+                         ///< temperature 0 the same as `likeliest`
+    likeliest,           ///< the likeliest tokens of the logits: nothing is drawn
 };
 
 /// What a shape knows of a node.

@@ -18,15 +18,18 @@ struct lookup_memory {
     ngram_table ngrams{};
 };
 
+/// Prompt lookup: proposals from text that was seen before.
 struct lookup_settings {
-    /// Under rules with a drafter: whether text is looked up beside it, too. A round is the
-    /// lookup's where that promises more (lookup_or_draft); of trees what was found is a branch
-    /// (lookup_branch).
+    /// Whether rules with a drafter look up text, too. A round proposes the looked-up continuation
+    /// if it promises more than the draft (lookup_or_draft). In a tree it becomes one branch
+    /// (lookup_branch). Rules without a drafter ignore this.
     bool beside = false;
-    /// Whether texts find what other texts said: those of one decoder, or all that use `memory`.
-    /// Where nobody may learn from a text's speed that another said the same: false.
+    /// Whether requests find the text of other requests: those of one object, or all that use
+    /// `memory`. False: nobody can infer from the speed of a request that another one contains the
+    /// same text.
     bool shared = true;
-    lookup_memory* memory = nullptr; ///< borrowed; null: the decoder's own
+    /// The memory that is shared; borrowed. Null: the object's own.
+    lookup_memory* memory = nullptr;
 };
 
 /// The usual lookup: a text's own words, those of other texts, and their n-grams.

@@ -7,17 +7,19 @@
 
 namespace specdec {
 
-/// How logits become a law, applied in this order (as Hugging Face does): temperature, top_k,
-/// top_p, min_p. All four are cutoffs on the logit: ids whose logits are equal are kept or dropped
-/// together, so that the law does not depend on the order of ids.
+/// How logits become a distribution. The order is that of Hugging Face: temperature, top_k, top_p,
+/// min_p. The last three are cutoffs on the logit: tokens with equal logits are kept or dropped
+/// together, so the distribution does not depend on the order of the vocabulary.
 struct sampling_parameters {
-    /// Logits are divided by it; 0: all mass on the largest logit (the lowest id among equals).
+    /// The number that logits are divided by. 0: greedy, the token with the largest logit (among
+    /// equals the lowest id) has probability 1.
     float temperature = 1;
-    /// Ids with a logit not below the k-th largest; 0: off.
+    /// Keeps the tokens with a logit of at least the k-th largest; 0: off.
     std::size_t top_k = 0;
-    /// The fewest likeliest ids that hold this share of the mass left by top_k; 1: off.
+    /// Keeps the fewest likeliest tokens that have this share of the probability that top_k left;
+    /// 1: off.
     float top_p = 1;
-    /// Ids at least this many times as likely as the likeliest; 0: off.
+    /// Keeps the tokens that are at least this many times as likely as the likeliest; 0: off.
     float min_p = 0;
 
     friend bool operator==(const sampling_parameters&, const sampling_parameters&) = default;

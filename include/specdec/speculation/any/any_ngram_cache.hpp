@@ -16,11 +16,16 @@
 
 namespace specdec {
 
-/// Which n-gram cache is kept.
+/// The n-gram cache of the rules `merge` and `merge_paper`.
 struct cache_settings {
-    std::string policy = "lfu"; ///< "none", "lru", "lfu"
-    std::size_t capacity = 0;   ///< n-grams; 0: no limit
-    std::string file{};         ///< read at the beginning if it exists; save() writes it
+    /// Which n-gram is evicted from a full cache: "none" (no more are added), "lru" (the least
+    /// recently used) or "lfu" (the least frequently used).
+    std::string policy = "lfu";
+    /// The most n-grams of the cache; 0: no limit.
+    std::size_t capacity = 0;
+    /// The file that the cache is read from when it is made, if the file exists, and that save()
+    /// writes. Empty: no file.
+    std::string file{};
 };
 
 /// Errors: specdec::error for a policy that there is not.

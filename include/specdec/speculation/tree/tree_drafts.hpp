@@ -24,29 +24,35 @@
 
 namespace specdec {
 
-/// How trees grow where no widths are given (docs/use/choosing-a-rule.md).
+/// How draft trees grow if no widths are given (docs/use/choosing-a-rule.md).
 enum class tree_growth : std::uint8_t {
-    paying,  ///< as many nodes and levels as pay: of the likeliest siblings a profitable_tree, else
-             ///< a planned_tree, which plans by what the text's own rounds keep
-    dynamic, ///< as many as there may be, where the drafter is sure: EAGLE-2's, or a beam_tree
-    budgeted, ///< Sequoia's tree of so many nodes, by what the text's own rounds keep
-    fixed,    ///< the same, by a first guess, in every round
+    paying,   ///< as many nodes and levels as pay: with the likeliest siblings a profitable_tree,
+              ///< else a planned_tree, planned by what the request's own rounds accepted
+    dynamic,  ///< the most nodes that are allowed, where the drafter is surest: with the likeliest
+              ///< siblings EAGLE-2's tree, else a beam_tree
+    budgeted, ///< Sequoia's tree of that many nodes, planned by what the request's rounds accepted
+    fixed,    ///< Sequoia's tree by a first guess, the same in every round
 };
 inline constexpr std::array<std::string_view, 4> tree_growth_names{"paying", "dynamic", "budgeted",
                                                                    "fixed"};
 
-/// Drafts that branch: the target scores several continuations of a text in one pass.
+/// Draft trees: the target scores several continuations of a sequence in one pass.
 struct tree_drafts {
-    std::size_t nodes = 8; ///< most of a round, where no widths are given
-    /// The children of each node, by its depth ({3, 2, 1}); nothing: by `growth`.
+    /// The most nodes of a round's tree. Not read if `widths` are given.
+    std::size_t nodes = 8;
+    /// The number of children of each node, by its depth, as in {3, 2, 1}. Empty: the tree grows as
+    /// `growth` says.
     std::vector<std::size_t> widths{};
-    /// Nothing: the likeliest at temperature 0, else without replacement.
+    /// How siblings are drawn. None: `likeliest` at temperature 0, else `without_replacement`.
     std::optional<sibling_draw> siblings{};
+    /// How the tree grows. Not read if `widths` are given.
     tree_growth growth = tree_growth::paying;
-    /// That paying trees go by, which then depend on no clock; nothing: measured once, or of shapes
-    /// that are made elsewhere such by which further nodes cost nothing.
+    /// The costs that paying trees use; they then depend on no clock. None: `speculation` uses
+    /// length_settings::costs, or measures them once. A shape that you make yourself then takes
+    /// further nodes to cost nothing.
     std::optional<cost_table> costs{};
 
+    /// Whether costs have to be measured: a paying tree without `costs`.
     [[nodiscard]] bool needs_costs() const {
         return widths.empty() && growth == tree_growth::paying && !costs;
     }
