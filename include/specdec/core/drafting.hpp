@@ -84,10 +84,10 @@ enum class row_reading : unsigned char { none, sureness, entropy };
 ///     stop.more(progress)      whether to draft another token
 ///     stop.version()           another number whenever the answers may be others
 ///                              (law_version.hpp)
-///     stop.reads()             optional, see rule_traits: the row_reading it needs; without it
-///     none stop.predict(progress)   likewise: the chance that d_n is kept if those before it are,
-///     which
-///                              makes progress.kept (in `progress` that of d_1 .. d_(n-1))
+///     stop.reads()             optional (rule_traits): the row_reading it needs; else none
+///     stop.predict(progress)   optional (rule_traits): the chance that d_n is kept if those before
+///                              it are; it makes progress.kept (in `progress`, that of the tokens
+///                              before d_n)
 ///
 /// The answers may depend on what was drafted so far, on rounds that were committed, and on nothing
 /// random besides: a rule may end a draft behind the token it looked at but never drop that token,

@@ -13,9 +13,9 @@ namespace specdec {
 ///
 ///     a.accept(progress)   the chance that d_n is kept if those before it are; n >= 1
 ///     a.next(progress)     the same of d_(n+1), which is not drawn yet
-///     a.version()             another number whenever the answers may be others (law_version.hpp)
-///     a.reads()            optional, see rule_traits: the row_reading it needs; without it
-///     sureness a.learn(outcome)     likewise: a round was decided
+///     a.version()          another number whenever the answers may be others (law_version.hpp)
+///     a.reads()            optional (rule_traits): the row_reading it needs; else sureness
+///     a.learn(outcome)     optional (rule_traits): a round was decided
 ///
 /// Predictions depend on `progress` and on rounds that were committed, and on nothing random
 /// besides.
