@@ -784,6 +784,24 @@ class PlugInYourEngine(unittest.TestCase):
         self.assertLessEqual(len(main.splitlines()), 25)
 
 
+class Tutorial(unittest.TestCase):
+    """docs/tutorial.md shows the code of the program and what it prints, but for numbers that are measured."""
+
+    def test_page(self):
+        page = (ROOT / "docs/tutorial.md").read_text()
+        source = re.sub(r"\s+", " ", (ROOT / "examples/tutorial.cpp").read_text())
+        blocks = re.findall(r"```cpp\n(.*?)```", page, re.S)
+        self.assertGreater(len(blocks), 6)
+        for block in blocks:
+            self.assertIn(re.sub(r"\s+", " ", block).strip(), source)
+        shown = "\n".join(re.findall(r"```text\n(.*?)```", page, re.S))
+        printed = call("tutorial")
+        self.assertEqual(*(re.sub(r"\d+(\.\d+)?", "#", text).split() for text in (shown, printed)))
+        alone, drafted = (int(n) for n in re.findall(r"(\d+) passes", printed))
+        self.assertEqual(alone, 80)
+        self.assertLess(drafted, 60)
+
+
 class JsonAnswer(unittest.TestCase):
     def test_answers_are_json_and_do_not_depend_on_the_drafter(self):
         *lines, last = call("json_answer").splitlines()
