@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
