@@ -5,6 +5,7 @@
 // the rules.
 #include <specdec/speculation/speculation.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -82,7 +83,18 @@ TEST_CASE("recorded seeds: every rule gives the outputs that were recorded", "[c
     for (std::string line; std::getline(in, line);)
         recorded.push_back(line);
     CHECK(recorded.size() > 100);
-    CHECK(record() == recorded);
+    std::size_t same = 0;
+    for (const std::string& line : record()) {
+        INFO("of a new rule: record it with test_speculation \"[.record-seeds]\"");
+        const bool found = std::find(recorded.begin(), recorded.end(), line) != recorded.end();
+        CHECKED_IF(found) {
+            ++same;
+        }
+        CHECKED_ELSE(found) {
+            FAIL_CHECK("not recorded: " + line);
+        }
+    }
+    CHECK(same == recorded.size());
 }
 
 TEST_CASE("recorded seeds: record them again", "[.record-seeds]") {

@@ -103,7 +103,7 @@ namespace specdec {
     if (trees && !can_draft_trees(how))
         return text + "This rule does not draft trees.\n";
     const bool automatic = s.lengths.kind == length_kind::automatic && !trees;
-    if (how == rule::lookup || how == rule::recycling)
+    if (!takes_drafter(how) && how != rule::autoregressive)
         return text +
                (s.rule ? ""
                        : "Chosen for a target without a drafter: looking up costs nothing.\n") +

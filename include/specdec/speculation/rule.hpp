@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::ranges::all_of
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -150,6 +151,11 @@ inline constexpr std::array rules{
 }
 static_assert(rules.size() == static_cast<std::size_t>(rule::number_of_rules),
               "every rule has a row in `rules`: its name, source and verifier");
+static_assert(std::ranges::all_of(rules,
+                                  [](const named_rule& r) {
+                                      return static_cast<std::size_t>(r.source) < sources.size();
+                                  }),
+              "every source of a rule has a row in `sources`: what is known of it");
 static_assert(rules_are_in_order(), "rows stand in the order of their enumeration");
 
 /// The names of all rules, or of those that are wanted: rule_names(can_draft_trees).
