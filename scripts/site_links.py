@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""A hook of mkdocs: what pages link to outside of docs/ becomes pages of the site, too.
+
+A file of the repository that a page names by a link (a header, an example, CONTRIBUTING.md) is shown as a page under
+source/. Markdown is shown as it is, anything else as code. A link to a folder becomes plain text.
+"""
+import os
+import pathlib
+import re
+
+from mkdocs.structure.files import File
+
+ROOT = pathlib.Path(__file__).parent.parent
+LINK = re.compile(r"\]\(([^()\s:#]+)(#[^()\s]*)?\)")
+LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".sh": "bash", ".json": "json", ".txt": "text"}
+
+
+def place(uri):
+    """Where a page of the site stands in the repository."""
+    if not uri.startswith("source/"):
+        return "docs/" + uri
+    path = uri.removeprefix("source/").removesuffix(".md")
+    return path if (ROOT / path).is_file() else "." + path
+
+
+def target(uri, link):
+    """The repository's path that a page's link names."""
+    return os.path.normpath(os.path.join(os.path.dirname(place(uri)), link))
+
+
+def outside(uri, link):
+    path = target(uri, link)
+    return None if path.startswith("docs/") or path.startswith("..") else path
+
+
+def page_of(path):
+    return f"source/{path.lstrip('.')}.md"  # a site has no hidden folders
+
+
+def on_files(files, config):
+    waiting = [f.src_uri for f in files if f.src_uri.endswith(".md")]
+    made = set()
+    while waiting:
+        uri = waiting.pop()
+        file = ROOT / place(uri)
+        if file.suffix != ".md":
+            continue
+        for link, _ in LINK.findall(file.read_text()):
+            path = outside(uri, link)
+            if path is None or path in made or not (ROOT / path).is_file():
+                continue
+            made.add(path)
+            text = (ROOT / path).read_text(errors="replace")
+            if not path.endswith(".md"):
+                fence = "`" * 8
+                text = f"# {path}\n\n{fence}{LANGUAGES.get(pathlib.Path(path).suffix, 'text')}\n{text}\n{fence}\n"
+            files.append(File.generated(config, page_of(path), content=text))
+            waiting.append(page_of(path))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    uri = page.file.src_uri
+    if uri.startswith("source/") and not uri.endswith(".md.md"):
+        return markdown
+
+    def rewrite(match):
+        link, anchor = match.group(1), match.group(2) or ""
+        path = target(uri, link)
+        if path.startswith("docs/"):
+            to = path.removeprefix("docs/")
+        elif (ROOT / path).is_file():
+            to = page_of(path)
+        else:
+            return "]"  # a folder: the text stays
+        return f"]({os.path.relpath(to, os.path.dirname(uri) or '.')}{anchor})"
+
+    return LINK.sub(rewrite, markdown)
