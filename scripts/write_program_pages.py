@@ -7,7 +7,8 @@ FOLDER: where the programs are (build/release/examples). --check: writes nothing
 """
 import pathlib, re, subprocess, sys, textwrap
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from pages import ROOT, write_or_check
+
 PAGE = ROOT / "docs/use/programs.md"
 PROGRAMS = "generate compare side_by_side answer adapt calibrate vocabularies".split()
 INTRODUCTION = """# The programs and their flags
@@ -56,13 +57,9 @@ def page(folder):
 
 def main():
     arguments = sys.argv[1:]
-    check = "--check" in arguments
     places = [a for a in arguments if a != "--check"]
     text = page(pathlib.Path(places[0] if places else ROOT / "build/release/examples").absolute())
-    if not check:
-        PAGE.write_text(text)
-    elif not PAGE.exists() or PAGE.read_text() != text:
-        sys.exit(f"{PAGE.relative_to(ROOT)} is not what the programs say: run scripts/write_program_pages.py")
+    write_or_check(PAGE, text, "programs", "--check" in arguments)
 
 
 if __name__ == "__main__":

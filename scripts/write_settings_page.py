@@ -6,9 +6,11 @@ usage: scripts/write_settings_page.py [--check]
 --check: writes nothing, exit status 1 if the page is another. A declaration that cannot be read, or that has no comment, is
 an error that names file and line.
 """
-import pathlib, re, sys, textwrap
+import re, textwrap
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import pages
+from pages import ROOT, Unreadable, table
+
 PAGE = ROOT / "docs/use/settings.md"
 INCLUDE = ROOT / "include/specdec"
 INTRODUCTION = """# Settings, results and enumerations
@@ -52,10 +54,6 @@ SECTIONS = {
         core/concepts.hpp encode_mode""",
 }
 SECTIONS = {title: [tuple(line.split()) for line in listed.splitlines()] for title, listed in SECTIONS.items()}
-
-
-class Unreadable(Exception):
-    """Of a header, named with its line."""
 
 
 class Header:
@@ -205,10 +203,6 @@ def default(type_name, given, known):
     return "empty" if re.match(r"std::(vector|string)\b|borrowed_span<", type_name) else "none"
 
 
-def table(heads, rows):
-    return "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |") for row in (heads, ["---"] * len(heads), *rows))
-
-
 def struct_part(header, name, result, known):
     about, fields, functions = header.struct(name)
     ranges = header.ranges(name, {field[0] for field in fields})
@@ -260,16 +254,5 @@ def page():
     return "".join(out)
 
 
-def main():
-    try:
-        text = page()
-    except Unreadable as problem:
-        sys.exit(str(problem))
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(text)
-    elif not PAGE.exists() or PAGE.read_text() != text:
-        sys.exit(f"{PAGE.relative_to(ROOT)} is not what the headers say: run scripts/write_settings_page.py")
-
-
 if __name__ == "__main__":
-    main()
+    pages.main(PAGE, page)
