@@ -67,7 +67,7 @@ struct source_facts {
 };
 
 /// All of them, in the order of the enumeration.
-inline constexpr std::array sources{
+inline constexpr std::array rule_sources{
     source_facts{.source = rule_source::none, .takes_drafter = false},
     source_facts{.source = rule_source::identity, .equal_vocabularies = true, .trees = true},
     source_facts{.source = rule_source::union_of_both},
@@ -144,8 +144,8 @@ inline constexpr std::array rules{
     for (std::size_t i = 0; i < rules.size(); ++i)
         if (static_cast<std::size_t>(rules[i].rule) != i)
             return false;
-    for (std::size_t i = 0; i < sources.size(); ++i)
-        if (static_cast<std::size_t>(sources[i].source) != i)
+    for (std::size_t i = 0; i < rule_sources.size(); ++i)
+        if (static_cast<std::size_t>(rule_sources[i].source) != i)
             return false;
     return true;
 }
@@ -153,9 +153,10 @@ static_assert(rules.size() == static_cast<std::size_t>(rule::number_of_rules),
               "every rule has a row in `rules`: its name, source and verifier");
 static_assert(std::ranges::all_of(rules,
                                   [](const named_rule& r) {
-                                      return static_cast<std::size_t>(r.source) < sources.size();
+                                      return static_cast<std::size_t>(r.source) <
+                                             rule_sources.size();
                                   }),
-              "every source of a rule has a row in `sources`: what is known of it");
+              "every source of a rule has a row in `rule_sources`: what is known of it");
 static_assert(rules_are_in_order(), "rows stand in the order of their enumeration");
 
 /// The names of all rules, or of those that are wanted: rule_names(can_draft_trees).
@@ -182,7 +183,7 @@ constexpr void validate(rule r) {
 
 /// What is known of a rule's source. Errors: as validate.
 [[nodiscard]] constexpr const source_facts& source_of(rule r) {
-    return sources[static_cast<std::size_t>(about(r).source)];
+    return rule_sources[static_cast<std::size_t>(about(r).source)];
 }
 
 /// The rule of that name. `source` is for errors: the flag or field that named it. Errors:
