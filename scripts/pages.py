@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the scripts have in common that write a page of the documentation from sources."""
 import pathlib, sys
 
