@@ -88,6 +88,8 @@ class block_model : public wrapped_model<block_model<M>, draft_id, M> {
     static constexpr std::size_t none = ~std::size_t{0};
 
 public:
+    static constexpr bool wraps_trees = true;
+
     /// Truncates the model to nothing.
     explicit block_model(M& model)
         : base(model), places_(model.block_size()), texts_(this->sequences()) {

@@ -23,6 +23,8 @@ class headed_model : public headed_context<headed_model<Model, Head>, Model, Hea
     using base = headed_context<headed_model<Model, Head>, Model, Head>;
 
 public:
+    static constexpr bool wraps_trees = base::hidden_trees;
+
     headed_model(Model& model, Head& head, std::size_t rows = 16)
         : base(model, head, "headed model"), logits_(rows * head.vocabulary_size()) {}
 

@@ -46,6 +46,8 @@ class row_batching_model : public wrapped_model<row_batching_model<Id, M>, Id, M
     using rows_type = decltype(score_rows<Id>(std::declval<lifted_model<Id, M>&>(), parts_type{}));
 
 public:
+    static constexpr bool wraps_trees = base::trees;
+
     explicit row_batching_model(M& model) : base(model), texts_(base::sequences()) {
         parts_.reserve(texts_.size());
     }

@@ -30,6 +30,8 @@ class shared_model : public wrapped_model<shared_model<Id, M>, Id, M> {
     using base = wrapped_model<shared_model<Id, M>, Id, M>;
 
 public:
+    static constexpr bool wraps_trees = base::trees;
+
     /// Truncates the model to nothing.
     explicit shared_model(M& model)
         : base(model), mirrors_(this->sequences()), nodes_(this->sequences()) {

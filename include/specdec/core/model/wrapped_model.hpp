@@ -29,8 +29,8 @@ namespace specdec {
 ///     };
 ///
 /// So Self models ScoringBatchModelOf<Id>, and ScoringModelOf<Id> where M does; trees likewise,
-/// where Self writes score_tree and keep_path. one_sequence leads from several back to one. Borrows
-/// the model.
+/// where Self writes score_tree and keep_path, and says so by `wraps_trees`. one_sequence leads
+/// from several back to one. Borrows the model.
 template <class Self, class Id, class M>
     requires ContextOf<M, Id> || BatchContextOf<M, Id>
 class wrapped_model {
@@ -80,7 +80,12 @@ public:
     [[nodiscard]] bool reads_features() const { return specdec::reads_features(*model_); }
     [[nodiscard]] bool lazy_append() const { return specdec::lazy_append(*model_); }
     [[nodiscard]] bool replays_on_reject() const { return specdec::replays_on_reject(*model_); }
-    [[nodiscard]] bool scores_trees() const { return specdec::scores_trees(*model_); }
+    [[nodiscard]] bool scores_trees() const {
+        if constexpr (requires { requires Self::wraps_trees; })
+            return specdec::scores_trees(*model_);
+        else
+            return false;
+    }
     void forget_learnt()
         requires LearnsFromTexts<M>
     {
@@ -136,7 +141,7 @@ public:
         return self().score(parts_type(&part, 1));
     }
     [[nodiscard]] logits_rows<Id> score_tree(std::span<const Id> ids, path_type parents)
-        requires(one && requires(Self& self, trees_type parts) { self.score_tree(parts); })
+        requires(one && requires { requires Self::wraps_trees; })
     {
         if (parents.empty()) // which means tokens, not nodes
             fail("wrapped model", "parents", "expected one for each token");
@@ -144,7 +149,7 @@ public:
         return self().score_tree(trees_type(&part, 1));
     }
     void keep_path(path_type nodes)
-        requires(one && requires(Self& self) { self.keep_path(std::size_t{}, nodes); })
+        requires(one && requires { requires Self::wraps_trees; })
     {
         self().keep_path(0, nodes);
     }
@@ -177,6 +182,7 @@ class lifted_model : public wrapped_model<lifted_model<Id, M>, Id, M> {
     using base = wrapped_model<lifted_model<Id, M>, Id, M>;
 
 public:
+    static constexpr bool wraps_trees = base::trees;
     explicit lifted_model(M& model) : base(model) {}
     using base::score;
     [[nodiscard]] auto score(std::span<const sequence_tokens<Id>> parts) {

@@ -54,6 +54,8 @@ class cache_mixture_model : public wrapped_model<cache_mixture_model<Model>, dra
     using base = wrapped_model<cache_mixture_model<Model>, draft_id, Model>;
 
 public:
+    static constexpr bool wraps_trees = base::trees;
+
     explicit cache_mixture_model(Model& model, counted_sources sources = {})
         : base(model), sources_(sources) {
         const std::size_t most = successor_counts::orders.size() * model.capacity();

@@ -37,6 +37,8 @@ class feature_recorder : public wrapped_model<feature_recorder<Target>, target_i
     static constexpr bool tells = TellsHeld<Target, target_id> || TellsHeldBatch<Target, target_id>;
 
 public:
+    static constexpr bool wraps_trees = base::trees;
+
     static constexpr std::size_t at_once = 128;
 
     feature_recorder(Target& target, feature_records& records) : base(target), records_(records) {
