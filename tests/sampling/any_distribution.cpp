@@ -2,12 +2,14 @@
 #include <specdec/sampling/any_distribution.hpp>
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <specdec/sampling/coin/philox_coin.hpp>
 #include <specdec/sampling/law/dense_law.hpp>
+#include <specdec/sampling/remaining_law.hpp>
 #include <specdec/sampling/residual.hpp>
 
 using namespace specdec;
@@ -31,6 +33,21 @@ struct keeping : comparing {
         return u * probability(t) < p;
     }
     [[nodiscard]] static constexpr bool ends_drafts() { return true; }
+};
+
+/// Is subtracted at once: its probabilities are not in the order of the ids.
+struct at_once {
+    std::vector<double> values{0.5, 0.125, 0.25, 0.125};
+    [[nodiscard]] std::size_t size() const { return values.size(); }
+    [[nodiscard]] double probability(target_id t) const { return values[t.index()]; }
+    template <class U>
+    [[nodiscard]] target_id at(const U&) const {
+        return target_id{0};
+    }
+    void subtract_from(std::span<double> row) const {
+        for (std::size_t t = values.size(); t > 0; --t)
+            row[t - 1] -= values[t - 1];
+    }
 };
 
 template <class Law>
@@ -75,6 +92,22 @@ TEST_CASE("any distribution: decides as the distribution that it views, to the b
     check_same<dense>(law_flip::ratio, false);
     check_same<comparing>(law_flip::comparison, false);
     check_same<keeping>(law_flip::keeping, true);
+}
+
+TEST_CASE("any distribution: what is left of a law without it is the same, at once or in order") {
+    const std::vector<float> target{0.1F, 0.5F, 0.2F, 0.2F}, values{0.5F, 0.125F, 0.25F, 0.125F};
+    const dense p(probabilities_row<target_id>{target});
+    const auto check = [&](const auto& law, bool whole) {
+        const auto x = drawn(law);
+        const any_distribution<> any(x);
+        CHECK(any.subtracts_at_once() == whole);
+        std::vector<double> row(4), same(4);
+        remaining_law left(p, std::span(row)), wanted(p, std::span(same));
+        CHECK(left.subtract(any, 0.5) == wanted.subtract(law, 0.5));
+        CHECK(row == same);
+    };
+    check(at_once{}, true);
+    check(dense(probabilities_row<target_id>{values}), false);
 }
 
 } // namespace any_distribution_tests

@@ -143,8 +143,8 @@ public:
                                           request_.place.value()),
                       laws_.back());
         request_.place.pass(f_.bytes(d));
-        drawn_.push(stop, d, laws_.back().probability(d), row, row[d.index()], request_.sampling);
         open_ = f_.step(state_, d) && !is_end(request_.draft_end_ids, d);
+        drawn_.push(stop, d, laws_.back().probability(d), row, row[d.index()], request_.sampling);
         drafter.push(d);
     }
     [[nodiscard]] draft_view<law_type> drafted() {

@@ -8,7 +8,7 @@ namespace specdec {
 /// An automaton over bytes that says which texts are allowed.
 ///
 ///     g.begin()              the state before the first byte: a small value
-///     g.step(state, byte)    moves the state behind one more byte; false: no text begins so
+///     g.step(state, byte)    moves the state past one more byte; false: no text begins so
 ///     g.complete(state)      whether the text may end here
 template <class G>
 concept ByteGrammar = std::copyable<typename G::state_type> &&

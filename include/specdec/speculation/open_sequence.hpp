@@ -41,12 +41,6 @@
 
 namespace specdec {
 
-/// What a sequence's session is made of, whatever its rule: of chains and of trees.
-template <Coin C>
-using chain_source = lookup_or_draft<any_source<C>, text_lookup, any_tokenizer<target_id>>;
-template <Coin C>
-using tree_source = lookup_branch<any_tree_source<C>, text_lookup, any_tokenizer<target_id>>;
-
 /// Opens a sequence as it is planned: its rule says which source and which verifier it has. draft:
 /// null without a drafter, for rules that take none.
 class sequence_opener {

@@ -29,7 +29,7 @@
 namespace specdec {
 
 /// What a text's session is: a bridge that drafts trees has another one.
-template <class Bridge, class Verifier, class D, class Laws>
+template <class Bridge, class Verifier, class Laws>
 struct session_of_text {
     using type = session<Bridge, Verifier, Laws>;
     static type make(Bridge bridge, Verifier verifier, const session_settings& settings, Laws laws,
@@ -37,10 +37,10 @@ struct session_of_text {
         return {std::move(bridge), std::move(verifier), settings, std::move(laws)};
     }
 };
-template <class Bridge, class Verifier, class D, class Laws>
+template <class Bridge, class Verifier, class Laws>
     requires(bridge_traits_of<Bridge>.drafts_trees)
-struct session_of_text<Bridge, Verifier, D, Laws> {
-    using type = tree_text_session<Bridge, Verifier, D, Laws>;
+struct session_of_text<Bridge, Verifier, Laws> {
+    using type = tree_text_session<Bridge, Verifier, no_drafter, Laws>;
     static type make(Bridge bridge, Verifier verifier, const session_settings& settings, Laws laws,
                      const std::optional<any_tree_shape>& shape) {
         return {std::move(bridge), std::move(verifier), settings, std::move(laws), *shape};
@@ -189,7 +189,7 @@ public:
 
 private:
     using laws_type = processed_rows<any_row_processor<target_id>>;
-    using session_of = session_of_text<Bridge, Verifier, no_drafter, laws_type>;
+    using session_of = session_of_text<Bridge, Verifier, laws_type>;
     using session_type = typename session_of::type;
     static constexpr bool trees = bridge_traits_of<Bridge>.drafts_trees;
 
@@ -236,7 +236,7 @@ private:
         if constexpr (!trees)
             if (session_.bridge().bridge().own_traits().counts_forwards) {
                 so_far_.extra_forwards.resize(session_.counts().rounds);
-                so_far_.extra_forwards.push_back(extra_forwards());
+                so_far_.extra_forwards.push_back(extra_forwards_of(session_.bridge()));
             }
         if (!r.log_probabilities.of_tokens.empty())
             so_far_.log_probabilities.resize(session_.tokens().size() - prompt_);
@@ -251,8 +251,9 @@ private:
             return {.forwards = session_.levels(),
                     .proposed = r.proposed.size(),
                     .emitted = r.tokens.size()};
-        return plan_.draft != nullptr ? outcome_of(r, plan_.target, *plan_.draft, extra_forwards())
-                                      : outcome_of_found(r);
+        return plan_.draft != nullptr
+                   ? outcome_of(r, plan_.target, *plan_.draft, extra_forwards_of(session_.bridge()))
+                   : outcome_of_found(r);
     }
     /// Proposals that cost beside the drafter's passes: looked up, or nodes of trees.
     [[nodiscard]] std::size_t costly(const round_result& r) const {
@@ -270,9 +271,6 @@ private:
             o.rejected = r.accepted < o.proposed;
         }
         return o;
-    }
-    [[nodiscard]] std::size_t extra_forwards() const {
-        return extra_forwards_of(session_.bridge());
     }
     /// What was spent since this was asked last.
     [[nodiscard]] round_seconds seconds_since() {

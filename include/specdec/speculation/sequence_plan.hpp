@@ -59,10 +59,11 @@ struct sequence_plan {
     std::shared_ptr<successor_table> successors{};
 };
 
-/// What the memories of a plan are: those of all sequences, or its own.
+/// Gives a plan its memories: the shared ones, or some of its own.
 inline void take_memories(sequence_plan& plan, const decode_settings& s, shared_tables& tables) {
     const source_facts& source = source_of(plan.how.rule);
-    const bool looks_up = plan.how.source == rule_source::lookup || s.lookup.beside;
+    const bool looks_up =
+        plan.how.source == rule_source::lookup || (source.takes_drafter && s.lookup.beside);
     const bool shared = s.lookup.shared && s.carry.lookups;
     if (looks_up && shared) {
         if (s.lookup.memory == nullptr)

@@ -5,6 +5,7 @@
 #include <specdec/sampling/coin/coupled_coin.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -196,6 +197,19 @@ TEST_CASE("without a place, and for other purposes, it is the philox coin") {
         differ += coin.pick(target_at(i + 1, i), p) != plain.pick(target_at(i + 1, i), p) ? 1 : 0;
     }
     CHECK(differ > 50);
+}
+
+TEST_CASE("coupled coin: without keys it is the plain one, at every site") {
+    const std::vector<float> weights{1, 2, 3, 4};
+    const dense_law law(probabilities_row<target_id>{weights});
+    const coupled_coin coin(7, 3);
+    const philox_coin plain(7, 3);
+    for (std::uint64_t place = 0; place < 50; ++place) {
+        const draw_site site{.position = place, .why = purpose::target, .place = place};
+        CHECK(coin.pick(site, law) == plain.pick(site, law));
+        CHECK(coin.uniform(site) == plain.uniform(site));
+        CHECK(coin.flip(site, 0.5) == plain.flip(site, 0.5));
+    }
 }
 
 TEST_CASE("a law of more ids than the keys know is refused") {

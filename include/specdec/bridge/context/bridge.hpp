@@ -146,16 +146,7 @@ template <Drafter D>
 /// meanwhile, with numbers that the failure may have depended on. If nothing was drawn, it begins
 /// again. A bridge that draws nothing need not look at `again`.
 ///
-/// A bridge that learns of rows has b.learn_rows(ids, rows): behind a decision the session gives it
-/// the target's rows behind these tokens, the last committed one and the proposals. It keeps what
-/// they say, and learns it in follow: a round that is abandoned teaches nothing, and one that is
-/// decided again is learnt once. It throws nothing.
-///
-/// A bridge whose laws ask again also has b.require_unchanged(), which is called before every
-/// decision, whatever was drawn, and throws specdec::error where one of their marks has changed
-/// since the draft. (A refusal that depends on what was drawn would itself change the law.) Its
-/// b.ask(drafter, stop) says which drafter and stop rule are asked from here on, where the session
-/// was given them once more for a draft that it keeps.
+/// What a bridge may have in addition it declares: bridge_traits.
 ///
 /// A draft ends after the first of request.end_ids that it proposes, and after the first of
 /// request.draft_end_ids that it draws: the drafter is not asked for a row after either.

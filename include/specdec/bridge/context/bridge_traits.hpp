@@ -10,7 +10,7 @@
 
 namespace specdec {
 
-/// What a bridge has beside what Bridge asks for. It declares that,
+/// The optional members of a bridge, which it declares:
 ///
 ///     static constexpr bridge_traits traits{.learns_rows = true};
 ///
@@ -23,7 +23,7 @@ struct bridge_traits {
     bool in_steps = false;
     /// b.share_pass(texts), between rounds: how many sequences share the target's passes.
     bool shares_pass = false;
-    /// b.learn_rows(ids, rows), behind a decision: the target's rows behind these tokens, the last
+    /// b.learn_rows(ids, rows), after a decision: the target's rows after these tokens, the last
     /// committed one and the proposals. The bridge keeps what they say, and learns it in follow: a
     /// round that is abandoned teaches nothing, and one that is decided again is learnt once. It
     /// throws nothing.
@@ -60,7 +60,7 @@ struct bridge_traits {
         return t;
     }
     bool operator==(const bridge_traits&) const = default;
-    /// These, or those of another one.
+    /// The members that either has.
     [[nodiscard]] constexpr bridge_traits operator|(const bridge_traits& b) const {
         return {drafts_trees || b.drafts_trees,       in_steps || b.in_steps,
                 shares_pass || b.shares_pass,         learns_rows || b.learns_rows,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ struct number_of_coin<C> {
 /// Models SteppedBridge for a length_rule and a coin of type C, whatever drafter it is given
 /// (no_drafter, say): it asks its own. The draft of a bridge without steps is one step. So session,
 /// feed and verifiers are compiled once for all rules, at the price of an indirect call a step.
-/// Allocates at construction only.
+/// Allocates at construction, and where a draft has more proposals than any draft before.
 template <Coin C>
 class any_source {
 public:
@@ -56,11 +57,12 @@ public:
     template <class B, DraftContextHolder D>
         requires Bridge<B, D, length_rule, C>
     any_source(B bridge, D& drafter)
-        : self_(std::make_unique<model<B, D>>(std::move(bridge), drafter)) {}
+        : self_(std::make_unique<model<B, D&>>(std::move(bridge), drafter)) {}
     /// A bridge that asks none.
     template <class B>
         requires Bridge<B, no_drafter, length_rule, C>
-    explicit any_source(B bridge) : self_(std::make_unique<alone<B>>(std::move(bridge))) {}
+    explicit any_source(B bridge)
+        : self_(std::make_unique<model<B, no_drafter>>(std::move(bridge), no_drafter{})) {}
 
     void start(std::span<const draft_id> prefix) { self_->start(prefix); }
     void follow(std::span<const target_id> committed) { self_->follow(committed); }
@@ -88,7 +90,8 @@ public:
 
     /// What its bridge declares.
     [[nodiscard]] bridge_traits own_traits() const { return self_->own_traits(); }
-    /// The drafter's forwards that deciding took, beside its draft's (SLRS, merge, spelling).
+    /// The drafter's forwards that verification took, in addition to its draft's (SLRS, merge,
+    /// spelling).
     [[nodiscard]] std::size_t extra_forwards() const { return self_->extra_forwards(); }
     /// Whether the draft's first row was known from the last round.
     [[nodiscard]] bool first_row_known() const { return self_->first_row_known(); }
@@ -115,14 +118,17 @@ private:
         [[nodiscard]] virtual std::span<const draft_progress> steps() const = 0;
     };
 
+    /// D: the drafter, or a reference to it.
     template <class B, class D>
-    class model : public interface {
+    class model final : public interface {
         using own_view = draft_view<typename B::law_type>;
         static constexpr bridge_traits traits = bridge_traits_of<B>;
-        static_assert(!traits.in_steps || SteppedBridge<B, D, length_rule, C>);
+        static_assert(!traits.in_steps ||
+                      SteppedBridge<B, std::remove_reference_t<D>, length_rule, C>);
 
     public:
-        model(B bridge, D& drafter) : bridge_(std::move(bridge)), drafter_(drafter) {}
+        model(B bridge, D&& drafter)
+            : bridge_(std::move(bridge)), drafter_(std::forward<D>(drafter)) {}
 
         void start(std::span<const draft_id> prefix) final { bridge_.start(prefix); }
         void follow(std::span<const target_id> committed) final { bridge_.follow(committed); }
@@ -204,16 +210,12 @@ private:
         }
 
         B bridge_;
-        D& drafter_;
+        D drafter_;
         // Of a bridge without steps:
         draft_request request_;
         own_view own_;
         bool made_ = false;
         std::vector<proposal<law_type>> proposals_;
-    };
-    template <class B>
-    struct alone final : private no_drafter, public model<B, no_drafter> {
-        explicit alone(B bridge) : model<B, no_drafter>(std::move(bridge), *this) {}
     };
 
     std::unique_ptr<interface> self_;

@@ -34,11 +34,12 @@ public:
     /// A bridge that asks this drafter.
     template <class B, DraftContextHolder D>
     any_tree_source(B bridge, D& drafter)
-        : self_(std::make_unique<model<B, D>>(std::move(bridge), drafter)) {}
+        : self_(std::make_unique<model<B, D&>>(std::move(bridge), drafter)) {}
     /// A bridge that asks none.
     template <class B>
         requires(!std::same_as<B, any_tree_source>)
-    explicit any_tree_source(B bridge) : self_(std::make_unique<alone<B>>(std::move(bridge))) {}
+    explicit any_tree_source(B bridge)
+        : self_(std::make_unique<model<B, no_drafter>>(std::move(bridge), no_drafter{})) {}
 
     void start(std::span<const draft_id> prefix) { self_->start(prefix); }
     void follow(std::span<const target_id> committed) { self_->follow(committed); }
@@ -68,12 +69,14 @@ private:
         virtual void learn_rows(std::span<const target_id> ids, const logits_rows<target_id>&) = 0;
     };
 
+    /// D: the drafter, or a reference to it.
     template <class B, class D>
-    class model : public interface {
+    class model final : public interface {
         static constexpr bridge_traits traits = bridge_traits_of<B>;
 
     public:
-        model(B bridge, D& drafter) : bridge_(std::move(bridge)), drafter_(drafter) {
+        model(B bridge, D&& drafter)
+            : bridge_(std::move(bridge)), drafter_(std::forward<D>(drafter)) {
             proposals_.reserve(bridge_.settings().drafted());
         }
 
@@ -107,13 +110,9 @@ private:
 
     private:
         B bridge_;
-        D& drafter_;
+        D drafter_;
         const token_tree<target_id>* tree_ = nullptr; // of this round
         std::vector<proposal<law_type>> proposals_;
-    };
-    template <class B>
-    struct alone final : private no_drafter, public model<B, no_drafter> {
-        explicit alone(B bridge) : model<B, no_drafter>(std::move(bridge), *this) {}
     };
 
     std::unique_ptr<interface> self_;
