@@ -9,10 +9,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "support/quantised_rows.hpp"
 #include <specdec_engine/kernel/aligned_allocator.hpp>
 #include <specdec_engine/kernel/panels.hpp>
-#include <specdec_engine/kernel/quantised_kernel.hpp>
 
 using namespace specdec::engine;
 
@@ -24,13 +22,6 @@ panel_kernels<bf16_bits> kernels_by_tiles() {
     panel_kernels<bf16_bits> kernels = panel_kernels_for<bf16_bits>(isa::portable);
     kernels.by_tiles = &detail::multiply_by_tiles<portable_tiles>;
     return kernels;
-}
-
-template <dtype Type>
-void multiply_quantised(const std::byte* panel, std::size_t blocks, const q8_block* x,
-                        std::size_t stride, std::size_t columns, float* y) {
-    detail::multiply_quantised_by_tiles<portable_tiles, Type, 4>(panel, blocks, x, stride, columns,
-                                                                 y);
 }
 
 TEST_CASE("tile kernel: products of panels, the same alone and in any group") {
@@ -82,49 +73,6 @@ TEST_CASE("tile kernel: products of panels, the same alone and in any group") {
                                     some.size() * sizeof(float)) == 0);
             }
     }
-}
-
-TEST_CASE("tile kernel: quantised products are those of every other kernel, bit for bit") {
-    constexpr quantised_kernels kernels{&multiply_quantised<dtype::q8_0>,
-                                        &multiply_quantised<dtype::q4_0>,
-                                        &multiply_quantised<dtype::q4_1>, "portable tiles"};
-    for (const dtype type : {dtype::q8_0, dtype::q4_0, dtype::q4_1})
-        for (const auto& [rows, length] :
-             {std::pair<std::size_t, std::size_t>{1, 32}, {33, 64}, {70, 576}}) {
-            aligned_vector<std::byte> memory(quantised_matrix::footprint(rows, length, type));
-            quantised_matrix w(memory.data(), rows, length, type);
-            std::minstd_rand bits(static_cast<unsigned>(rows * 31 + length));
-            for (std::size_t r = 0; r < rows; ++r)
-                w.write_blocks(r, toy::quantised_row(type, length, bits));
-            constexpr std::size_t n = 19;
-            const std::size_t stride = w.length() + 1;
-            std::vector<q8_block> x(n * stride);
-            std::vector<float> column(length);
-            for (std::size_t c = 0; c < n; ++c) {
-                for (float& v : column)
-                    v = bits() / 7 % 3 == 0 ? 2.0F
-                                            : (static_cast<float>(bits() % 2001) - 1000.0F) * 2e-3F;
-                column_quantiser_for(isa::portable)(column.data(), length, &x[c * stride]);
-            }
-            const auto product = [&](const quantised_kernels& by, std::size_t count) {
-                std::vector<float> y(count * w.panels() * panel_rows);
-                for (std::size_t p = 0; p < w.panels(); ++p)
-                    multiply_panel(by, w, p, x.data(), stride, count,
-                                   [&](std::size_t c, std::size_t some, const float* tile) {
-                                       std::copy_n(tile, some * panel_rows,
-                                                   &y[(p * count + c) * panel_rows]);
-                                   });
-                return y;
-            };
-            for (const std::size_t count : {1U, 5U, 16U, 19U}) {
-                CAPTURE(name(type), rows, length, count);
-                const std::vector<float> found = product(kernels, count),
-                                         expected =
-                                             product(quantised_kernels_for(best_isa()), count);
-                REQUIRE(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)) ==
-                        0);
-            }
-        }
 }
 
 } // namespace tile_kernel_tests

@@ -53,6 +53,8 @@ template <PanelValue Value>
 struct panel_kernels {
     std::array<panel_kernel<Value>, tile_columns> by_columns;
     std::string_view name; ///< for statistics
+    /// Columns up to which a call that is alone with its panel fetches the next panel, whole.
+    std::size_t fetching_alone = 0;
     void (*by_tiles)(const Value* panel, std::size_t length, const Value* x, std::size_t stride,
                      std::size_t columns, float* y) = nullptr;
 };

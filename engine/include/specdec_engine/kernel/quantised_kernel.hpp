@@ -13,7 +13,6 @@
 #include <specdec_engine/kernel/panel_kernel.hpp> // panel_rows
 #include <specdec_engine/kernel/quantised_column.hpp>
 #include <specdec_engine/kernel/quantised_panels.hpp>
-#include <specdec_engine/kernel/tile_kernel.hpp>
 #include <specdec_engine/team/thread_pool.hpp>
 #if defined(__x86_64__)
 #include <specdec_engine/kernel/quantised_kernel_x86.hpp>
@@ -103,9 +102,6 @@ void multiply_quantised_portable(const std::byte* panel, std::size_t blocks, con
 [[nodiscard]] inline quantised_kernels quantised_kernels_for(isa set) {
     using enum dtype;
 #if defined(__x86_64__)
-    if (set >= isa::amx)
-        return {&detail::multiply_quantised_amx<q8_0>, &detail::multiply_quantised_amx<q4_0>,
-                &detail::multiply_quantised_amx<q4_1>, name(isa::amx)};
     if (set >= isa::avx512_vnni)
         return {&detail::multiply_quantised_avx512_vnni<q8_0>,
                 &detail::multiply_quantised_avx512_vnni<q4_0>,

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::fill_n
 #include <cstddef>
 #include <cstdint>
-#include <cstring> // std::memcpy
 
+#include <specdec_engine/kernel/numbers.hpp>
 #include <specdec_engine/kernel/panel_kernel.hpp> // panel_rows
-#include <specdec_engine/kernel/quantised_column.hpp>
-#include <specdec_engine/kernel/quantised_panels.hpp>
 #include <specdec_engine/kernel/tiles.hpp>
 
 /// Kernels that multiply by tiles (tiles.hpp), for any unit: positions are the rows of a tile,
@@ -55,68 +52,6 @@ void multiply_by_tiles(const bf16_bits* panel, std::size_t length, const bf16_bi
     unit.template store<0>(y, panel_rows * sizeof(float));
     unit.template store<1>(y + panel_rows / 2, panel_rows * sizeof(float));
 }
-
-/// The quantised kernel of quantised_kernel.hpp: of a block the tiles give the sums of whole
-/// numbers, which are exact, and the rest is computed as all of its kernels do, so their results
-/// are those of this one, bit for bit.
-template <class Unit, dtype Type, std::size_t Lanes>
-[[gnu::always_inline]] inline void
-multiply_quantised_by_tiles(const std::byte* panel, std::size_t blocks, const q8_block* x,
-                            std::size_t stride, std::size_t columns, float* y) {
-    using bytes [[gnu::vector_size(4 * Lanes)]] = std::uint8_t;
-    constexpr quantised_block_layout layout(Type);
-    constexpr std::size_t line = 4 * panel_rows; // four k of all rows
-    const auto rows = static_cast<std::uint8_t>(columns);
-    Unit unit;
-    const tile_shape sums{rows, 64}, weights{8, 64};
-    unit.configure({sums, sums, tile_shape{rows, 32}, weights, weights});
-    std::fill_n(y, columns * panel_rows, 0.0F);
-    for (std::size_t b = 0; b < blocks; ++b, panel += layout.bytes) {
-        alignas(64) std::byte unpacked[8 * line];
-        const std::byte* numbers = panel + layout.numbers;
-        if constexpr (Type != dtype::q8_0) {
-            for (std::size_t i = 0; i < 4 * line; i += sizeof(bytes)) {
-                bytes both;
-                std::memcpy(&both, numbers + i, sizeof both);
-                const bytes low = both & 15, high = both >> 4;
-                std::memcpy(unpacked + i, &low, sizeof low);
-                std::memcpy(unpacked + 4 * line + i, &high, sizeof high);
-            }
-            numbers = unpacked;
-        }
-        alignas(64) float scale[panel_rows], minimum[panel_rows];
-        for (std::size_t r = 0; r < panel_rows; r += 4) {
-            widen_halves(panel + 2 * r, scale + r);
-            if constexpr (Type == dtype::q4_1)
-                widen_halves(panel + layout.minima + 2 * r, minimum + r);
-        }
-        alignas(64) std::int32_t dots[tile_positions * panel_rows];
-        unit.template zero<0>();
-        unit.template zero<1>();
-        unit.template load<2>(x[b].values, stride * sizeof(q8_block));
-        unit.template load<3>(numbers, line);
-        unit.template dot_bytes<0, 2, 3>();
-        unit.template load<4>(numbers + line / 2, line);
-        unit.template dot_bytes<1, 2, 4>();
-        unit.template store<0>(dots, panel_rows * sizeof(std::int32_t));
-        unit.template store<1>(dots + panel_rows / 2, panel_rows * sizeof(std::int32_t));
-        for (std::size_t c = 0; c < columns; ++c) {
-            const q8_block& at = x[c * stride + b];
-            add_block<Type == dtype::q4_1, Lanes>(dots + c * panel_rows,
-                                                  quantised_offset(Type) * at.sum, scale, minimum,
-                                                  at, y + c * panel_rows);
-        }
-    }
-}
-
-#if defined(__x86_64__)
-template <dtype Type>
-[[gnu::target("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]] void
-multiply_quantised_amx(const std::byte* panel, std::size_t blocks, const q8_block* x,
-                       std::size_t stride, std::size_t columns, float* y) {
-    multiply_quantised_by_tiles<hardware_tiles, Type, 16>(panel, blocks, x, stride, columns, y);
-}
-#endif
 
 } // namespace detail
 } // namespace specdec::engine

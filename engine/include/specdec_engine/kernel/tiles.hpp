@@ -11,15 +11,13 @@
 #include <specdec_engine/kernel/numbers.hpp>
 
 /// Units of eight matrix tiles, of up to 16 rows of 64 bytes (Intel's AMX: Intel 64 and IA-32
-/// Architectures Software Developer's Manual, volume 2, TDPBF16PS, TDPBSUD). A unit has
+/// Architectures Software Developer's Manual, volume 2, TDPBF16PS). A unit has
 ///
 ///     configure(shapes)            rows and bytes a row of each tile; all are zero then
 ///     zero<T>(), load<T>(from, stride), store<T>(to, stride)    rows `stride` bytes apart
 ///     dot_bf16<C, A, B>()          C[m][n] += A[m][k] B[k][n], floats, of pairs of BF16
-///     dot_bytes<C, A, B>()         the same of four signed bytes of A and four unsigned ones of B,
-///                                  in 32-bit integers, which wrap around
 ///
-/// where B's row k holds the pair (the four) of each of its columns side by side.
+/// where B's row k holds the pair of each of its columns side by side.
 namespace specdec::engine {
 
 struct tile_shape {
@@ -69,19 +67,6 @@ public:
                 float c;
                 std::memcpy(&c, tiles_[C][m] + 4 * n, sizeof c);
                 c = flushed(flushed(c) + flushed(even + odd));
-                std::memcpy(tiles_[C][m] + 4 * n, &c, sizeof c);
-            }
-    }
-    template <std::size_t C, std::size_t A, std::size_t B>
-    void dot_bytes() {
-        for (std::size_t m = 0; m < shapes_[C].rows; ++m)
-            for (std::size_t n = 0; n < shapes_[C].bytes / 4U; ++n) {
-                std::uint32_t c;
-                std::memcpy(&c, tiles_[C][m] + 4 * n, sizeof c);
-                for (std::size_t k = 0; k < shapes_[A].bytes; ++k)
-                    c += static_cast<std::uint32_t>(
-                        static_cast<std::int8_t>(tiles_[A][m][k]) *
-                        std::to_integer<std::int32_t>(tiles_[B][k / 4][4 * n + k % 4]));
                 std::memcpy(tiles_[C][m] + 4 * n, &c, sizeof c);
             }
     }
@@ -135,10 +120,6 @@ public:
     template <std::size_t C, std::size_t A, std::size_t B>
     void dot_bf16() {
         asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(C), "i"(A), "i"(B));
-    }
-    template <std::size_t C, std::size_t A, std::size_t B>
-    void dot_bytes() {
-        asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(C), "i"(A), "i"(B));
     }
 };
 
