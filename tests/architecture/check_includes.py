@@ -15,7 +15,7 @@ LAYERS = """
     process
     head head/adaptive head/features head/exits
     bridge/context bridge/strings bridge/token bridge bridge/tree
-    draft draft/costs draft/tree draft/lookup draft/recycled draft/counted decode decode/tree
+    draft draft/costs draft/tree draft/lookup draft/recycled draft/counted decode
     learn learn/loss learn/acceptance
     speculation/any speculation/tree speculation
     interop reference

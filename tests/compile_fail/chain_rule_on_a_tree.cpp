@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A rule of chains with a bridge whose drafts branch.
-// build error: a bridge of trees goes with tree_session and a verifier of trees
+// build error: a bridge of trees goes with a verifier of trees, one of chains with one of chains
 #include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/specdec.hpp>
 

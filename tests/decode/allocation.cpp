@@ -11,11 +11,11 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/row_batching_model.hpp>
 #include <specdec/decode/batch.hpp>
 #include <specdec/decode/text_run.hpp>
-#include <specdec/decode/tree/tree_session.hpp>
 #include <specdec/draft/block_model.hpp>
 #include <specdec/draft/costs/cost_model.hpp>
 #include <specdec/draft/lookup/forced_text.hpp>
@@ -331,13 +331,13 @@ TEST_CASE("rounds of recycled tokens allocate nothing, not even the first ones")
     successor_table successors(model::vocabulary, 4);
     const profitable_tree paying(cost_table{}, {.beam = {.beam = 3, .width = 3, .depth = 3}});
     const philox_coin coin(3);
-    tree_session text(recycled_tree_bridge(successors, {.max_nodes = 8, .max_drafted = 32}),
-                      tree_exact_match{}, session_settings{.capacity = 512});
+    session text(recycled_tree_bridge(successors, {.max_nodes = 8, .max_drafted = 32}),
+                 tree_exact_match{}, session_settings{.capacity = 512});
     text.start(std::vector{target_id{1}});
     const long before = allocations;
     while (!text.full()) {
-        const tree_round_result r = text.round(target, none, paying, coin, 100);
-        text.commit(r.tokens.size(), target, none);
+        const round_result r = text.round(target, none, paying, coin, 100);
+        text.commit(r.tokens.size(), none);
     }
     CHECK(allocations == before);
     CHECK(text.counts().proposed > 0);
@@ -556,7 +556,7 @@ TEST_CASE("rounds of trees allocate nothing, not even the first ones") {
         quiet_tree_model<draft_id> draft(2);
         model_drafter drafter(draft);
         const philox_coin coin(3);
-        tree_session text(
+        session text(
             identity_tree_bridge(identity_map(model::vocabulary, model::vocabulary),
                                  shared_context(model::vocabulary, capacity),
                                  {.max_nodes = 24, .siblings = siblings, .max_drafted = 32}),
@@ -564,16 +564,14 @@ TEST_CASE("rounds of trees allocate nothing, not even the first ones") {
         text.start(std::vector{target_id{1}});
         const long before = allocations;
         while (!text.full()) {
-            const tree_round_result r = text.round(target, drafter, shape, coin, 100);
-            commit(text, r.tokens.size(), target, drafter);
+            const round_result r = text.round(target, drafter, shape, coin, 100);
+            commit(text, r.tokens.size(), drafter);
         }
         CHECK(allocations == before);
         CHECK(text.counts().tokens_per_target_call() > 1.2);
     };
-    const auto keep = [](auto& text, std::size_t n, auto& target, auto& drafter) {
-        text.commit(n, target, drafter);
-    };
-    const auto forget = [](auto& text, std::size_t n, auto&, auto&) { text.commit(n); };
+    const auto keep = [](auto& text, std::size_t n, auto& drafter) { text.commit(n, drafter); };
+    const auto forget = [](auto& text, std::size_t n, auto&) { text.commit(n); };
     for (const sibling_draw siblings :
          {sibling_draw::independent, sibling_draw::without_replacement, sibling_draw::likeliest}) {
         check(recursive_rejection{}, wide, siblings, keep);
@@ -596,17 +594,16 @@ TEST_CASE("rounds of trees of text allocate nothing once their buffers have grow
         quiet_tree_model<draft_id> draft(2);
         model_drafter drafter(draft);
         const philox_coin coin(3);
-        tree_session text(
-            slem_tree_bridge(words, pieces, map, 512,
-                             {.max_nodes = 12, .siblings = siblings, .max_drafted = 32}),
-            tree_exact_match{}, session_settings{.capacity = 512});
+        session text(slem_tree_bridge(words, pieces, map, 512,
+                                      {.max_nodes = 12, .siblings = siblings, .max_drafted = 32}),
+                     tree_exact_match{}, session_settings{.capacity = 512});
         text.start(std::vector{target_id{1}});
         long before = 0;
         for (int round = 0; !text.full(); ++round) {
             if (round == 60)
                 before = allocations;
-            const tree_round_result r = text.round(target, drafter, shape, coin, 100);
-            text.commit(r.tokens.size() < most ? r.tokens.size() : most, target, drafter);
+            const round_result r = text.round(target, drafter, shape, coin, 100);
+            text.commit(r.tokens.size() < most ? r.tokens.size() : most, drafter);
         }
         CHECK(allocations == before);
         CHECK(text.counts().rounds > 100);

@@ -131,10 +131,10 @@ TEST_CASE("trees of block drafters have the target's law", "[law]") {
                                     toy_block_model engine = blocks_of(q, places);
                                     block_model model(engine);
                                     model_drafter drafter(model);
-                                    tree_session text(identity_trees(2, {.max_nodes = 16,
-                                                                         .max_depth = 8,
-                                                                         .siblings = siblings}),
-                                                      rule, session_settings{.capacity = 24});
+                                    session text(identity_trees(2, {.max_nodes = 16,
+                                                                    .max_depth = 8,
+                                                                    .siblings = siblings}),
+                                                 rule, session_settings{.capacity = 24});
                                     text.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
                                     const sequence found =
                                         run_trees(text, target, drafter, coin, steps, 3);

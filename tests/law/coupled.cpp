@@ -9,7 +9,7 @@
 #include <specdec/bridge/tli.hpp>
 #include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/bridge/union.hpp>
-#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/decode/session.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/sampling/coin/coupled_coin.hpp>
 #include <specdec/verify/coupled_match.hpp>
@@ -106,13 +106,13 @@ TEST_CASE("coupled trees give the text of coupled match", "[law]") {
         auto pieces = model_of<draft_id, toy_tree_model<draft_id>>(q);
         model_drafter drafter(pieces);
         session alone(no_bridge{}, coupled_match(two.keys), session_settings{.capacity = 32});
-        tree_session trees(
+        session trees(
             tli_tree_bridge<target_words, draft_words>(tli_map(two.map), two.context(), {}),
             coupled_tree_match(two.keys), session_settings{.capacity = 32});
         alone.start(std::vector{target_id{0}});
         trees.start(std::vector{target_id{0}});
         while (trees.tokens().size() < 12)
-            trees.commit(trees.round(words, drafter, shape, coin, 4).tokens.size(), words, drafter);
+            trees.commit(trees.round(words, drafter, shape, coin, 4).tokens.size(), drafter);
         words.truncate(0);
         while (alone.tokens().size() < trees.tokens().size())
             alone.commit(alone.round(words, drafter, fixed_length{0}, coin, 1).tokens.size());

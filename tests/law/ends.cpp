@@ -174,8 +174,8 @@ void check_trees_of(const toy_words& two, const Rule& rule, const MakeBridge& ma
             auto model = model_of<draft_id, toy_tree_model<draft_id>>(rows.q);
             model_drafter plain(model);
             strict_drafter drafter(plain, draft_ends);
-            tree_session text(bridge, rule, settings,
-                              processed_rows(two.target_size(), strict_matcher{end}));
+            session text(bridge, rule, settings,
+                         processed_rows(two.target_size(), strict_matcher{end}));
             text.start(std::vector{target_id{0}}, std::vector{draft_id{0}});
             sequence tokens;
             for (std::size_t i = 0; tokens.size() < 2; ++i) {
@@ -185,7 +185,7 @@ void check_trees_of(const toy_words& two, const Rule& rule, const MakeBridge& ma
                     tokens.push_back(t.value);
                 ended += r.tokens.size() == r.accepted ? 1U : 0U;
                 const bool over = r.tokens.back() == end;
-                text.commit(r.tokens.size(), target, drafter);
+                text.commit(r.tokens.size(), drafter);
                 if (over)
                     break;
             }

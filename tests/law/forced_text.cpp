@@ -261,7 +261,7 @@ TEST_CASE("forced text as a branch of a tree leaves the target's distribution", 
                             auto bridge = t.two.tli_trees()(
                                 {.max_nodes = 16, .max_depth = 8, .siblings = siblings});
                             using branch = lookup_branch<decltype(bridge), forced_type, words_type>;
-                            tree_session text(
+                            session text(
                                 branch(std::move(bridge),
                                        typename branch::lookup_type{{t.forced(), t.two.target, 2},
                                                                     lookup_length(table, t.costs)}),

@@ -44,7 +44,7 @@ joint_law branch_law(const toy_words& two, const std::string& text, const Rule& 
         auto bridge = make_bridge(
             tree_settings{.max_nodes = c.max_nodes, .max_depth = 8, .siblings = c.siblings});
         using lookup_type = branching_lookup<prompt_lookup, words_type>;
-        tree_session session(
+        session session(
             lookup_branch<decltype(bridge), prompt_lookup, words_type>(
                 std::move(bridge),
                 lookup_type{{prompt_lookup(1024), two.target, 2}, lookup_length(table, costs)}),
@@ -155,11 +155,10 @@ TEST_CASE("two texts whose trees have looked-up branches have together the targe
             auto bridge = identity_tree_bridge(identity_map(3, 3), shared_context(3, 24),
                                                {.max_nodes = 4, .max_depth = 8});
             using lookup_type = branching_lookup<prompt_lookup, words_type>;
-            tree_session text(
-                lookup_branch<decltype(bridge), prompt_lookup, words_type>(
-                    std::move(bridge), lookup_type{{prompt_lookup(1024), equal.target, 2},
-                                                   lookup_length(tables[i], costs)}),
-                recursive, session_settings{.capacity = 24});
+            session text(lookup_branch<decltype(bridge), prompt_lookup, words_type>(
+                             std::move(bridge), lookup_type{{prompt_lookup(1024), equal.target, 2},
+                                                            lookup_length(tables[i], costs)}),
+                         recursive, session_settings{.capacity = 24});
             text.start(prompt);
             return text;
         };
@@ -174,7 +173,7 @@ TEST_CASE("two texts whose trees have looked-up branches have together the targe
         model_drafter drafter(model), other_drafter(second);
         const std::size_t begin = one.tokens().size(), other_begin = other.tokens().size();
         // The other's whole round between draft and decision.
-        one.draft(drafter, shape, coins[0], 8, 8);
+        one.draft(drafter, shape, coins[0], {8, 8});
         other.commit(other.round(others, other_drafter, shape, coins[1], 8).tokens.size());
         one.commit(one.verify(one.score(target), coins[0]).tokens.size());
         found += one.counts().looked_up + other.counts().looked_up;

@@ -268,7 +268,8 @@ TEST_CASE("a tree is decided with the sampling parameters of its draft", "[law]"
         sequence text;
         with_trees(p, q, traversal, identity_trees(3, {}), {.target = first, .capacity = 24},
                    [&](auto& session, auto& target, auto& drafter) {
-                       session.draft(drafter, tree_of({2, 1}), coin, 8, 8);
+                       const fixed_tree shape = tree_of({2, 1});
+                       session.draft(drafter, shape, coin, {8, 8});
                        session.set_sampling({.temperature = 9}, {.top_k = 1}); // of no round
                        const auto r = session.verify(session.score(target), coin);
                        text.push_back(r.tokens[0].value);
@@ -300,7 +301,7 @@ TEST_CASE("sampling parameters may change between rounds of trees, by what was c
         with_trees(p, q, traversal, identity_trees(3, {}), {.target = first, .capacity = 24},
                    [&](auto& text, auto& target, auto& drafter) {
                        (void)text.round(target, drafter, tree_of({2}), coin, 8);
-                       text.commit(1, target, drafter);
+                       text.commit(1, drafter);
                        text.set_sampling(later[text.tokens()[1].index()], {.temperature = 0.5F});
                        (void)text.round(target, drafter, tree_of({2}), coin, 8);
                        text.commit(1);

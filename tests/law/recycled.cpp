@@ -108,10 +108,9 @@ TEST_CASE("sessions with recycled trees have the target's law", "[law]") {
                     auto target = model_of<target_id, toy_tree_model<target_id>>(p);
                     no_drafter nobody;
                     successor_table table = begun(3, 3);
-                    tree_session session(
-                        recycled_tree_bridge(table,
-                                             {.max_nodes = 5, .max_depth = 3, .max_drafted = 9}),
-                        rule, session_settings{.capacity = 24});
+                    session session(recycled_tree_bridge(
+                                        table, {.max_nodes = 5, .max_depth = 3, .max_drafted = 9}),
+                                    rule, session_settings{.capacity = 24});
                     session.start(std::vector{target_id{0}});
                     const sequence text = run_trees(session, target, nobody, coin, steps, 2);
                     accepted += session.counts().accepted;
@@ -202,8 +201,8 @@ TEST_CASE("a decision about recycled drafts that throws is drafted again, and th
             name,
             [&](successor_table& table, auto laws) {
                 struct {
-                    tree_session<recycled_tree_bridge, std::remove_cvref_t<decltype(rule)>,
-                                 decltype(laws)>
+                    session<recycled_tree_bridge, std::remove_cvref_t<decltype(rule)>,
+                            decltype(laws)>
                         text;
                     fixed_tree drafts;
                 } made{{recycled_tree_bridge(table,

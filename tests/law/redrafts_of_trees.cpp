@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Trees that failed and go on (redrafts.hpp), also with a looked-up branch.
 
-#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/decode/session.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/draft/lookup/lookup_branch.hpp>
 
 #include "redrafts.hpp"
@@ -24,7 +25,7 @@ namespace redrafts_of_trees_tests {
 
 using words_type = toy_words::target_words;
 
-/// A tree session as a text on a course.
+/// A session of trees as a text on a course.
 template <class Session, class Target, class D>
 class trees_on_course final : public course_text {
 public:
@@ -34,13 +35,12 @@ public:
           shape_(std::move(shape)), prompt_(text_.tokens().size()) {}
 
     void draft(const course_step& how) override {
-        text_.prepare(target_);
-        text_.draft(drafter_, how.drafted > 0 ? shape_ : no_tree(), coin_, 8, 8);
+        (void)text_.prepare(target_);
+        const fixed_tree shape = how.drafted > 0 ? shape_ : no_tree();
+        text_.draft(drafter_, shape, coin_, {8, 8});
     }
     void decide() override { tokens_ = text_.verify(text_.score(target_), coin_).tokens.size(); }
-    void commit(std::size_t n) override {
-        text_.commit(n < tokens_ ? n : tokens_, target_, drafter_);
-    }
+    void commit(std::size_t n) override { text_.commit(n < tokens_ ? n : tokens_, drafter_); }
     void abandon() override { text_.abandon(); }
     [[nodiscard]] std::span<const target_id> tokens() const override {
         return text_.tokens().subspan(prompt_);
@@ -61,7 +61,7 @@ template <class MakeBridge, class Rule>
 auto trees(const MakeBridge& make_bridge, const Rule& rule, const fixed_tree& shape,
            sibling_draw siblings, std::vector<target_id> prompt = {}) {
     return [=, &make_bridge](auto& world, std::size_t t) {
-        tree_session text(
+        session text(
             make_bridge(tree_settings{.max_nodes = 6, .max_depth = 4, .siblings = siblings}), rule,
             session_settings{.capacity = 24, .end_ids = {target_id{1}}},
             course_laws{&world.laws_left[t]});

@@ -10,7 +10,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
+#include <specdec/decode/session.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
 #include <specdec/verify/tree/recursive_rejection.hpp>
 #include <specdec/verify/tree/traversal_verification.hpp>
@@ -94,8 +95,8 @@ sequence run_trees(Session& text, Target& target, D& drafter, C& coin,
     for (std::size_t i = 0; found.size() < length; ++i) {
         const bool drafts = i < steps.size() && (kept_some || !steps[i].by_last_round);
         const std::size_t room = i < steps.size() ? steps[i].room : 8;
-        const tree_round_result r = drafts ? text.round(target, drafter, steps[i].shape, coin, room)
-                                           : text.round(target, drafter, no_tree(), coin, room);
+        const round_result r = drafts ? text.round(target, drafter, steps[i].shape, coin, room)
+                                      : text.round(target, drafter, no_tree(), coin, room);
         kept_some = r.accepted > 0;
         const use what = i < steps.size() ? steps[i].what : use::keep;
         if (what == use::abandon) {
@@ -108,13 +109,13 @@ sequence run_trees(Session& text, Target& target, D& drafter, C& coin,
         if (what == use::commit)
             text.commit(n);
         else
-            text.commit(n, target, drafter);
+            text.commit(n, drafter);
     }
     found.resize(length);
     return found;
 }
 
-/// use(session, target, drafter) of a new tree session of toy models on one path. DraftModel:
+/// use(session, target, drafter) of a new session of trees of toy models on one path. DraftModel:
 /// toy_tree_model or toy_model (which is fed path by path).
 template <template <class> class DraftModel = toy_tree_model, class Rule, class Bridge, class Use,
           class Laws = softmax_rows>
@@ -124,7 +125,7 @@ void with_trees(row_tree& p, row_tree& q, const Rule& rule, const Bridge& bridge
     auto target = model_of<target_id, toy_tree_model<target_id>>(p);
     auto model = model_of<draft_id, DraftModel<draft_id>>(q);
     model_drafter drafter(model);
-    tree_session text(bridge, rule, settings, std::move(laws)); // a copy of the bridge
+    session text(bridge, rule, settings, std::move(laws)); // a copy of the bridge
     text.start(std::vector{target_id{0}}, prefix);
     use(text, target, drafter);
 }

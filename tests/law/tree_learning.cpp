@@ -30,13 +30,12 @@ void check_learning(const Rule& rule, sibling_draw siblings, bool part) {
             const auto play = [&](auto& text, auto& target, auto& drafter) {
                 law_version before = shape.version();
                 for (std::size_t i = 0; text.tokens().size() < 4; ++i) {
-                    const tree_round_result r =
-                        i < 3 ? text.round(target, drafter, shape, coin, 8)
-                              : text.round(target, drafter, no_tree(), coin, 8);
+                    const round_result r = i < 3 ? text.round(target, drafter, shape, coin, 8)
+                                                 : text.round(target, drafter, no_tree(), coin, 8);
                     shape.learn(r.tree, r.path);
                     shapes += shape.version() != before ? 1U : 0U;
                     before = shape.version();
-                    text.commit(part ? 1 : r.tokens.size(), target, drafter);
+                    text.commit(part ? 1 : r.tokens.size(), drafter);
                 }
                 found = values_of(text.tokens().subspan(1, 3));
             };

@@ -2,7 +2,7 @@
 // Two texts whose drafts are trees have together the target's law where each finds in a model what
 // it or the other has left: paths that were kept, at once or when the target is prepared for the
 // text again, as speculation does it, with shapes that learn.
-#include <specdec/speculation/tree/tree_text_session.hpp>
+#include <specdec/speculation/running_sequence.hpp>
 
 #include <cstddef>
 #include <utility>
@@ -10,6 +10,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/core/model/one_sequence.hpp>
 #include <specdec/core/model/shared_model.hpp>
 #include <specdec/speculation/any/any_model.hpp>
@@ -39,13 +40,13 @@ struct toys_of_a_text {
         : model(model_of<draft_id, toy_tree_model<draft_id>>(q)), coin{&random, number} {}
 };
 
-/// A tree_session, which keeps its path as soon as it commits.
+/// A session of trees that makes its rounds itself.
 template <class Rule>
-struct kept_at_once : toys_of_a_text {
-    tree_session<identity_tree_bridge, Rule> session;
+struct by_rounds : toys_of_a_text {
+    specdec::session<identity_tree_bridge, Rule> session;
     fixed_tree shape = tree_of({2});
 
-    kept_at_once(row_tree& q, const Rule& rule, interval_coin& random, std::size_t number)
+    by_rounds(row_tree& q, const Rule& rule, interval_coin& random, std::size_t number)
         : toys_of_a_text(q, random, number),
           session(identity_trees(vocabulary, {}), rule, {.capacity = 24}) {
         session.start(std::vector{target_id{0}});
@@ -53,31 +54,31 @@ struct kept_at_once : toys_of_a_text {
     template <class Target>
     void round(Target& target, std::size_t room) {
         const auto r = session.round(target, drafter, shape, coin, room);
-        session.commit(r.tokens.size(), target, drafter);
+        session.commit(r.tokens.size(), drafter);
     }
 };
 
-/// That of speculation.
+/// One whose steps are called apart, with a source and a shape that speculation makes.
 template <class Rule>
-struct kept_later : toys_of_a_text {
+struct by_steps : toys_of_a_text {
     any_tree_shape shape{{.nodes = 3, .costs = cost_table{}}, 1};
     any_tree_source<decltype(coin)> source{identity_trees(vocabulary, shape.settings()), drafter};
-    tree_text_session<decltype(source), Rule, decltype(drafter), softmax_rows> session;
+    specdec::session<decltype(source), Rule> session;
 
-    kept_later(row_tree& q, const Rule& rule, interval_coin& random, std::size_t number)
-        : toys_of_a_text(q, random, number),
-          session(std::move(source), rule, {.capacity = 24}, {}, shape) {
-        session.start(std::vector{target_id{0}}, {});
-        session.set_capacity(24);
+    by_steps(row_tree& q, const Rule& rule, interval_coin& random, std::size_t number)
+        : toys_of_a_text(q, random, number), session(std::move(source), rule, {.capacity = 24}) {
+        session.start(std::vector{target_id{0}});
     }
     template <class Target>
     void round(Target& target, std::size_t room) {
         (void)session.prepare(target);
-        session.draft(drafter, fixed_length{}, coin, room, no_clock{});
+        session.draft(drafter, shape, coin, {room, 24});
         const context_edit<target_id> edit = session.prepare(target);
         const auto rows = target.score_tree(edit.nodes, edit.parents);
-        session.target_fed(edit, 0);
-        session.commit(session.verify(rows, coin, no_clock{}).tokens.size());
+        session.target_fed(edit);
+        const round_result r = session.verify(rows, coin);
+        shape.learn(r.kept.tree, r.kept.path, r.nodes);
+        session.commit(r.tokens.size(), drafter);
     }
 };
 
@@ -115,10 +116,10 @@ TEST_CASE("trees of texts that take turns with one model have together the targe
         one_sequence<target_id, any_type> target(models, 0);
         use(target, target);
     };
-    check_two<kept_at_once>(recursive, 20, shared);
-    check_two<kept_at_once>(tree_exact_match{}, 22, shared);
-    check_two<kept_at_once>(recursive, 24, any);
-    check_two<kept_at_once>(tree_exact_match{}, 26, any);
+    check_two<by_rounds>(recursive, 20, shared);
+    check_two<by_rounds>(tree_exact_match{}, 22, shared);
+    check_two<by_rounds>(recursive, 24, any);
+    check_two<by_rounds>(tree_exact_match{}, 26, any);
 }
 
 TEST_CASE("trees of texts of speculation, each with a sequence, have together the target's law",
@@ -129,9 +130,9 @@ TEST_CASE("trees of texts of speculation, each with a sequence, have together th
         one_sequence<target_id, any_type> target(models, 0), beside(models, 1);
         use(target, beside);
     };
-    check_two<kept_later>(recursive, 30, any);
-    check_two<kept_later>(traversal, 32, any);
-    check_two<kept_later>(tree_exact_match{}, 34, any);
+    check_two<by_steps>(recursive, 30, any);
+    check_two<by_steps>(traversal, 32, any);
+    check_two<by_steps>(tree_exact_match{}, 34, any);
 }
 
 } // namespace tree_texts_tests

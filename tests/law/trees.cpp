@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draft trees: every rule x law of siblings x shape, through the session, one round and several:
 // the joint law is the target's.
-#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/decode/session.hpp>
 
 #include <vector>
 
@@ -195,7 +195,7 @@ struct untold_tree_model : toy_tree_model<Id> {
 };
 static_assert(!TellsHeld<untold_tree_model<target_id>, target_id>);
 
-TEST_CASE("a second text of a tree session has the target's law", "[law]") {
+TEST_CASE("a second text of a session of trees has the target's law", "[law]") {
     row_tree p(toy_rows(row_kind::random, 2, 61)), q(toy_rows(row_kind::random, 2, 62));
     for (std::uint64_t seed = 0; seed < 8; ++seed)
         for (const sequence& begin : {sequence{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
@@ -204,16 +204,16 @@ TEST_CASE("a second text of a tree session has the target's law", "[law]") {
                 auto target = model_of<target_id, untold_tree_model<target_id>>(p);
                 auto model = model_of<draft_id, toy_tree_model<draft_id>>(q);
                 model_drafter drafter(model);
-                tree_session text(identity_trees(2, {}), recursive, {.capacity = 24});
+                session text(identity_trees(2, {}), recursive, {.capacity = 24});
                 text.start(std::vector{target_id{0}});
                 const philox_coin first(seed);
                 for (int i = 0; i < 2; ++i)
                     text.commit(
                         text.round(target, drafter, tree_of({2, 1}), first, 8).tokens.size(),
-                        target, drafter);
+                        drafter);
                 text.start(std::vector{target_id{0}, target_id{begin[0]}, target_id{begin[1]}});
                 sequence found = begin;
-                const tree_round_result r = text.round(target, drafter, tree_of({2}), coin, 2);
+                const round_result r = text.round(target, drafter, tree_of({2}), coin, 2);
                 for (const target_id t : r.tokens)
                     found.push_back(t.value);
                 continue_with_target(law, found, coin.probability(), p, 4);

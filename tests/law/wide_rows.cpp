@@ -217,7 +217,7 @@ TEST_CASE("wide rows: trees with a looked-up branch have the target's law", "[la
                 acceptance_table table;
                 auto bridge = w.two.tli_trees()({.max_nodes = 4, .max_depth = 4});
                 using lookup_type = branching_lookup<prompt_lookup, toy_words::target_words>;
-                tree_session text(
+                session text(
                     lookup_branch<decltype(bridge), prompt_lookup, toy_words::target_words>(
                         std::move(bridge), lookup_type{{prompt_lookup(1024), w.two.target, 2},
                                                        lookup_length(table, w.cheap)}),

@@ -87,20 +87,20 @@ TEST_CASE("trees that a window has no room to end have the target's law", "[law]
                     3, [&](const auto& ids) { return q(std::span(ids)); }, context);
                 model_drafter all(draft);
                 windowed_drafter drafter(all, {.keep = 1, .block = 1, .room = 4});
-                tree_session text(
+                session text(
                     identity_trees(3, {.max_nodes = 8, .max_depth = 3, .siblings = siblings}), rule,
                     session_settings{.capacity = 24});
                 text.start(std::vector{target_id{0}}, std::vector{draft_id{0}, draft_id{1}});
                 sequence found;
                 while (found.size() < 4) {
                     const bool drafts = found.empty();
-                    const tree_round_result r = text.round(
+                    const round_result r = text.round(
                         target, drafter, drafts ? tree_of({2, 1, 1}) : no_tree(), coin, 8);
                     if (drafts && r.tree != nullptr)
                         ++(r.tree->size() < 6 ? cut : whole);
                     for (const target_id t : r.tokens)
                         found.push_back(t.value);
-                    text.commit(r.tokens.size(), target, drafter);
+                    text.commit(r.tokens.size(), drafter);
                 }
                 found.resize(4);
                 law[found] += coin.probability();

@@ -43,9 +43,9 @@ struct text_reader : silent_reader {
 ///
 ///     text_run text(session, drafter, stop, coin, tokenizer, limits, reader);
 ///     generate(text, target);
-template <class Session, DraftContextHolder D, StopRule Stop, Coin C, class Tokenizer, class Reader,
-          Clock Time, ScoringModelOf<target_id> Target>
-finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& text,
+template <class Session, DraftContextHolder D, class Rule, Coin C, class Tokenizer, class Reader,
+          Clock Time, ScoresDraftsOf<typename Session::bridge_type> Target>
+finish_reason generate(text_run<Session, D, Rule, C, Tokenizer, Reader, Time>& text,
                        Target& target) {
     while (text.draft(target))
         text.take(text.score(target));
@@ -58,13 +58,13 @@ finish_reason generate(text_run<Session, D, Stop, C, Tokenizer, Reader, Time>& t
 ///
 /// Precondition: the session has been started. For decoding without a drafter: no_bridge,
 /// no_drafter.
-template <class B, class V, class Laws, ScoringModelOf<target_id> Target, DraftContextHolder D,
-          StopRule Stop, Coin C, TokenizerOf<target_id> Tokenizer, class Reader,
+template <class B, class V, class Laws, ScoresDraftsOf<B> Target, DraftContextHolder D,
+          DraftRuleOf<B> Rule, Coin C, TokenizerOf<target_id> Tokenizer, class Reader,
           Clock Time = no_clock>
-finish_reason generate(session<B, V, Laws>& session, Target& target, D& drafter, const Stop& stop,
+finish_reason generate(session<B, V, Laws>& session, Target& target, D& drafter, const Rule& rule,
                        C& coin, const Tokenizer& tokenizer, const generation_limits& limits,
                        Reader&& reader, Time clock = {}) {
-    text_run text(session, drafter, stop, coin, tokenizer, limits, reader, clock);
+    text_run text(session, drafter, rule, coin, tokenizer, limits, reader, clock);
     return generate(text, target);
 }
 

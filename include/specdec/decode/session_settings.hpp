@@ -57,12 +57,21 @@ void require_beginning(std::span<const target_id> prompt, std::span<const draft_
     require_ids(draft_prefix, draft_size_of(bridge, most_ids), "session", "prefix");
 }
 
-/// The most tokens that a round behind `committed` tokens can commit, if `room` more are wanted and
-/// the target's context holds `capacity`. All tokens of the round but the last one are fed.
-[[nodiscard]] inline std::size_t room_within(std::size_t committed, std::size_t capacity,
-                                             std::size_t room) {
+/// What a round may take: a number of tokens, wherever only these count.
+struct round_room {
+    std::size_t tokens; ///< that it commits at most
+    std::size_t nodes;  ///< of a tree that the target has room for
+
+    round_room(std::size_t all_tokens, std::size_t all_nodes = ~std::size_t{0})
+        : tokens(all_tokens), nodes(all_nodes) {}
+};
+
+/// The room of a round behind `committed` tokens, if `room` more are wanted and the target's
+/// context holds `capacity`. All tokens of the round but the last one are fed.
+[[nodiscard]] inline round_room room_within(std::size_t committed, std::size_t capacity,
+                                            std::size_t room) {
     const std::size_t left = capacity > committed ? capacity - committed : 0;
-    return room <= left ? room : left + 1;
+    return {room <= left ? room : left + 1, left};
 }
 
 /// The most proposals of a round behind `committed` tokens that commits at most `room`: one token

@@ -15,6 +15,7 @@
 #include <specdec/core/model/context_tracker.hpp>
 #include <specdec/decode/clock.hpp>
 #include <specdec/decode/round_result.hpp>
+#include <specdec/decode/session.hpp>
 #include <specdec/decode/session_settings.hpp>
 #include <specdec/decode/text_stream.hpp>
 
@@ -53,8 +54,8 @@ template <class Text>
     return true;
 }
 
-/// One text on its way: a session with its drafter, stop rule, coin, limits and reader. Drivers of
-/// one sequence (generate) and of several (batch) call the same steps:
+/// One text on its way: a session with its drafter, stop rule or shape, coin, limits and reader.
+/// Drivers of one sequence (generate) and of several (batch) call the same steps:
 ///
 ///     while run.draft(target or its capacity)  step 1 of a round; false once the text has ended
 ///         rows := run.score(target), or of a pass that several texts share  step 2
@@ -77,17 +78,17 @@ template <class Text>
 ///
 /// A round allocates nothing, unless more bytes than ever before are held back for a stop string or
 /// a character.
-template <class Session, DraftContextHolder D, StopRule Stop, Coin C,
-          TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
+template <class Session, DraftContextHolder D, DraftRuleOf<typename Session::bridge_type> Rule,
+          Coin C, TokenizerOf<target_id> Tokenizer, class Reader, Clock Time = no_clock>
 class text_run {
 public:
-    text_run(Session& session, D& drafter, const Stop& stop, C& coin, const Tokenizer& tokenizer,
+    text_run(Session& session, D& drafter, const Rule& rule, C& coin, const Tokenizer& tokenizer,
              const generation_limits& limits, Reader& reader, Time clock = {})
-        : session_(session), drafter_(drafter), stop_(stop), coin_(coin), tokenizer_(tokenizer),
+        : session_(session), drafter_(drafter), rule_(rule), coin_(coin), tokenizer_(tokenizer),
           reader_(reader), clock_(clock), left_(limits.max_tokens), stream_(limits.stop_strings) {}
     template <class... Rest>
-    text_run(Session& session, D& drafter, const Stop&& gone_before_use, Rest&&...) = delete;
-    text_run(Session& session, D& drafter, const Stop& stop, C& coin,
+    text_run(Session& session, D& drafter, const Rule&& gone_before_use, Rest&&...) = delete;
+    text_run(Session& session, D& drafter, const Rule& rule, C& coin,
              const Tokenizer&& gone_before_use, const generation_limits& limits, Reader& reader,
              Time clock = {}) = delete;
 
@@ -109,38 +110,23 @@ public:
 
     /// Step 1. False: the text has ended. Throws what drafter and reader throw.
     [[nodiscard]] bool draft(std::size_t capacity) { return draft_in_steps(*this, capacity); }
-    /// Step 1 in steps, for texts that draft together (draft_in_lockstep). A session without steps
+    /// Step 1 in steps, for texts that draft together (draft_in_lockstep). A bridge without steps
     /// drafts in the first.
     [[nodiscard]] bool begin_draft(std::size_t capacity) {
         if (!more(capacity))
             return false;
-        const std::size_t room = room_within(session_.tokens().size(), capacity, left_);
-        if constexpr (steps)
-            session_.begin_draft(drafter_, stop_, coin_, room, clock_);
-        else
-            session_.draft(drafter_, stop_, coin_, room, clock_);
+        session_.begin_draft(drafter_, rule_, coin_,
+                             room_within(session_.tokens().size(), capacity, left_), clock_);
         return true;
     }
-    [[nodiscard]] draft_step request_row() {
-        if constexpr (steps)
-            return session_.request_row(drafter_, stop_, clock_);
-        else
-            return {};
-    }
+    [[nodiscard]] draft_step request_row() { return session_.request_row(drafter_, rule_, clock_); }
     /// As session::end_draft, after a step of a draft that threw.
-    [[nodiscard]] bool end_draft(no_draft why)
-        requires requires(Session& s) { s.end_draft(why); }
-    {
-        return session_.end_draft(why);
-    }
-    void draw([[maybe_unused]] double seconds = 0) {
-        if constexpr (steps)
-            session_.draw(drafter_, stop_, coin_, seconds, clock_);
-    }
+    [[nodiscard]] bool end_draft(no_draft why) { return session_.end_draft(why); }
+    void draw(double seconds = 0) { session_.draw(drafter_, rule_, coin_, seconds, clock_); }
 
     /// Step 1 with a model of the engine. Feeds the prompt first, for drafters that read the
     /// target's features. Throws what the model throws, too.
-    template <ScoringModelOf<target_id> Target>
+    template <ScoresDraftsOf<typename Session::bridge_type> Target>
     [[nodiscard]] bool draft(Target& target) {
         if (!more(target.capacity()))
             return false;
@@ -163,7 +149,7 @@ public:
             session_.abandon();
     }
     /// Step 2 with a model of the engine. Throws what the model throws.
-    template <ScoringModelOf<target_id> Target>
+    template <ScoresDraftsOf<typename Session::bridge_type> Target>
     [[nodiscard]] auto score(Target& target) {
         return session_.score(target, clock_);
     }
@@ -194,7 +180,7 @@ public:
             give();
             while (taken_ < round_.tokens.size() && !ends())
                 push(round_.tokens[taken_], round_.origin(taken_));
-            session_.commit(taken_);
+            session_.commit(taken_, drafter_);
             left_ -= taken_;
             phase_ = phase::none;
         }
@@ -212,8 +198,6 @@ public:
     }
 
 private:
-    static constexpr bool steps =
-        requires(Session& s, D& d, const Stop& r) { s.request_row(d, r); };
     enum class phase : std::uint8_t { none, decided, told }; // of the round
 
     [[nodiscard]] bool ends() const { return why_ != finish_reason::none; }
@@ -241,7 +225,7 @@ private:
 
     Session& session_;
     D& drafter_;
-    const Stop& stop_;
+    const Rule& rule_;
     C& coin_;
     const Tokenizer& tokenizer_;
     Reader& reader_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <specdec/decode/outcome_of.hpp>
@@ -24,28 +25,8 @@
 #include <specdec/speculation/text.hpp>
 #include <specdec/speculation/text_lengths.hpp>
 #include <specdec/speculation/tree/tree_drafts.hpp>
-#include <specdec/speculation/tree/tree_text_session.hpp>
 
 namespace specdec {
-
-/// What a text's session is: a bridge that drafts trees has another one.
-template <class Bridge, class Verifier, class Laws>
-struct session_of_text {
-    using type = session<Bridge, Verifier, Laws>;
-    static type make(Bridge bridge, Verifier verifier, const session_settings& settings, Laws laws,
-                     const std::optional<any_tree_shape>&) {
-        return {std::move(bridge), std::move(verifier), settings, std::move(laws)};
-    }
-};
-template <class Bridge, class Verifier, class Laws>
-    requires(bridge_traits_of<Bridge>.drafts_trees)
-struct session_of_text<Bridge, Verifier, Laws> {
-    using type = tree_text_session<Bridge, Verifier, no_drafter, Laws>;
-    static type make(Bridge bridge, Verifier verifier, const session_settings& settings, Laws laws,
-                     const std::optional<any_tree_shape>& shape) {
-        return {std::move(bridge), std::move(verifier), settings, std::move(laws), *shape};
-    }
-};
 
 /// One text under one rule: session, coin, stop rule and the text that comes of it. Bridge: a
 /// lookup_or_draft of an any_source, or a lookup_branch of an any_tree_source, which ask the
@@ -57,14 +38,12 @@ public:
                      std::unique_ptr<sequence_lease> lease, Bridge bridge, Verifier verifier,
                      C coin)
         : lease_(std::move(lease)), plan_(std::move(plan)),
-          lengths_(lengths_of(plan_, request.prompt.size())),
-          session_(session_of::make(std::move(bridge), std::move(verifier), plan_.settings,
-                                    laws_type(plan_.target.vocabulary_size(), request.process),
-                                    plan_.tree)),
+          lengths_(lengths_of(plan_, request.prompt.size())), shape_(plan_.tree),
+          session_(std::move(bridge), std::move(verifier), plan_.settings,
+                   laws_type(plan_.target.vocabulary_size(), request.process)),
           coin_(std::move(coin)), reader_(request.reader), key_(request.key),
-          prompt_(request.prompt.size()),
-          run_(session_, bound_, lengths_.rule(), coin_, plan_.target, plan_.limits, *this,
-               steady_seconds{}) {
+          prompt_(request.prompt.size()), run_(session_, bound_, rule(), coin_, plan_.target,
+                                               plan_.limits, *this, steady_seconds{}) {
         session_.start(request.prompt, plan_.draft_prefix);
         follow_in_lease();
         if (plan_.under_way != nullptr)
@@ -88,25 +67,23 @@ public:
         const std::size_t sharing = sharing_texts();
         lengths_.share_pass(sharing);
         const bool anew = lengths_.begin_draft_round();
-        if (anew)
+        if (anew) {
             session_.share_pass(sharing);
-        if constexpr (trees) {
-            if (anew)
-                follow_rounds(session_, *plan_.learned);
-            session_.set_capacity(capacity);
-        }
-        if constexpr (!trees)
-            if (anew)
+            if constexpr (trees) {
+                shape_->share_pass(sharing);
+                follow_rounds(*shape_, *plan_.learned);
+            } else {
                 lengths_.rest(pause_ > 0);
+            }
+        }
         or_without_draft([&] { (void)run_.begin_draft(capacity); });
         return true;
     }
     [[nodiscard]] draft_step request_row() override {
         draft_step step;
         or_without_draft([&] { step = run_.request_row(); });
-        if constexpr (!trees)
-            if (!step.goes_on && pause_ > 0)
-                session_.explain_no_draft(no_draft::drafter_failed);
+        if (!step.goes_on && pause_ > 0)
+            session_.explain_no_draft(no_draft::drafter_failed);
         return step;
     }
     void draw(double seconds = 0) override {
@@ -134,10 +111,7 @@ public:
     }
     void abandon() override { run_.abandon(); }
     [[nodiscard]] std::span<const std::size_t> nodes_to_keep() const override {
-        if constexpr (trees)
-            return session_.nodes_to_keep();
-        else
-            return {};
+        return session_.nodes_to_keep();
     }
     [[nodiscard]] finish_reason finish() const override { return run_.finish(); }
 
@@ -173,6 +147,8 @@ public:
         }
         if (told_ == told::reader) {
             keep(r);
+            if constexpr (trees)
+                shape_->learn(r.kept.tree, r.kept.path, r.nodes);
             if (const round_seconds took = seconds_since(); failed_)
                 lengths_.learn_nothing(r.tokens.size());
             else
@@ -189,9 +165,9 @@ public:
 
 private:
     using laws_type = processed_rows<any_row_processor<target_id>>;
-    using session_of = session_of_text<Bridge, Verifier, laws_type>;
-    using session_type = typename session_of::type;
+    using session_type = session<Bridge, Verifier, laws_type>;
     static constexpr bool trees = bridge_traits_of<Bridge>.drafts_trees;
+    using rule_type = std::conditional_t<trees, any_tree_shape, length_rule>;
 
     enum class told : std::uint8_t { nobody, reader, lengths };
 
@@ -199,23 +175,21 @@ private:
     template <class F>
     void or_without_draft(const F& step) {
 #if defined(__cpp_exceptions)
-        if constexpr (!trees) {
-            if (lease_ != nullptr && !plan_.drafter_must_work) {
-                try {
-                    return step();
-                } catch (const std::exception& problem) {
-                    if (!run_.end_draft(no_draft::drafter_failed))
-                        throw;
-                    so_far_.drafter_error = problem.what();
-                } catch (...) {
-                    if (!run_.end_draft(no_draft::drafter_failed))
-                        throw;
-                    so_far_.drafter_error = "an exception of no known type";
-                }
-                ++so_far_.drafter_failures;
-                failed_ = true;
-                return;
+        if (lease_ != nullptr && !plan_.drafter_must_work) {
+            try {
+                return step();
+            } catch (const std::exception& problem) {
+                if (!run_.end_draft(no_draft::drafter_failed))
+                    throw;
+                so_far_.drafter_error = problem.what();
+            } catch (...) {
+                if (!run_.end_draft(no_draft::drafter_failed))
+                    throw;
+                so_far_.drafter_error = "an exception of no known type";
             }
+            ++so_far_.drafter_failures;
+            failed_ = true;
+            return;
         }
 #endif
         step();
@@ -248,7 +222,7 @@ private:
     }
     [[nodiscard]] draft_outcome outcome(const round_result& r) const {
         if constexpr (trees)
-            return {.forwards = session_.levels(),
+            return {.forwards = r.kept.tree != nullptr ? r.kept.tree->levels(r.nodes.size()) : 0,
                     .proposed = r.proposed.size(),
                     .emitted = r.tokens.size()};
         return plan_.draft != nullptr
@@ -298,7 +272,14 @@ private:
         goes_no_longer();
         lengths_.end();
         if constexpr (trees)
-            plan_.learned->tree = session_.shape();
+            plan_.learned->tree = shape_;
+    }
+    /// How long drafts are: by the lengths or, of trees, by the shape.
+    [[nodiscard]] const rule_type& rule() const {
+        if constexpr (trees)
+            return *shape_;
+        else
+            return lengths_.rule();
     }
     [[nodiscard]] static text_lengths lengths_of(const sequence_plan& p, std::size_t prompt) {
         if (!p.lengths)
@@ -317,13 +298,14 @@ private:
     std::size_t pause_ = 0, last_pause_ = 0; // rounds in which it is not asked
     bool more_ = true;                       // said the reader
     round_seconds spent_{};
+    std::optional<any_tree_shape> shape_; // of trees; it learns from the text's rounds
     session_type session_;
     C coin_;
     listener* reader_;
     context_key key_;
     std::size_t prompt_;
     decode_result so_far_;
-    text_run<session_type, no_drafter, length_rule, C, any_tokenizer<target_id>, running_sequence,
+    text_run<session_type, no_drafter, rule_type, C, any_tokenizer<target_id>, running_sequence,
              steady_seconds>
         run_;
 };

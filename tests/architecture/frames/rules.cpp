@@ -1,6 +1,7 @@
 // docs/use/choosing-a-rule.md, "In code": the bridges and verifiers over two tokenizers.
 #include <specdec/bridge/tree/slem_tree_bridge.hpp>
-#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
+#include <specdec/decode/session.hpp>
 #include <specdec/specdec.hpp>
 #include <specdec/verify/tree/tree_exact_match.hpp>
 #include <specdec/vocab/table/intersection.hpp>

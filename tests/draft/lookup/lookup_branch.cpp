@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/tree/tree_bridge.hpp>
-#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/decode/session.hpp>
 #include <specdec/draft/lookup/prompt_lookup.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/recycled/recycled_tree_bridge.hpp>
@@ -73,9 +73,9 @@ TEST_CASE("lookup branch: a bridge that learns of rows is told of them") {
                                          return std::vector<float>{0, 0, 9, 0, 0};
                                      }};
     successor_table table(5);
-    tree_session text(lookup_branch<recycled_tree_bridge, prompt_lookup, words_type>(
-                          recycled_tree_bridge(table, {}), {}),
-                      tree_exact_match{}, session_settings{.capacity = 16});
+    session text(lookup_branch<recycled_tree_bridge, prompt_lookup, words_type>(
+                     recycled_tree_bridge(table, {}), {}),
+                 tree_exact_match{}, session_settings{.capacity = 16});
     text.start(f.tokens("a"));
     (void)text.round(target, f.drafter, f.shape, f.coin, 4);
     text.commit(1);
@@ -152,21 +152,21 @@ TEST_CASE("lookup branch: a session counts and shows whose the kept nodes are") 
         row[std::vector<std::size_t>{0, 2, 1, 3}[context.size() % 4]] = 99; // acbd
         return row;
     });
-    tree_session session(f.make(true), tree_exact_match{}, {.capacity = 64});
+    session session(f.make(true), tree_exact_match{}, {.capacity = 64});
     session.start(f.tokens("acbdacbd"));
-    const tree_round_result r = session.round(target, f.drafter, f.shape, f.coin, 16);
+    const round_result r = session.round(target, f.drafter, f.shape, f.coin, 16);
     REQUIRE(r.accepted == 4);
     CHECK(r.found == 2);
     CHECK(r.origin(1) == token_origin::accepted);
     CHECK(r.origin(2) == token_origin::looked_up);
     CHECK(r.origin(4) == token_origin::free);
     CHECK(r.drafted.size() == 4);
-    session.commit(5, target, f.drafter);
+    session.commit(5, f.drafter);
     CHECK(session.counts().looked_up == 2);
     CHECK(session.counts().looked_up_accepted == 2);
     CHECK(session.counts().accepted == 4);
     CHECK(session.counts().draft_tokens == 4);
-    const tree_round_result next = session.round(target, f.drafter, f.shape, f.coin, 16);
+    const round_result next = session.round(target, f.drafter, f.shape, f.coin, 16);
     CHECK(next.accepted == 4); // the drafter kept its own nodes only
 }
 

@@ -6,7 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <specdec/decode/tree/tree_session.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
+#include <specdec/decode/session.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/tree/beam_tree.hpp>
 #include <specdec/draft/tree/fixed_tree.hpp>
@@ -92,11 +93,11 @@ TEST_CASE("recycled tree: a session gives it the rows of every node") {
     philox_coin coin(3);
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
     const session_settings settings{.target = {.temperature = 0}, .capacity = 64};
-    tree_session session(recycled_tree_bridge(table, {.max_nodes = 8, .max_depth = 4}),
-                         tree_exact_match{}, settings);
+    session session(recycled_tree_bridge(table, {.max_nodes = 8, .max_depth = 4}),
+                    tree_exact_match{}, settings);
     session.start(std::vector{target_id{0}});
     for (int i = 0; i < 8; ++i)
-        session.commit(session.round(target, nobody, shape, coin, 8).tokens.size(), target, nobody);
+        session.commit(session.round(target, nobody, shape, coin, 8).tokens.size(), nobody);
     CHECK(session.tokens().size() > 12); // of 9 without a draft
     CHECK(table.of(target_id{3})[0].id == target_id{4});
     CHECK(table.of(target_id{3})[1].id == target_id{0});

@@ -7,8 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/no_bridge.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
 #include <specdec/decode/session.hpp>
-#include <specdec/decode/tree/tree_session.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
@@ -64,14 +64,14 @@ double with_tree(std::uint64_t seed, const std::vector<std::size_t>& widths, sib
     auto draft = model<draft_id>(2);
     model_drafter drafter(draft);
     const coupled_coin coin(keys, seed);
-    tree_session text(
+    session text(
         identity_tree_bridge(identity_map(5, 5), shared_context(5, capacity), {.siblings = how}),
         coupled_tree_match(keys), session_settings{.capacity = capacity});
     text.start(prompt);
     const fixed_tree shape = fixed_tree::of_widths(widths);
     while (!text.full()) {
-        const tree_round_result r = text.round(target, drafter, shape, coin, capacity);
-        text.commit(r.tokens.size(), target, drafter);
+        const round_result r = text.round(target, drafter, shape, coin, capacity);
+        text.commit(r.tokens.size(), drafter);
     }
     CHECK(std::vector(text.tokens().begin(), text.tokens().end()) == alone(seed));
     return text.counts().tokens_per_target_call();

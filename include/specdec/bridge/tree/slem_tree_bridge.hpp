@@ -37,7 +37,7 @@ namespace specdec {
 /// for tree_exact_match and coupled_tree_match. Without branches it is slem_bridge, draw for draw.
 ///
 /// Nodes are the target's; what the view has of the drafter (draft_tokens, nodes) and what kept()
-/// gives is the drafter's tree. Models what a tree_session takes of a bridge. The settings are
+/// gives is the drafter's tree. Models what a session of trees takes of a bridge. The settings are
 /// those of the drafter's tree; a path of T may be longer than max_depth. Borrows tokenizers and
 /// map. Memory, allocation: a tree_bridge's, drafted_text's, 4 bytes for each draft token.
 template <TokenizerOf<target_id> TargetTokenizer, TokenizerOf<draft_id> DraftTokenizer>

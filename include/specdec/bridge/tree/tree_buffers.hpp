@@ -62,6 +62,8 @@ struct draft_tree_view {
     /// Nodes from this one on are text that was seen before: the drafter has nothing of them.
     std::size_t drafted = ~std::size_t{0};
 
+    /// No draft, and why.
+    [[nodiscard]] static draft_tree_view nothing(no_draft why) { return {.reason = why}; }
     /// How many nodes are that.
     [[nodiscard]] std::size_t found() const {
         return tree != nullptr && tree->size() > drafted ? tree->size() - drafted : 0;

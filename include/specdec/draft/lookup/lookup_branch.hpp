@@ -41,7 +41,7 @@ struct branching_lookup {
 /// drawn: lossless with every rule of trees with which the bridge is. The drafter's shape is told
 /// of its own nodes only.
 ///
-/// Models what a tree_session takes of a bridge. Without a lookup it is the bridge. Borrows the
+/// Models what a session of trees takes of a bridge. Without a lookup it is the bridge. Borrows the
 /// tokenizer. Allocates as B and lookup_hit_tokens.
 template <class B, TextLookup Lookup, TokenizerOf<target_id> Tokenizer>
 class lookup_branch {

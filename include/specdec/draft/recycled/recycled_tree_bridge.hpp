@@ -17,8 +17,8 @@ namespace specdec {
 /// Token recycling as a tree: the children of a node are the likeliest successors of its token
 /// (successor_table), each proposed for certain, as many as the shape says. Nothing is drawn, so
 /// any shape may choose among them, and it is lossless with every rule of trees. It needs no
-/// drafter, and learns as recycled_bridge. Models what a tree_session takes of a bridge. Allocates
-/// at construction only.
+/// drafter, and learns as recycled_bridge. Models what a session of trees takes of a bridge.
+/// Allocates at construction only.
 class recycled_tree_bridge : public recycling {
 public:
     using law_type = one_hot_law<target_id>;

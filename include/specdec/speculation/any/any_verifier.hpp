@@ -18,6 +18,7 @@
 #include <specdec/verify/tree/recursive_rejection.hpp>
 #include <specdec/verify/tree/traversal_verification.hpp>
 #include <specdec/verify/tree/tree_exact_match.hpp>
+#include <specdec/verify/tree/tree_verifier.hpp>
 #include <specdec/verify/verdict.hpp>
 
 namespace specdec {
@@ -57,8 +58,10 @@ public:
             },
             rule_);
     }
-    /// Of a rule of trees.
-    [[nodiscard]] std::size_t rows(std::size_t depth) const {
+    /// Of rules of trees.
+    [[nodiscard]] std::size_t rows(std::size_t depth) const
+        requires(DecidesTrees<Rules> && ...)
+    {
         return std::visit([&](const auto& rule) { return std::size_t{rule.rows(depth)}; }, rule_);
     }
 

@@ -68,4 +68,8 @@ concept TreeVerifier = LawOf<Law, target_id> && Coin<C> &&
                            { verify.rows(depth) } -> std::convertible_to<std::size_t>;
                        };
 
+/// Whether a rule is one of trees, whatever it decides of: it says how many rows it needs.
+template <class V>
+concept DecidesTrees = requires(const V& verify, std::size_t depth) { verify.rows(depth); };
+
 } // namespace specdec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/decode/tree/tree_round.hpp>
+#include <specdec/decode/tree_round.hpp>
 
 #include <vector>
 

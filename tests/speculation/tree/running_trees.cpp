@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Texts whose drafts are trees, through speculation: alone and side by side.
-#include <specdec/speculation/tree/tree_text_session.hpp>
+#include <specdec/speculation/running_sequence.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -18,7 +18,7 @@ using namespace specdec;
 using namespace specdec::testing;
 using Catch::Contains;
 
-namespace tree_text_session_tests {
+namespace running_trees_tests {
 
 decode_settings with(rule how, tree_drafts tree, float temperature, std::uint64_t seed = 0) {
     decode_settings s{.rule = how, .tree = std::move(tree), .seed = seed};
@@ -309,4 +309,4 @@ TEST_CASE("trees: a text goes on from the shape of the text before it, under the
     }
 }
 
-} // namespace tree_text_session_tests
+} // namespace running_trees_tests

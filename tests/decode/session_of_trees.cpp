@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include <specdec/decode/tree/tree_session.hpp>
+// Sessions whose drafts are trees.
+#include <specdec/decode/session.hpp>
 
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <specdec/bridge/identity.hpp>
-#include <specdec/decode/session.hpp>
+#include <specdec/bridge/tree/tree_bridge.hpp>
+#include <specdec/decode/generate.hpp>
 #include <specdec/draft/model_drafter.hpp>
 #include <specdec/draft/no_drafter.hpp>
 #include <specdec/draft/stop_rule.hpp>
@@ -21,11 +26,12 @@
 
 #include "support/toy_rows.hpp"
 #include "support/toy_tree_model.hpp"
+#include "support/toys/piece_tokenizer.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
 
-namespace tree_session_tests {
+namespace session_of_trees_tests {
 
 constexpr std::size_t vocabulary = 6;
 
@@ -74,7 +80,7 @@ text chain_text(const Rule& rule, std::uint64_t seed) {
     return {decoder.tokens().begin(), decoder.tokens().end()};
 }
 
-/// keeps: whether the models keep the paths.
+/// keeps: whether the drafter keeps the paths.
 template <class Rule, class Shape>
 text tree_text(const Rule& rule, const Shape& shape, sibling_draw siblings, std::uint64_t seed,
                bool keeps = true, statistics* counts = nullptr) {
@@ -82,15 +88,15 @@ text tree_text(const Rule& rule, const Shape& shape, sibling_draw siblings, std:
     auto draft = model<draft_id>(2);
     model_drafter drafter(draft);
     const philox_coin coin(seed);
-    tree_session decoder(tree_bridge_of(siblings), rule, session_settings{.capacity = capacity});
+    session decoder(tree_bridge_of(siblings), rule, session_settings{.capacity = capacity});
     decoder.start(std::vector(5, target_id{2})); // another text, whose round is wasted
     (void)decoder.round(target, drafter, shape, coin, capacity);
     decoder.commit(0);
     decoder.start(prompt);
     while (!decoder.full()) {
-        const tree_round_result r = decoder.round(target, drafter, shape, coin, capacity);
+        const round_result r = decoder.round(target, drafter, shape, coin, capacity);
         if (keeps)
-            decoder.commit(r.tokens.size(), target, drafter);
+            decoder.commit(r.tokens.size(), drafter);
         else
             decoder.commit(r.tokens.size());
     }
@@ -126,7 +132,7 @@ TEST_CASE("exact match gives a seed's text whatever the tree") {
         }
 }
 
-TEST_CASE("a text is the same whether the models keep paths or are fed again") {
+TEST_CASE("a text is the same whether the drafter keeps paths or is fed again") {
     const fixed_tree wide = fixed_tree::of_widths(std::vector<std::size_t>{3, 2, 1});
     for (std::uint64_t seed = 1; seed <= 20; ++seed)
         for (const auto& rule : {traversal_verification{}})
@@ -145,29 +151,35 @@ struct brittle : toy_tree_model<Id> {
     }
 };
 
-TEST_CASE("a commit that a model broke off is made again, and loses nothing") {
+TEST_CASE("a path that a model did not keep is kept by the next call, and nothing is lost") {
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{3, 1});
     const auto siblings = sibling_draw::without_replacement;
     brittle<target_id> target{model<target_id>(1)};
     brittle<draft_id> draft{model<draft_id>(2)};
     model_drafter drafter(draft);
     const philox_coin coin(3);
-    tree_session decoder(tree_bridge_of(siblings), recursive_rejection{},
-                         session_settings{.capacity = capacity});
+    session decoder(tree_bridge_of(siblings), recursive_rejection{},
+                    session_settings{.capacity = capacity});
     decoder.start(prompt);
     int failures = 0;
-    while (!decoder.full()) {
-        const std::size_t n = decoder.round(target, drafter, shape, coin, capacity).tokens.size();
-        target.fails = draft.fails = true;
-        const std::size_t all = decoder.tokens().size() + n;
-        for (int tries = 0; tries < 3 && decoder.tokens().size() < all; ++tries)
+    const auto again = [&](const auto& step) {
+        for (int tries = 0; tries < 3; ++tries)
             try {
-                decoder.commit(n, target, drafter);
+                return step();
             } catch (const error&) {
                 ++failures;
             }
+        FAIL("it fails once");
+    };
+    while (!decoder.full()) {
+        const std::size_t n = decoder.round(target, drafter, shape, coin, capacity).tokens.size();
+        const std::size_t all = decoder.tokens().size() + n;
+        draft.fails = true;
+        again([&] { decoder.commit(n, drafter); });
         draft.fails = false; // where nothing of it was kept
         REQUIRE(decoder.tokens().size() == all);
+        target.fails = true;
+        again([&] { (void)decoder.prepare(target); });
         REQUIRE(target.held().size() == all - 1);
     }
     CHECK(failures > 30);
@@ -180,7 +192,7 @@ struct begun_text {
     toy_tree_model<draft_id> draft = model<draft_id>(2);
     model_drafter<toy_tree_model<draft_id>> drafter{draft};
     philox_coin coin{3};
-    tree_session<identity_tree_bridge, recursive_rejection> decoder{
+    session<identity_tree_bridge, recursive_rejection> decoder{
         tree_bridge_of(sibling_draw::without_replacement), {}, {.capacity = capacity}};
 
     begun_text() { decoder.start(prompt); }
@@ -190,10 +202,10 @@ TEST_CASE("a round of trees is decided once") {
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 1});
     begun_text begun;
     auto& [target, draft, drafter, coin, decoder] = begun;
-    decoder.draft(drafter, shape, coin, capacity, capacity);
+    decoder.draft(drafter, shape, coin, {capacity, capacity});
     const auto rows = decoder.score(target);
     const std::size_t n = decoder.verify(rows, coin).tokens.size();
-    CHECK_THROWS_WITH(decoder.verify(rows, coin), Catch::Contains("tree session: verify"));
+    CHECK_THROWS_WITH(decoder.verify(rows, coin), Catch::Contains("session: verify"));
     decoder.commit(n);
     CHECK(decoder.tokens().size() == prompt.size() + n);
 }
@@ -205,12 +217,16 @@ TEST_CASE("what is kept of a tree is not fed again") {
     while (!decoder.full()) {
         const std::size_t fed = target.fed, passes = draft.calls + draft.trees;
         const bool first = target.size() == 0;
-        const tree_round_result r = decoder.round(target, drafter, shape, coin, capacity);
+        const round_result r = decoder.round(target, drafter, shape, coin, capacity);
         const std::size_t nodes = r.tree == nullptr ? 0 : r.tree->size();
         CHECK(target.fed == fed + nodes + (first ? prompt.size() : 1));
         CHECK(draft.calls + draft.trees <= passes + 2); // a pass a level
-        decoder.commit(r.tokens.size(), target, drafter);
-        CHECK(target.size() == decoder.tokens().size() - 1);
+        decoder.commit(r.tokens.size(), drafter);
+        if (!decoder.full())
+            (void)decoder.prepare(target);
+        CHECK(decoder.nodes_to_keep().empty() != decoder.full());
+        if (!decoder.full())
+            CHECK(target.size() == decoder.tokens().size() - 1);
     }
     const statistics& counts = decoder.counts();
     CHECK(counts.committed == capacity - prompt.size());
@@ -225,29 +241,26 @@ TEST_CASE("an engine that does the pass itself is told what to do") {
     const philox_coin coin(5);
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 2});
     const session_settings settings{.capacity = capacity};
-    tree_session by_hand(tree_bridge_of(sibling_draw::independent), recursive_rejection{},
-                         settings);
-    tree_session by_model(tree_bridge_of(sibling_draw::independent), recursive_rejection{},
-                          settings);
+    session by_hand(tree_bridge_of(sibling_draw::independent), recursive_rejection{}, settings);
+    session by_model(tree_bridge_of(sibling_draw::independent), recursive_rejection{}, settings);
     by_hand.start(prompt);
     by_model.start(prompt);
     while (!by_model.full()) {
-        by_hand.draft(drafter, shape, coin, capacity, 16);
-        const tree_edit edit = by_hand.target_edit();
+        by_hand.draft(drafter, shape, coin, {capacity, 16});
+        target.keep_path(by_hand.nodes_to_keep());
+        const context_edit<target_id> edit = by_hand.target_edit();
         target.truncate(edit.truncate_to);
         if (!edit.append.empty())
             target.append(edit.append);
-        const auto rows = target.score_tree(edit.ids, edit.parents);
+        const auto rows = target.score_tree(edit.nodes, edit.parents);
         by_hand.target_fed(edit);
-        const tree_round_result r = by_hand.verify(rows, coin);
-        const tree_round_result same = by_model.round(twin, twin_drafter, shape, coin, capacity);
+        const round_result r = by_hand.verify(rows, coin);
+        const round_result same = by_model.round(twin, twin_drafter, shape, coin, capacity);
         const std::size_t n = r.tokens.size();
         REQUIRE(text(r.tokens.begin(), r.tokens.end()) ==
                 text(same.tokens.begin(), same.tokens.end()));
-        target.keep_path(by_hand.nodes_to_keep(n));
-        by_hand.keep_in(drafter, n);
-        by_hand.commit_kept(n);
-        by_model.commit(n, twin, twin_drafter);
+        by_hand.commit(n, drafter);
+        by_model.commit(n, twin_drafter);
         REQUIRE(target.held() == twin.held());
     }
 }
@@ -258,13 +271,13 @@ TEST_CASE("room bounds depth, the target's context bounds nodes") {
     model_drafter drafter(draft);
     const philox_coin coin(1);
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{4, 2});
-    tree_session decoder(tree_bridge_of(sibling_draw::independent), recursive_rejection{},
-                         session_settings{.capacity = capacity});
+    session decoder(tree_bridge_of(sibling_draw::independent), recursive_rejection{},
+                    session_settings{.capacity = capacity});
     decoder.start(prompt);
-    tree_round_result r = decoder.round(target, drafter, shape, coin, 2);
+    round_result r = decoder.round(target, drafter, shape, coin, 2);
     CHECK(r.tree->size() == 4); // six places, two for the prompt
     CHECK(r.tokens.size() <= 2);
-    decoder.commit(1, target, drafter);
+    decoder.commit(1, drafter);
     r = decoder.round(target, drafter, shape, coin, 8);
     CHECK(r.tree->size() == 3);
     decoder.abandon(); // else the round keeps its draft
@@ -274,39 +287,38 @@ TEST_CASE("room bounds depth, the target's context bounds nodes") {
     CHECK(r.tokens.size() == 1);
 }
 
-TEST_CASE("a tree session refuses what it cannot do") {
+TEST_CASE("a session of trees refuses what it cannot do") {
     auto target = model<target_id>(1);
     auto draft = model<draft_id>(2);
     model_drafter drafter(draft);
     const philox_coin coin(1);
-    tree_session decoder(tree_bridge_of(sibling_draw::independent), recursive_rejection{},
-                         session_settings{.capacity = capacity});
+    session decoder(tree_bridge_of(sibling_draw::independent), recursive_rejection{},
+                    session_settings{.capacity = capacity});
     CHECK_THROWS_AS(decoder.start({}), error);
     decoder.start(prompt);
     CHECK_THROWS_AS(decoder.commit(1), error);
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2});
-    const tree_round_result r = decoder.round(target, drafter, shape, coin, 8);
+    const round_result r = decoder.round(target, drafter, shape, coin, 8);
     CHECK_THROWS_AS(decoder.commit(r.tokens.size() + 1), error);
-    CHECK_THROWS_AS(decoder.commit(r.tokens.size() + 1, target, drafter), error);
-    decoder.draft(drafter, shape, coin, 8, 16);
+    CHECK_THROWS_AS(decoder.commit(r.tokens.size() + 1, drafter), error);
+    decoder.draft(drafter, shape, coin, {8, 16});
     const std::vector<float> few(vocabulary * 2);
     CHECK_THROWS_AS(
         decoder.verify(logits_rows<target_id>(few.data(), 2, vocabulary, vocabulary), coin), error);
     CHECK_THROWS_AS(tree_bridge_of(sibling_draw::independent, 0), error);
 }
 
-TEST_CASE("a tree session tells log-probabilities along the path") {
+TEST_CASE("a session of trees tells log-probabilities along the path") {
     auto target = model<target_id>(1);
     auto draft = model<draft_id>(2);
     model_drafter drafter(draft);
     const philox_coin coin(9);
-    tree_session decoder(tree_bridge_of(sibling_draw::without_replacement),
-                         traversal_verification{},
-                         session_settings{.capacity = capacity, .log_probabilities = 1});
+    session decoder(tree_bridge_of(sibling_draw::without_replacement), traversal_verification{},
+                    session_settings{.capacity = capacity, .log_probabilities = 1});
     decoder.start(prompt);
     const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{3, 2});
     for (int round = 0; round < 10; ++round) {
-        const tree_round_result r = decoder.round(target, drafter, shape, coin, 8);
+        const round_result r = decoder.round(target, drafter, shape, coin, 8);
         std::vector<target_id> context(decoder.tokens().begin(), decoder.tokens().end());
         auto alone = model<target_id>(1);
         REQUIRE(r.log_probabilities.of_tokens.size() == r.tokens.size());
@@ -318,8 +330,28 @@ TEST_CASE("a tree session tells log-probabilities along the path") {
                   Approx(__builtin_log(p.probability(r.tokens[i]))).epsilon(1e-5));
             context.push_back(r.tokens[i]);
         }
-        decoder.commit(r.tokens.size(), target, drafter);
+        decoder.commit(r.tokens.size(), drafter);
     }
 }
 
-} // namespace tree_session_tests
+TEST_CASE("generate takes a session of trees, and its text is that of its rounds") {
+    const fixed_tree shape = fixed_tree::of_widths(std::vector<std::size_t>{2, 2});
+    const piece_tokenizer<target_id> letters({"a", "b", "c", "d", "e", "f"});
+    begun_text begun;
+    auto& [target, draft, drafter, coin, decoder] = begun;
+    std::string written;
+    const finish_reason why =
+        generate(decoder, target, drafter, shape, coin, letters, {.max_tokens = 30},
+                 text_reader([&](std::string_view bytes, token_origin) { written += bytes; }));
+    CHECK(why == finish_reason::max_tokens);
+    CHECK(decoder.tokens().size() == prompt.size() + 30);
+    CHECK(decoder.counts().accepted > 0);
+    std::string expected;
+    const text rounds =
+        tree_text(recursive_rejection{}, shape, sibling_draw::without_replacement, 3);
+    for (std::size_t i = prompt.size(); i < prompt.size() + 30; ++i)
+        expected += letters.bytes(rounds[i]);
+    CHECK(written == expected);
+}
+
+} // namespace session_of_trees_tests
