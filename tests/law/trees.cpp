@@ -224,6 +224,98 @@ TEST_CASE("a second text of a session of trees has the target's law", "[law]") {
         }
 }
 
+struct no_row {};
+
+/// A drafter that has no row behind some tokens: its failure depends on what was drawn.
+template <class Model>
+struct picky_drafter {
+    model_drafter<Model> inner;
+    std::size_t fails_at;  ///< tokens of the context and, behind them, of a node's path
+    draft_id fails_behind; ///< the last of them; invalid: any
+    std::size_t held = 0;  ///< tokens of the context
+    draft_id last{};       ///< of these
+
+    [[nodiscard]] std::size_t capacity() const { return inner.capacity(); }
+    void sync(std::span<const draft_id> context, std::size_t unchanged) {
+        inner.sync(context, unchanged);
+        held = context.size();
+        last = context.back();
+    }
+    [[nodiscard]] law_version version() const { return inner.version(); }
+    void push(draft_id id) { inner.push(id); }
+    logits_row<draft_id> row() {
+        check(held, last);
+        return inner.row();
+    }
+    [[nodiscard]] logits_rows<draft_id> grow(std::span<const draft_id> ids,
+                                             std::span<const std::size_t> parents)
+        requires TreeDrafter<model_drafter<Model>>
+    {
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            check(held + (parents[i] == tree_root ? 1 : 2), ids[i]);
+        return inner.grow(ids, parents);
+    }
+    void keep(std::span<const std::size_t> nodes, std::span<const draft_id> ids)
+        requires TreeDrafter<model_drafter<Model>>
+    {
+        inner.keep(nodes, ids);
+    }
+
+    void check(std::size_t tokens, draft_id end) const {
+        if (tokens == fails_at && (!fails_behind.valid() || end == fails_behind))
+            throw no_row{};
+    }
+};
+
+/// The law of three tokens where the trees of a failing drafter are ended. Model: toy_tree_model or
+/// toy_model, which is fed path by path.
+template <template <class> class Model>
+void check_ended_trees(const auto& rule, sibling_draw siblings, std::size_t fails_at,
+                       draft_id behind, std::uint64_t seed, tree_ledger& ledger) {
+    row_tree p(toy_rows(row_kind::random, 2, seed)), q(toy_rows(row_kind::random, 2, seed + 1));
+    std::size_t failures = 0, nodes = 0;
+    const fixed_tree shape = tree_of({2, 2, 1});
+    const joint_law law = on_every_path([&](interval_coin& coin) {
+        auto target = model_of<target_id, toy_tree_model<target_id>>(p);
+        auto model = model_of<draft_id, Model<draft_id>>(q);
+        picky_drafter<Model<draft_id>> drafter{model_drafter(model), fails_at, behind};
+        session text(identity_trees(2, {.siblings = siblings}), rule, {.capacity = 24});
+        text.start(std::vector{target_id{0}});
+        while (text.tokens().size() < 4) {
+            (void)text.prepare(target);
+            try {
+                text.draft(drafter, shape, coin, {4 - text.tokens().size(), 16});
+            } catch (const no_row&) {
+                REQUIRE(text.end_draft(no_draft::drafter_failed));
+                ++failures;
+            }
+            nodes += text.rows_needed() - 1;
+            const round_result r = text.verify(text.score(target), coin);
+            text.commit(r.tokens.size(), drafter);
+        }
+        sequence found = values_of(text.tokens().subspan(1));
+        found.resize(3);
+        return found;
+    });
+    CHECK(failures > 0);
+    CHECK(nodes > 0);
+    ledger.check(law, target_alone(p, 3));
+}
+
+TEST_CASE("trees that end where their drafter fails leave the target's law", "[law]") {
+    for_every_draw([](const auto& rule, sibling_draw siblings, tree_ledger& ledger) {
+        for (const std::size_t fails_at : {1U, 2U, 3U})
+            for (std::int32_t behind = -1; behind < 2; ++behind) {
+                if (fails_at == 1 && behind >= 0)
+                    continue;
+                CAPTURE(fails_at, behind);
+                const draft_id last = behind < 0 ? draft_id{} : draft_id{behind};
+                check_ended_trees<toy_tree_model>(rule, siblings, fails_at, last, 91, ledger);
+                check_ended_trees<toy_model>(rule, siblings, fails_at, last, 93, ledger);
+            }
+    });
+}
+
 TEST_CASE("laws of siblings say the probabilities that they are drawn with", "[law]") {
     for_every_draw([](const auto& rule, sibling_draw siblings, tree_ledger& ledger) {
         for_rows(3, every_pair_of_kinds(), [&](row_tree& p, row_tree& q) {

@@ -12,7 +12,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/batch_of.hpp"
 #include "support/toy_speculation.hpp"
+#include "support/weighted_pair.hpp"
 
 using namespace specdec;
 using namespace specdec::testing;
@@ -21,27 +23,39 @@ using Catch::Contains;
 namespace drafter_failures_tests {
 
 /// A drafter's models whose n-th pass fails where fails(n, sequence).
-struct failing_models : batch_of<draft_id, draft_model> {
-    using base = batch_of<draft_id, draft_model>;
+template <class Model = draft_model>
+struct failing_models : batch_of<draft_id, Model> {
+    using base = batch_of<draft_id, Model>;
     using base::base;
     std::function<bool(std::size_t, std::size_t)> fails = [](auto, auto) { return false; };
     std::size_t calls = 0, failures = 0;
 
     [[nodiscard]] logits_rows<draft_id> score(std::span<const sequence_tokens<draft_id>> parts) {
+        fail_some(parts);
+        return base::score(parts);
+    }
+    [[nodiscard]] logits_rows<draft_id> score_tree(std::span<const sequence_nodes<draft_id>> parts)
+        requires BatchTreeModelOf<base, draft_id>
+    {
+        fail_some(parts);
+        return base::score_tree(parts);
+    }
+
+private:
+    void fail_some(const auto& parts) {
         const std::size_t n = calls++;
-        for (const sequence_tokens<draft_id>& part : parts)
+        for (const auto& part : parts)
             if (fails(n, part.sequence)) {
                 ++failures;
                 throw std::runtime_error("the drafter's machine is gone");
             }
-        return base::score(parts);
     }
 };
 
 struct failing_pair {
     toy_pair words;
     batch_of<target_id, target_model> target;
-    failing_models draft;
+    failing_models<> draft;
     speculation pair;
 
     explicit failing_pair(std::size_t sequences = 1)
@@ -114,6 +128,38 @@ TEST_CASE("drafter failures: a draft ends with what was drawn, and goes on in th
         CHECK(found.drafter_failures > 0);
         CHECK(found.counts.proposed > 0);
     }
+}
+
+TEST_CASE("drafter failures: trees end with what was drawn, too, and the drafter has pauses") {
+    for (const rule how : {rule::tli, rule::slem, rule::coupled})
+        for (const bool lookup : {false, true})
+            for (const tree_growth growth : {tree_growth::dynamic, tree_growth::fixed}) {
+                CAPTURE(std::string(about(how).name), lookup, static_cast<int>(growth));
+                weighted_pair toys(false);
+                failing_models<weighted_model<draft_id>> draft(1, toys.drafter);
+                speculation pair({.models = toys.target, .tokenizer = toys.words},
+                                 {.models = draft, .tokenizer = toys.draft_words});
+                decode_settings s{.rule = how, .tree = tree_drafts{.nodes = 6, .growth = growth}};
+                s.sampling.temperature = 0;
+                s.limits.max_tokens = 40;
+                s.lookup.beside = lookup;
+                const decode_result whole = pair.generate("abcab", s);
+                REQUIRE(whole.drafter_failures == 0);
+                std::size_t n = 0;
+                draft.fails = [&](auto, auto) { return ++n % 9 > 6; };
+                const decode_result some = pair.generate("abcab", s);
+                CHECK(some.text == whole.text);
+                CHECK(some.drafter_failures > 0);
+                CHECK(some.counts.proposed > 0);
+                draft.fails = [](auto, auto) { return true; };
+                const decode_result none = pair.generate("abcab", s);
+                CHECK(none.text == whole.text);
+                CHECK(none.drafter_failures > 0);
+                CHECK((lookup || rounds_without(none) > none.drafter_failures));
+                s.drafter_must_work = true;
+                CHECK_THROWS_WITH(pair.generate("abcab", s),
+                                  Contains("the drafter's machine is gone"));
+            }
 }
 
 TEST_CASE("drafter failures: where drafts cannot end, and where it must work, they are errors") {

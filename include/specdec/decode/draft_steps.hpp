@@ -84,6 +84,8 @@ public:
         bool ended = false;
         if constexpr (in_steps)
             ended = (open_ || !begun_) && bridge.end_draft(why, view_);
+        else if constexpr (bridge_traits_of<B>.drafts_trees)
+            ended = begun_ && bridge.end_draft(why, view_);
         if (!ended && begun_)
             return false;
         if (!ended) // nothing was drawn

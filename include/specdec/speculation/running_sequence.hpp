@@ -71,6 +71,7 @@ public:
             session_.share_pass(sharing);
             if constexpr (trees) {
                 shape_->share_pass(sharing);
+                shape_->rest(pause_ > 0);
                 follow_rounds(*shape_, *plan_.learned);
             } else {
                 lengths_.rest(pause_ > 0);
@@ -271,8 +272,10 @@ private:
             return;
         goes_no_longer();
         lengths_.end();
-        if constexpr (trees)
+        if constexpr (trees) {
+            shape_->rest(false);
             plan_.learned->tree = shape_;
+        }
     }
     /// How long drafts are: by the lengths or, of trees, by the shape.
     [[nodiscard]] const rule_type& rule() const {

@@ -17,7 +17,8 @@ namespace specdec {
 /// and then has the members that stand here; a bridge that declares nothing has none of them
 /// (traits_of).
 struct bridge_traits {
-    /// Its drafts are trees: it goes with a verifier of trees (tree_round).
+    /// Its drafts are trees: it goes with a verifier of trees (tree_round). b.end_draft(why,
+    /// draft), after propose() threw: ends the draft as SteppedBridge's does.
     bool drafts_trees = false;
     /// It drafts in steps: see SteppedBridge.
     bool in_steps = false;

@@ -97,15 +97,18 @@ public:
         own.path.max_proposals = drafts_.settings().max_depth;
         own.path.end_ids = silent_;
         own.path.place = request.path.place.moved_by(widths_);
+        request_ = request;
         if (drafted_.tree == nullptr) // else what threw was the encoding of a whole tree
             drafted_ = drafts_.propose(drafter, shape, coin, own);
-        if (drafted_.tree == nullptr)
-            return {.reason = drafted_.reason};
-        sort_leaves();
-        for (const std::size_t leaf : leaves_)
-            merge(text_to(leaf, request.path), request.max_nodes);
-        return {tree_.empty() ? nullptr : &tree_, proposals_, drafted_.draft_tokens, drafted_.nodes,
-                tree_.empty() ? no_draft::nothing_to_say : no_draft::none};
+        return drafted_.tree != nullptr ? merged()
+                                        : draft_tree_view<law_type>::nothing(drafted_.reason);
+    }
+    /// As tree_bridge's. False also where the drafter's tree is whole and a tokenizer threw.
+    [[nodiscard]] bool end_draft(no_draft why, draft_tree_view<law_type>& draft) {
+        if (drafted_.tree != nullptr || !drafts_.end_draft(why, drafted_))
+            return false;
+        draft = drafted_.tree != nullptr ? merged() : draft_tree_view<law_type>::nothing(why);
+        return true;
     }
 
     /// What of the drafter's tree the text of these nodes has, which are a path from the root: the
@@ -158,6 +161,14 @@ private:
     };
     static constexpr std::size_t nowhere = ~std::size_t{0};
 
+    /// The target's tree: the texts of all paths of the drafter's, the surest first.
+    [[nodiscard]] draft_tree_view<law_type> merged() {
+        sort_leaves();
+        for (const std::size_t leaf : leaves_)
+            merge(text_to(leaf, request_.path), request_.max_nodes);
+        return {tree_.empty() ? nullptr : &tree_, proposals_, drafted_.draft_tokens, drafted_.nodes,
+                tree_.empty() ? no_draft::nothing_to_say : no_draft::none};
+    }
     /// Of the drafter's tree; among equally sure ones in the order in which they were drawn.
     void sort_leaves() {
         leaves_.clear();
@@ -208,6 +219,7 @@ private:
     std::vector<std::uint32_t> widths_; // [|D|]
     std::vector<target_id> silent_;     // tokens without text, as the drafter's tree has them
     draft_tree_view<sibling_law<softmax_law<draft_id>, identity_map>> drafted_;
+    tree_request request_;                   // of this round
     std::vector<std::size_t> leaves_, path_; // of the drafter's tree
     std::vector<std::size_t> ends_;          // [its nodes] in kept_text_, or nowhere
     std::string kept_text_;

@@ -85,6 +85,23 @@ public:
                 made_.tree.empty() ? no_draft::nothing_shared : no_draft::none};
     }
 
+    /// Ends a draft in which something threw, because the drafter cannot go on: `draft` has the
+    /// nodes that were drawn or, where there are none, nothing because of `why`. It is as if the
+    /// shape had asked for no more, which it may do whatever was drawn. Of a shape that chooses
+    /// among nodes the first ones stay. The drafter keeps nothing of this tree. False: a node was
+    /// drawn that the shape cannot be told of.
+    [[nodiscard]] bool end_draft(no_draft why, draft_tree_view<law_type>& draft) {
+        if (!likeliest_ && made_.nodes.size() < made_.tree.size())
+            return false;
+        made_.leave_first(smaller(made_.nodes.size(), most_));
+        made_.fed.assign(made_.fed.size(), tree_root);
+        if (made_.tree.empty())
+            draft = draft_tree_view<law_type>::nothing(why);
+        else
+            draft = {&made_.tree, made_.proposals, made_.draft_ids, made_.nodes};
+        return true;
+    }
+
     /// These nodes, a path from the root, were committed: a TreeDrafter keeps what it was fed of
     /// them. Precondition: nobody else used the drafter since the draft.
     template <DraftContextHolder D>

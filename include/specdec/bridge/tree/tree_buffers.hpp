@@ -235,6 +235,20 @@ struct tree_buffers {
         chosen.assign(tree.size(), 0);
         if constexpr (ChoosingShape<Shape>)
             shape.choose(growing(), most, std::span(chosen));
+        leave_chosen(most);
+    }
+    /// Leaves the first n nodes, or all.
+    void leave_first(std::size_t n) {
+        if (n >= tree.size())
+            return;
+        chosen.assign(tree.size(), 0);
+        for (std::size_t node = 0; node < n; ++node)
+            chosen[node] = 1;
+        leave_chosen(n);
+    }
+
+private:
+    void leave_chosen(std::size_t most) {
         spare.clear();
         numbers.assign(tree.size(), tree_root); // the new number of each
         for (std::size_t node = 0; node < tree.size(); ++node) {

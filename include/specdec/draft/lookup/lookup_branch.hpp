@@ -127,18 +127,18 @@ public:
                 smaller(request.path.max_proposals, bridge_.settings().max_depth);
         }
         began_ = true;
-        const std::size_t n = own_.beside.positions;
         const auto draft = bridge_.propose(drafter, shape, coin, own_);
         began_ = false;
-        if (draft.tree != nullptr)
-            for (drafted_ = 0; drafted_ < draft.tree->size(); ++drafted_)
-                add(draft.tree->parent(drafted_), law_type(draft.proposals[drafted_]), coin);
-        for (std::size_t i = 0; i < drafted_; ++i)
-            levels_ = tree_.depth(i) > levels_ ? tree_.depth(i) : levels_;
-        branch(n, coin, request.path);
-        if (tree_.empty())
-            return {.reason = draft.reason};
-        return {&tree_, proposals_, draft.draft_tokens, draft.nodes, no_draft::none, drafted_};
+        return with_branch(draft);
+    }
+    /// As the bridge's, with the branch.
+    [[nodiscard]] bool end_draft(no_draft why, draft_tree_view<law_type>& draft) {
+        draft_tree_view<typename B::law_type> own;
+        if (!began_ || !bridge_.end_draft(why, own))
+            return false;
+        began_ = false;
+        draft = with_branch(own);
+        return true;
     }
 
     /// As the bridge's, of its own nodes of the path.
@@ -163,18 +163,29 @@ private:
         proposals_.clear();
         drafted_ = levels_ = 0;
     }
-    template <class C>
-    std::size_t add(std::size_t parent, const law_type& law, C& coin) {
-        proposals_.push_back(proposal<law_type>::draw(law, coin, {}));
+    [[nodiscard]] draft_tree_view<law_type>
+    with_branch(const draft_tree_view<typename B::law_type>& draft) {
+        if (draft.tree != nullptr)
+            for (drafted_ = 0; drafted_ < draft.tree->size(); ++drafted_)
+                add(draft.tree->parent(drafted_), law_type(draft.proposals[drafted_]));
+        for (std::size_t i = 0; i < drafted_; ++i)
+            levels_ = tree_.depth(i) > levels_ ? tree_.depth(i) : levels_;
+        branch(own_.beside.positions, own_.path);
+        if (tree_.empty())
+            return draft_tree_view<law_type>::nothing(draft.reason);
+        return {&tree_, proposals_, draft.draft_tokens, draft.nodes, no_draft::none, drafted_};
+    }
+    std::size_t add(std::size_t parent, const law_type& law) {
+        unused_coin none;
+        proposals_.push_back(proposal<law_type>::draw(law, none, {}));
         return tree_.add(parent, proposals_.back().token());
     }
-    template <class C>
-    void branch(std::size_t n, C& coin, const draft_request& request) {
+    void branch(std::size_t n, const draft_request& request) {
         std::size_t node = tree_root;
         for (const target_id t :
              lookup_ ? lookup_->found.ids().first(n) : std::span<const target_id>()) {
             const std::size_t child = tree_.child(node, t);
-            node = child != tree_root ? child : add(node, law_type(t), coin);
+            node = child != tree_root ? child : add(node, law_type(t));
             if (is_end(request.end_ids, t))
                 return;
         }

@@ -34,6 +34,8 @@ public:
     [[nodiscard]] const tree_settings& settings() const { return settings_; }
     template <class D>
     void keep(D&, std::span<const std::size_t>) {}
+    /// It asks no drafter that could fail.
+    [[nodiscard]] bool end_draft(no_draft, draft_tree_view<law_type>&) { return false; }
 
     template <class D, TreeShape Shape, Coin C>
     [[nodiscard]] draft_tree_view<law_type> propose(D&, const Shape& shape, C&,

@@ -49,6 +49,9 @@ public:
                                                     const tree_request& request) {
         return self_->propose(shape, coin, request);
     }
+    [[nodiscard]] bool end_draft(no_draft why, draft_tree_view<law_type>& draft) {
+        return self_->end_draft(why, draft);
+    }
     void keep(auto&, std::span<const std::size_t> path) { self_->keep(path); }
     [[nodiscard]] kept_draft kept(std::span<const std::size_t> path) { return self_->kept(path); }
     void learn_rows(std::span<const target_id> ids, const logits_rows<target_id>& rows) {
@@ -64,6 +67,7 @@ private:
         [[nodiscard]] virtual const tree_settings& settings() const = 0;
         virtual draft_tree_view<law_type> propose(const any_tree_shape&, C&,
                                                   const tree_request&) = 0;
+        virtual bool end_draft(no_draft why, draft_tree_view<law_type>& draft) = 0;
         virtual void keep(std::span<const std::size_t> path) = 0;
         virtual kept_draft kept(std::span<const std::size_t> path) = 0;
         virtual void learn_rows(std::span<const target_id> ids, const logits_rows<target_id>&) = 0;
@@ -86,14 +90,14 @@ private:
         const tree_settings& settings() const final { return bridge_.settings(); }
         draft_tree_view<law_type> propose(const any_tree_shape& shape, C& coin,
                                           const tree_request& request) final {
-            const auto draft = bridge_.propose(drafter_, shape, coin, request);
-            unused_coin none;
-            proposals_.clear();
-            for (const proposal<typename B::law_type>& x : draft.proposals)
-                proposals_.push_back(proposal<law_type>::draw(law_type(x), none, {}));
-            tree_ = draft.tree;
-            return {draft.tree,  proposals_,   draft.draft_tokens,
-                    draft.nodes, draft.reason, draft.drafted};
+            return shown(bridge_.propose(drafter_, shape, coin, request));
+        }
+        bool end_draft(no_draft why, draft_tree_view<law_type>& draft) final {
+            draft_tree_view<typename B::law_type> own;
+            if (!bridge_.end_draft(why, own))
+                return false;
+            draft = shown(own);
+            return true;
         }
         void keep(std::span<const std::size_t> path) final { bridge_.keep(drafter_, path); }
         kept_draft kept(std::span<const std::size_t> path) final {
@@ -109,6 +113,16 @@ private:
         }
 
     private:
+        draft_tree_view<law_type> shown(const draft_tree_view<typename B::law_type>& draft) {
+            unused_coin none;
+            proposals_.clear();
+            for (const proposal<typename B::law_type>& x : draft.proposals)
+                proposals_.push_back(proposal<law_type>::draw(law_type(x), none, {}));
+            tree_ = draft.tree;
+            return {draft.tree,  proposals_,   draft.draft_tokens,
+                    draft.nodes, draft.reason, draft.drafted};
+        }
+
         B bridge_;
         D drafter_;
         const token_tree<target_id>* tree_ = nullptr; // of this round

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::fill
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -130,11 +131,17 @@ public:
         with_costs([&](auto& shape) { shape.follow(costs, may_draft); });
     }
 
+    /// Whether the drafter has a pause: no node has children.
+    void rest(bool pause) { rests_ = pause; }
+
     void grow(const growing_tree& growing, std::span<std::size_t> children) const {
+        if (rests_)
+            return std::fill(children.begin(), children.end(), std::size_t{0});
         std::visit([&](const auto& shape) { shape.grow(growing, children); }, shape_);
     }
     [[nodiscard]] law_version version() const {
-        return std::visit([](const auto& shape) { return law_version{shape.version()}; }, shape_);
+        return std::visit([](const auto& shape) { return law_version{shape.version()}; }, shape_) ^
+               (rests_ ? ~law_version{0} : law_version{0});
     }
     [[nodiscard]] row_reading reads() const {
         return std::visit([](const auto& shape) { return reading_of(shape); }, shape_);
@@ -186,6 +193,7 @@ private:
 
     tree_drafts drafts_;
     shapes shape_;
+    bool rests_ = false;
     tree_settings settings_{};
 };
 
