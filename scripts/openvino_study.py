@@ -150,7 +150,7 @@ def study(args, name):
                     "tokens_per_second": row["tokens"] / row["seconds"],
                     "speedup": row["tokens"] / row["seconds"] / (plain["tokens"] / plain["seconds"]),
                     "first_token_ms": 1e3 * first, "token_ms": 1e3 * rest,
-                    "tokens_per_target_call": statistics.mean(calls.get((temperature, rule), [float("nan")])),
+                    "tokens_per_target_call": statistics.mean(calls[temperature, rule]) if (temperature, rule) in calls else None,
                     "same_text": f"{same}/{count}" if temperature == 0 else "-",
                     "nll": nll.get((temperature, rule), [None])[0]})
     print(f"\n{name}: {target.name} ({kernel}), {len({t['line'] for t in texts})} prompts, at most {args.max_tokens} "
@@ -159,8 +159,9 @@ def study(args, name):
           "| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for r in out:
         judged = f"{r['nll'][0]:.3f} ± {r['nll'][1]:.3f}" if r["nll"] and r["nll"][1] else "-"
+        calls_made = "-" if r["tokens_per_target_call"] is None else f"{r['tokens_per_target_call']:.2f}"
         print(f"| {r['temperature']:g} | {r['rule']} | {r['tokens_per_second']:.1f} | {r['speedup']:.2f}x | "
-              f"{r['tokens_per_target_call']:.2f} | {r['first_token_ms']:.1f} | {r['token_ms']:.2f} | "
+              f"{calls_made} | {r['first_token_ms']:.1f} | {r['token_ms']:.2f} | "
               f"{r['same_text']} | {judged} |")
     return out
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the scripts have in common that write a page of the documentation from sources."""
-import pathlib, sys
+import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -10,7 +10,7 @@ class Unreadable(Exception):
 
 
 def table(heads, rows):
-    return "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |") for row in (heads, ["---"] * len(heads), *rows))
+    return "".join(re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(row)} |\n") for row in (heads, ["---"] * len(heads), *rows))
 
 
 def write_or_check(path, text, sources, check):
