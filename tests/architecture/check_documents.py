@@ -30,7 +30,7 @@ SOURCE_PLACES = ("", "include/specdec", "include", "engine/include")  # where `f
 root = pathlib.Path(sys.argv[1]).resolve()
 pages = [p for p in (root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "SECURITY.md",
                      *(root / folder / "README.md" for folder in ("models", "engine", "scripts", "tests", "bench", "examples")),
-                     *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
+                     *sorted(root.glob("models/*/README.md")), *sorted(root.glob("docs/**/*.md"))) if p.is_file()]
 
 
 def blocks(page):

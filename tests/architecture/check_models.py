@@ -4,10 +4,12 @@
 usage: check_models.py MODELS_FOLDER        exit status 1 if anything is reported
 
 README.md there has a table of the models, whose column "longest text" is the most tokens of a text that the model was
-trained on. A drafter with a tokenizer of its own (it has an equivalences.json) is windowed to its
+trained on. Each model has a card, its README.md, with the parts of PARTS and the hash of its weights. A drafter with a tokenizer of its own (it has an equivalences.json) is windowed to its
 max_position_embeddings, so these must not be more: beyond what it has seen it proposes what the target rejects.
 """
-import json, pathlib, sys
+import hashlib, json, pathlib, re, sys
+
+PARTS = ["Purpose", "Data", "Licence", "Figures", "Training", "Limits"]
 
 root = pathlib.Path(sys.argv[1])
 found, longest = [], {}
@@ -18,8 +20,8 @@ for line in (root / "README.md").read_text(encoding="utf-8").splitlines():
         header = cells
     elif header and not line.startswith("|"):
         break
-    elif header and cells[0].startswith("`"):
-        longest[cells[0].strip("`")] = int(cells[header.index("longest text")].replace(",", ""))
+    elif header and "`" in cells[0]:
+        longest[cells[0].strip("[").split("`")[1]] = int(cells[header.index("longest text")].replace(",", ""))
 if not longest:
     found.append('README.md: expected a table of the models with a column "longest text"')
 for config in sorted(root.glob("*/config.json")):
@@ -30,5 +32,12 @@ for config in sorted(root.glob("*/config.json")):
     elif (config.parent / "equivalences.json").exists() and claimed > longest[name]:
         found.append(f"{name}/config.json: max_position_embeddings: expected at most {longest[name]}, the longest text "
                      f"that it was trained on, got {claimed}")
+    card = config.parent / "README.md"
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    if re.findall(r"^## (.+)$", text, re.M) != PARTS:
+        found.append(f"{name}/README.md: expected the parts {', '.join(PARTS)}")
+    digest = hashlib.sha256((config.parent / "model.safetensors").read_bytes()).hexdigest()
+    if f"`{digest}`" not in text:
+        found.append(f"{name}/README.md: expected the SHA-256 of model.safetensors, {digest}")
 print("\n".join(found) or f"{len(longest)} models, no complaints")
 sys.exit(1 if found else 0)
