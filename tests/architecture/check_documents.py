@@ -2,8 +2,8 @@
 """Reads the Markdown files and reports what a reader would stumble over.
 
 usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, long sentences,
-                                                   layers, versions, numbers of bugs, pages that headers name,
-                                                   the parts of each rule's page
+                                                   private words, figures without a source, layers, versions, numbers
+                                                   of bugs, pages that headers name, the parts of each rule's page
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -20,7 +20,16 @@ import json, pathlib, re, subprocess, sys
 
 WIDEST = 120          # characters of a line of prose; in README of any line
 LONGEST_SENTENCE = 35 # words
-SHORT_SENTENCES = ("README.md", "docs/results/README.md", "docs/rules/*.md")  # where nobody may have to read a sentence twice
+# Words that mean something else to a reader who knows the field, and what the field says.
+PRIVATE_WORDS = {
+    "laws?": "distribution", "coins?": "random source", "lessons?": "training example", "teach(?:es|ing)?|taught": "train",
+    "reads? features": "EAGLE-style drafter", "behind": "after", "beside": "with, in addition to, compared with", "dear": "expensive",
+    "anew": "again", "of then|wished for|hoped for": "", "as it comes": "by default", "not to be had": "impossible",
+    "off home": "out-of-domain", "small pair": "`docs-target` with `docs-drafter`", "tokens? a (?:target )?call": "tokens per target pass",
+    "free tokens?": "bonus token", "kept tokens?|tokens? (?:is|are|was|were) kept": "accepted", "that (?:day|evening|night)'s": ""}
+COPIED = ("docs/use/errors.md", "docs/use/programs.md")  # word for word what headers and programs say
+# Whose figures with two decimals or more stand in a table of the page or on a page of results.
+FIGURED = ("README.md", "docs/results/README.md", "docs/use/*.md", "docs/rules/*.md", "docs/adapt/*.md")
 RULE_PARTS = ["Algorithm", "Distribution", "Acceptance", "Theorem and paper", "Deviation from the paper", "Cost", "Headers", "Tests",
               "Seeded bugs", "Measured"]
 MOST_COMPILED = 9  # each costs seconds
@@ -104,7 +113,7 @@ def paragraphs(page):
     """(line number, lines) of every paragraph and item of a list; tables and headings are none."""
     found, last = [], 0
     for number, line in prose(page):
-        if not line.strip() or line.startswith(("#", "|", "<!--", "![")):
+        if not line.strip() or line.lstrip().startswith(("#", "|", "<!--", "![")):
             continue
         begins = re.match(r" *(-|\*|\d+\.) ", line)
         if found and not begins and last == number - 1:
@@ -133,12 +142,44 @@ def sentences(page):
 
 
 def long_sentences(page):
-    if not any(page in root.glob(pattern) for pattern in SHORT_SENTENCES):
-        return
     for number, sentence in sentences(page):
         words = sum(any(c.isalnum() for c in word) for word in sentence.split())
         if words > LONGEST_SENTENCE:
             yield number, f"has a sentence of {words} words, more than {LONGEST_SENTENCE}: {' '.join(sentence.split()[:6])} ..."
+
+
+def passages(page):
+    """(line number, text) of paragraphs, headings and rows of tables, without code and addresses of links."""
+    lone = [(number, line) for number, line in prose(page) if line.lstrip().startswith(("#", "|"))]
+    for number, text in (*((number, "\n".join(lines)) for number, lines in paragraphs(page)), *lone):
+        text = re.sub(r"`[^`]*`", lambda code: "\n" * code[0].count("\n") + "``", text)
+        yield number, re.sub(r"\]\([^)]*\)", "]", text)
+
+
+def private_words(page):
+    if page.relative_to(root).as_posix() in COPIED:
+        return
+    for number, text in passages(page):
+        for words, instead in PRIVATE_WORDS.items():
+            for found in re.finditer(rf"\b(?:{words})\b", text.replace("\n", " "), re.I):
+                yield number + text.count("\n", 0, found.start()), f"says '{found[0]}'; " + (f"the field says {instead}" if instead else "leave it out")
+
+
+FIGURE = re.compile(r"(?<![\w.-])\d{1,3}\.\d\d+(?![\d.])")
+
+
+def figures_without_source(page):
+    if not any(page in root.glob(pattern) for pattern in FIGURED) or page.relative_to(root).as_posix() in COPIED:
+        return
+    index = root / "docs/results/README.md"
+    sources = [result.read_text() for result in root.glob("docs/results/*.md") if result != index]
+    sources += [line for _, line in (*prose(page), *(prose(index) if index.is_file() else ())) if line.startswith("|")]
+    there = set(FIGURE.findall(re.sub(r"(\d)x", r"\1 ", "\n".join(sources))))
+    for number, text in passages(page):
+        if not text.startswith("|"):
+            for found in FIGURE.finditer(re.sub(r"(\d)x", r"\1 ", text)):
+                if found[0] not in there:
+                    yield number + text.count("\n", 0, found.start()), f"has the figure {found[0]}, which no table of it and no page of results has"
 
 
 def unknown_marks(page):
@@ -178,7 +219,7 @@ def programs():
 
 def complaints():
     for page in pages:
-        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, long_sentences):
+        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, long_sentences, private_words, figures_without_source):
             for number, what in check(page):
                 yield f"{page.relative_to(root)}:{number}: {what}"
 

@@ -9,9 +9,9 @@ namespace specdec {
 /// `drafter` and `lookups`. It has to be without `contexts`, too, if the engine's logits depend on
 /// how positions are grouped, or if the drafter reads the tokens that the target found likely.
 ///
-/// Some state is always shared: the tables of the vocabularies, which depend on no request;
-/// measured costs (give length_settings::costs instead); what your own predictor learns
-/// (length_settings::predictor); the weights of a drafter that is trained while it serves.
+/// Some state is always shared: the tables of the vocabularies, measured costs (give
+/// length_settings::costs instead), the state of your own predictor (length_settings::predictor)
+/// and the weights of a drafter that is trained while it serves. The tables depend on no request.
 struct reuse_settings {
     /// Whether a request reuses the tokens that a sequence of the models holds. False: its whole
     /// prompt is fed.
