@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Reads the Markdown files and reports what a reader would stumble over.
 
-usage: check_documents.py ROOT                      links, anchors, named files and functions, widths, long sentences,
-                                                   private words, figures without a source, layers, versions, numbers
-                                                   of bugs, pages that headers name, the parts of each rule's page
+usage: check_documents.py ROOT                      links, anchors, files and functions that text and commands name,
+                                                   widths, long sentences, private words, figures without a source,
+                                                   layers, versions, numbers of bugs, pages that headers name, the
+                                                   parts of each rule's page
        check_documents.py ROOT COMPILER ARGUMENT..  compiles the C++ blocks (-fsyntax-only)
 exit status 1 if anything is reported
 
@@ -29,7 +30,7 @@ PRIVATE_WORDS = {
     "free tokens?": "bonus token", "kept tokens?|tokens? (?:is|are|was|were) kept": "accepted", "that (?:day|evening|night)'s": ""}
 COPIED = ("docs/use/errors.md", "docs/use/programs.md")  # word for word what headers and programs say
 # Whose figures with two decimals or more stand in a table of the page or on a page of results.
-FIGURED = ("README.md", "docs/results/README.md", "docs/use/*.md", "docs/rules/*.md", "docs/adapt/*.md")
+FIGURED = ("README.md", "docs/results/README.md", "docs/*.md", "docs/use/*.md", "docs/rules/*.md", "docs/adapt/*.md")
 RULE_PARTS = ["Algorithm", "Distribution", "Acceptance", "Theorem and paper", "Deviation from the paper", "Cost", "Headers", "Tests",
               "Seeded bugs", "Measured"]
 MOST_COMPILED = 9  # each costs seconds
@@ -141,6 +142,18 @@ def sentences(page):
             yield number, sentence
 
 
+def missing_in_commands(page):
+    """Files of the repository that a command names."""
+    lines = page.read_text().split("\n")
+    shown = {number for number, _ in prose(page)}
+    for number, line in enumerate(lines, 1):
+        if number in shown or line.startswith("```"):
+            continue
+        for name in re.findall(r"(?<![\w/.$-])((?:docs|models|scripts|tests|bench|examples|packages)/[\w/.-]*\.\w+)(?![\w/*])", line):
+            if not name.startswith("models/fetched/") and not (root / name).exists():
+                yield number, f"has a command that names {name}, which does not exist"
+
+
 def long_sentences(page):
     for number, sentence in sentences(page):
         words = sum(any(c.isalnum() for c in word) for word in sentence.split())
@@ -219,7 +232,7 @@ def programs():
 
 def complaints():
     for page in pages:
-        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, long_sentences, private_words, figures_without_source):
+        for check in (broken_links, unknown_functions, unknown_marks, wide_lines, missing_in_commands, long_sentences, private_words, figures_without_source):
             for number, what in check(page):
                 yield f"{page.relative_to(root)}:{number}: {what}"
 
