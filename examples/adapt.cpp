@@ -514,7 +514,7 @@ void run(const flags& f, bool learns, const loaded_pair& pair, Drafter& drafter)
 
 int main(int argc, char** argv) {
     CLI::App app(
-        "A drafter learns while it serves, and is measured before and behind it. One that runs "
+        "A drafter learns while it serves, and is measured before and after it. One that runs "
         "alone does so in BF16, whatever --precision says of its target.",
         fs::path(argv[0]).filename().string());
     flags f;
@@ -539,12 +539,12 @@ int main(int argc, char** argv) {
                "a text (default: 128)");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
-                       " (default: tli, or identity for a drafter that reads features)");
+                       " (default: tli, or identity for an EAGLE-style drafter)");
     add_number(app, "--draft-length", f.draft_length, {0, 64}, "draft tokens a round (default: 4)");
     add_length_flags(app, f.lengths, "fixed");
     CLI::Option* const head = app.add_option(
         "--acceptance-head", f.head,
-        "joint or interleaved[:STEPS] (8): a head learns beside the drafter and ends drafts where "
+        "joint or interleaved[:STEPS] (8): a head learns with the drafter and ends drafts where "
         "something is rejected with a chance above --head-threshold");
     add_number(app, "--head-threshold", f.head_threshold, any_share, "default: 0.6")->needs(head);
     add_number(app, "--longest", f.longest, {1, 64},
@@ -558,20 +558,22 @@ int main(int argc, char** argv) {
            "tokens that are merged, nothing, +ngram, +ngram-p (lambda = p) or +ngram-kl")
         ->group(group);
     add_number(app, "--taught-temperature", f.taught_temperature, {0.01, 100},
-               "of the laws that losses compare (default: 0.3 where the stream has temperature 0, "
+               "of the distributions that losses compare (default: 0.3 where the stream has "
+               "temperature 0, "
                "else 1)")
         ->group(group);
-    add_number(app, "--rate", f.rate, {0, 1, true},
-               "AdamW's (default: 5e-4; of LoRA 2e-3; of all weights that read features 1e-4)")
+    add_number(
+        app, "--rate", f.rate, {0, 1, true},
+        "AdamW's (default: 5e-4; of LoRA 2e-3; of all weights of an EAGLE-style drafter 1e-4)")
         ->group(group);
     add_number(app, "--anchor", f.anchor, {0, 1e6},
                "pulls weights to those they began with, by this many rates a step (default: 0; of "
-               "all weights that read features 400)")
+               "all weights of an EAGLE-style drafter 400)")
         ->group(group);
     add_number(app, "--batch", f.learner.sequences, {1, 64}, "texts an update (default: 2)")
         ->group(group);
     add_number(app, "--replayed", f.online.replayed, {0, 63},
-               "of them drawn from all that were taught (default: 1)")
+               "of them drawn from all earlier ones (default: 1)")
         ->group(group);
     add_number(
         app, "--remembered", f.remembered, {1, std::size_t{1} << 40},
@@ -579,13 +581,12 @@ int main(int argc, char** argv) {
         "features 32768, 90 MB)")
         ->group(group);
     app.add_option("--chains", f.chains,
-                   "of a drafter that reads features: what is taught, the drafts that rounds made "
+                   "of an EAGLE-style drafter: what it is trained on, the drafts that rounds made "
                    "(drafted, default), or every:N, drafts from every N-th token on")
         ->group(group);
-    add_number(app, "--depth", f.depth, {1, 16}, "its longest draft that is taught (default: 4)")
+    add_number(app, "--depth", f.depth, {1, 16}, "its longest draft in training (default: 4)")
         ->group(group);
-    add_number(app, "--every", f.online.every, any_count,
-               "newly taught rows before an update (default: 64)")
+    add_number(app, "--every", f.online.every, any_count, "new rows before an update (default: 64)")
         ->group(group);
     add_number(app, "--budget", f.online.budget, any_share,
                "most of the time that updates take (default: 0.1; 0: none; 1: no limit)")
@@ -599,7 +600,7 @@ int main(int argc, char** argv) {
                    "has its products, else f32)")
         ->group(group);
     add_number(app, "--behind-rejected", f.behind_rejected, {0, 16},
-               "rows of a round that teach it behind a rejected token (default: 0)")
+               "rows of a round after a rejected token that it is trained on (default: 0)")
         ->group(group);
     app.add_option(
            "--save", f.save,
@@ -607,7 +608,7 @@ int main(int argc, char** argv) {
            "--adapter takes; and what --resume goes on from")
         ->group(group);
     add_number(app, "--save-every", f.save_every, any_count,
-               "save behind so many tokens, too (0: at the end)")
+               "save after so many tokens, too (0: at the end)")
         ->group(group);
     app.add_option("--resume", f.resume, "a folder of --save")->group(group);
     add_number(app, "-t,--temperature", f.decoding.sampling.temperature, any_temperature,

@@ -330,8 +330,7 @@ int main(int argc, char** argv) {
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
                        " (default: slem, so that a seed's text does not depend on the drafter)");
-    app.add_option("-o,--out", f.out, "a file: the answers, added behind what is there")
-        ->required();
+    app.add_option("-o,--out", f.out, "a file: the answers, added after what is there")->required();
     add_number(app, "--sequences", f.models.sequences, {1, 64}, "side by side (default: 16)");
     add_number(app, "--at-once", f.at_once, {1, 1 << 16},
                "questions that are answered before the file is written to (default: 512)");

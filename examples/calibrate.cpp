@@ -303,7 +303,7 @@ int main(int argc, char** argv) {
     };
     app.add_option("--source", f.source,
                    "what is counted: raw (default: the files of --text), target or drafter (what "
-                   "that model writes behind --prompts)")
+                   "that model writes after --prompts)")
         ->check(CLI::IsMember({"raw", "target", "drafter"}));
     files("--text", f.texts,
           "a file to count, of any size: a text, or a *.jsonl with a \"text\" a line; may be given "

@@ -404,7 +404,7 @@ int main(int argc, char** argv) {
     add_words(
         app, "--rules", f.rules,
         "some of " + rule_names() +
-            ", each with a draft length of its own where one stands behind it (slem:2), or "
+            ", each with a draft length of its own where one follows it (slem:2), or "
             "all that the pair can follow: all (default: tli,tli-block,slem,slrs,coupled, "
             "with one vocabulary identity and identity-block, too; without a drafter lookup)");
     app.add_option(
@@ -421,7 +421,7 @@ int main(int argc, char** argv) {
     add_lookup_flag(app, f.settings.decoding.lookup,
                     "a further row for each rule with a drafter, which looks up, too");
     add_number(app, "--lightest-draft", f.settings.decoding.min_draft_probability, any_share,
-               "slrs, merge: end a draft behind the token at which its probability falls below "
+               "slrs, merge: end a draft after the token at which its probability falls below "
                "this (default: 0.02; 0: never)");
     add_number(app, "--sequences", f.models.sequences, {1, 64},
                "texts side by side in one target (default: 1); needs memory for so many "

@@ -266,8 +266,8 @@ int main(int argc, char** argv) {
     add_length_flags(app, f.lengths);
     add_tree_flags(app, f.tree, "drafts that branch");
     add_lookup_flag(app, f.decoding.lookup,
-                    "under a rule with a drafter, look up, too (default of one that reads "
-                    "features)");
+                    "under a rule with a drafter, look up, too (default with an "
+                    "EAGLE-style drafter)");
     app.add_flag("--end-at-control", f.decoding.limits.end_at_control,
                  "any control token ends the text");
     app.add_option("--stop", f.decoding.limits.stop_strings,

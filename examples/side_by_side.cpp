@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
     add_number(app, "--draft-lengths", f.draft_lengths, {0, 64}, "default: 0,1,2,3,4");
     app.add_flag("--automatic", f.automatic, "a row more, whose drafts are as long as pays");
     add_tree_flags(app, f.tree, "a last row, whose drafts branch");
-    add_lookup_flag(app, f.decoding.lookup, "look up beside the drafter");
+    add_lookup_flag(app, f.decoding.lookup, "look up with the drafter");
     app.add_option("-r,--rule", f.rule,
                    "one of " + rule_names() +
                        " (default: slem, above temperature 0 tli, with one vocabulary identity, "

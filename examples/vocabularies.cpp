@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
     app.add_option("--text", text_path, "a file: the share of its tokens that both have");
     app.add_option("--spell", spell, "a text: in how many ways the drafter can write it");
     app.add_option("--equivalences", equivalences_path,
-                   "pairs of special tokens (default: equivalences.json beside the drafter)");
+                   "pairs of special tokens (default: equivalences.json in the drafter's folder)");
     app.add_flag("--json", as_json, "print one JSON object");
     return examples::run_program(app, argc, argv, [&] {
         const side draft = load(draft_path), target = load(target_path);

@@ -28,7 +28,7 @@ PRIVATE_WORDS = {
     "anew": "again", "of then|wished for|hoped for": "", "as it comes": "by default", "not to be had": "impossible",
     "off home": "out-of-domain", "small pair": "`docs-target` with `docs-drafter`", "tokens? a (?:target )?call": "tokens per target pass",
     "free tokens?": "bonus token", "kept tokens?|tokens? (?:is|are|was|were) kept": "accepted", "that (?:day|evening|night)'s": ""}
-COPIED = ("docs/use/errors.md", "docs/use/programs.md")  # word for word what headers and programs say
+COPIED = ("docs/use/errors.md",)  # word for word what headers say
 # Whose figures with two decimals or more stand in a table of the page or on a page of results.
 FIGURED = ("README.md", "docs/results/README.md", "docs/*.md", "docs/use/*.md", "docs/rules/*.md", "docs/adapt/*.md")
 RULE_PARTS = ["Algorithm", "Distribution", "Acceptance", "Theorem and paper", "Deviation from the paper", "Cost", "Headers", "Tests",

@@ -79,7 +79,7 @@ inline void add_length_flags(CLI::App& app, length_flags& f,
         ->check(CLI::IsMember(std::vector<std::string>(length_names.begin(), length_names.end())));
     add_number(app, "--stop-confidence", f.threshold, any_share,
                "the threshold of confidence, entropy and predicted lengths (default: 0.4): end a "
-               "draft behind a token less likely than this");
+               "draft after a token less likely than this");
     add_number(app, "--costs", f.costs, {0, 1e9},
                "of auto lengths, instead of measuring them: a draft token, a token more for the "
                "drafter, the target's passes over 1, 2, ... positions; with them the text of a "

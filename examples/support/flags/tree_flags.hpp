@@ -61,7 +61,7 @@ struct tree_flags {
 /// Text that was seen before, beside a drafter.
 inline void add_lookup_flag(CLI::App& app, lookup_settings& s, const std::string& what) {
     app.add_flag("--lookup,!--no-lookup", s.beside,
-                 what + ": text that was seen before, where it promises more "
+                 what + ": text that occurred before, where it promises more "
                         "than the drafter; of a tree it is a branch");
 }
 

@@ -43,10 +43,9 @@ void add_cpu_flags(CLI::App& app, cpu_flags& f) {
         "of weights and products: auto (default: native where the file is quantised, else bf16), "
         "bf16, f32, native (as the files are), or q8 (native, and the rest made Q8_0)")
         ->check(CLI::IsMember({"bf16", "f32", "native", "q8", "auto"}));
-    option(
-        "--cache-type", f.cache_type,
-        "of keys and values: auto (default: f32 beside weights in F32, else bf16), f32, bf16, or "
-        "q8 (8 bits, in blocks of 32)")
+    option("--cache-type", f.cache_type,
+           "of keys and values: auto (default: f32 with weights in F32, else bf16), f32, bf16, or "
+           "q8 (8 bits, in blocks of 32)")
         ->check(CLI::IsMember({"auto", "f32", "bf16", "q8"}));
     app.add_option_function<std::string>(
            "--exits", [&f](const std::string& asked) { f.exits = exits_of(asked); },

@@ -36,14 +36,15 @@ void add_model_flags(CLI::App& app, model_flags& f, program_engine& e) {
            "where it is a file of its own: tokenizer.json, .model or .bin");
     option("--drafter-tokenizer", f.drafter_tokenizer, "the same");
     option("--equivalences", f.equivalences,
-           "pairs of special tokens (default: equivalences.json beside the drafter)");
+           "pairs of special tokens (default: equivalences.json in the drafter's folder)");
     app.add_option_function<std::string>(
            "--head", [&f](const std::string& asked) { f.head = head_of(asked); },
            std::string(head_help))
         ->group(group);
     app.add_option_function<std::string>(
            "--counts", [&f](const std::string& asked) { f.counts = counts_of(asked); },
-           "mix the drafter's law with counts of what followed the same tokens before: of the text "
+           "mix the drafter's distribution with counts of what followed the same tokens before: of "
+           "the text "
            "itself (own) or of all texts, too (shared, or shared:FILE, which is read if it exists "
            "and written at the end; with slrs and merge one text at a time); none (default)")
         ->group(group);
