@@ -7,6 +7,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,8 @@ namespace toy {
 struct weights {
     std::vector<std::size_t> shape;
     std::vector<float> values;
+    std::uint32_t type = 0; ///< in GGUF
+    std::string bytes{};    ///< what a GGUF file has instead of the values, if anything
 };
 
 template <class T>
@@ -33,8 +36,9 @@ struct checkpoint {
     bool tied = false;
     std::map<std::string, weights> tensors;
 
-    explicit checkpoint(unsigned seed = 1, bool tied_head = false, std::size_t depth = 2)
-        : layers(depth), tied(tied_head) {
+    explicit checkpoint(unsigned seed = 1, bool tied_head = false, std::size_t depth = 2,
+                        std::size_t width = 36, std::size_t inner = 50)
+        : dimension(width), layers(depth), hidden(inner), tied(tied_head) {
         std::minstd_rand bits(seed);
         const auto add = [&](const std::string& name, std::vector<std::size_t> shape) {
             std::size_t n = 1;
@@ -110,8 +114,13 @@ struct checkpoint {
     /// GGUF F32, with q and k rows interleaved as its llama architecture has them.
     [[nodiscard]] std::string
     gguf(const std::vector<std::pair<std::string, std::uint32_t>>& more = {}) const;
+    /// Its tensors without metadata, as shards behind the first have them.
+    [[nodiscard]] std::string gguf_tensors() const;
     /// llama2.c's first format; needs a head dimension of dimension / heads.
     [[nodiscard]] std::string llama2c() const;
+
+    /// Metadata with the tensors behind it.
+    [[nodiscard]] std::string with_tensors(std::string out) const;
 
     /// Half-split rows to interleaved ones.
     [[nodiscard]] std::vector<float> interleaved(const weights& w) const {
@@ -209,15 +218,30 @@ checkpoint::gguf(const std::vector<std::pair<std::string, std::uint32_t>>& more)
     put_f32(out, "llama.attention.layer_norm_rms_epsilon", 1e-5F);
     for (const auto& [key, value] : more)
         put_u32(out, key.c_str(), value);
+    return with_tensors(std::move(out));
+}
+
+inline std::string checkpoint::gguf_tensors() const {
+    std::string out = "GGUF";
+    put<std::uint32_t>(out, 3);
+    put<std::uint64_t>(out, tensors.size());
+    put<std::uint64_t>(out, 0);
+    return with_tensors(std::move(out));
+}
+
+inline std::string checkpoint::with_tensors(std::string out) const {
     std::string data;
     for (const auto& [name, w] : tensors) {
         put_string(out, gguf_name(name));
         put(out, static_cast<std::uint32_t>(w.shape.size()));
         for (std::size_t a = w.shape.size(); a-- > 0;)
             put<std::uint64_t>(out, w.shape[a]);
-        put<std::uint32_t>(out, 0);
+        put<std::uint32_t>(out, w.type);
         data.resize((data.size() + 31) / 32 * 32);
         put<std::uint64_t>(out, data.size());
+        data += w.bytes;
+        if (!w.bytes.empty())
+            continue;
         const bool turned = name.find("q_proj") != name.npos || name.find("k_proj") != name.npos;
         for (const float v : turned ? interleaved(w) : w.values)
             put(data, v);

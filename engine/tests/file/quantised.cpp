@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <specdec_engine/file/quantised.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -74,6 +75,98 @@ TEST_CASE("quantised rows become the values of their formulas") {
             for (std::size_t i = 0; i < 128; ++i)
                 REQUIRE(row[i] == Approx(expected[128 * r + i]).margin(1e-6));
         }
+    }
+}
+
+TEST_CASE("blocks of 5 bits and K-quants become the numbers of ggml's own Python code") {
+    // A block of bytes by a formula, with factors 1/32 and -3/4; what gguf.dequantize (gguf 0.17)
+    // makes of it, exactly: some values, the sum of all, and the sum of value times place.
+    struct sample {
+        std::size_t place;
+        float value;
+    };
+    struct wanted {
+        dtype type;
+        std::vector<std::size_t> factors; ///< where they lie
+        std::vector<sample> samples;
+        double sum, weighted;
+    };
+    const wanted all[] = {
+        {dtype::q5_0,
+         {0},
+         {{0, 0.28125F}, {1, 0.03125F}, {15, -0.25F}, {16, -0.34375F}, {17, 0.375F}, {31, 0.125F}},
+         0.59375,
+         35.28125},
+        {dtype::q5_1,
+         {0, 2},
+         {{0, -0.53125F}, {1, -0.25F}, {15, 0.0625F}, {16, -0.15625F}, {17, -0.375F}, {31, 0.125F}},
+         -7.75,
+         -118.4375},
+        {dtype::q2_k,
+         {80, 82},
+         {{0, 0.3125F}, {31, 1.3125F}, {32, 3.28125F}, {127, 9.0F}, {128, 2.46875F}, {255, 0.0F}},
+         1342.8125,
+         177426.59375},
+        {dtype::q3_k,
+         {108},
+         {{0, 1.96875F}, {1, 0.0F}, {32, -1.03125F}, {127, 3.875F}, {128, -1.5F}, {255, 4.0F}},
+         10.75,
+         222.84375},
+        {dtype::q4_k,
+         {0, 2},
+         {{0, 61.375F},
+          {1, 44.125F},
+          {32, 25.375F},
+          {127, 37.59375F},
+          {160, 54.28125F},
+          {255, 44.75F}},
+         8160.8125,
+         1078853.25},
+        {dtype::q5_k,
+         {0, 2},
+         {{0, 48.4375F},
+          {1, 54.1875F},
+          {32, 50.75F},
+          {127, 38.125F},
+          {160, 74.1875F},
+          {255, 48.25F}},
+         10481.53125,
+         1393156.6875},
+        {dtype::q6_k,
+         {208},
+         {{0, 3.28125F},
+          {1, -3.59375F},
+          {31, 99.78125F},
+          {127, -28.4375F},
+          {160, 53.8125F},
+          {255, 41.25F}},
+         117.59375,
+         37918.65625}};
+    for (const wanted& w : all) {
+        CAPTURE(name(w.type));
+        CHECK(dtype_named(name(w.type)) == w.type);
+        std::vector<std::byte> bytes(block_bytes(w.type));
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<std::byte>(i * i * 7 + i * 13 + 5 * (i / 3) + 5);
+        const std::uint16_t factors[] = {0x2800, 0xBA00};
+        for (std::size_t i = 0; i < w.factors.size(); ++i)
+            std::memcpy(&bytes[w.factors[i]], &factors[i], sizeof factors[i]);
+        std::vector<float> row(2 * block_values(w.type));
+        std::vector<std::byte> twice = bytes;
+        twice.insert(twice.end(), bytes.begin(), bytes.end());
+        read_row({"file", "w", w.type, "", {row.size()}, twice}, 0, row);
+        const std::size_t n = row.size() / 2;
+        CHECK(std::equal(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(n),
+                         row.begin() + static_cast<std::ptrdiff_t>(n)));
+        double sum = 0, weighted = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            sum += double{row[i]};
+            weighted += double{row[i]} * static_cast<double>(i);
+        }
+        for (const sample& s : w.samples)
+            CHECK(row[s.place] == s.value);
+        CHECK(sum == w.sum);
+        CHECK(weighted == w.weighted);
     }
 }
 

@@ -44,6 +44,13 @@ TEST_CASE("sizes of stored blocks") {
     CHECK(block_bytes(dtype::q4_1) == 20);
     CHECK(block_bytes(dtype::q8_0) == 34);
     CHECK(block_bytes(dtype::bf16) == 2);
+    CHECK(block_bytes(dtype::q5_0) == 22);
+    CHECK(block_bytes(dtype::q5_1) == 24);
+    CHECK(block_bytes(dtype::q2_k) == 84);
+    CHECK(block_bytes(dtype::q3_k) == 110);
+    CHECK(block_bytes(dtype::q4_k) == 144);
+    CHECK(block_bytes(dtype::q5_k) == 176);
+    CHECK(block_bytes(dtype::q6_k) == 210);
     CHECK(block_bytes(dtype::other) == 0);
     CHECK(block_values(dtype::q8_0) == 32);
     CHECK(block_values(dtype::f16) == 1);

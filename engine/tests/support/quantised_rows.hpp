@@ -57,6 +57,25 @@ std::vector<std::byte> quantised_row(specdec::engine::dtype type, std::size_t co
     return out;
 }
 
+/// A row of blocks of random bytes, with factors (F16) that stand at these places of a block.
+template <class Random>
+std::vector<std::byte> random_blocks(specdec::engine::dtype type, std::size_t columns,
+                                     const std::vector<std::size_t>& factors, Random& random) {
+    std::vector<std::byte> out;
+    for (std::size_t b = 0; b < columns / block_values(type); ++b) {
+        const std::size_t begin = out.size();
+        for (std::size_t i = 0; i < block_bytes(type); ++i)
+            out.push_back(static_cast<std::byte>(random() / 7 % 256));
+        for (const std::size_t at : factors) {
+            std::vector<std::byte> factor;
+            put_half(factor, std::ldexp(static_cast<float>(random() % 64) - 32.0F, -16));
+            std::copy(factor.begin(), factor.end(),
+                      out.begin() + static_cast<std::ptrdiff_t>(begin + at));
+        }
+    }
+    return out;
+}
+
 /// Numbers in blocks of a type, as near as its steps are.
 inline std::vector<std::byte> quantised_numbers(specdec::engine::dtype type,
                                                 std::span<const float> values) {

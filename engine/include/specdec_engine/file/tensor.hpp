@@ -41,8 +41,10 @@ struct tensor {
 /// as [n] only, a matrix as [rows, columns] only.
 inline void require_shape(const tensor& t, std::span<const std::size_t> shape) {
     if (t.type == dtype::other)
-        throw error(t.source, "tensor " + t.name,
-                    "expected F32, F16, BF16, Q4_0, Q4_1 or Q8_0, found " + t.type_name);
+        throw error(
+            t.source, "tensor " + t.name,
+            "expected F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0 or Q2_K to Q6_K, found " +
+                t.type_name);
     if (t.shape.size() != shape.size() ||
         !std::equal(t.shape.begin(), t.shape.end(), shape.begin()))
         throw error(t.source, "tensor " + t.name,

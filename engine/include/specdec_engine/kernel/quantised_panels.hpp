@@ -78,7 +78,11 @@ template <bool Minima, std::size_t Lanes>
 } // namespace detail
 
 [[nodiscard]] constexpr bool is_quantised(dtype type) {
-    return block_values(type) == quantised_values;
+    return block_values(type) > 1;
+}
+/// Whether panels have the type as it is. Of the other quantised ones, Q8_0 is made.
+[[nodiscard]] constexpr bool has_panels(dtype type) {
+    return type == dtype::q8_0 || type == dtype::q4_0 || type == dtype::q4_1;
 }
 
 /// What is added to a number of the file to make it the unsigned one of the panels.
@@ -124,7 +128,7 @@ public:
     quantised_matrix() = default;
     quantised_matrix(std::byte* memory, std::size_t rows, std::size_t columns, dtype type)
         : memory_(memory), rows_(rows), columns_(columns), type_(type) {
-        SPECDEC_PRECONDITION(is_quantised(type));
+        SPECDEC_PRECONDITION(has_panels(type));
     }
 
     [[nodiscard]] static constexpr std::size_t footprint(std::size_t rows, std::size_t columns,

@@ -16,14 +16,14 @@ namespace specdec::engine {
 
 namespace detail {
 
-/// The type of a matrix that is put together from these tensors: theirs, where it is quantised and
+/// The type of a matrix that is put together from these tensors: theirs, where it has panels and is
 /// the same, otherwise Q8_0.
 inline dtype common_type(const checkpoint& c, std::initializer_list<std::string> names) {
     dtype common = dtype::other;
     for (const std::string& name : names) {
         const auto found = c.tensors.find(name);
         const dtype type = found != c.tensors.end() ? found->second.type : dtype::other;
-        if (!is_quantised(type) || (common != dtype::other && type != common))
+        if (!has_panels(type) || (common != dtype::other && type != common))
             return dtype::q8_0;
         common = type;
     }
@@ -32,8 +32,8 @@ inline dtype common_type(const checkpoint& c, std::initializer_list<std::string>
 
 } // namespace detail
 
-/// What quantised weights of a checkpoint are kept in: their own types. Matrices of numbers that
-/// are not quantised, or put together from tensors of several types, are Q8_0.
+/// What quantised weights of a checkpoint are kept in: Q8_0, Q4_0 and Q4_1 in their own types. Q8_0
+/// are matrices of other numbers (BF16, Q4_K, ...), and those put together from several types.
 [[nodiscard]] inline model_types own_types(const checkpoint& c) {
     model_types types;
     for (std::size_t i = 0; i < c.config.layers; ++i) {

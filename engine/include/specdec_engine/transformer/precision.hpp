@@ -15,7 +15,8 @@ enum class precision : std::uint8_t {
     f32,  ///< activations in full: for comparison with other engines
     bf16, ///< weights and activations rounded to BF16 before each product, sums in F32
     /// Weights as the file has them: quantised ones are multiplied by activations that are rounded
-    /// to 8 bits in blocks of 32. A file that has none is computed in its own numbers.
+    /// to 8 bits in blocks of 32. Q8_0, Q4_0 and Q4_1 are kept; Q5_0, Q5_1 and K-quants become Q8_0
+    /// as they are loaded. A file that has none is computed in its own numbers.
     native,
     q8,        ///< native, and weights that are not quantised become Q8_0 as they are loaded
     automatic, ///< the fastest for the file: native where it is quantised, otherwise bf16
