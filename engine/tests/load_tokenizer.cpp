@@ -117,6 +117,43 @@ TEST_CASE("flags of added tokens beside a tokenizer.json count, more tokens are 
           std::string::npos);
 }
 
+TEST_CASE("tokens behind the rows of a model are none of its tokens, and text is refused there") {
+    const temporary_folder folder;
+    folder.write("tokenizer.json", special_file().dump());
+    folder.write("tokenizer_config.json",
+                 R"({"bos_token": "<end>", "eos_token": "</s>", "add_bos_token": true})");
+    folder.write("generation_config.json", R"({"eos_token_id": [258, 257]})");
+    const tokenizer whole = load_tokenizer(folder.path(), 259);
+    CHECK(load_tokenizer(folder.path(), 300).vocabulary_size() == 259); // padded rows
+    CHECK(whole.table().fingerprint() == load_tokenizer(folder.path()).table().fingerprint());
+    const tokenizer t = load_tokenizer(folder.path(), 258);
+    CHECK(t.vocabulary_size() == 258);
+    CHECK_FALSE(t.bos());
+    CHECK_FALSE(t.add_bos());
+    CHECK(t.eos() == std::vector<std::int32_t>{257});
+    CHECK(encode_with_control(whole, "a<end></s>") == ids{'a', 258, 257});
+    CHECK(encode_with_control(t, "a<end></s>") == ids{'a', '<', 'e', 'n', 'd', '>', 257});
+    CHECK(error_of([&] { (void)load_tokenizer(folder.path(), 255); })
+              .ends_with(": vocabulary: expected at most 255 tokens, as the model has rows, found "
+                         "\"\xFF\" with the id 255"));
+}
+
+TEST_CASE("a GGUF tokenizer is in the first of several shards, whichever is named") {
+    const temporary_folder folder;
+    std::vector<std::string> tokens;
+    for (int b = 0; b < 256; ++b)
+        tokens.push_back(byte_character(static_cast<unsigned char>(b)));
+    const auto shard = [](gguf file, std::uint16_t number) {
+        return file.put("split.no", 2, raw(number)).put("split.count", 2, raw(std::uint16_t{2}));
+    };
+    gguf words;
+    words.string("tokenizer.ggml.model", "gpt2").string("tokenizer.ggml.pre", "gpt-2");
+    words.strings("tokenizer.ggml.tokens", tokens).strings("tokenizer.ggml.merges", {});
+    folder.write("w-00001-of-00002.gguf", shard(words, 0).file());
+    const auto second = folder.write("w-00002-of-00002.gguf", shard({}, 1).file());
+    CHECK(encode(load_tokenizer(second), "a") == ids{'a'});
+}
+
 TEST_CASE("files of every kind") {
     const temporary_folder folder;
     const auto pieces = scored_pieces({{" ", -1}, {"a", -2}});

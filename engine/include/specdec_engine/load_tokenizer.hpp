@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,10 +104,11 @@ template <std::same_as<tokenizer> Tokenizer = tokenizer>
 [[nodiscard]] Tokenizer load_tokenizer(const std::filesystem::path& path) {
     if (is_folder(path))
         return load_tokenizer_folder(path);
-    const mapped_file file(path);
+    const auto mapped = std::make_shared<const mapped_file>(path);
+    const mapped_file& file = *mapped;
     const std::string_view text = file.text();
     if (text.starts_with("GGUF"))
-        return read_gguf_tokenizer(gguf_file(file.bytes(), file.source()));
+        return read_gguf_tokenizer(gguf_file(mapped));
     const std::string kind = path.extension().string();
     if (kind == ".json")
         return read_tokenizer_json(text, file.source());
@@ -117,5 +119,13 @@ template <std::same_as<tokenizer> Tokenizer = tokenizer>
     throw error(file.source(), "file", "expected a folder, .gguf, .json, .model or .bin");
 }
 SPECDEC_ONCE(tokenizer load_tokenizer(const std::filesystem::path&));
+
+/// The tokenizer at a path, for a model whose embedding has so many rows: without the tokens behind
+/// the last row, which the model can neither read nor write (Gemma 3 names one more than it has).
+/// Fewer tokens than rows are no error: the rest of the rows is padding.
+/// Errors: specdec::error as above, and where a token behind the last row is text.
+[[nodiscard]] inline tokenizer load_tokenizer(const std::filesystem::path& path, std::size_t rows) {
+    return load_tokenizer(path).first_tokens(rows, path.string());
+}
 
 } // namespace specdec::engine

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <specdec_engine/file/gguf.hpp>
 
+#include <cstring>
+
 #include <catch2/catch.hpp>
 
 #include "support/toy_checkpoint.hpp"
@@ -95,7 +97,7 @@ TEST_CASE("arrays of strings and numbers") {
 TEST_CASE("counts, lengths and types are checked before use") {
     CHECK_THROWS_WITH(read("GGUX"), Contains("f.gguf: magic"));
     CHECK_THROWS_WITH(read(""), Contains("f.gguf: magic"));
-    CHECK_THROWS_WITH(read(std::string("GGUF\2\0\0\0", 8)), Contains("f.gguf: version"));
+    CHECK_THROWS_WITH(read(std::string("GGUF\1\0\0\0", 8)), Contains("f.gguf: version"));
     CHECK_THROWS_WITH(read(one_pair(4, packed(1), 1ULL << 60)), Contains("f.gguf: metadata count"));
     CHECK_THROWS_WITH(read(one_pair(4, packed(1), 2)), Contains("f.gguf: "));
     CHECK_THROWS_WITH(read(one_pair(13, packed(1))), Contains("f.gguf: key"));
@@ -124,6 +126,9 @@ TEST_CASE("tensors: shapes are reversed, places are checked") {
     fails(one_tensor({32, 2}, 8, 3, 100));
     fails(one_tensor({32, 2}, 8, ~std::uint64_t{31}, 100));
     fails(one_tensor({33, 2}, 8, 0, 1000));
+    fails(one_tensor({128, 2}, 12, 0, 1000)); // half a block of Q4_K
+    fails(one_tensor({256, 2}, 12, 0, 287));
+    CHECK(read(one_tensor({256, 2}, 12, 0, 288)).tensors()[0].bytes.size() == 288);
     fails(one_tensor({1ULL << 39, 1ULL << 39}, 0, 0, 64));
     fails(one_tensor({0, 2}, 0, 0, 64));
     fails(one_tensor({}, 0, 0, 64));
@@ -135,12 +140,57 @@ TEST_CASE("tensors: shapes are reversed, places are checked") {
 }
 
 TEST_CASE("quantisations that are not read are told by name where they are used") {
-    const std::string text = one_tensor({256}, 12, 0, 200);
+    const std::string text = one_tensor({256}, 16, 0, 200);
     const gguf_file file = read(text);
     CHECK(file.tensors()[0].type == dtype::other);
     const std::size_t shape[] = {256};
     CHECK_THROWS_WITH(require_shape(file.tensors()[0], shape),
-                      Contains("f.gguf: tensor t: ") && Contains("found Q4_K"));
+                      Contains("f.gguf: tensor t: ") && Contains("found IQ2_XXS"));
+}
+
+TEST_CASE("version 2 is version 3 of little endian; versions 1 and 4 are none") {
+    std::string text = toy::checkpoint().gguf();
+    text[4] = 2;
+    CHECK(read(text).tensors().size() == read(toy::checkpoint().gguf()).tensors().size());
+    for (const char version : {'\0', '\1', '\4'}) {
+        text[4] = version;
+        CHECK_THROWS_WITH(read(text), Contains("f.gguf: version: expected 2 or 3, found "));
+    }
+}
+
+TEST_CASE("data may be aligned to a power of two or a multiple of 8") {
+    const auto aligned = [](std::uint32_t alignment, std::uint64_t offset) {
+        std::string text = "GGUF";
+        toy::put<std::uint32_t>(text, 3);
+        toy::put<std::uint64_t>(text, 1);
+        toy::put<std::uint64_t>(text, 1);
+        toy::put_u32(text, "general.alignment", alignment);
+        toy::put_string(text, "t");
+        toy::put<std::uint32_t>(text, 1);
+        toy::put<std::uint64_t>(text, 1);
+        toy::put<std::uint32_t>(text, 0);
+        toy::put(text, offset);
+        if (alignment > 0 && alignment < 4096)
+            text.resize((text.size() + alignment - 1) / alignment * alignment);
+        text.resize(text.size() + offset, 'x');
+        toy::put(text, 2.5F);
+        return text;
+    };
+    for (const std::uint32_t alignment : {1U, 2U, 4U, 8U, 24U, 64U}) {
+        CAPTURE(alignment);
+        const std::string text = aligned(alignment, 3U * alignment);
+        float value = 0;
+        std::memcpy(&value, read(text).tensors()[0].bytes.data(), sizeof value);
+        CHECK(value == 2.5F);
+        if (alignment > 1)
+            CHECK_THROWS_WITH(read(aligned(alignment, alignment + 1)),
+                              Contains("f.gguf: tensor t: expected an aligned offset"));
+    }
+    for (const std::uint32_t alignment : {0U, 3U, 12U, 1U << 21})
+        CHECK_THROWS_WITH(read(aligned(alignment, 0)),
+                          Contains("f.gguf: general.alignment: expected a power of two or a "
+                                   "multiple of 8, up to 2^20, found " +
+                                   std::to_string(alignment)));
 }
 
 TEST_CASE("every truncation of a GGUF file is an error") {

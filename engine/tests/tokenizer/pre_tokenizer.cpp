@@ -106,6 +106,22 @@ TEST_CASE("named pre-tokenizers") {
     CHECK(named("llama-bpe", text) == "It|'s| | |123|45| DAYS|,| isn|'T|\n\n| it|?");
     CHECK(named("qwen2", text) == "It|'s| | |1|2|3|4|5| DAYS|,| isn|'T|\n\n| it|?");
     CHECK(named("default", "1234 a+b") == "123|4| a|+|b");
+    const auto alike = [&](const char* known, const std::vector<const char*>& others) {
+        for (const char* const other : others) {
+            CAPTURE(other);
+            CHECK(named(other, text) == named(known, text));
+        }
+    };
+    alike("gpt-2", {"jina-es", "jina-de", "jina-v1-en", "jina-v2-es", "jina-v2-de", "jina-v2-code",
+                    "a.x-4.0", "mellum", "modern-bert", "trillion", "granite-docling", "exaone4"});
+    alike("smollm", {"mellum2", "refact", "minerva-7b"});
+    alike("llama-bpe",
+          {"falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "glm4", "chatglm-bpe"});
+    alike("qwen2", {"kormo", "f2llmv2", "hunyuan", "solar-open", "grok-2"});
+    for (const char* const name : {"falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"})
+        CHECK(is_llama3_pre_tokenizer(name));
+    for (const char* const name : {"glm4", "chatglm-bpe", "dbrx", "qwen2"})
+        CHECK_FALSE(is_llama3_pre_tokenizer(name));
     CHECK(error_of([] { (void)named_pre_tokenizer("what", "f.gguf", "tokenizer.ggml.pre"); }) ==
           "f.gguf: tokenizer.ggml.pre: expected a known pre-tokenizer (gpt-2, smollm, starcoder, "
           "refact, llama-bpe, qwen2, ...), found \"what\"");

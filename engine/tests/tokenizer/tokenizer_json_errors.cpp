@@ -57,22 +57,25 @@ TEST_CASE("models of another kind") {
           "toy.json: model.unk_token: expected a token of the vocabulary");
 }
 
-TEST_CASE("ids with gaps, twice, negative or huge") {
+TEST_CASE("ids that are given twice, negative or huge") {
     const auto with_id = [](const json& id) {
         return refusal_of([&](json& f) { f["model"]["vocab"]["abc"] = id; });
     };
     CHECK(with_id(98).find("expected an id of its own") != std::string::npos);
-    const std::string range =
-        "toy.json: model.vocab[\"abc\"]: expected an id below 258, the number of tokens";
-    CHECK(with_id(258) == range);
+    const std::string range = "toy.json: model.vocab[\"abc\"]: expected an id below 65794, the "
+                              "number of tokens and 65536 "
+                              "ids without one";
+    CHECK(with_id(65794) == range);
     CHECK(with_id(-1) == range);
     CHECK(with_id(1e18) == range);
     CHECK(with_id(4000000000u) == range);
     CHECK(with_id("7") == range);
     CHECK(with_id(nullptr) == range);
     CHECK(refusal_of([](json& f) {
-              f["added_tokens"] = json::array({toys::added(259, "<s>", true)});
-          }) == "toy.json: added_tokens[0].id: expected an id below 259, the number of tokens");
+              f["added_tokens"] = json::array({toys::added(65795, "<s>", true)});
+          }) ==
+          "toy.json: added_tokens[0].id: expected an id below 65795, the number of tokens and "
+          "65536 ids without one");
     CHECK(refusal_of([](json& f) {
               f["added_tokens"] = json::array({toys::added(97, "<s>", true)});
           }) == "toy.json: added_tokens[0].id: expected an id of its own, \"a\" has it too");

@@ -144,7 +144,9 @@ struct loaded_files {
 /// `adapter`: a PEFT folder, or nothing.
 loaded_files load_files(const side_paths& paths, const cpu_flags& flags,
                         const engine::context_options& context, const std::string& adapter = "") {
-    engine::tokenizer words = engine::load_tokenizer(paths.tokenizer);
+    engine::checkpoint weights = engine::open_checkpoint(paths.model);
+    engine::tokenizer words =
+        engine::load_tokenizer(paths.tokenizer, weights.config.vocabulary_size);
     const std::string name = name_of(paths.model);
     progress_bar bar("loading " + name);
     engine::load_options options;
@@ -153,7 +155,6 @@ loaded_files load_files(const side_paths& paths, const cpu_flags& flags,
     options.context.vocabulary_size = words.vocabulary_size();
     options.context.cache = engine::cache_type_named(flags.cache_type);
     options.progress = [&bar](double part) { bar.show(part); };
-    engine::checkpoint weights = engine::open_checkpoint(paths.model);
     expect_memory(weights.config, options);
     std::optional<engine::model_parameters<float>> adapted;
     if (!adapter.empty()) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm> // std::min
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator> // std::make_move_iterator
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,7 +22,8 @@
 
 namespace specdec::engine {
 
-/// A GGUF container, version 3, little endian: metadata by key, and tensors.
+/// A GGUF container, version 2 or 3, little endian: metadata by key, and tensors; or the shards of
+/// one (NAME-00001-of-00003.gguf, ...), of which any is named: the first has the metadata.
 ///
 ///     gguf_file file(path);
 ///     file.at("llama.block_count").integer()
@@ -33,9 +36,11 @@ class gguf_file {
 public:
     explicit gguf_file(const std::filesystem::path& path)
         : gguf_file(std::make_shared<const mapped_file>(path)) {}
-    explicit gguf_file(std::shared_ptr<const mapped_file> file)
-        : file_(std::move(file)), source_(file_->source()) {
-        parse(file_->bytes());
+    explicit gguf_file(std::shared_ptr<const mapped_file> file) : source_(file->source()) {
+        parse(file->bytes());
+        files_.push_back(std::move(file));
+        if (shards() > 1)
+            read_shards();
     }
     /// Borrows the bytes.
     gguf_file(std::span<const std::byte> bytes, std::string source) : source_(std::move(source)) {
@@ -57,34 +62,91 @@ public:
         throw error(source_, std::string(key), "expected this metadata key, it is missing");
     }
 
-    /// Errors: specdec::error for one of the shards of a model, which lacks what the others have.
+    /// Errors: specdec::error for one of the shards of a model that was given as bytes, which lacks
+    /// what the others have.
     void require_whole() const {
-        const gguf_value* const shards = find("split.count");
-        if (shards == nullptr || shards->integer() <= 1)
-            return;
-        const gguf_value* const place = find("split.no"); // from 0 on
-        throw error(
-            source_, "split.count",
-            "expected 1, this is " +
-                (place != nullptr
-                     ? "shard " + std::to_string(static_cast<std::uint64_t>(place->integer()) + 1)
-                     : "a shard") +
-                " of " + std::to_string(shards->integer()) +
-                ": join them (llama-gguf-split --merge)");
+        if (files_.empty() && shards() > 1)
+            throw error(source_, "split.count",
+                        "expected 1, this is one of " + std::to_string(shards()) +
+                            " shards: read it by its path, with the others in the same folder");
     }
 
-    /// In the order of the file; shapes outermost axis first (the reverse of the file's).
+    /// In the order of the files; shapes outermost axis first (the reverse of the file's).
     [[nodiscard]] const std::vector<tensor>& tensors() const { return tensors_; }
-    /// The mapping the views live in; null for borrowed bytes.
-    [[nodiscard]] std::shared_ptr<const mapped_file> mapping() const { return file_; }
+    /// The mappings the views live in, those of all shards; none for borrowed bytes.
+    [[nodiscard]] const std::vector<std::shared_ptr<const mapped_file>>& mappings() const {
+        return files_;
+    }
 
 private:
+    /// Shards of the model: what a key of the split says; 1 where it is none.
+    [[nodiscard]] std::uint64_t shards() const { return split_number("split.count", 1); }
+    [[nodiscard]] std::uint64_t split_number(std::string_view key, std::uint64_t otherwise) const {
+        const gguf_value* const value = find(key);
+        if (value == nullptr)
+            return otherwise;
+        if (const std::int64_t n = value->integer(); n >= 0 && n < 100000)
+            return static_cast<std::uint64_t>(n);
+        throw error(source_, std::string(key), "expected a number from 0 to 99999");
+    }
+
+    /// The name of shard n (from 0 on) of `count`: five digits each.
+    static std::string shard_ending(std::uint64_t n, std::uint64_t count) {
+        const auto digits = [](std::uint64_t x) {
+            const std::string text = std::to_string(x);
+            return std::string(5 - std::min<std::size_t>(text.size(), 5), '0') + text;
+        };
+        return "-" + digits(n + 1) + "-of-" + digits(count) + ".gguf";
+    }
+
+    /// Takes the place of what was read: the first shard's metadata, the tensors of all.
+    void read_shards() {
+        const std::uint64_t count = shards(), mine = split_number("split.no", count);
+        const std::string ending = shard_ending(mine, count), named = source_;
+        if (!named.ends_with(ending))
+            throw error(named, "file name",
+                        mine < count ? "expected a name with " + ending +
+                                           " at its end, as split.no and split.count say"
+                                     : "expected split.no below split.count");
+        const std::string stem = named.substr(0, named.size() - ending.size());
+        std::vector<std::shared_ptr<const mapped_file>> files;
+        std::vector<tensor> all;
+        std::unordered_map<std::string, gguf_value> first;
+        std::uint64_t promised = 0;
+        for (std::uint64_t n = 0; n < count; ++n) {
+            files.push_back(
+                n == mine ? files_.front()
+                          : std::make_shared<const mapped_file>(stem + shard_ending(n, count)));
+            gguf_file shard(files.back()->bytes(), files.back()->source());
+            if (shard.shards() != count || shard.split_number("split.no", count) != n)
+                throw error(shard.source_, "split.no",
+                            "expected shard " + std::to_string(n + 1) + " of " +
+                                std::to_string(count) + ", as its name says");
+            all.insert(all.end(), std::make_move_iterator(shard.tensors_.begin()),
+                       std::make_move_iterator(shard.tensors_.end()));
+            if (n == 0) {
+                source_ = shard.source_;
+                if (const gguf_value* const tensors = shard.find("split.tensors.count"))
+                    promised = static_cast<std::uint64_t>(tensors->integer());
+                first = std::move(shard.values_);
+            }
+        }
+        values_ = std::move(first);
+        tensors_ = std::move(all);
+        files_ = std::move(files);
+        if (promised != 0 && promised != tensors_.size())
+            throw error(source_, "split.tensors.count",
+                        "expected the " + std::to_string(tensors_.size()) +
+                            " tensors of all shards, found " + std::to_string(promised));
+    }
+
     void parse(std::span<const std::byte> bytes) {
         byte_reader in(bytes, source_);
         if (in.take(4, "magic") != std::string_view("GGUF"))
             throw error(source_, "magic", "expected GGUF");
-        if (const auto version = in.read<std::uint32_t>("version"); version != 3)
-            throw error(source_, "version", "expected 3, found " + std::to_string(version));
+        // Version 3 says of the same bytes that they may be big endian.
+        if (const auto version = in.read<std::uint32_t>("version"); version != 2 && version != 3)
+            throw error(source_, "version", "expected 2 or 3, found " + std::to_string(version));
         // The smallest tensor entry has 24 bytes, the smallest pair 13: an absurd count fails here.
         const std::size_t tensors = in.count<std::uint64_t>("tensor count", 24);
         const std::size_t pairs = in.count<std::uint64_t>("metadata count", 13);
@@ -130,8 +192,11 @@ private:
         std::size_t alignment = 32;
         if (const gguf_value* value = find("general.alignment")) {
             const std::int64_t given = value->integer();
-            if (given < 8 || given > (1 << 20) || given % 8 != 0)
-                throw error(source_, "general.alignment", "expected a multiple of 8 up to 2^20");
+            // The format asks for a multiple of 8, ggml for a power of two: either is taken.
+            if (given < 1 || given > (1 << 20) || ((given & (given - 1)) != 0 && given % 8 != 0))
+                throw error(source_, "general.alignment",
+                            "expected a power of two or a multiple of 8, up to 2^20, found " +
+                                std::to_string(given));
             alignment = static_cast<std::size_t>(given);
         }
         const std::size_t start = (header_end + alignment - 1) / alignment * alignment;
@@ -146,7 +211,9 @@ private:
                 continue;
             }
             if (t.shape.back() % block_values(t.type) != 0)
-                throw error(source_, field, "expected rows of whole blocks of 32");
+                throw error(source_, field,
+                            "expected rows of whole blocks of " +
+                                std::to_string(block_values(t.type)));
             // No product exceeds what the file can hold, so none overflows.
             std::size_t size = t.shape.back() / block_values(t.type);
             const std::size_t most = room / block_bytes(t.type);
@@ -181,7 +248,7 @@ private:
         return type < std::size(names) ? std::string(names[type]) : "type " + std::to_string(type);
     }
 
-    std::shared_ptr<const mapped_file> file_;
+    std::vector<std::shared_ptr<const mapped_file>> files_; ///< empty: the bytes are borrowed
     std::string source_;
     std::unordered_map<std::string, gguf_value> values_;
     std::vector<tensor> tensors_;

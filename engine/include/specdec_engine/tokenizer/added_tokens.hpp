@@ -55,6 +55,10 @@ public:
         tokens_.emplace(content, std::move(token));
     }
     [[nodiscard]] bool empty() const { return tokens_.empty(); }
+    /// Forgets tokens from that id on.
+    void keep_below(std::int32_t end) {
+        std::erase_if(tokens_, [end](const auto& token) { return token.second.id >= end; });
+    }
 
     /// Calls on_text(begin, end) for what lies between (never empty) and on_token(id), in order.
     template <class Text, class Token>

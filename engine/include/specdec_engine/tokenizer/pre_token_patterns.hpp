@@ -33,7 +33,11 @@ inline constexpr std::string_view white_space = R"(\s+)";
 
 /// Whether the name stands for Llama 3's (whose models take whole pre-tokens that are tokens).
 [[nodiscard]] inline bool is_llama3_pre_tokenizer(std::string_view name) {
-    return name == "llama-bpe" || name == "llama3" || name == "llama-v3" || name == "falcon3";
+    for (const std::string_view known : {"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1",
+                                         "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"})
+        if (name == known)
+            return true;
+    return false;
 }
 
 /// The pre-tokenizer that a GGUF file names in `tokenizer.ggml.pre`. Errors: an unknown name.
@@ -46,15 +50,18 @@ named_pre_tokenizer(std::string_view name, const std::string& source, const std:
         step.pattern.emplace(pattern, white_space_rule::unicode, source, field);
         out.add(std::move(step));
     };
-    if (is("gpt-2", "phi-2", "mpt", "olmo", "jais", "gigachat", "roberta-bpe", "exaone4")) {
+    if (is("gpt-2", "phi-2", "mpt", "olmo", "jais", "gigachat", "roberta-bpe", "exaone4", "jina-es",
+           "jina-de", "jina-v1-en", "jina-v2-es", "jina-v2-de", "jina-v2-code", "a.x-4.0", "mellum",
+           "modern-bert", "trillion", "granite-docling")) {
         split(pre_token_pattern::gpt2);
-    } else if (is("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone",
-                  "minerva-7b")) {
+    } else if (is("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b",
+                  "mellum2")) {
         split(pre_token_pattern::digit);
         split(pre_token_pattern::gpt2);
-    } else if (is_llama3_pre_tokenizer(name) || is("dbrx", "smaug-bpe")) {
+    } else if (is_llama3_pre_tokenizer(name) || is("dbrx", "smaug-bpe", "glm4", "chatglm-bpe")) {
         split(pre_token_pattern::llama3);
-    } else if (is("qwen2", "deepseek-r1-qwen", "stablelm2", "megrez")) {
+    } else if (is("qwen2", "deepseek-r1-qwen", "stablelm2", "megrez", "kormo", "f2llmv2", "hunyuan",
+                  "solar-open", "grok-2")) {
         split(pre_token_pattern::qwen2);
     } else if (name == "default") {
         for (const std::string_view pattern : pre_token_pattern::default_steps)

@@ -13,6 +13,7 @@
 
 #include <specdec/core/concepts.hpp>
 #include <specdec/core/contract.hpp>
+#include <specdec/core/error.hpp>
 #include <specdec/vocab/table/vocabulary.hpp>
 #include <specdec_engine/tokenizer/added_tokens.hpp>
 #include <specdec_engine/tokenizer/bpe_model.hpp>
@@ -83,6 +84,35 @@ public:
     void encode_with_control(std::string_view text, encode_mode position,
                              std::vector<std::int32_t>& out) const {
         run(text, position, parts_->with_control, out);
+    }
+
+    /// The same without the tokens from id n on, whose names are then text. `source` names the
+    /// tokenizer in errors. Errors: specdec::error where one of them is text that merges make.
+    [[nodiscard]] tokenizer first_tokens(std::size_t n, const std::string& source) const {
+        if (vocabulary_size() <= n)
+            return *this;
+        tokenizer_parts p = *parts_;
+        p.table = {};
+        for (std::size_t i = 0; i < n; ++i)
+            p.table.add(table().entry(i), table().kind(i));
+        for (std::size_t i = n; i < vocabulary_size(); ++i)
+            if (const std::string_view text = table().text(i);
+                !text.empty() &&
+                (table().kind(i) != token_kind::user || text.find(' ') != text.npos))
+                throw error(source, "vocabulary",
+                            "expected at most " + std::to_string(n) +
+                                " tokens, as the model has rows, found \"" + std::string(text) +
+                                "\" with the id " + std::to_string(i));
+        const auto end = static_cast<std::int32_t>(n);
+        for (added_sets* const sets : {&p.literal, &p.with_control})
+            for (added_tokens* const added : {&sets->raw, &sets->normalized})
+                added->keep_below(end);
+        std::erase_if(p.special.eos, [end](std::int32_t id) { return id >= end; });
+        if (p.special.bos.value_or(0) >= end) {
+            p.special.bos.reset();
+            p.special.add_bos = false;
+        }
+        return tokenizer(std::move(p));
     }
 
     [[nodiscard]] std::optional<std::int32_t> bos() const { return parts_->special.bos; }

@@ -180,6 +180,24 @@ TEST_CASE("control tokens inside the vocabulary never come from merges or whole 
     CHECK(encode_with_control(t, "ab") == ids{256});
 }
 
+TEST_CASE("ids without a token are unused, also between added tokens") {
+    json file = toys::byte_level({{"a", "b"}});
+    file["model"]["vocab"]["ab"] = 260; // 256 to 259 are free
+    file["added_tokens"] =
+        json::array({toys::added(258, "<s>", true), toys::added(300, "<t>", true)});
+    const tokenizer t = read_tokenizer_json(file.dump(), "toy.json");
+    REQUIRE(t.vocabulary_size() == 301);
+    for (std::size_t i = 256; i < 301; ++i) {
+        const bool control = i == 258 || i == 300;
+        CHECK(t.table().kind(i) == (control    ? token_kind::control
+                                    : i == 260 ? token_kind::normal
+                                               : token_kind::unused));
+        CHECK(t.table().entry(i) == (i == 258 ? "<s>" : i == 300 ? "<t>" : i == 260 ? "ab" : ""));
+        CHECK(t.bytes(static_cast<std::int32_t>(i)) == (i == 260 ? "ab" : ""));
+    }
+    CHECK(encode_with_control(t, "ab<t>a<s>") == ids{260, 300, 'a', 258});
+}
+
 TEST_CASE("ignore_merges takes a whole pre-token first") {
     json file = toys::byte_level({{"a", "b"}, {"b", "c"}, {"a", "bc"}});
     CHECK(encode(read(file), "abc") == ids{256, 'c'});

@@ -62,10 +62,11 @@ public:
         const auto found = find(key);
         return found ? found->boolean() : otherwise;
     }
-    /// A token's id, where there are `end` tokens.
-    [[nodiscard]] std::int32_t id_below(std::size_t end) const {
+    /// A token's id, where there are `end` ids, `holes` of which at most have no token.
+    [[nodiscard]] std::int32_t id_below(std::size_t end, std::size_t holes = 0) const {
         if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() >= end)
-            expected("an id below " + std::to_string(end) + ", the number of tokens");
+            expected("an id below " + std::to_string(end) + ", the number of tokens" +
+                     (holes > 0 ? " and " + std::to_string(holes) + " ids without one" : ""));
         return static_cast<std::int32_t>(value_->get<std::uint64_t>());
     }
 

@@ -30,6 +30,9 @@ public:
     }
 
 private:
+    /// Ids without a token, at most: vocabularies leave out some hundreds.
+    static constexpr std::size_t most_holes = std::size_t{1} << 16;
+
     struct entry {
         const std::string* text = nullptr; // of the vocabulary, or an added token's content
         token_kind kind = token_kind::normal;
@@ -74,10 +77,10 @@ private:
         if (added)
             for (const json_view& token : added->elements())
                 count += !vocabulary_field.value().contains(token.at("content").string());
-        entries_.resize(count); // as many ids as tokens, none twice: so there are no gaps
+        end_ = count + most_holes;
         for (const auto& [text, id] : vocabulary_field.value().items()) {
             const json_view v(id, root_.source(), "model.vocab[\"" + text + "\"]");
-            entry& e = entries_[static_cast<std::size_t>(v.id_below(count))];
+            entry& e = entry_of(v.id_below(end_, most_holes));
             if (e.text != nullptr)
                 v.expected("an id of its own, \"" + *e.text + "\" has it too");
             e.text = &text;
@@ -85,6 +88,14 @@ private:
             if (byte_fallback_ && byte_of_name(text))
                 e.kind = token_kind::byte;
         }
+    }
+
+    /// The entry of an id; ids without a token, before it, are unused.
+    entry& entry_of(std::int32_t id) {
+        const auto i = static_cast<std::size_t>(id);
+        if (i >= entries_.size())
+            entries_.resize(i + 1);
+        return entries_[i];
     }
 
     /// Spaces would vanish where the steps write them as U+2581 and the vocabulary, as U+0120.
@@ -115,11 +126,11 @@ private:
             if (content.empty())
                 text.expected("a text that is not empty");
             const json_view id_field = v.at("id");
-            added_token token{.content = content, .id = id_field.id_below(entries_.size())};
+            added_token token{.content = content, .id = id_field.id_below(end_, most_holes)};
             token.takes_left_space = v.boolean_or("lstrip", false);
             token.takes_right_space = v.boolean_or("rstrip", false);
             token.single_word = v.boolean_or("single_word", false);
-            entry& e = entries_[static_cast<std::size_t>(token.id)];
+            entry& e = entry_of(token.id);
             if (e.text != nullptr && *e.text != content)
                 id_field.expected("an id of its own, \"" + *e.text + "\" has it too");
             if (e.kind != token_kind::normal && e.kind != token_kind::byte)
@@ -148,6 +159,8 @@ private:
 
     /// What a token adds to a text.
     [[nodiscard]] std::string bytes_of(const entry& e) const {
+        if (e.text == nullptr)
+            return {};
         if (e.kind == token_kind::byte)
             return std::string(1, *byte_of_name(*e.text));
         if (e.kind != token_kind::normal && e.kind != token_kind::user)
@@ -164,7 +177,7 @@ private:
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             const entry& e = entries_[i];
             const auto id = static_cast<std::int32_t>(i);
-            parts_.table.add(bytes_of(e), e.kind);
+            parts_.table.add(bytes_of(e), e.text != nullptr ? e.kind : token_kind::unused);
             if (e.kind == token_kind::byte)
                 builder.add_byte(*byte_of_name(*e.text), id);
             if (!e.in_model || e.kind == token_kind::byte)
@@ -248,6 +261,7 @@ private:
     tokenizer_json_steps steps_;
     bool byte_fallback_;
     std::vector<entry> entries_; // by id
+    std::size_t end_ = 0;        // of ids
     tokenizer_parts parts_;
 };
 
