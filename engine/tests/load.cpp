@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/quantised_rows.hpp"
 #include "support/toy_checkpoint.hpp"
 
 using namespace specdec::engine;
@@ -45,8 +46,8 @@ const std::vector<std::int32_t> ids = {1, 5, 9, 33, 76, 0, 12};
 
 TEST_CASE("Transformers' logits of small checkpoints") {
     const std::string golden = SPECDEC_SOURCE_DIR "/tests/golden/";
-    for (const std::string name :
-         {"llama", "llama-bf16", "llama-f16-sharded", "llama3", "mistral", "qwen2"}) {
+    for (const std::string name : {"llama", "llama-bf16", "llama-f16-sharded", "llama3", "mistral",
+                                   "mistral-window", "qwen2", "qwen3", "gemma3", "smollm3"}) {
         CAPTURE(name);
         std::ifstream file(golden + name + "/ids.json");
         const auto given = nlohmann::json::parse(file).get<std::vector<std::int32_t>>();
@@ -107,6 +108,60 @@ TEST_CASE("the same weights from three formats give the same bits") {
         const std::vector<float> expected = scores(hf, ids);
         CHECK(scores(gguf, ids) == expected);
         CHECK(scores(llama2c, ids) == expected);
+    }
+}
+
+TEST_CASE("a file of 5 bits or of K-quants is computed in its own numbers, in BF16 or in Q8_0") {
+    struct kind {
+        dtype type;
+        std::uint32_t number; ///< in GGUF
+        std::vector<std::size_t> factors;
+    };
+    const toy::temporary_folder folder;
+    std::minstd_rand random(5);
+    for (const kind& k :
+         {kind{dtype::q5_0, 6, {0}}, kind{dtype::q5_1, 7, {0, 2}}, kind{dtype::q2_k, 10, {80, 82}},
+          kind{dtype::q3_k, 11, {108}}, kind{dtype::q4_k, 12, {0, 2}},
+          kind{dtype::q5_k, 13, {0, 2}}, kind{dtype::q6_k, 14, {208}}}) {
+        CAPTURE(name(k.type));
+        toy::checkpoint stored(4, false, 2, 256, 512);
+        for (auto& [name, w] : stored.tensors) { // q and k have their rows in another order
+            if (w.shape.size() != 2 || w.shape[1] % 256 != 0 || name.find("q_proj") != name.npos ||
+                name.find("k_proj") != name.npos)
+                continue;
+            for (std::size_t r = 0; r < w.shape[0]; ++r) {
+                const std::vector<std::byte> row =
+                    toy::random_blocks(k.type, w.shape[1], k.factors, random);
+                w.bytes.append(reinterpret_cast<const char*>(row.data()), row.size());
+                read_row({"", name, k.type, "", {w.shape[1]}, row}, 0,
+                         std::span(w.values).subspan(r * w.shape[1], w.shape[1]));
+            }
+            w.type = k.number;
+        }
+        const auto path = folder.write("k.gguf", stored.gguf());
+        transformer own = load_transformer(path, full);
+        transformer rounded = load_transformer(path, {precision::bf16, {}, {}});
+        transformer made = load_transformer(path, {precision::native, {}, {}});
+        transformer chosen = load_transformer(path, {precision::automatic, {}, {}});
+        for (auto& [name, w] : stored.tensors)
+            w.type = 0, w.bytes.clear();
+        transformer plain = load_transformer(folder.write("f.gguf", stored.gguf()), full);
+        const std::vector<float> expected = scores(plain, ids);
+        CHECK(scores(own, ids) == expected);
+        CHECK(made.weights_name() == "Q8_0");
+        CHECK(rounded.weights_name() == "bf16");
+        CHECK(chosen.weights_name() == (best_isa() == isa::portable ? "bf16" : "Q8_0"));
+        double size = 0;
+        for (const float x : expected)
+            size += double{x} * double{x};
+        size = std::sqrt(size / static_cast<double>(expected.size()));
+        for (transformer* near : {&rounded, &made}) {
+            const std::vector<float> found = scores(*near, ids);
+            double off = 0;
+            for (std::size_t i = 0; i < found.size(); ++i)
+                off += std::pow(double{found[i]} - double{expected[i]}, 2);
+            CHECK(std::sqrt(off / static_cast<double>(found.size())) < 0.05 * size);
+        }
     }
 }
 

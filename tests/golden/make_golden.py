@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Make the golden files: small random checkpoints and the logits Transformers gets from them.
 
-    python tests/golden/make_golden.py            (needs torch, transformers, safetensors, numpy)
+    python tests/golden/make_golden.py [NAME ...]     (needs torch, transformers, safetensors, numpy)
 
 Each folder gets config.json, the weights, ids.json (24 token ids) and logits.f32 (little-endian
 float32, [24, vocabulary], computed in float32 with eager attention from the weights as stored).
 """
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from transformers import (AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
-                          Qwen2Config, Qwen2ForCausalLM)
+from transformers import (AutoModelForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM,
+                          MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+                          Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM)
 
 HERE = Path(__file__).resolve().parent
 BASE = dict(num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128,
@@ -24,20 +26,30 @@ BASE = dict(num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, m
 def stored_config(config, theta, scaling, dtype, **more):
     """The keys that published checkpoints have (Transformers 5 would write rope_parameters)."""
     keys = ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-            "num_key_value_heads", "max_position_embeddings", "rms_norm_eps", "tie_word_embeddings", "hidden_act",
-            "bos_token_id", "eos_token_id")
+            "num_key_value_heads", "max_position_embeddings", "rms_norm_eps", "tie_word_embeddings", "bos_token_id",
+            "eos_token_id")
     out = {"architectures": more.pop("architectures"), "model_type": config.model_type}
     out |= {k: getattr(config, k) for k in keys}
+    act = "hidden_act" if hasattr(config, "hidden_act") else "hidden_activation"
+    out[act] = getattr(config, act)
     return out | {"rope_theta": theta, "rope_scaling": scaling, "torch_dtype": dtype, **more}
 
 
 def make(name, seed, model_class, config, theta=10000.0, scaling=None, dtype=torch.float32, shards=1, **more):
-    config.rope_parameters = {"rope_type": "default", "rope_theta": theta} | (scaling or {})
+    if sys.argv[1:] and name not in sys.argv[1:]:
+        return
+    rotary = {"rope_type": "default", "rope_theta": theta} | (scaling or {})
+    if "rope_local_base_freq" in more:
+        rotary = {"full_attention": rotary,
+                  "sliding_attention": {"rope_type": "default", "rope_theta": more["rope_local_base_freq"]}}
+    config.rope_parameters = rotary
     torch.manual_seed(seed)
     model = model_class(config).float().eval()
     with torch.no_grad():
         for n, p in sorted(model.named_parameters()):
-            if n.endswith("norm.weight"):
+            if n.endswith("norm.weight") and config.model_type.startswith("gemma"):
+                p.copy_(0.2 * torch.randn_like(p))  # which adds one to it
+            elif n.endswith("norm.weight"):
                 p.copy_(1 + 0.2 * torch.randn_like(p))
             else:
                 p.copy_((0.5 if "bias" in n else 0.2) * torch.randn_like(p))
@@ -97,6 +109,23 @@ def main():
     make("mistral", 4, MistralForCausalLM,
          MistralConfig(**BASE, **small, rms_norm_eps=1e-5, tie_word_embeddings=False, sliding_window=None, head_dim=16),
          sliding_window=None, head_dim=16)
+    make("qwen3", 7, Qwen3ForCausalLM,
+         Qwen3Config(**BASE, **small, rms_norm_eps=1e-6, tie_word_embeddings=True, head_dim=16), theta=1000000.0,
+         dtype=torch.bfloat16, head_dim=16, use_sliding_window=False)
+    # A window that closes within the 24 tokens; a last layer that has none; a query scale that is not of the heads.
+    gemma = dict(head_dim=16, sliding_window=8, query_pre_attn_scalar=24)
+    make("gemma3", 8, Gemma3ForCausalLM,
+         Gemma3TextConfig(**BASE | dict(num_hidden_layers=3), **small, rms_norm_eps=1e-6, tie_word_embeddings=True,
+                          layer_types=["sliding_attention", "sliding_attention", "full_attention"], **gemma),
+         theta=1000000.0, scaling={"rope_type": "linear", "factor": 8.0}, rope_local_base_freq=10000.0,
+         dtype=torch.bfloat16, sliding_window_pattern=3, **gemma)
+    make("smollm3", 9, SmolLM3ForCausalLM,
+         SmolLM3Config(**BASE | dict(num_hidden_layers=4), **small, rms_norm_eps=1e-6, tie_word_embeddings=True,
+                       pad_token_id=0, use_sliding_window=False, no_rope_layers=[1, 1, 1, 0]),
+         theta=2000000.0, dtype=torch.bfloat16, no_rope_layers=[1, 1, 1, 0], pad_token_id=0)
+    make("mistral-window", 10, MistralForCausalLM,
+         MistralConfig(**BASE, **small, rms_norm_eps=1e-5, tie_word_embeddings=False, sliding_window=8, head_dim=16),
+         dtype=torch.bfloat16, sliding_window=8, head_dim=16)
     # The first again, in two shards, once with F16 and once with BF16 weights.
     make("llama-f16-sharded", 5, LlamaForCausalLM, llama(tie_word_embeddings=False), dtype=torch.float16, shards=2)
     make("llama-bf16", 6, LlamaForCausalLM, llama(tie_word_embeddings=True), dtype=torch.bfloat16)

@@ -33,6 +33,7 @@ struct fixture {
     std::vector<Value> queries;
     attention_scratch<Cache> scratch{queries_held, positions, head_dimension};
     attention_kernels<Cache> kernels{best_isa()};
+    std::size_t window = ~std::size_t{0};
 
     fixture() : queries(queries_held * stride) {
         std::minstd_rand bits(3);
@@ -53,7 +54,8 @@ struct fixture {
     /// [query][head dimension]
     std::vector<float> run(std::size_t first, std::vector<std::size_t> at) {
         std::vector<float> out(at.size() * 64);
-        attend(kernels, {cache, 1, 1, &queries[first * stride], stride, at.size(), at.data()},
+        attend(kernels,
+               {cache, 1, 1, &queries[first * stride], stride, at.size(), at.data(), 0, window},
                scratch, [&](std::size_t i, std::size_t d, float scale, const float* y) {
                    for (std::size_t r = 0; r < panel_rows; ++r)
                        out[i * 64 + d + r] = y[r] * scale;
@@ -67,13 +69,15 @@ template <class Cache>
 std::vector<float> expected(const fixture<Cache>& f, const std::vector<std::size_t>& at) {
     std::vector<float> out(at.size() * 64);
     for (std::size_t i = 0; i < at.size(); ++i) {
-        const auto n = static_cast<Eigen::Index>(at[i] + 1);
+        const auto n = static_cast<Eigen::Index>(std::min(at[i] + 1, f.window));
+        const Eigen::Index begin = static_cast<Eigen::Index>(at[i] + 1) - n;
         Eigen::VectorXf q(head_dimension);
         for (std::size_t d = 0; d < head_dimension; ++d)
             q(static_cast<Eigen::Index>(d)) = widen(f.queries[i * stride + d]);
-        Eigen::ArrayXf weights = (f.keys.leftCols(n).transpose() * q).array();
+        Eigen::ArrayXf weights = (f.keys.middleCols(begin, n).transpose() * q).array();
         weights = (weights - weights.maxCoeff()).exp();
-        const Eigen::VectorXf y = f.values.leftCols(n) * (weights / weights.sum()).matrix();
+        const Eigen::VectorXf y =
+            f.values.middleCols(begin, n) * (weights / weights.sum()).matrix();
         std::copy_n(y.data(), head_dimension, &out[i * 64]);
     }
     return out;
@@ -97,6 +101,24 @@ const std::vector<std::size_t> some_positions = {270, 3,   0,   31,  32,  299, 1
 TEST_CASE("attention agrees with softmax(q K) V in Eigen") {
     fixture<kv_cache<float>> f;
     CHECK(greatest_error(f, some_positions) < 2e-6F);
+}
+
+TEST_CASE("attention with a window agrees with softmax(q K) V of its positions in Eigen") {
+    for (const std::size_t window : {1U, 7U, 16U, 32U, 100U, 128U, 129U, 299U, 300U, 1000U}) {
+        CAPTURE(window);
+        fixture<kv_cache<float>> f;
+        f.window = window;
+        CHECK(greatest_error(f, some_positions) < 2e-6F);
+        CHECK(greatest_error(f, {270, 250, 280}) < 2e-6F);        // nothing from before is read
+        for (std::size_t i = 0; i < some_positions.size(); ++i) { // alone: the same bits
+            const std::vector<float> all = f.run(0, some_positions);
+            const std::vector<float> alone = f.run(i, {some_positions[i]});
+            CHECK(std::equal(alone.begin(), alone.end(), all.begin() + static_cast<long>(64 * i)));
+        }
+        fixture<q8_cache> q8;
+        q8.window = window;
+        CHECK(greatest_error(q8, some_positions) < 9e-3F);
+    }
 }
 
 TEST_CASE("attention over a cache of fewer bits stays near that") { // numbers go up to 1

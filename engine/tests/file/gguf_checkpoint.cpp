@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <specdec_engine/file/gguf_checkpoint.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -54,16 +57,18 @@ TEST_CASE("other architectures, missing keys and strange tensors are named") {
     CHECK_THROWS_WITH(open(replaced("blk.1.attn_q.weight", "blk.0.attn_q.weight")),
                       Contains("expected each tensor once"));
     for (const char* scale : {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
-        CHECK_NOTHROW(open(toy::checkpoint().gguf({{scale, 1}})));
-        CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{scale, 4}})), Contains(scale));
+        CHECK(open(toy::checkpoint().gguf()).config.rotary.linear == 1);
+        CHECK(open(toy::checkpoint().gguf({{scale, 4}})).config.rotary.linear == 4);
     }
-    for (const char* key : {"llama.rope.scaling.attn_factor", "llama.attention.sliding_window"}) {
-        CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{key, 63}})),
-                          Contains("m.gguf: " + std::string(key)));
-        const auto window =
-            open(toy::checkpoint().gguf({{key, key[6] == 'r' ? 1U : 64U}})).config.window;
-        CHECK((window == 64) == (key[6] == 'a'));
-    }
+    const std::string factor = "llama.rope.scaling.attn_factor";
+    CHECK_NOTHROW(open(toy::checkpoint().gguf({{factor, 1}})));
+    CHECK_THROWS_WITH(open(toy::checkpoint().gguf({{factor, 63}})), Contains("m.gguf: " + factor));
+    const model_config windowed =
+        open(toy::checkpoint().gguf({{"llama.attention.sliding_window", 9}})).config;
+    CHECK(windowed.window == 9);
+    CHECK(windowed.kinds == std::vector{layer_kind::window, layer_kind::window});
+    CHECK(
+        open(toy::checkpoint().gguf({{"llama.attention.sliding_window", 0}})).config.kinds.empty());
     CHECK(open(toy::checkpoint().gguf({{"tokenizer.ggml.eos_token_id", 7}})).config.eos ==
           std::vector<std::int32_t>{7});
     CHECK(open(toy::checkpoint().gguf({{"tokenizer.ggml.eos_token_id", 0xFFFFFFFF}}))
@@ -115,27 +120,109 @@ TEST_CASE("a GGUF file that asks for other arithmetic is refused by key") {
     }
 }
 
-TEST_CASE("a shard of a GGUF model says that it is one, whatever it lacks") {
-    const auto shard = [](const std::string& file, std::uint32_t number, std::uint32_t of) {
-        std::string no, count;
-        toy::put(no, number);
-        toy::put(count, of);
-        return toy::with_pair(toy::with_pair(file, "split.no", 4, no), "split.count", 4, count);
+namespace {
+
+/// A file as shard `number` (from 0 on) of so many; `promised` tensors in all, 0: not said.
+std::string shard(const std::string& file, std::uint32_t number, std::uint32_t of,
+                  std::uint32_t promised = 0) {
+    const auto packed = [](std::uint32_t n) {
+        std::string out;
+        toy::put(out, n);
+        return out;
     };
+    std::string out = toy::with_pair(file, "split.no", 4, packed(number));
+    if (promised > 0)
+        out = toy::with_pair(out, "split.tensors.count", 4, packed(promised));
+    return toy::with_pair(out, "split.count", 4, packed(of));
+}
+
+} // namespace
+
+TEST_CASE("the shards of a GGUF model are found by the name of any, and what is wrong is named") {
+    const toy::temporary_folder folder;
+    const toy::checkpoint whole;
+    // The second and third have nothing but tensors, as llama-gguf-split writes them.
+    toy::checkpoint parts[3];
+    std::size_t i = 0;
+    for (toy::checkpoint& part : parts)
+        part.tensors.clear();
+    for (const auto& [name, w] : whole.tensors)
+        parts[i++ % 3].tensors[name] = w;
+    const auto promised = static_cast<std::uint32_t>(whole.tensors.size());
+    const std::string names[] = {"m-00001-of-00003.gguf", "m-00002-of-00003.gguf",
+                                 "m-00003-of-00003.gguf"};
+    const auto write = [&] {
+        folder.write(names[0], shard(parts[0].gguf(), 0, 3, promised));
+        for (std::uint32_t n = 1; n < 3; ++n)
+            folder.write(names[n], shard(parts[n].gguf_tensors(), n, 3));
+    };
+    write();
+    const std::string plain = whole.gguf();
+    const checkpoint expected = open(plain);
+    for (const std::string& name : names) {
+        CAPTURE(name);
+        const checkpoint found = open_gguf(gguf_file(folder.path() / name));
+        CHECK(found.source.ends_with(names[0]));
+        CHECK(found.files.size() == 3);
+        REQUIRE(found.tensors.size() == expected.tensors.size());
+        for (const auto& [tensor_name, t] : expected.tensors)
+            CHECK(std::ranges::equal(found.tensors.at(tensor_name).bytes, t.bytes));
+    }
+    const auto fails = [&](const std::string& name, const std::string& expected_text) {
+        CHECK_THROWS_WITH(open_gguf(gguf_file(folder.path() / name)), Contains(expected_text));
+        write();
+    };
+    std::filesystem::remove(folder.path() / names[1]);
+    fails(names[2], names[1] + ": file: expected a readable file");
+    folder.write(names[1], shard(parts[1].gguf_tensors(), 2, 3));
+    fails(names[0], names[1] + ": split.no: expected shard 2 of 3, as its name says");
+    folder.write(names[1], shard(parts[1].gguf_tensors(), 1, 2));
+    fails(names[0], names[1] + ": split.no: expected shard 2 of 3, as its name says");
+    folder.write(names[1], shard(parts[0].gguf_tensors(), 1, 3));
+    fails(names[0], "expected each tensor once");
+    folder.write(names[0], shard(parts[0].gguf(), 0, 3, promised + 1));
+    fails(names[2], names[0] + ": split.tensors.count: expected the " + std::to_string(promised) +
+                        " tensors of all shards, found " + std::to_string(promised + 1));
+    folder.write("other.gguf", shard(parts[0].gguf(), 0, 3));
+    fails("other.gguf", "other.gguf: file name: expected a name with -00001-of-00003.gguf");
+    folder.write(names[0], shard(parts[0].gguf(), 7, 3));
+    fails(names[0], names[0] + ": file name: expected split.no below split.count");
+    folder.write(names[0], shard(parts[0].gguf(), 0, 1U << 20));
+    fails(names[0], names[0] + ": split.count: expected a number from 0 to 99999");
+}
+
+TEST_CASE("a shard of a GGUF model that was given as bytes says that it is one") {
     const std::string plain = toy::checkpoint().gguf();
-    const std::string why = ": join them (llama-gguf-split --merge)";
+    const std::string why = "m.gguf: split.count: expected 1, this is one of 3 shards: read it by "
+                            "its path, with the others in the same folder";
     CHECK_NOTHROW(open(shard(plain, 0, 1)));
-    CHECK_THROWS_WITH(open(shard(plain, 0, 3)),
-                      "m.gguf: split.count: expected 1, this is shard 1 of 3" + why);
-    std::string second = "GGUF";
-    toy::put<std::uint32_t>(second, 3);
-    toy::put<std::uint64_t>(second, 0);
-    toy::put<std::uint64_t>(second, 0);
-    second = shard(second, 1, 3);
-    CHECK_THROWS_WITH(open(second), "m.gguf: split.count: expected 1, this is shard 2 of 3" + why);
+    CHECK_THROWS_WITH(open(shard(plain, 0, 3)), why);
+    const std::string second = shard(toy::checkpoint().gguf_tensors(), 1, 3);
+    CHECK_THROWS_WITH(open(second), why);
     const gguf_file words{toy::bytes(second), "m.gguf"};
-    CHECK_THROWS_WITH(words.at("tokenizer.ggml.model"),
-                      "m.gguf: split.count: expected 1, this is shard 2 of 3" + why);
+    CHECK_THROWS_WITH(words.at("tokenizer.ggml.model"), why);
+}
+
+TEST_CASE("numbers of heads by layer are one number, or refused") {
+    const auto with = [](const std::string& key, const std::vector<std::int32_t>& of_layers) {
+        std::string payload;
+        toy::put<std::uint32_t>(payload, 5);
+        toy::put<std::uint64_t>(payload, of_layers.size());
+        for (const std::int32_t n : of_layers)
+            toy::put(payload, n);
+        std::string file = toy::checkpoint().gguf(), old;
+        toy::put_u32(old, key, key.ends_with("_kv") ? 3 : key.ends_with("count") ? 6 : 50);
+        file.replace(file.find(old) + 8, 1, 1, 'x'); // another key of the same length
+        return toy::with_pair(file, key, 9, payload);
+    };
+    const std::string kv = "llama.attention.head_count_kv", ffn = "llama.feed_forward_length";
+    CHECK(open(with(kv, {3, 3})).config.kv_heads == 3);
+    CHECK(open(with("llama.attention.head_count", {6, 6})).config.heads == 6);
+    CHECK(open(with(ffn, {50, 50})).config.hidden_dimension == 50);
+    const std::string why = "expected the same number for all layers, found 3 and ";
+    CHECK_THROWS_WITH(open(with(kv, {3, 6})), "m.gguf: " + kv + ": " + why + "6");
+    CHECK_THROWS_WITH(open(with(kv, {3, -3})), "m.gguf: " + kv + ": " + why + "-3");
+    CHECK_THROWS_WITH(open(with(ffn, {})), "m.gguf: " + ffn + ": expected a number for each layer");
 }
 
 TEST_CASE("a tensor that a GGUF file lacks is named as GGUF names it") {

@@ -66,9 +66,16 @@ TEST_CASE("rotary settings in both places Transformers has put them") {
     CHECK(both.rotary.scaled);
     CHECK(both.rotary.theta == 10000.0);
     CHECK_THROWS_WITH(edited([](json& j) {
-                          j["rope_scaling"] = {{"type", "linear"}};
+                          j["rope_scaling"] = {{"type", "yarn"}};
                       }),
-                      Contains("config.json: rope_scaling rope_type: ") && Contains("linear"));
+                      Contains("config.json: rope_scaling rope_type: ") && Contains("yarn"));
+    CHECK(edited([](json& j) {
+              j["rope_scaling"] = {{"type", "linear"}, {"factor", 8.0}};
+          }).rotary.linear == 8.0);
+    CHECK_THROWS_WITH(edited([](json& j) {
+                          j["rope_scaling"] = {{"type", "linear"}, {"factor", 0.0}};
+                      }),
+                      Contains("config.json: rope_scaling factor: expected a positive number"));
     CHECK_THROWS_WITH(edited([&](json& j) {
                           j["rope_scaling"] = llama3;
                           j["rope_scaling"].erase("factor");
@@ -76,7 +83,7 @@ TEST_CASE("rotary settings in both places Transformers has put them") {
                       Contains("config.json: rope_scaling factor"));
 }
 
-TEST_CASE("rotary settings by layer type are those of all layers, or refused") {
+TEST_CASE("rotary settings by layer type: those of all layers, and of layers with a window") {
     const auto nested = [](const json& settings, const json& types = nullptr) {
         return edited([&](json& j) {
                    j.erase("rope_theta");
@@ -98,17 +105,22 @@ TEST_CASE("rotary settings by layer type are those of all layers, or refused") {
     const rotary_config scaled =
         nested({{"full_attention", llama3}, {"sliding_attention", llama3}}, both);
     CHECK((scaled.scaled && scaled.llama3.factor == 8.0 && scaled.theta == 5e5));
+    const model_config two = edited([&](json& j) {
+        j["rope_parameters"] = {{"full_attention", llama3}, {"sliding_attention", plain}};
+    });
+    CHECK(two.rotary.theta == 5e5);
+    REQUIRE(two.local_rotary);
+    CHECK(two.local_rotary->theta == 1e6);
+    CHECK_FALSE(two.local_rotary->scaled);
     const auto refused = [&](const json& settings, const std::string& field,
                              const std::string& expected, const json& types = nullptr) {
         CHECK_THROWS_WITH(nested(settings, types), Contains("config.json: rope_parameters " +
                                                             field + ": expected " + expected));
     };
     refused({{"full_attention", plain}, {"sliding_attention", yarn}}, "sliding_attention rope_type",
-            "default or llama3, found yarn");
-    refused({{"full_attention", plain}, {"sliding_attention", llama3}}, "sliding_attention",
-            "the same settings for all layer types");
-    refused({{"full_attention", plain}, {"sliding_attention", {{"rope_theta", 1e4}}}},
-            "sliding_attention", "the same settings for all layer types");
+            "default, linear or llama3, found yarn");
+    refused({{"full_attention", plain}, {"chunked_attention", plain}}, "chunked_attention",
+            "full_attention or sliding_attention");
     refused({{"full_attention", plain}}, "sliding_attention", "this layer type, it is missing",
             both);
     refused({{"full_attention", plain}, {"rope_theta", 1e6}}, "rope_theta",
@@ -123,15 +135,18 @@ TEST_CASE("rotary settings by layer type are those of all layers, or refused") {
     CHECK(nested({{"partial_rotary_factor", 1.0}, {"factor", 1.0}}).theta == 10000.0);
 }
 
-TEST_CASE("layers with windows need windows that never close") {
+TEST_CASE("layers with windows need the length of windows") {
     const auto with = [](const json& types, const json& window = nullptr) {
         return edited([&](json& j) { j["layer_types"] = types, j["sliding_window"] = window; });
     };
     const json both = {"full_attention", "sliding_attention"};
     CHECK_NOTHROW(with({"full_attention", "full_attention"}));
     CHECK_NOTHROW(with({"full_attention", "full_attention", "sliding_attention"})); // of 2 layers
-    CHECK(with(both, 64).window == 64);
-    CHECK_THROWS_WITH(with(both, 63), Contains("config.json: sliding_window: expected none below"));
+    CHECK(with(both, 8).window == 8);
+    CHECK(with(both, 8).kinds == std::vector{layer_kind::full, layer_kind::window});
+    CHECK(with(both, 8).seen_by(0) == ~std::size_t{0});
+    CHECK(with(both, 8).seen_by(1) == 8);
+    CHECK_THROWS_WITH(with(both, 0), Contains("config.json: sliding_window: expected at least 1"));
     const auto refused = Contains("config.json: layer_types: expected ");
     CHECK_THROWS_WITH(with(both), refused && Contains("no length (sliding_window)"));
     CHECK_THROWS_WITH(with({"full_attention", "chunked_attention"}),
@@ -139,9 +154,10 @@ TEST_CASE("layers with windows need windows that never close") {
     CHECK_THROWS_WITH(with({"full_attention", 1}), refused);
     CHECK_THROWS_WITH(with({"full_attention"}), refused && Contains("one for each layer"));
     CHECK_THROWS_WITH(with("full_attention"), refused);
-    CHECK_NOTHROW(edited([&](json& j) { // has no windows, whatever its layers are called
-        j["architectures"] = {"Qwen2ForCausalLM"}, j["layer_types"] = both;
-    }));
+    CHECK(edited([&](json& j) { // has no windows, whatever its layers are called
+              j["architectures"] = {"Qwen2ForCausalLM"}, j["layer_types"] = both;
+          })
+              .kinds.empty());
 }
 
 TEST_CASE("other arithmetic than Llama's is refused by field, what changes nothing is not") {
@@ -177,27 +193,82 @@ TEST_CASE("other arithmetic than Llama's is refused by field, what changes nothi
     refused("num_local_experts", 8);
 }
 
-TEST_CASE("windows that never close are allowed, others are not") {
-    const auto mistral = [](json& j) { j["architectures"] = {"MistralForCausalLM"}; };
-    CHECK_NOTHROW(edited([&](json& j) { mistral(j), j["sliding_window"] = nullptr; }));
-    CHECK(edited([&](json& j) { mistral(j), j["sliding_window"] = 64; }).window == 64);
-    CHECK_THROWS_WITH(edited([&](json& j) { mistral(j), j["sliding_window"] = 63; }),
-                      Contains("config.json: sliding_window"));
-    // Where nothing is said it is 4096.
-    CHECK_NOTHROW(edited([&](json& j) { mistral(j), j["max_position_embeddings"] = 4096; }));
-    CHECK_THROWS_WITH(edited([&](json& j) { mistral(j), j["max_position_embeddings"] = 8192; }),
-                      Contains("config.json: sliding_window"));
-    const auto qwen = [](json& j) { j["architectures"] = {"Qwen2ForCausalLM"}; };
-    CHECK_NOTHROW(edited([&](json& j) { qwen(j), j["max_position_embeddings"] = 8192; }));
-    CHECK_THROWS_WITH(edited([&](json& j) {
-                          qwen(j), j["max_position_embeddings"] = 8192;
-                          j["use_sliding_window"] = true;
-                      }),
-                      Contains("config.json: sliding_window"));
-    CHECK(edited([&](json& j) { qwen(j), j["sliding_window"] = 8; }).qkv_bias);
-    CHECK_THROWS_WITH(
-        edited([&](json& j) { qwen(j), j["sliding_window"] = 8, j["use_sliding_window"] = true; }),
-        Contains("config.json: sliding_window"));
+TEST_CASE("which layers have windows, and how long they are, is the architecture's to say") {
+    using enum layer_kind;
+    const auto of = [](const char* architecture, const json& more, std::size_t layers = 2) {
+        return edited([&](json& j) {
+            j["architectures"] = {architecture};
+            j["num_hidden_layers"] = layers;
+            j.update(more);
+        });
+    };
+    const std::vector all{window, window};
+    CHECK(of("LlamaForCausalLM", json::object()).kinds.empty());
+    CHECK(of("MistralForCausalLM", {{"sliding_window", nullptr}}).kinds.empty());
+    CHECK(of("MistralForCausalLM", {{"sliding_window", 8}}).kinds == all);
+    CHECK(of("MistralForCausalLM", {{"sliding_window", 8}}).window == 8);
+    CHECK(of("MistralForCausalLM", json::object()).window == 4096); // where nothing is said
+    for (const char* const qwen : {"Qwen2ForCausalLM", "Qwen3ForCausalLM"}) {
+        CHECK(of(qwen, {{"sliding_window", 8}}).kinds.empty());
+        const json asked = {{"sliding_window", 8}, {"use_sliding_window", true}};
+        CHECK(of(qwen, asked).kinds == std::vector{full, full}); // from layer 28 on
+        json later = asked;
+        later["max_window_layers"] = 1;
+        CHECK(of(qwen, later).kinds == std::vector{full, window});
+        CHECK(of(qwen, {{"use_sliding_window", true}, {"max_window_layers", 0}}).window == 4096);
+    }
+    const json gemma = {{"sliding_window", 8}};
+    CHECK(of("Gemma3ForCausalLM", gemma, 7).kinds ==
+          std::vector{window, window, window, window, window, full, window});
+    for (const char* const key : {"sliding_window_pattern", "_sliding_window_pattern"}) {
+        json three = gemma;
+        three[key] = 3;
+        CHECK(of("Gemma3ForCausalLM", three, 4).kinds == std::vector{window, window, full, window});
+    }
+    CHECK(of("SmolLM3ForCausalLM", json::object(), 5).kinds ==
+          std::vector{full, full, full, unrotated, full});
+    CHECK(of("SmolLM3ForCausalLM", {{"no_rope_layer_interval", 2}}, 5).kinds ==
+          std::vector{full, unrotated, full, unrotated, full});
+    CHECK(of("SmolLM3ForCausalLM", {{"no_rope_layers", {0, 1}}}).kinds ==
+          std::vector{unrotated, full});
+    for (const json& bad : {json{1}, json{1, 2}, json{1, 0, 1}, json(3)})
+        CHECK_THROWS_WITH(of("SmolLM3ForCausalLM", {{"no_rope_layers", bad}}),
+                          "config.json: no_rope_layers: expected a 0 or 1 for each layer");
+    CHECK_THROWS_WITH(of("SmolLM3ForCausalLM", {{"use_sliding_window", true}}),
+                      Contains("config.json: use_sliding_window: expected false"));
+}
+
+TEST_CASE("norms, functions and scales are the architecture's") {
+    const auto of = [](const char* architecture, const json& more = json::object()) {
+        return edited([&](json& j) {
+            for (const char* const key : {"tie_word_embeddings", "rope_theta", "head_dim"})
+                j.erase(key);
+            j["architectures"] = {architecture};
+            j.update(more);
+        });
+    };
+    const model_config qwen2 = of("Qwen2ForCausalLM"), qwen3 = of("Qwen3ForCausalLM");
+    CHECK((qwen2.qkv_bias && !qwen2.qk_norm && !qwen2.tied));
+    CHECK((!qwen3.qkv_bias && qwen3.qk_norm && !qwen3.tied && qwen3.head_dimension == 128));
+    const model_config gemma = of("Gemma3ForCausalLM");
+    CHECK((gemma.qk_norm && gemma.post_norms && gemma.norms_less_one && gemma.gelu && gemma.tied));
+    CHECK(gemma.head_dimension == 256);
+    CHECK(gemma.embedding_scale == 6.0F);
+    CHECK(gemma.query_scale == 1 / 16.0F);
+    CHECK(gemma.rotary.theta == 1e6);
+    CHECK(gemma.local_rotary->theta == 1e4);
+    CHECK(of("Gemma3ForCausalLM", {{"query_pre_attn_scalar", 64}}).query_scale == 1 / 8.0F);
+    CHECK(of("Gemma3ForCausalLM", {{"rope_local_base_freq", 5e3}}).local_rotary->theta == 5e3);
+    CHECK(of("SmolLM3ForCausalLM").tied);
+    CHECK_THROWS_WITH(of("Gemma3ForCausalLM", {{"hidden_activation", "silu"}}),
+                      "config.json: hidden_activation: expected gelu_pytorch_tanh, found silu");
+    for (const char* const name : {"final_logit_softcapping", "attn_logit_softcapping"})
+        CHECK_THROWS_WITH(of("Gemma3ForCausalLM", {{name, 30.0}}), Contains(name));
+    const model_config unrotated = of("SmolLM3ForCausalLM", {{"no_rope_layer_interval", 2}});
+    for (const model_config& c : {qwen3, gemma, unrotated})
+        CHECK_THROWS_WITH(require_trainable(c, "training"),
+                          Contains("models that have it are not trained here"));
+    CHECK_NOTHROW(require_trainable(qwen2, "training"));
 }
 
 TEST_CASE("end-of-text ids: one, several, and those of generation_config.json") {

@@ -108,14 +108,26 @@ TEST_CASE("a model that is large enough for threads gives the same bits with any
 
 TEST_CASE(
     "behind a long context neither grouping, threads, sequences nor trees change a bit, in any "
-    "numbers of the cache",
+    "numbers of the cache, with windows and without",
     "[computes]") {
     const std::vector<std::int32_t> ids = some_ids(330);
     const std::span<const std::int32_t> all = ids;
     constexpr std::size_t context = 300; // longer than cached_attention::long_bytes
     load_options options{precision::q8, {.threads = 1, .capacity = 400}, {}};
-    const transformer weights = load_transformer(SPECDEC_SOURCE_DIR "/models/docs-target", options);
-    for (const cache_type cache : {cache_type::f32, cache_type::bf16, cache_type::q8}) {
+    const checkpoint plain = open_checkpoint(SPECDEC_SOURCE_DIR "/models/docs-target");
+    for (const auto& [cache, window] :
+         std::vector<std::pair<cache_type, std::size_t>>{{cache_type::f32, 0},
+                                                         {cache_type::bf16, 0},
+                                                         {cache_type::q8, 0},
+                                                         {cache_type::f32, 150},
+                                                         {cache_type::bf16, 3},
+                                                         {cache_type::q8, 301}}) {
+        CAPTURE(window);
+        checkpoint with_windows = plain;
+        for (std::size_t i = 0; window > 0 && i < plain.config.layers; ++i)
+            with_windows.config.kinds.push_back(i % 2 == 0 ? layer_kind::window : layer_kind::full);
+        with_windows.config.window = window > 0 ? window : plain.config.window;
+        const transformer weights = make_transformer(with_windows, options);
         context_options one{.threads = 1, .capacity = 400, .cache = cache};
         transformer t = weights.another_context(one);
         CHECK(t.cache_name() == name(cache));
@@ -305,13 +317,30 @@ TEST_CASE("what does not fit leaves the context as it was") {
     CHECK(t.size() == 10);
 }
 
-TEST_CASE("no context goes beyond a window, which would close there") {
-    nlohmann::json mistral{{"architectures", {"MistralForCausalLM"}}, {"sliding_window", 64}};
-    CHECK(make(precision::f32, {.capacity = 64}, mistral).capacity() == 64);
-    CHECK_THROWS_WITH(make(precision::f32, {.capacity = 65}, mistral),
-                      Contains("capacity: expected at most the 64 tokens"));
-    mistral["sliding_window"] = nullptr;
-    CHECK(make(precision::f32, {.capacity = 65}, mistral).capacity() == 65);
+TEST_CASE("a window hides what lies before it, and a longer one nothing") {
+    const std::vector<std::int32_t> ids = some_ids(60);
+    const auto scored = [&](const nlohmann::json& window, std::size_t from) {
+        nlohmann::json mistral{{"architectures", {"MistralForCausalLM"}}};
+        mistral["sliding_window"] = window;
+        mistral["num_hidden_layers"] = 1;
+        toy::checkpoint one(1, false, 1);
+        const toy::temporary_folder folder;
+        nlohmann::json config = one.config();
+        config.update(mistral);
+        folder.write("config.json", config.dump());
+        folder.write("model.safetensors", one.safetensors());
+        transformer t = load_transformer(folder.path(), {precision::f32, {.threads = 1}, {}});
+        return score_in_groups(t, {ids.begin() + static_cast<std::ptrdiff_t>(from), ids.end()}, 60);
+    };
+    const rows all = scored(nullptr, 0);
+    CHECK(same_bits(scored(60, 0), all));
+    const rows windowed = scored(9, 0);
+    for (std::size_t i = 0; i < 60; ++i)
+        CHECK((windowed[i] == all[i]) == (i < 9));
+    // Of one layer: the last token sees the eight before it, at other positions that turn alike.
+    const rows late = scored(nullptr, 51);
+    for (std::size_t j = 0; j < 77; ++j)
+        CHECK(windowed.back()[j] == Approx(late.back()[j]).margin(1e-5));
 }
 
 TEST_CASE("the logical vocabulary is the caller's, and at most the head's rows") {

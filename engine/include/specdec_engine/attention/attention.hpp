@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::fill_n, std::max
+#include <algorithm> // std::fill, std::fill_n, std::max, std::min
 #include <cstddef>
+#include <limits>
 
 #include <specdec_engine/kernel/aligned_allocator.hpp>
 #include <specdec_engine/kernel/elementwise.hpp>
@@ -43,8 +44,21 @@ struct attention_task {
     const typename Cache::number* queries;
     std::size_t stride, n;
     const std::size_t* positions;
-    std::size_t row = 0; ///< the first query's in the scratch
+    std::size_t row = 0;                  ///< the first query's in the scratch
+    std::size_t window = ~std::size_t{0}; ///< positions that a query sees, its own included
 
+    /// The first position that query i sees.
+    [[nodiscard]] std::size_t begin(std::size_t i) const {
+        return positions[i] >= window ? positions[i] + 1 - window : 0;
+    }
+    /// Where steps begin: no query sees a position before. A whole piece of the sums, so that they
+    /// go on in the same order wherever they begin.
+    [[nodiscard]] std::size_t first() const {
+        std::size_t least = begin(0);
+        for (std::size_t i = 1; i < n; ++i)
+            least = std::min(least, begin(i));
+        return least / piece_length * piece_length;
+    }
     /// Positions that the last of them sees.
     [[nodiscard]] std::size_t seen() const {
         std::size_t all = 0;
@@ -74,22 +88,29 @@ void score_panel(const attention_kernels<Cache>& kernels, const attention_task<C
     t.cache.score(kernels.products, t.layer, t.head, panel, t.queries, t.stride, t.n,
                   &scratch.scores[t.row * scratch.stride + panel * panel_rows], scratch.stride);
 }
-/// The weights of query i, of its scores; `seen`: by all that are weighed with it.
+/// The weights of query i, of its scores: zeros before its window, from `first` on, and behind its
+/// own position. `first`, `seen`: of all that are weighed with it.
 template <class Cache>
 void soften(const attention_kernels<Cache>& kernels, const attention_task<Cache>& t,
-            std::size_t seen, std::size_t i, attention_scratch<Cache>& scratch) {
+            std::size_t first, std::size_t seen, std::size_t i, attention_scratch<Cache>& scratch) {
     const std::size_t at = (t.row + i) * scratch.stride;
-    scratch.scale[t.row + i] = kernels.weighing->softmax(
-        &scratch.scores[at], t.positions[i] + 1, round_up(seen, line_values), &scratch.weights[at]);
+    const std::size_t begin = t.begin(i), line = begin / line_values * line_values;
+    float* const scores = &scratch.scores[at];
+    typename Cache::weight* const weights = &scratch.weights[at];
+    std::fill(scores + line, scores + begin, std::numeric_limits<float>::lowest());
+    scratch.scale[t.row + i] =
+        kernels.weighing->softmax(scores + line, t.positions[i] + 1 - line,
+                                  round_up(seen, line_values) - line, weights + line);
+    std::fill(weights + std::min(first, begin), weights + begin, typename Cache::weight{});
 }
 /// The 32 dimensions of a panel: adds the positions from `first` on, below `end` (the weights'
-/// `seen`, or a whole length), to the sums; from 0 on these begin.
+/// `seen`, or a whole length), to the sums; these begin where `begins` says so.
 template <class Cache>
 void weigh_panel(const attention_kernels<Cache>& kernels, const attention_task<Cache>& t,
-                 std::size_t panel, std::size_t first, std::size_t end,
+                 std::size_t panel, std::size_t first, std::size_t end, bool begins,
                  attention_scratch<Cache>& scratch) {
     float* const sums = scratch.sums_of(panel, t.row);
-    if (first == 0)
+    if (begins)
         std::fill_n(sums, t.n * 2 * panel_rows, 0.0F);
     t.cache.weigh(kernels.products, t.layer, t.head, panel, first, end,
                   &scratch.weights[t.row * scratch.stride], scratch.stride, t.n, sums);
@@ -109,13 +130,13 @@ void give_panel(const attention_task<Cache>& t, std::size_t panel,
 template <class Cache, class Use>
 void attend(const attention_kernels<Cache>& kernels, const attention_task<Cache>& t,
             attention_scratch<Cache>& scratch, const Use& use) {
-    const std::size_t seen = t.seen();
-    for (std::size_t panel = 0; panel * panel_rows < seen; ++panel)
+    const std::size_t first = t.first(), seen = t.seen();
+    for (std::size_t panel = first / panel_rows; panel * panel_rows < seen; ++panel)
         score_panel(kernels, t, panel, scratch);
     for (std::size_t i = 0; i < t.n; ++i)
-        soften(kernels, t, seen, i, scratch);
+        soften(kernels, t, first, seen, i, scratch);
     for (std::size_t panel = 0; panel < t.cache.value_panels(); ++panel) {
-        weigh_panel(kernels, t, panel, 0, seen, scratch);
+        weigh_panel(kernels, t, panel, first, seen, true, scratch);
         give_panel(t, panel, scratch, use);
     }
 }

@@ -43,6 +43,7 @@ namespace specdec::engine {
             else if (keep < 1.0)
                 frequency = (1.0 - keep) * frequency / s.factor + keep * frequency;
         }
+        frequency /= c.linear;
         if (!c.factors.empty())
             frequency /= static_cast<double>(c.factors[i]);
         out[i] = static_cast<float>(frequency);

@@ -125,8 +125,7 @@ private:
             const std::size_t i = t.run[e] + c;
             places[c] = {t.ids[i], s, i};
             if (e == 0)
-                weights_->embedding.read_row(static_cast<std::size_t>(t.ids[i]),
-                                             blocks_.residual(c));
+                weights_->embed(static_cast<std::size_t>(t.ids[i]), blocks_.residual(c));
             else
                 std::copy_n(residual(t, i), dimension(), blocks_.residual(c).begin());
         }

@@ -193,11 +193,11 @@ pack_features(const feature_checkpoint& c, std::size_t threads = 0,
         }
         if (!own_head)
             return;
-        tensors.vector(c.block + "input_layernorm.weight", d,
-                       place(&feature_weights<Format>::token_norm));
-        tensors.vector(c.block + "hidden_norm.weight", d,
-                       place(&feature_weights<Format>::feature_norm));
-        tensors.vector("norm.weight", d, place(&feature_weights<Format>::final_norm));
+        tensors.norm(c.block + "input_layernorm.weight", d,
+                     place(&feature_weights<Format>::token_norm));
+        tensors.norm(c.block + "hidden_norm.weight", d,
+                     place(&feature_weights<Format>::feature_norm));
+        tensors.norm("norm.weight", d, place(&feature_weights<Format>::final_norm));
         tensors.matrix("lm_head.weight", {w->kept->size(), d},
                        place(&feature_weights<Format>::head));
     };

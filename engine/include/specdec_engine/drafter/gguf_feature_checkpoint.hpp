@@ -65,7 +65,7 @@ inline std::size_t eagle3_vocabulary(const gguf_file& file) {
     c.kind = feature_kind::low_mid_high;
     c.files.source = source;
     c.files.name_in_file = &detail::eagle3_gguf_name;
-    c.files.config = read_gguf_config(file, "eagle3");
+    c.files.config = read_gguf_config(file, {"eagle3"});
     c.files.config.vocabulary_size = detail::eagle3_vocabulary(file);
     if (c.files.config.layers != 1)
         refuse("eagle3.block_count", "expected 1");
@@ -88,8 +88,7 @@ inline std::size_t eagle3_vocabulary(const gguf_file& file) {
     if (!c.taken)
         refuse("eagle3.target_layers", "expected this metadata key, it is missing");
 
-    if (file.mapping())
-        c.files.files.push_back(file.mapping());
+    c.files.files = file.mappings();
     std::vector<draft_id> kept;
     for (const tensor& t : file.tensors()) {
         if (t.name == "d2t") {

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <specdec/core/error.hpp>
@@ -25,6 +27,7 @@ struct llama3_scaling {
 struct rotary_config {
     double theta = 10000.0;
     bool interleaved = false;
+    double linear = 1.0; ///< divides every frequency (`rope_type: linear`)
     bool scaled = false; ///< llama3 applies
     llama3_scaling llama3;
     std::vector<float> factors; ///< GGUF's rope_freqs: divisors of each frequency; may be empty
@@ -35,6 +38,8 @@ struct rotary_config {
 inline void check(const rotary_config& c, std::size_t head_dimension, const std::string& source) {
     if (!(c.theta > 0.0 && std::isfinite(c.theta)))
         throw error(source, "rotary base (rope_theta)", "expected a positive number");
+    if (!(c.linear > 0.0 && std::isfinite(c.linear)))
+        throw error(source, "rope_scaling factor", "expected a positive number");
     if (c.scaled && !(c.llama3.factor >= 1.0 && std::isfinite(c.llama3.factor) &&
                       c.llama3.low_frequency_factor > 0.0 && c.llama3.original_context > 0.0 &&
                       c.llama3.high_frequency_factor > c.llama3.low_frequency_factor))
@@ -46,8 +51,15 @@ inline void check(const rotary_config& c, std::size_t head_dimension, const std:
             throw error(source, "rope_freqs", "expected positive, finite factors");
 }
 
-/// The configuration of a Llama-family model, whatever file it came from (hf_config.hpp,
-/// gguf_checkpoint.hpp and llama2c.hpp fill it).
+/// How a layer attends to the positions up to its own.
+enum class layer_kind : std::uint8_t {
+    full,      ///< to all of them
+    window,    ///< to the last `window` of them, with rotary settings of its own if there are any
+    unrotated, ///< to all of them, by queries and keys that are not turned (SmolLM3)
+};
+
+/// The configuration of a model of the Llama family, or of one that differs by what stands here,
+/// whatever file it came from (hf_config.hpp, gguf_checkpoint.hpp and llama2c.hpp fill it).
 struct model_config {
     std::size_t dimension = 0;        ///< of the residual stream ("hidden_size")
     std::size_t layers = 0;           ///< transformer blocks
@@ -60,14 +72,31 @@ struct model_config {
     float rms_epsilon = 1e-5F;
     bool tied = false;     ///< the head is the embedding
     bool qkv_bias = false; ///< Qwen2: biases on q, k and v
+    bool qk_norm = false;  ///< Qwen 3, Gemma 3: each head's query and key pass an RMS norm
+    /// Gemma 3: what attention and the feed-forward block give passes an RMS norm before it is
+    /// added.
+    bool post_norms = false;
+    bool norms_less_one = false; ///< weights of RMS norms are stored minus one (Gemma's folders)
+    bool gelu = false;           ///< the gate's function is GELU by tanh, not SiLU (Gemma 3)
+    float embedding_scale = 1.0F;
+    float query_scale = 0.0F; ///< 0: 1 / sqrt(head dimension)
     rotary_config rotary;
-    std::int32_t bos = -1;         ///< -1: none named
-    std::vector<std::int32_t> eos; ///< every id that ends a text; may be empty
+    std::optional<rotary_config> local_rotary; ///< of layers of layer_kind::window; none: `rotary`
+    std::vector<layer_kind> kinds;             ///< [layers]; empty: all are full
+    std::int32_t bos = -1;                     ///< -1: none named
+    std::vector<std::int32_t> eos;             ///< every id that ends a text; may be empty
     /// The layers behind which it may stop (exit_model), rising to `layers`; empty: trained whole.
     std::vector<std::size_t> exits;
-    /// Tokens that a position sees of those before it, itself included: the context, at least.
+    /// Tokens that a position sees in layers of layer_kind::window, itself included.
     std::size_t window = ~std::size_t{0};
 
+    [[nodiscard]] layer_kind kind(std::size_t layer) const {
+        return kinds.empty() ? layer_kind::full : kinds[layer];
+    }
+    /// Positions that a layer sees, the position's own included.
+    [[nodiscard]] std::size_t seen_by(std::size_t layer) const {
+        return kind(layer) == layer_kind::window ? window : ~std::size_t{0};
+    }
     [[nodiscard]] std::size_t query_size() const { return heads * head_dimension; }
     [[nodiscard]] std::size_t kv_size() const { return kv_heads * head_dimension; }
 };
@@ -112,16 +141,45 @@ inline void check(const model_config& c, const std::string& source) {
     if (!(c.rms_epsilon > 0.0F && c.rms_epsilon < 1.0F))
         throw error(source, "RMS norm epsilon", "expected a number between 0 and 1");
     check(c.rotary, c.head_dimension, source);
+    if (c.local_rotary)
+        check(*c.local_rotary, c.head_dimension, source);
+    if (!c.kinds.empty() && c.kinds.size() != c.layers)
+        throw error(source, "layer_types", "expected one for each layer");
+    if (c.window == 0)
+        throw error(source, "sliding_window", "expected at least 1");
+    if (!(c.embedding_scale > 0.0F && c.query_scale >= 0.0F && std::isfinite(c.embedding_scale) &&
+          std::isfinite(c.query_scale)))
+        throw error(source, "scales of embeddings and queries", "expected positive numbers");
     if (!c.exits.empty())
         check_exits(c.exits, c.layers, source);
 }
 
-/// Throws specdec::error for a context beyond the sliding window, which does not close.
+/// Throws specdec::error for a context beyond the sliding window, for a part of the engine that has
+/// no windows.
 inline void check_capacity(const model_config& c, std::size_t capacity, const std::string& source) {
     if (capacity > c.window)
         throw error(source, "capacity",
                     "expected at most the " + std::to_string(c.window) +
                         " tokens of its sliding window, which is not supported");
+}
+
+/// Throws specdec::error for arithmetic that training does not have: it trains Llama, Mistral
+/// (within its window) and Qwen 2.
+inline void require_trainable(const model_config& c, const std::string& source) {
+    const auto refuse = [&](const char* field) {
+        throw error(source, field, "expected none: models that have it are not trained here");
+    };
+    if (c.qk_norm)
+        refuse("norms of queries and keys");
+    if (c.post_norms || c.norms_less_one)
+        refuse("norms after attention");
+    if (c.gelu)
+        refuse("GELU");
+    if (c.embedding_scale != 1.0F || c.query_scale != 0.0F)
+        refuse("scales of embeddings and queries");
+    for (const layer_kind kind : c.kinds)
+        if (kind == layer_kind::unrotated || (kind == layer_kind::window && c.window < c.context))
+            refuse("layers of another kind");
 }
 
 /// Requires that new weights agree in a field with those they stand in for. Errors: specdec::error.
@@ -140,10 +198,17 @@ inline void require_same_arithmetic(const model_config& now, const model_config&
                           c.kv_heads,         c.head_dimension,
                           c.hidden_dimension, std::size_t{c.qkv_bias}};
     };
+    const auto scales = [](const model_config& c) {
+        return std::tuple(c.qk_norm, c.post_norms, c.gelu, c.embedding_scale, c.query_scale);
+    };
+    require_as_before(scales(now) == scales(other), source, "norms, functions and scales");
+    require_as_before(now.kinds == other.kinds && now.window == other.window &&
+                          now.local_rotary == other.local_rotary,
+                      source, "kinds of layers");
     const rotary_config &a = now.rotary, &b = other.rotary;
     require_as_before(shape(now) == shape(other), source, "shapes");
     require_as_before(now.rms_epsilon == other.rms_epsilon, source, "RMS norm epsilon");
-    require_as_before(a.theta == b.theta && a.scaled == b.scaled &&
+    require_as_before(a.theta == b.theta && a.linear == b.linear && a.scaled == b.scaled &&
                           (!a.scaled || a.llama3 == b.llama3) && a.factors == b.factors,
                       source, "rotary settings");
 }

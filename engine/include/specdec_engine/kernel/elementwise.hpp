@@ -40,6 +40,8 @@ struct column_functions {
     void (*rms_norm)(const float* x, const float* weight, std::size_t n, float epsilon, Value* out);
     /// A line of silu(gate) * up, silu(z) = z / (1 + exp(-z)); `tile` is [columns][gate 16, up 16].
     void (*swiglu)(const float* tile, std::size_t columns, Value* out, std::size_t stride);
+    /// The same with gelu(z) = z / (1 + exp(-2u)), u = sqrt(2 / pi) (z + 0.044715 z^3).
+    void (*geglu)(const float* tile, std::size_t columns, Value* out, std::size_t stride);
     /// Turns the first n scores into exp(score - greatest), rounded to Value, and the rest of
     /// `padded` (whole lines) into zeros. Returns 1 / the sum of the exponentials.
     float (*softmax)(float* scores, std::size_t n, std::size_t padded, Value* out);
@@ -54,7 +56,7 @@ using line_bits = line_part<line_values>::bits;
 using line_ints = line_part<line_values>::ints;
 using line_halves = line_part<line_values>::halves;
 
-/// The four functions, of registers of so many lanes.
+/// The functions, of registers of so many lanes.
 template <std::size_t Lanes>
 struct column_bodies {
     using floats = typename line_part<Lanes>::floats;
@@ -80,15 +82,24 @@ struct column_bodies {
         }
     }
 
-    template <class Value>
-    [[gnu::always_inline]] static void swiglu(const float* tile, std::size_t columns, Value* out,
-                                              std::size_t stride) {
+    /// What silu's or gelu's exponential is taken of.
+    template <bool Gelu>
+    [[gnu::always_inline]] static void exponent(const floats& gate, floats& e) {
+        if constexpr (Gelu)
+            e = gate * (gate * gate * 0.044715F + 1.0F) * -1.59576912F; // -2 sqrt(2 / pi)
+        else
+            e = -gate;
+    }
+
+    template <bool Gelu, class Value>
+    [[gnu::always_inline]] static void gated(const float* tile, std::size_t columns, Value* out,
+                                             std::size_t stride) {
         for (std::size_t c = 0; c < columns; ++c, tile += panel_rows, out += stride)
             for (std::size_t i = 0; i < line_values; i += Lanes) {
-                floats gate, up;
+                floats gate, up, e;
                 load(gate, tile + i);
                 load(up, tile + line_values + i);
-                floats e = -gate;
+                exponent<Gelu>(gate, e);
                 exponential(e);
                 store_rounded(gate / (1.0F + e) * up, out + i);
             }
@@ -153,7 +164,10 @@ struct column_bodies {
             body::rms_norm(x, weight, n, e, out);                                                  \
         }                                                                                          \
         TARGET static void swiglu(const float* tile, std::size_t n, Value* out, std::size_t s) {   \
-            body::swiglu(tile, n, out, s);                                                         \
+            body::template gated<false>(tile, n, out, s);                                          \
+        }                                                                                          \
+        TARGET static void geglu(const float* tile, std::size_t n, Value* out, std::size_t s) {    \
+            body::template gated<true>(tile, n, out, s);                                           \
         }                                                                                          \
         TARGET static float softmax(float* x, std::size_t n, std::size_t padded, Value* out) {     \
             return body::softmax(x, n, padded, out);                                               \
@@ -161,7 +175,8 @@ struct column_bodies {
         TARGET static void scale(const float* x, float factor, std::size_t n, Value* out) {        \
             body::scale(x, factor, n, out);                                                        \
         }                                                                                          \
-        static constexpr column_functions<Value> all{&rms_norm, &swiglu, &softmax, &scale};        \
+        static constexpr column_functions<Value> all{&rms_norm, &swiglu, &geglu, &softmax,         \
+                                                     &scale};                                      \
     }
 SPECDEC_COLUMN_FUNCTIONS(portable_columns, 4, );
 #if defined(__x86_64__)

@@ -49,6 +49,8 @@ inline nlohmann::json hf_config(const model_config& c) {
         out["use_sliding_window"] = false;
     if (!c.exits.empty())
         out["specdec_exits"] = c.exits;
+    if (c.rotary.linear != 1.0)
+        out["rope_scaling"] = {{"rope_type", "linear"}, {"factor", c.rotary.linear}};
     if (const llama3_scaling& s = c.rotary.llama3; c.rotary.scaled)
         out["rope_scaling"] = {
             {"rope_type", "llama3"},

@@ -29,7 +29,8 @@ struct activations {
           attended_stride(round_up(c.query_size(), 32)),
           hidden_stride(round_up(c.hidden_dimension, 32)), residual(chunk * dimension_stride),
           qkv(chunk * qkv_stride), attended(chunk * attended_stride),
-          gate_up(chunk * 2 * hidden_stride), hidden(chunk * hidden_stride) {
+          gate_up(chunk * 2 * hidden_stride), hidden(chunk * hidden_stride),
+          added(c.post_norms ? chunk * dimension_stride : 0) {
         for (std::size_t m = 0; m < members; ++m)
             of_member.push_back(
                 {aligned_vector<typename format_parts<Format>::input>(chunk * input_stride),
@@ -45,6 +46,7 @@ struct activations {
     aligned_vector<stored> attended; ///< [chunk][attended stride]
     aligned_vector<float> gate_up;   ///< [panel][column][gate 16, up 16]
     aligned_vector<stored> hidden;   ///< [chunk][hidden stride]
+    aligned_vector<float> added;     ///< [chunk][dimension stride], where it passes a norm
     std::vector<private_memory> of_member;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm> // std::all_of, std::fill_n
+#include <algorithm> // std::all_of, std::copy_n, std::fill_n
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -25,6 +25,9 @@ struct attention_columns {
     Stored* attended;
     std::size_t attended_stride;
     const column_functions<Stored>* functions;
+    /// Norms of each head's query and key, a column of a head; null: there are none.
+    const float* query_norm = nullptr;
+    const float* key_norm = nullptr;
 };
 
 /// Keys and values of a transformer's sequences and of the nodes behind them, and the queries of a
@@ -40,7 +43,10 @@ public:
           rounding_(&column_functions_for<typename Cache::number>(set)),
           caches_(sequences, Cache(c.layers, heads_, d_, capacity, set)),
           nodes_(sequences, node_rows<Cache>(c.layers, heads_, d_)),
-          rotary_(c.rotary, d_, capacity), queries_(chunk * c.heads * stride_), zeros_(d_) {}
+          norms_(&column_functions_for<float>(set)), rotary_(c.rotary, d_, capacity),
+          local_rotary_(c.local_rotary ? rotary_table(*c.local_rotary, d_, capacity)
+                                       : rotary_table()),
+          config_(c), queries_(chunk * c.heads * stride_), zeros_(d_) {}
 
     [[nodiscard]] std::size_t stride() const { return stride_; } ///< of queries
     [[nodiscard]] std::size_t value_panels() const { return stride_ / panel_rows; }
@@ -67,20 +73,23 @@ public:
             if (at.tree != nullptr)
                 nodes_[at.sequence].reserve(at.node + 1);
     }
-    /// Turns the queries and the key of a token and head, and stores key and value. `qkv`: the
-    /// token's; `turned`: memory of a query, whose padding is zero.
+    /// Norms and turns the queries and the key of a token and head, as the model does, and stores
+    /// key and value. `turned`: memory of two queries, whose padding is zero.
+    template <PanelValue Stored>
     void turn_and_store(std::size_t layer, std::span<const token_place> tokens, std::size_t head,
-                        std::size_t c, const float* qkv, float* turned) {
+                        std::size_t c, const attention_columns<Stored>& columns, float* turned) {
         const token_place& at = tokens[c];
         Cache& cache = caches_[at.sequence];
+        const float* const qkv = columns.qkv + c * columns.qkv_stride;
         const float* q = qkv + head * group_ * d_;
         const float* k = qkv + heads_ * group_ * d_ + head * d_;
-        const float scale = 1.0F / std::sqrt(static_cast<float>(d_));
+        const float scale = config_.query_scale > 0.0F ? config_.query_scale
+                                                       : 1.0F / std::sqrt(static_cast<float>(d_));
         for (std::size_t g = 0; g < group_; ++g) {
-            rotary_.turn(q + g * d_, at.position, turned);
+            turn(layer, at.position, q + g * d_, columns.query_norm, turned);
             rounding_->scale(turned, scale, stride_, query(head, tokens.size(), c * group_ + g));
         }
-        rotary_.turn(k, at.position, turned);
+        turn(layer, at.position, k, columns.key_norm, turned);
         const float* v = k + heads_ * d_;
         // Tokens before it in the pass read its value, too, with a weight of zero, and 0 * infinity
         // is a NaN. Its key tells those that see it.
@@ -101,11 +110,32 @@ public:
     }
 
 private:
+    /// One head, normed and turned; `turned`: memory of two.
+    void turn(std::size_t layer, std::size_t position, const float* head, const float* norm,
+              float* turned) const {
+        if (norm != nullptr) { // in whole lines, whose padding is zero
+            float* const normed = turned + stride_;
+            std::copy_n(head, d_, normed);
+            norms_->rms_norm(normed, norm, d_, config_.rms_epsilon, normed);
+            head = normed;
+        }
+        switch (config_.kind(layer)) {
+        case layer_kind::full:
+            return rotary_.turn(head, position, turned);
+        case layer_kind::window:
+            return (config_.local_rotary ? local_rotary_ : rotary_).turn(head, position, turned);
+        case layer_kind::unrotated:
+            std::copy_n(head, d_, turned);
+        }
+    }
+
     std::size_t d_, heads_, group_, stride_;
     const column_functions<typename Cache::number>* rounding_;
     std::vector<Cache> caches_;           ///< [sequences]
     std::vector<node_rows<Cache>> nodes_; ///< [sequences]
-    rotary_table rotary_;
+    const column_functions<float>* norms_;
+    rotary_table rotary_, local_rotary_;
+    model_config config_;
     aligned_vector<typename Cache::number> queries_;
     std::vector<float> zeros_; ///< a head
 };

@@ -20,10 +20,11 @@
 
 namespace specdec::engine {
 
-/// The blocks of a Llama-family transformer (Touvron et al., arXiv 2302.13971; RMSNorm before each
-/// half of a block, rotary embedding, grouped-query attention, SwiGLU), for up to `chunk` positions
-/// at once, of one sequence or of several, and the caches they fill: what whole models and bodies
-/// of drafters are made of.
+/// The blocks of a transformer of the Llama family (Touvron et al., arXiv 2302.13971; RMSNorm
+/// before each half of a block, rotary embedding, grouped-query attention, SwiGLU), or of one that
+/// differs from it by what model_config says (Qwen 3, Gemma 3, SmolLM3), for up to `chunk`
+/// positions at once, of one sequence or of several, and the caches they fill: what whole models
+/// and bodies of drafters are made of.
 ///
 /// A team shares out the rows of each product and the heads of attention: six loops a block. Every
 /// position goes through the same operations in the same order whatever its group and the number
@@ -53,6 +54,7 @@ public:
                                          : std::same_as<Format, float> ? cache_type::f32
                                                                        : cache_type::bf16),
           attention_(attention_of(sequences, capacity, instructions)),
+          norms_(&column_functions_for<float>(instructions)),
           a_(config, chunk, inputs_.stride(), team_->size()) {}
 
     [[nodiscard]] const typename parts::kernels& kernels() const { return kernels_; }
@@ -157,9 +159,14 @@ private:
     }
 
     /// Keys and values into the caches; `whole`: outputs, too.
-    void attend(std::size_t layer, std::span<const token_place> tokens, bool whole) {
-        const attention_columns<stored> columns{a_.qkv.data(), a_.qkv_stride, a_.attended.data(),
-                                                a_.attended_stride, &inputs_.functions()};
+    void attend(std::size_t layer, const block_weights<Format>& block,
+                std::span<const token_place> tokens, bool whole) {
+        attention_columns<stored> columns{a_.qkv.data(), a_.qkv_stride, a_.attended.data(),
+                                          a_.attended_stride, &inputs_.functions()};
+        if (config_.qk_norm) {
+            columns.query_norm = block.query_norm.data();
+            columns.key_norm = block.key_norm.data();
+        }
         const auto share = [this](std::size_t n, std::size_t bytes, const auto& work) {
             this->share_out(n, bytes, work);
         };
@@ -172,8 +179,11 @@ private:
             attention_);
     }
 
-    /// residual += W x.
-    void add_product(const matrix& w, stored_columns<Format> given, std::size_t n) {
+    /// residual += W x, or += norm(W x) where there is a norm.
+    void add_product(const matrix& w, stored_columns<Format> given, std::size_t n,
+                     const aligned_vector<float>& norm) {
+        if (!norm.empty())
+            return add_normed_product(w, given, n, norm);
         share_out(w, n, [&](pool_share s) {
             const input_columns<Format> x = inputs(s, given, n);
             multiply(kernels_, w, s, x.data, x.stride, n,
@@ -185,9 +195,26 @@ private:
         });
     }
 
-    /// hidden = silu(W1 x) * (W3 x): a panel holds 16 rows of each. Its exponentials wait until all
-    /// panels of a share are read: between two of them they would stall the stream of weights.
-    void swiglu(const block_weights<Format>& block, std::size_t n) {
+    void add_normed_product(const matrix& w, stored_columns<Format> given, std::size_t n,
+                            const aligned_vector<float>& norm) {
+        const std::size_t stride = a_.dimension_stride;
+        multiply_all(
+            w, n, [&](pool_share s) { return inputs(s, given, n); }, a_.added.data(), stride);
+        share_out(n, 4 * stride * sizeof(float), [&](pool_share s) {
+            for (std::size_t c = s.begin; c < s.end; ++c) {
+                float* const x = &a_.added[c * stride];
+                norms_->rms_norm(x, norm.data(), config_.dimension, config_.rms_epsilon, x);
+                column(&a_.residual[c * stride], column_stride(config_.dimension)) +=
+                    column(x, column_stride(config_.dimension));
+            }
+        });
+    }
+
+    /// hidden = silu(W1 x) * (W3 x), or gelu: a panel holds 16 rows of each. Its exponentials wait
+    /// until all panels of a share are read: between two of them they would stall the stream of
+    /// weights.
+    void gated_product(const block_weights<Format>& block, std::size_t n) {
+        const auto gate = config_.gelu ? inputs_.functions().geglu : inputs_.functions().swiglu;
         share_out(block.gate_up, n, [&](pool_share s) {
             const input_columns<Format> x = normed(s, block.ffn_norm, n);
             multiply(kernels_, block.gate_up, s, x.data, x.stride, n,
@@ -196,8 +223,8 @@ private:
                                      &a_.gate_up[row * n + first * panel_rows]);
                      });
             for (std::size_t p = s.begin; p < s.end; ++p)
-                inputs_.functions().swiglu(&a_.gate_up[p * n * panel_rows], n,
-                                           &a_.hidden[p * panel_rows / 2], a_.hidden_stride);
+                gate(&a_.gate_up[p * n * panel_rows], n, &a_.hidden[p * panel_rows / 2],
+                     a_.hidden_stride);
         });
     }
 
@@ -215,6 +242,7 @@ private:
     bool alone_ = false; ///< no thread of the team is worth waking for this pass
     cache_type cache_;
     any_attention attention_;
+    const column_functions<float>* norms_; ///< of what is added
     activations<Format> a_;
 };
 
@@ -223,14 +251,14 @@ void transformer_blocks<Format>::run(std::size_t layer, const block_weights<Form
                                      std::span<const token_place> tokens, bool whole,
                                      stored_columns<Format> given) {
     project_qkv(block, tokens.size(), given);
-    attend(layer, tokens, whole);
+    attend(layer, block, tokens, whole);
     if (!whole)
         return;
     add_product(block.output, {a_.attended.data(), a_.attended_stride, config_.query_size()},
-                tokens.size());
-    swiglu(block, tokens.size());
+                tokens.size(), block.post_attention_norm);
+    gated_product(block, tokens.size());
     add_product(block.down, {a_.hidden.data(), a_.hidden_stride, config_.hidden_dimension},
-                tokens.size());
+                tokens.size(), block.post_ffn_norm);
 }
 
 template <NumberFormat Format>

@@ -32,11 +32,11 @@ public:
     /// `chunk`: tokens of a pass at most; `members`: of the team.
     cached_attention(const model_config& c, std::size_t sequences, std::size_t capacity, isa set,
                      std::size_t chunk, std::size_t members)
-        : d_(c.head_dimension), heads_(c.kv_heads), group_(c.heads / c.kv_heads), kernels_(set),
-          held_(c, sequences, capacity, set, chunk), positions_(chunk * group_) {
+        : d_(c.head_dimension), heads_(c.kv_heads), group_(c.heads / c.kv_heads), config_(c),
+          kernels_(set), held_(c, sequences, capacity, set, chunk), positions_(chunk * group_) {
         scratch_.assign(capacity < long_from() ? members : std::max(members, heads_),
                         attention_scratch<Cache>(attention_queries, capacity, d_));
-        turned_.assign(members, aligned_vector<float>(held_.stride()));
+        turned_.assign(members, aligned_vector<float>(2 * held_.stride()));
         paths_.resize(members);
         parts_.reserve(positions_.size());
     }
@@ -55,8 +55,7 @@ public:
         share(heads_ * tokens.size(), read, [&](pool_share s) {
             for (std::size_t i = s.begin; i < s.end; ++i) {
                 const std::size_t c = i % tokens.size();
-                held_.turn_and_store(layer, tokens, i / tokens.size(), c,
-                                     columns.qkv + c * columns.qkv_stride,
+                held_.turn_and_store(layer, tokens, i / tokens.size(), c, columns,
                                      turned_[s.member].data());
             }
         });
@@ -72,7 +71,7 @@ public:
             seen = std::max(seen, positions_[q] + 1);
         }
         const bool nodes = any_nodes(tokens), is_long = seen >= long_from();
-        cut(tokens, nodes || is_long ? attention_queries : tile_columns);
+        cut(layer, tokens, nodes || is_long ? attention_queries : tile_columns);
         if (is_long && tokens.front().sequence == tokens.back().sequence) {
             for (const part& p : parts_)
                 attend_long(all, p, share);
@@ -80,7 +79,8 @@ public:
         }
         // Paths of a tree take turns in a head's cache.
         const std::size_t together = nodes ? parts_.size() : 1, apart = parts_.size() / together;
-        const std::size_t bytes = 2 * seen * d_ * sizeof(typename Cache::number);
+        const std::size_t read = std::min(seen, config_.seen_by(layer));
+        const std::size_t bytes = 2 * read * d_ * sizeof(typename Cache::number);
         share(heads_ * apart, bytes * together, [&](pool_share s) {
             for (std::size_t i = s.begin * together; i < s.end * together; ++i)
                 attend_part(all, i / parts_.size(), parts_[i % parts_.size()], s.member);
@@ -94,10 +94,12 @@ private:
         const attention_columns<Stored>& columns;
     };
     /// Queries of a head in one line, sorted by token, that are of one sequence: n from first on.
-    /// All see the positions below `context`, whole panels of them where there are nodes.
+    /// All see the positions below `context`, whole panels of them where there are nodes, but for
+    /// those before their windows; none sees one before `begin`.
     struct part {
         std::size_t first, n, context;
         bool nodes;
+        std::size_t begin = 0;
     };
 
     [[nodiscard]] std::size_t long_from() const {
@@ -105,18 +107,23 @@ private:
     }
 
     /// The tokens' queries in parts of at most so many.
-    void cut(std::span<const token_place> tokens, std::size_t most) {
+    void cut(std::size_t layer, std::span<const token_place> tokens, std::size_t most) {
+        const std::size_t window = config_.seen_by(layer);
         parts_.clear();
         const std::size_t n = tokens.size() * group_;
         for (std::size_t first = 0, end = 0; first < n; first = end) {
             const token_place& at = tokens[first / group_];
-            std::size_t seen = 0;
+            std::size_t seen = 0, least = positions_[first];
             for (; end < n && end - first < most && tokens[end / group_].sequence == at.sequence;
-                 ++end)
+                 ++end) {
                 seen = std::max(seen, positions_[end] + 1);
+                least = std::min(least, positions_[end]);
+            }
             const bool nodes = at.tree != nullptr;
-            parts_.push_back(
-                {first, end - first, nodes ? at.context() / panel_rows * panel_rows : seen, nodes});
+            const std::size_t context = nodes ? at.context() / panel_rows * panel_rows : seen;
+            const std::size_t begin = least >= window ? least + 1 - window : 0;
+            parts_.push_back({first, end - first, context, nodes,
+                              std::min(begin / piece_length * piece_length, context)});
         }
     }
 
@@ -131,7 +138,8 @@ private:
                 held_.stride(),
                 n,
                 &positions_[q],
-                row};
+                row,
+                config_.seen_by(all.layer)};
     }
     [[nodiscard]] auto task(const step& all, std::size_t head, const part& p) {
         return task(all, head, p, 0, p.n);
@@ -152,15 +160,15 @@ private:
     void attend_part(const step& all, std::size_t head, const part& p, std::size_t member) {
         attention_scratch<Cache>& scratch = scratch_[member];
         const attention_task<Cache> t = task(all, head, p);
-        for (std::size_t panel = 0; panel * panel_rows < p.context; ++panel)
+        for (std::size_t panel = p.begin / panel_rows; panel * panel_rows < p.context; ++panel)
             score_panel(kernels_, t, panel, scratch);
         if (p.nodes)
             soften_paths(all, head, p, scratch, paths_[member]);
         else
             for (std::size_t i = 0; i < p.n; ++i)
-                soften(kernels_, t, p.context, i, scratch);
+                soften(kernels_, t, p.begin, p.context, i, scratch);
         for (std::size_t panel = 0; panel < held_.value_panels(); ++panel)
-            weigh_panel(kernels_, t, panel, 0, p.context, scratch);
+            weigh_panel(kernels_, t, panel, p.begin, p.context, true, scratch);
         if (p.nodes)
             weigh_paths(all, head, p, scratch, paths_[member]);
         for (std::size_t panel = 0; panel < held_.value_panels(); ++panel)
@@ -169,7 +177,8 @@ private:
     /// All heads of one, step by step, by all members.
     template <class Share>
     void attend_long(const step& all, const part& p, const Share& share) {
-        const std::size_t panels = round_up(p.context, panel_rows) / panel_rows;
+        const std::size_t before = p.begin / panel_rows;
+        const std::size_t panels = round_up(p.context, panel_rows) / panel_rows - before;
         const std::size_t bytes = panel_rows * d_ * sizeof(typename Cache::number);
         const auto each = [&](std::size_t count, std::size_t item, const auto& work) {
             share(heads_ * count, item, [&](pool_share s) { // work(head, i < count, member)
@@ -178,7 +187,7 @@ private:
             });
         };
         each(panels, bytes, [&](std::size_t head, std::size_t panel, std::size_t) {
-            score_panel(kernels_, task(all, head, p), panel, scratch_[head]);
+            score_panel(kernels_, task(all, head, p), before + panel, scratch_[head]);
         });
         if (p.nodes)
             each(1, bytes * p.n, [&](std::size_t head, std::size_t, std::size_t member) {
@@ -186,11 +195,12 @@ private:
             });
         else
             each(p.n, p.context * sizeof(float), [&](std::size_t head, std::size_t i, std::size_t) {
-                soften(kernels_, task(all, head, p), p.context, i, scratch_[head]);
+                soften(kernels_, task(all, head, p), p.begin, p.context, i, scratch_[head]);
             });
         each(held_.value_panels(), bytes * std::max(panels, std::size_t{1}),
              [&](std::size_t head, std::size_t panel, std::size_t) {
-                 weigh_panel(kernels_, task(all, head, p), panel, 0, p.context, scratch_[head]);
+                 weigh_panel(kernels_, task(all, head, p), panel, p.begin, p.context, true,
+                             scratch_[head]);
                  if (!p.nodes)
                      give(all, head, p, panel, scratch_[head]);
              });
@@ -226,24 +236,25 @@ private:
             for (std::size_t panel = p.context / panel_rows; panel * panel_rows < seen; ++panel)
                 score_panel(kernels_, t, panel, scratch);
             for (std::size_t i = 0; i < t.n; ++i)
-                soften(kernels_, t, seen, i, scratch);
+                soften(kernels_, t, p.begin, seen, i, scratch);
         });
     }
     void weigh_paths(const step& all, std::size_t head, const part& p,
                      attention_scratch<Cache>& scratch, path_layer& paths) {
         for_paths(all, head, p, paths, [&](const auto& t) {
             for (std::size_t panel = 0; panel < held_.value_panels(); ++panel)
-                weigh_panel(kernels_, t, panel, p.context, t.seen(), scratch);
+                weigh_panel(kernels_, t, panel, p.context, t.seen(), false, scratch);
         });
     }
 
     std::size_t d_, heads_, group_; ///< as of `held_`
+    model_config config_;
     attention_kernels<Cache> kernels_;
     attention_store<Cache> held_;
     std::vector<std::size_t> positions_; ///< of a head's queries
     std::vector<part> parts_;
     std::vector<attention_scratch<Cache>> scratch_; ///< [member], or [kv head]
-    std::vector<aligned_vector<float>> turned_;     ///< [member]: a head
+    std::vector<aligned_vector<float>> turned_;     ///< [member]: two heads
     std::vector<path_layer> paths_;                 ///< [member]
 };
 

@@ -58,8 +58,7 @@ public:
         const std::size_t n = tokens.size(), layers = config().layers;
         blocks_.begin(weights_->forward_bytes(), n);
         for (std::size_t c = 0; c < n; ++c)
-            weights_->embedding.read_row(static_cast<std::size_t>(tokens[c].id),
-                                         blocks_.residual(c));
+            weights_->embed(static_cast<std::size_t>(tokens[c].id), blocks_.residual(c));
         // Without an output nobody reads what the last block adds to the residual.
         const bool whole = out.what != pass_output::kind::nothing ||
                            out.features.which == feature_kind::head_input;

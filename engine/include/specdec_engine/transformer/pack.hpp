@@ -74,6 +74,18 @@ public:
         vector(name, n, to, [](std::size_t r) { return r; });
     }
 
+    /// The weights of an RMS norm.
+    template <class Place>
+    void norm(const std::string& name, std::size_t n, aligned_vector<float>* to,
+              const Place& place) {
+        vector(name, n, to, place);
+        for (std::size_t i = 0; c_.config.norms_less_one && to != nullptr && i < n; ++i)
+            (*to)[i] += 1.0F;
+    }
+    void norm(const std::string& name, std::size_t n, aligned_vector<float>* to) {
+        norm(name, n, to, [](std::size_t r) { return r; });
+    }
+
     [[nodiscard]] bool has(const std::string& name) const { return c_.has(name); }
 
     /// A block without its attention's norm; its attention reads columns of that length.
@@ -100,7 +112,19 @@ public:
         matrix(prefix + "mlp.gate_proj.weight", {h, d}, b ? &b->gate_up : nullptr, gate);
         matrix(prefix + "mlp.up_proj.weight", {h, d}, b ? &b->gate_up : nullptr, up);
         matrix(prefix + "mlp.down_proj.weight", {d, h}, b ? &b->down : nullptr);
-        vector(prefix + "post_attention_layernorm.weight", d, b ? &b->ffn_norm : nullptr);
+        const std::string after_attention = prefix + "post_attention_layernorm.weight";
+        if (c.post_norms) { // four norms
+            norm(after_attention, d, b ? &b->post_attention_norm : nullptr);
+            norm(prefix + "pre_feedforward_layernorm.weight", d, b ? &b->ffn_norm : nullptr);
+            norm(prefix + "post_feedforward_layernorm.weight", d, b ? &b->post_ffn_norm : nullptr);
+        } else {
+            norm(after_attention, d, b ? &b->ffn_norm : nullptr);
+        }
+        if (c.qk_norm) {
+            const std::size_t e = c.head_dimension;
+            norm(attention + "q_norm.weight", e, b ? &b->query_norm : nullptr, turned);
+            norm(attention + "k_norm.weight", e, b ? &b->key_norm : nullptr, turned);
+        }
         if (c.qkv_bias) {
             auto* bias = b ? &b->qkv_bias : nullptr;
             vector(attention + "q_proj.bias", q, bias, turned);
@@ -172,22 +196,22 @@ void ask_for_model(tensor_packer<Format>& tensors, const model_config& c,
                    w ? &w->embedding : nullptr);
     if (!c.tied)
         tensors.matrix("lm_head.weight", {c.vocabulary_size, d}, w ? &w->head : nullptr);
-    tensors.vector("model.norm.weight", d, w ? &w->final_norm : nullptr);
+    tensors.norm("model.norm.weight", d, w ? &w->final_norm : nullptr);
     if (!c.exits.empty() && tensors.has("exits.0.norm.weight")) {
         if (w)
             w->exit_norms.resize(c.exits.size() - 1);
         for (std::size_t i = 0; i + 1 < c.exits.size(); ++i) {
             if (w)
                 w->exit_norms[i].resize(column_stride(d));
-            tensors.vector("exits." + std::to_string(i) + ".norm.weight", d,
-                           w ? &w->exit_norms[i] : nullptr);
+            tensors.norm("exits." + std::to_string(i) + ".norm.weight", d,
+                         w ? &w->exit_norms[i] : nullptr);
         }
     }
     for (std::size_t i = 0; i < c.layers; ++i) {
         const std::string prefix = "model.layers." + std::to_string(i) + ".";
         block_weights<Format>* b = w ? &w->blocks[i] : nullptr;
         tensors.block(prefix, d, b);
-        tensors.vector(prefix + "input_layernorm.weight", d, b ? &b->attention_norm : nullptr);
+        tensors.norm(prefix + "input_layernorm.weight", d, b ? &b->attention_norm : nullptr);
     }
 }
 

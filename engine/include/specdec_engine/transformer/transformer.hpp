@@ -33,7 +33,7 @@ namespace specdec::engine {
 class transformer {
 public:
     /// `source` names the model in errors. Errors: specdec::error for a vocabulary larger than the
-    /// head, a capacity beyond a sliding window; std::bad_alloc.
+    /// head; std::bad_alloc.
     template <NumberFormat Format>
     transformer(std::shared_ptr<const model_weights<Format>> weights,
                 const context_options& options, const std::string& source = "model")
@@ -52,7 +52,6 @@ public:
                         "the head has " + std::to_string(config_.vocabulary_size) +
                             " rows, fewer than the tokenizer's " +
                             std::to_string(vocabulary_size_) + " tokens");
-        check_capacity(config_, capacity(), source);
         const isa instructions = usable(options.instructions);
         pass_ =
             std::make_unique<any_pass>(std::in_place_type<forward_pass<Format>>, std::move(weights),

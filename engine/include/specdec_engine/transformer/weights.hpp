@@ -36,6 +36,10 @@ struct block_weights {
     aligned_vector<float> attention_norm;
     aligned_vector<float> ffn_norm;
     aligned_vector<float> qkv_bias; ///< empty where there is none
+    /// Of the queries and keys of every head; empty where there are none.
+    aligned_vector<float> query_norm, key_norm;
+    /// Of what is added to the residual; empty where there are none.
+    aligned_vector<float> post_attention_norm, post_ffn_norm;
 
     /// Of the matrices.
     [[nodiscard]] std::size_t bytes() const {
@@ -44,7 +48,8 @@ struct block_weights {
     /// Numbers of a block without its attention's norm; attention reads columns of that length.
     [[nodiscard]] static std::size_t parameters(const model_config& c, std::size_t columns) {
         return qkv_rows(c) * columns + c.dimension * c.query_size() +
-               3 * c.hidden_dimension * c.dimension + c.dimension + (c.qkv_bias ? qkv_rows(c) : 0);
+               3 * c.hidden_dimension * c.dimension + c.dimension + (c.qkv_bias ? qkv_rows(c) : 0) +
+               (c.qk_norm ? 2 * c.head_dimension : 0) + (c.post_norms ? 2 * c.dimension : 0);
     }
     /// Zeros, without an attention norm: take(rows, columns, type) gives memory for a matrix.
     template <class Take>
@@ -57,6 +62,10 @@ struct block_weights {
         ffn_norm.resize(column_stride(c.dimension));
         if (c.qkv_bias)
             qkv_bias.resize(round_up(qkv_rows(c), panel_rows));
+        for (aligned_vector<float>* const norm : {&query_norm, &key_norm})
+            norm->resize(c.qk_norm ? column_stride(c.head_dimension) : 0);
+        for (aligned_vector<float>* const norm : {&post_attention_norm, &post_ffn_norm})
+            norm->resize(c.post_norms ? column_stride(c.dimension) : 0);
     }
 
 private:
@@ -107,6 +116,14 @@ public:
     }
     model_weights(const model_weights&) = delete;
     model_weights& operator=(const model_weights&) = delete;
+
+    /// What the first block reads of a token: its row of the embedding, scaled.
+    void embed(std::size_t id, std::span<float> out) const {
+        embedding.read_row(id, out);
+        if (config.embedding_scale != 1.0F)
+            for (float& x : out)
+                x *= config.embedding_scale;
+    }
 
     /// Row of gate_up for the gate of a hidden unit; its up row lies 16 further.
     [[nodiscard]] static constexpr std::size_t gate_row(std::size_t u) {

@@ -23,6 +23,7 @@ class feature_layout {
 public:
     /// Precondition: check(config), one layer, no biases of q, k and v.
     feature_layout(const model_config& c, bool fuse_bias) : config_(c), has_bias_(fuse_bias) {
+        require_trainable(c, "training");
         const std::size_t d = c.dimension;
         fuse_ = tensors_.add("fc.weight", {d, 2 * d});
         if (has_bias_)

@@ -28,6 +28,7 @@ public:
     /// Precondition: check(config). The rotary form is half-split (model_parameters.hpp turns
     /// rows).
     explicit model_layout(const model_config& c) : config_(c), blocks_(c.layers) {
+        require_trainable(c, "training");
         config_.rotary.interleaved = false;
         embedding_ = tensors_.add("model.embed_tokens.weight", {c.vocabulary_size, c.dimension});
         for (std::size_t i = 0; i < c.layers; ++i)
