@@ -7,7 +7,7 @@ usage: scripts/mutations.py [NAME...]       all of them, or only the bugs of the
                                             where all tests are known to be green without them
 
 bugs.json is a list of
-    {"name": "...", "header": "include/specdec/..." or "engine/include/...", "search": "...", "replace": "...",
+    {"name": "...", "header": "include/specdec/...", "engine/include/..." or "examples/papers/...", "search": "...", "replace": "...",
      "test": "tests/law/....cpp", "filter": "optional Catch2 test specification",
      "breaks": "draft"}
 A bug that breaks the output law has to be caught by a law test; "breaks": "draft" is for those that
@@ -34,7 +34,7 @@ if "g++" in COMPILER and "clang" not in COMPILER:
 LONGEST_RUN = 180  # seconds; a mutant that hangs is caught
 
 
-INCLUDE = ("include", "engine/include")
+INCLUDE = ("include", "engine/include", "examples")
 
 
 def build(root, test, main, program):
