@@ -4,7 +4,8 @@
 // draft tokens after which the first target token is determined.
 //
 //     vocabularies                                   the pair in this repository
-//     vocabularies DRAFTER TARGET --text FILE        with the share of a text's tokens
+//     vocabularies DRAFTER TARGET --text FILE        with the share of a text's tokens, and whether
+//                                                    its lines come back as they were
 //     vocabularies DRAFTER TARGET --spell hello      with the spellings of these bytes
 //     vocabularies <(zcat a.vocab.tsv.gz) b.vocab.tsv --json
 //
@@ -12,6 +13,7 @@
 // .bin of llama2.c, or a plain table (support/text/vocab_tsv.hpp).
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -78,16 +80,54 @@ double ratio(std::size_t part, std::size_t whole) {
     return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Share of a text's tokens that have a partner in the other vocabulary.
+/// Lines of which decode(encode(s)) is not s, s the line's first 100 characters (Timor et al.,
+/// App. F).
+ordered_json injectivity(const engine::tokenizer& tokenizer, std::string_view text) {
+    constexpr std::size_t most = 100;
+    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
+    std::size_t lines = 0, changed = 0;
+    std::string example;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        std::size_t bytes = 0, characters = 0;
+        for (; bytes < line.size(); ++bytes)
+            if (begins(line[bytes]) && characters++ == most)
+                break;
+        if (bytes == 0)
+            continue;
+        std::vector<std::int32_t> ids;
+        tokenizer.encode(line.substr(0, bytes), encode_mode::continuation, ids);
+        std::string back;
+        for (const std::int32_t id : ids)
+            back += tokenizer.bytes(id);
+        ++lines;
+        if (back == line.substr(0, bytes))
+            continue;
+        if (changed++ == 0)
+            example = line.substr(0, bytes);
+    }
+    return {{"lines", lines}, {"changed", changed}, {"example", example}};
+}
+
+/// Share of a text's tokens that have a partner in the other vocabulary: of all, and of the
+/// different ones (Timor et al., Table 6).
 template <class HasPartner>
 ordered_json share_of_text(const side& one, const std::string& text,
                            const HasPartner& has_partner) {
     std::vector<std::int32_t> ids;
     one.tokenizer->encode(text, encode_mode::start, ids);
-    std::size_t shared = 0;
-    for (const std::int32_t id : ids)
-        shared += has_partner(id);
-    return {{"tokens", ids.size()}, {"shared", shared}, {"share", ratio(shared, ids.size())}};
+    const auto counted = [&] {
+        const auto shared = static_cast<std::size_t>(std::ranges::count_if(ids, has_partner));
+        return ordered_json{
+            {"tokens", ids.size()}, {"shared", shared}, {"share", ratio(shared, ids.size())}};
+    };
+    ordered_json all = counted();
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    all["types"] = counted();
+    all["injective"] = injectivity(*one.tokenizer, text);
+    return all;
 }
 
 ordered_json spellings_of(const papers::spelling_counter& counter, std::string_view text) {
@@ -95,27 +135,54 @@ ordered_json spellings_of(const papers::spelling_counter& counter, std::string_v
     return {{"ways", found.ways}, {"passes", found.contexts}};
 }
 
-/// Of all text tokens of the target: the median and the most.
-ordered_json spellings_of(const papers::spelling_counter& counter, const vocabulary& target) {
-    std::vector<std::uint64_t> ways, passes;
-    std::size_t impossible = 0;
-    for (std::size_t t = 0; t < target.size(); ++t)
-        if (!target.text(t).empty()) {
-            const papers::spellings found = counter.count(target.text(t));
-            ways.push_back(found.ways);
-            passes.push_back(found.contexts);
-            impossible += found.ways == 0;
-        }
-    const auto summary = [](std::vector<std::uint64_t>& counts) {
-        std::sort(counts.begin(), counts.end());
-        return counts.empty()
-                   ? ordered_json{{"median", 0}, {"most", 0}}
-                   : ordered_json{{"median", counts[counts.size() / 2]}, {"most", counts.back()}};
+/// What Timor et al. give in Table 8, of counts in ascending order.
+ordered_json summary(std::vector<std::uint64_t> counts) {
+    std::ranges::sort(counts);
+    const auto at = [&](std::size_t quarters) {
+        return counts.empty() ? 0
+                              : counts[std::min(counts.size() * quarters / 4, counts.size() - 1)];
     };
-    return {{"tokens", ways.size()},
-            {"without", impossible},
-            {"ways", summary(ways)},
-            {"passes", summary(passes)}};
+    double sum = 0, squares = 0;
+    for (const std::uint64_t n : counts)
+        sum += static_cast<double>(n);
+    const double size = static_cast<double>(std::max<std::size_t>(counts.size(), 1));
+    const double mean = sum / size;
+    for (const std::uint64_t n : counts)
+        squares += (static_cast<double>(n) - mean) * (static_cast<double>(n) - mean);
+    return {{"mean", mean},    {"deviation", std::sqrt(squares / size)},
+            {"least", at(0)},  {"quartile", at(1)},
+            {"median", at(2)}, {"third_quartile", at(3)},
+            {"most", at(4)}};
+}
+
+/// Of all text tokens of the target, and of the shortest 98.9 %, which the paper counts.
+ordered_json spellings_of(const papers::spelling_counter& counter, const vocabulary& target) {
+    std::vector<std::string_view> texts;
+    for (std::size_t t = 0; t < target.size(); ++t)
+        if (!target.text(t).empty())
+            texts.push_back(target.text(t));
+    std::ranges::stable_sort(texts, {}, &std::string_view::size);
+    std::vector<std::uint64_t> bytes, ways, passes;
+    std::size_t impossible = 0;
+    for (const std::string_view text : texts) {
+        const papers::spellings found = counter.count(text);
+        bytes.push_back(text.size());
+        ways.push_back(found.ways);
+        passes.push_back(found.contexts);
+        impossible += found.ways == 0;
+    }
+    const auto of_first = [&](std::size_t n) -> ordered_json {
+        for (auto* counts : {&bytes, &ways, &passes})
+            counts->resize(n);
+        return {{"tokens", n},
+                {"bytes", summary(bytes)},
+                {"ways", summary(ways)},
+                {"passes", summary(passes)}};
+    };
+    ordered_json all = of_first(texts.size());
+    all["without"] = impossible;
+    all["shortest"] = of_first(texts.size() * 989 / 1000);
+    return all;
 }
 
 ordered_json compare(const side& draft, const side& target, const equivalences& equal,
@@ -207,8 +274,14 @@ void print(const ordered_json& r, const std::string& draft, const std::string& t
     std::printf("\nof a text of %zu bytes\n", r["text"]["bytes"].get<std::size_t>());
     for (const char* side : {"draft", "target"}) {
         const ordered_json& share = r["text"][side];
-        std::printf("%-6s tokens     %10zu, %.1f %% of them shared\n", side,
-                    share["tokens"].get<std::size_t>(), percent(share["share"]));
+        std::printf("%-6s tokens     %10zu, %.1f %% of them shared; %zu different ones, %.1f %%\n",
+                    side, share["tokens"].get<std::size_t>(), percent(share["share"]),
+                    share["types"]["tokens"].get<std::size_t>(), percent(share["types"]["share"]));
+    }
+    for (const char* side : {"draft", "target"}) {
+        const ordered_json& lines = r["text"][side]["injective"];
+        std::printf("%-6s tokenizer  %10zu of %zu lines come back changed\n", side,
+                    lines["changed"].get<std::size_t>(), lines["lines"].get<std::size_t>());
     }
 }
 

@@ -729,6 +729,17 @@ class Vocabularies(unittest.TestCase):
         self.assertLessEqual(counts["byte_intersection"], min(counts["draft_size"], counts["target_size"]))
         self.assertNotIn("spell", counts)
 
+    def test_of_a_text_all_and_different_tokens_are_counted_and_lines_come_back(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "text"
+            text.write_text("a word and a word\n\n" + "\u00e9" * 150 + "\n")
+            models = ROOT / "models"
+            found = json.loads(call("vocabularies", models / "docs-drafter", models / "docs-target", "--text", text, "--json"))["text"]
+            for side in found["draft"], found["target"]:
+                self.assertLess(side["types"]["tokens"], side["tokens"])
+                self.assertLessEqual(side["types"]["shared"], side["types"]["tokens"])
+                self.assertEqual(side["injective"], {"lines": 2, "changed": 0, "example": ""})
+
     def test_spellings_and_the_lookahead_bound_are_the_papers(self):
         with tempfile.TemporaryDirectory() as folder:
             tables = []
@@ -741,8 +752,13 @@ class Vocabularies(unittest.TestCase):
             out = json.loads(call(*flags, "--json"))
             self.assertEqual(out["lookahead_bound"], 3)  # Timor et al., 3.3: hello_, wo, rld
             self.assertEqual(out["spell"], {"ways": 2, "passes": 3})
-            self.assertEqual(out["spellings"], {"tokens": 6, "without": 1, "ways": {"median": 1, "most": 2},
-                                                "passes": {"median": 1, "most": 3}})
+            found = out["spellings"]
+            self.assertEqual((found["tokens"], found["without"]), (6, 1))
+            self.assertEqual((found["ways"]["median"], found["ways"]["most"]), (1, 2))
+            self.assertEqual((found["passes"]["median"], found["passes"]["most"]), (1, 3))
+            self.assertAlmostEqual(found["ways"]["mean"], 7 / 6)  # world and hello_world in two, x in none
+            self.assertAlmostEqual(found["bytes"]["mean"], (6 + 5 + 2 + 3 + 11 + 1) / 6)
+            self.assertEqual((found["shortest"]["tokens"], found["shortest"]["bytes"]["most"]), (5, 6))  # without hello_world
             said = call(*flags)
             self.assertIn("spellings of 6 target tokens in draft tokens, 1 of them without any", said)
             self.assertIn("of hello_world: 2 ways, 3 passes of the drafter for all", said)
